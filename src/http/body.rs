@@ -134,7 +134,7 @@ async fn collect(
     limit: usize,
 ) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut room = Room::of(state);
+    let mut room = BodyPermits::of(state);
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
@@ -151,13 +151,13 @@ async fn collect(
 }
 
 /// What a body takes of the room that there is for all of them; given back when it is dropped.
-pub(super) struct Room {
+pub(super) struct BodyPermits {
     state: Data<HttpState>,
     bytes: usize,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Room {
+impl BodyPermits {
     /// None yet.
     pub(super) fn of(state: &Data<HttpState>) -> Self {
         Self { state: state.clone(), bytes: 0, permit: None }
@@ -219,37 +219,37 @@ mod tests {
     use actix_web::http::{Method, StatusCode};
     use actix_web::test::TestRequest;
 
-    use crate::http::testing::{Bench, TOKEN, answer_of, answer_until};
+    use crate::http::testing::{TOKEN, TestServer, answer_of, answer_until};
 
     const PATH: &str = "/v1/documents/init";
 
     #[actix_web::test]
     async fn bodies_share_their_room_and_give_it_back() {
-        let bench = Bench::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
+        let server = TestServer::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
         let body = format!(r#"{{"type":"html","target":"pdf","data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
         for _ in 0..3 {
-            let (status, answer) = bench.call(Method::POST, PATH, &body).await;
+            let (status, answer) = server.call(Method::POST, PATH, &body).await;
             assert_eq!(status, StatusCode::OK, "{answer}");
         }
-        let held = bench.state.bodies.clone().try_acquire_many_owned(200).unwrap();
-        let (status, answer) = bench.call(Method::POST, PATH, &body).await;
+        let held = server.state.bodies.clone().try_acquire_many_owned(200).unwrap();
+        let (status, answer) = server.call(Method::POST, PATH, &body).await;
         assert_eq!((status, answer["code"].as_str()), (StatusCode::SERVICE_UNAVAILABLE, Some("overloaded")));
         assert!(answer["detail"].as_str().unwrap().contains("http.bodies_limit_bytes"), "{answer}");
         let small = r#"{"type":"html","target":"pdf"}"#;
-        assert_eq!(bench.call(Method::POST, PATH, small).await.0, StatusCode::OK, "small ones pass");
+        assert_eq!(server.call(Method::POST, PATH, small).await.0, StatusCode::OK, "small ones pass");
         drop(held);
-        assert_eq!(bench.call(Method::POST, PATH, &body).await.0, StatusCode::OK);
+        assert_eq!(server.call(Method::POST, PATH, &body).await.0, StatusCode::OK);
     }
 
-    async fn refused(bench: &Bench, body: &str) -> (u16, String) {
-        let (status, answer) = bench.post(PATH, body).await;
+    async fn refused(server: &TestServer, body: &str) -> (u16, String) {
+        let (status, answer) = server.post(PATH, body).await;
         (status.as_u16(), answer["detail"].as_str().unwrap().to_owned())
     }
 
     #[actix_web::test]
     async fn a_fault_in_the_json_is_told_with_its_place() {
-        let bench = Bench::new().await;
-        let told = refused(&bench, "{\n  \"type\": html\n}").await;
+        let server = TestServer::new().await;
+        let told = refused(&server, "{\n  \"type\": html\n}").await;
         assert_eq!(
             told,
             (
@@ -260,17 +260,17 @@ mod tests {
         );
         let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
         assert_eq!(
-            refused(&bench, &deep).await.1,
+            refused(&server, &deep).await.1,
             "The body is not valid JSON at line 1, column 136: nested deeper than 128 levels."
         );
         let endless = "[".repeat(9_000_000);
-        assert_eq!(refused(&bench, &endless).await.0, 400);
+        assert_eq!(refused(&server, &endless).await.0, 400);
     }
 
     #[actix_web::test]
     async fn the_content_type_means_nothing() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
         for kind in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
             let with_type = |method: Method, path: &str, body: &'static str| {
                 TestRequest::default()
@@ -281,32 +281,32 @@ mod tests {
                     .set_payload(body)
             };
             let body = r#"{"type":"html","target":"pdf"}"#;
-            assert_eq!(bench.send(with_type(Method::POST, PATH, body)).await.status(), StatusCode::OK);
+            assert_eq!(server.send(with_type(Method::POST, PATH, body)).await.status(), StatusCode::OK);
             let view = format!("/v1/jobs/{job}");
-            assert_eq!(bench.send(with_type(Method::GET, &view, "")).await.status(), StatusCode::OK);
+            assert_eq!(server.send(with_type(Method::GET, &view, "")).await.status(), StatusCode::OK);
             let start = format!("/v1/documents/{job}/render");
-            assert_eq!(bench.send(with_type(Method::POST, &start, "")).await.status(), StatusCode::OK);
+            assert_eq!(server.send(with_type(Method::POST, &start, "")).await.status(), StatusCode::OK);
         }
     }
 
     #[actix_web::test]
     async fn a_large_body_is_read_and_its_data_shared() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         let data = format!("{{\"text\":\"{}\"}}", "ä".repeat(300_000));
         let body = format!(r#"{{"type":"html","target":"pdf","data":{data}}}"#);
-        assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK);
-        assert_eq!(bench.jobs.lock().unwrap().inits[0].data.as_deref(), Some(data.as_bytes()));
+        assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK);
+        assert_eq!(server.jobs.lock().unwrap().inits[0].data.as_deref(), Some(data.as_bytes()));
     }
 
     #[actix_web::test]
     async fn the_limit_is_named_and_nothing_beyond_it_is_read() {
-        let bench = Bench::with(|config| config.http.json_limit_bytes = 1_024).await;
-        let (status, detail) = refused(&bench, &" ".repeat(1_025)).await;
+        let server = TestServer::with(|config| config.http.json_limit_bytes = 1_024).await;
+        let (status, detail) = refused(&server, &" ".repeat(1_025)).await;
         assert!(
             status == 413 && detail.starts_with("http.json_limit_bytes: ") && detail.contains("1024 bytes"),
             "{detail}"
         );
-        let served = bench.serve();
+        let served = server.serve();
         let head = format!("POST {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n");
         let declared = format!("{head}content-length: 209715200\r\n\r\n");
         let answer = answer_until(&mut served.send(declared.as_bytes()).await, "}").await;
@@ -320,8 +320,8 @@ mod tests {
 
     #[actix_web::test]
     async fn what_is_no_request_is_refused_and_closed() {
-        let bench = Bench::with(|config| config.http.request_timeout_ms = 300).await;
-        let served = bench.serve();
+        let server = TestServer::with(|config| config.http.request_timeout_ms = 300).await;
+        let served = server.serve();
         for sent in [
             "{\"half\":1}\r\n\r\n",
             "POST /v1/documents/init HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",

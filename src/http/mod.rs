@@ -1,6 +1,7 @@
 //! The REST interface: a room for each kind of thing, which lists its routes in its `mod.rs`, and a file for each endpoint.
 //! Handlers read a request, send a message and answer; they do nothing else.
 
+mod actors;
 mod body;
 mod jobs;
 mod middleware;

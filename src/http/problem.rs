@@ -12,7 +12,7 @@ use crate::http::middleware::request::RequestId;
 use crate::problem::{Code, Fault, Problem};
 
 /// What a handler answers.
-pub(super) type Answer = Result<HttpResponse, Failure>;
+pub(super) type HandlerResult = Result<HttpResponse, ProblemResponse>;
 
 /// Why a request failed (RFC 9457).
 #[derive(Serialize, ToSchema)]
@@ -64,12 +64,12 @@ struct ErrorBody {
 
 /// A problem on its way to the caller, with headers that belong to it.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct ProblemResponse {
     problem: Problem,
     headers: Vec<(HeaderName, String)>,
 }
 
-impl Failure {
+impl ProblemResponse {
     /// Adds a header to the answer.
     pub(super) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -103,13 +103,13 @@ impl Failure {
     }
 }
 
-impl From<Problem> for Failure {
+impl From<Problem> for ProblemResponse {
     fn from(problem: Problem) -> Self {
         Self { problem, headers: Vec::new() }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ProblemResponse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.problem.fmt(formatter)
     }
@@ -117,7 +117,7 @@ impl fmt::Display for Failure {
 
 /// The framework asks for an answer before the request's id can be told to it; the outermost layer
 /// (`request.rs`) finds the failure in the response and answers in full.
-impl ResponseError for Failure {
+impl ResponseError for ProblemResponse {
     fn status_code(&self) -> StatusCode {
         StatusCode::from_u16(self.problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
@@ -128,7 +128,7 @@ impl ResponseError for Failure {
 }
 
 /// A fault that the framework found itself, as a row of our table.
-pub(super) fn of_framework(error: &actix_web::Error) -> Failure {
+pub(super) fn of_framework(error: &actix_web::Error) -> ProblemResponse {
     let status = error.as_response_error().status_code();
     let problem = match status.as_u16() {
         404 => Problem::new(Code::RouteNotFound, "There is nothing at this path."),
@@ -147,7 +147,7 @@ pub(super) fn unread(detail: &'static str) -> (RequestId, String) {
 }
 
 /// `GET /problems/{code}`: what the `type` of a problem leads to.
-pub(super) async fn describe(code: web::Path<String>) -> Answer {
+pub(super) async fn describe(code: web::Path<String>) -> HandlerResult {
     let Some(found) = Code::ALL.iter().find(|known| known.name() == code.as_str()) else {
         let known: Vec<_> = Code::ALL.iter().map(|known| known.name()).collect();
         let detail = format!("There is no such problem; the codes are {}.", known.join(", "));
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     async fn answered(problem: Problem) -> (HttpResponse<()>, Value) {
-        let (head, body) = Failure::from(problem).answer(&RequestId::generate()).into_parts();
+        let (head, body) = ProblemResponse::from(problem).answer(&RequestId::generate()).into_parts();
         (head, serde_json::from_slice(&to_bytes(body).await.unwrap()).unwrap())
     }
 

@@ -4,7 +4,7 @@ use actix_web::dev::{AppService, Handler, HttpServiceFactory};
 use actix_web::http::{Method, header};
 use actix_web::{FromRequest, HttpRequest, HttpResponse, Resource, Responder, Route, web};
 
-use crate::http::problem::{Answer, Failure};
+use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::problem::{Code, Problem};
 
 /// For browsers that ask before they send.
@@ -76,19 +76,19 @@ impl HttpServiceFactory for Methods {
         let allow = self.allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
         let refuse = move |request: HttpRequest| {
             let failure = not_allowed(&request, &allow);
-            async move { Answer::Err(failure) }
+            async move { HandlerResult::Err(failure) }
         };
         self.resource.default_service(web::to(refuse)).register(config);
     }
 }
 
-fn not_allowed(request: &HttpRequest, allow: &str) -> Failure {
+fn not_allowed(request: &HttpRequest, allow: &str) -> ProblemResponse {
     let detail = format!("{} is not allowed at '{}'; use {allow}", request.method(), request.path());
-    Failure::from(Problem::new(Code::MethodNotAllowed, detail)).header(header::ALLOW, allow)
+    ProblemResponse::from(Problem::new(Code::MethodNotAllowed, detail)).header(header::ALLOW, allow)
 }
 
 /// Answers for a path that leads nowhere.
-pub(super) async fn no_such_route(request: HttpRequest) -> Answer {
+pub(super) async fn no_such_route(request: HttpRequest) -> HandlerResult {
     let shown: String = request.path().chars().take(200).collect();
     let detail = format!("There is nothing at '{shown}'; look up the path in the documentation.");
     Err(Problem::new(Code::RouteNotFound, detail).into())
@@ -109,15 +109,15 @@ pub(super) async fn allow_any_origin() -> HttpResponse {
 mod tests {
     use actix_web::http::{Method, StatusCode};
 
-    use crate::http::testing::Bench;
+    use crate::http::testing::TestServer;
 
     #[actix_web::test]
     async fn no_route_and_no_method_are_told_apart() {
-        let bench = Bench::new().await;
-        let (status, body) = bench.call(Method::GET, "/v1/nowhere", "").await;
+        let server = TestServer::new().await;
+        let (status, body) = server.call(Method::GET, "/v1/nowhere", "").await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("route_not_found")));
         for path in ["/documents/init", "/v1/documents/init", "//v1//documents//init/"] {
-            let answer = bench.request(Method::DELETE, path, "").await;
+            let answer = server.request(Method::DELETE, path, "").await;
             assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
             assert_eq!(answer.headers().get("allow").unwrap(), "POST");
         }

@@ -92,7 +92,7 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use crate::http::testing::{Bench, TOKEN, answer_until};
+    use crate::http::testing::{TOKEN, TestServer, answer_until};
 
     async fn until(what: &str, done: impl Fn() -> bool) {
         let wait = async {
@@ -109,11 +109,11 @@ mod tests {
 
     #[actix_web::test]
     async fn a_waiter_that_leaves_is_noticed() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
-        let served = bench.serve();
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
+        let served = server.serve();
         let waiters = |count| {
-            let jobs = Arc::clone(&bench.jobs);
+            let jobs = Arc::clone(&server.jobs);
             move || jobs.lock().unwrap().views[&job].receiver_count() == count
         };
         let stream = served.send(poll(job).as_bytes()).await;
@@ -125,14 +125,14 @@ mod tests {
 
     #[actix_web::test]
     async fn a_stop_answers_waiters_first() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
-        let served = bench.serve();
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
+        let served = server.serve();
         let mut idle = served.send(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").await;
         answer_until(&mut idle, "}").await;
         let mut stream = served.send(poll(job).as_bytes()).await;
-        until("it waits", || bench.jobs.lock().unwrap().views[&job].receiver_count() == 1).await;
-        bench.state.stopping.cancel();
+        until("it waits", || server.jobs.lock().unwrap().views[&job].receiver_count() == 1).await;
+        server.state.stopping.cancel();
         let stopped = served.stop_gracefully();
         let answer = answer_until(&mut stream, "null}");
         let (answer, ()) = tokio::join!(answer, async {

@@ -100,17 +100,17 @@ impl Jobs {
 }
 
 /// Stands where the registry stands.
-pub(super) struct StandIn {
+pub(super) struct FakeRegistry {
     pub(super) jobs: Arc<Mutex<Jobs>>,
     store: Arc<dyn ObjectStore>,
     quota: Arc<StorageQuota>,
 }
 
-impl Actor for StandIn {
+impl Actor for FakeRegistry {
     type Context = Context<Self>;
 }
 
-impl Handler<InitJob> for StandIn {
+impl Handler<InitJob> for FakeRegistry {
     type Result = Result<watch::Receiver<JobView>, Problem>;
 
     fn handle(&mut self, mut message: InitJob, _: &mut Context<Self>) -> Self::Result {
@@ -143,7 +143,7 @@ impl Handler<InitJob> for StandIn {
     }
 }
 
-impl Handler<FindRepeat> for StandIn {
+impl Handler<FindRepeat> for FakeRegistry {
     type Result = Result<Option<watch::Receiver<JobView>>, Problem>;
 
     fn handle(&mut self, message: FindRepeat, _: &mut Context<Self>) -> Self::Result {
@@ -152,7 +152,7 @@ impl Handler<FindRepeat> for StandIn {
     }
 }
 
-impl Handler<StartJob> for StandIn {
+impl Handler<StartJob> for FakeRegistry {
     type Result = Result<watch::Receiver<JobView>, Problem>;
 
     fn handle(&mut self, message: StartJob, _: &mut Context<Self>) -> Self::Result {
@@ -165,7 +165,7 @@ impl Handler<StartJob> for StandIn {
     }
 }
 
-impl Handler<WatchJob> for StandIn {
+impl Handler<WatchJob> for FakeRegistry {
     type Result = Result<watch::Receiver<JobView>, Problem>;
 
     fn handle(&mut self, message: WatchJob, _: &mut Context<Self>) -> Self::Result {
@@ -173,7 +173,7 @@ impl Handler<WatchJob> for StandIn {
     }
 }
 
-impl Handler<ListJobs> for StandIn {
+impl Handler<ListJobs> for FakeRegistry {
     type Result = Result<JobPage, Problem>;
 
     fn handle(&mut self, message: ListJobs, _: &mut Context<Self>) -> Self::Result {
@@ -187,7 +187,7 @@ impl Handler<ListJobs> for StandIn {
     }
 }
 
-impl Handler<OpenUpload> for StandIn {
+impl Handler<OpenUpload> for FakeRegistry {
     type Result = ResponseFuture<Result<CountedUpload, Problem>>;
 
     fn handle(&mut self, message: OpenUpload, _: &mut Context<Self>) -> Self::Result {
@@ -203,7 +203,7 @@ impl Handler<OpenUpload> for StandIn {
     }
 }
 
-impl Handler<CloseUpload> for StandIn {
+impl Handler<CloseUpload> for FakeRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: CloseUpload, _: &mut Context<Self>) -> Self::Result {
@@ -221,13 +221,13 @@ impl Handler<CloseUpload> for StandIn {
 }
 
 /// Stands where the accounts stand: one account, one token.
-struct OneAccount(AccountId);
+struct FakeAccounts(AccountId);
 
-impl Actor for OneAccount {
+impl Actor for FakeAccounts {
     type Context = Context<Self>;
 }
 
-impl Handler<Authenticate> for OneAccount {
+impl Handler<Authenticate> for FakeAccounts {
     type Result = Result<AccountId, Problem>;
 
     fn handle(&mut self, message: Authenticate, _: &mut Context<Self>) -> Self::Result {
@@ -238,17 +238,17 @@ impl Handler<Authenticate> for OneAccount {
     }
 }
 
-struct Ready(Checked);
+struct FixedReadiness(Checked);
 
 #[async_trait]
-impl Readiness for Ready {
+impl Readiness for FixedReadiness {
     async fn check(&self) -> Checked {
         self.0.clone()
     }
 }
 
 /// The application on a bench.
-pub(super) struct Bench {
+pub(super) struct TestServer {
     pub(super) state: HttpState,
     pub(super) jobs: Arc<Mutex<Jobs>>,
     pub(super) account: AccountId,
@@ -257,16 +257,16 @@ pub(super) struct Bench {
 }
 
 /// No name means anything: a unit test asks nobody for one.
-struct NoNames;
+struct EmptyResolver;
 
 #[async_trait]
-impl Resolve for NoNames {
+impl Resolve for EmptyResolver {
     async fn resolve(&self, _: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
         Ok(Vec::new())
     }
 }
 
-impl Bench {
+impl TestServer {
     pub(super) async fn new() -> Self {
         Self::with(|_| {}).await
     }
@@ -288,7 +288,7 @@ impl Bench {
         let account = AccountId::generate();
         let clock = Arc::new(FixedClock::at(NOW));
         let quota = StorageQuota::new(config.accounts.stored_bytes_limit);
-        let registry = StandIn { jobs: Arc::clone(&jobs), store: Arc::clone(&store), quota }.start();
+        let registry = FakeRegistry { jobs: Arc::clone(&jobs), store: Arc::clone(&store), quota }.start();
         let metrics = Metrics::new();
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let places = (Arc::new(index) as Arc<dyn Index>, Arc::clone(&store));
@@ -306,7 +306,7 @@ impl Bench {
                 open_upload: registry.clone().into(),
                 close_upload: registry.into(),
             },
-            accounts: OneAccount(account).start().into(),
+            accounts: FakeAccounts(account).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             addresses: Arc::new(OwnAddresses::new(
                 Arc::new(Signer::new(&[7; 32])),
@@ -318,13 +318,13 @@ impl Bench {
             store,
             bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
-            outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(NoNames)),
+            outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(EmptyResolver)),
             config: Arc::new(config),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             idle: CancellationToken::new(),
-            readiness: Arc::new(Ready(Ok(Vec::new()))),
+            readiness: Arc::new(FixedReadiness(Ok(Vec::new()))),
             catalog: Arc::new(Catalog::new(engines::all(), true, metrics.engines.clone())),
             metrics,
         };
@@ -333,12 +333,13 @@ impl Bench {
 
     /// Makes `/health/ready` fail for these reasons.
     pub(super) fn unready(&mut self, reasons: &[&str]) {
-        self.state.readiness = Arc::new(Ready(Err(reasons.iter().map(ToString::to_string).collect())));
+        self.state.readiness =
+            Arc::new(FixedReadiness(Err(reasons.iter().map(ToString::to_string).collect())));
     }
 
     /// Makes `/health/ready` name an engine that is lost.
     pub(super) fn degraded(&mut self, lost: &str) {
-        self.state.readiness = Arc::new(Ready(Ok(vec![lost.to_owned()])));
+        self.state.readiness = Arc::new(FixedReadiness(Ok(vec![lost.to_owned()])));
     }
 
     /// Serves on a free port of the loopback.

@@ -5,9 +5,9 @@ use actix_web::web::{Data, Path};
 
 use super::view::JobBody;
 use super::{job, view};
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::erase::{DeleteJob, Deleted};
 
@@ -20,9 +20,9 @@ use crate::jobs::erase::{DeleteJob, Deleted};
         (status = 204, description = "It is erased"),
     ),
 )]
-pub(super) async fn delete(caller: Caller, state: Data<HttpState>, job: Path<String>) -> Answer {
+pub(super) async fn delete(caller: Caller, state: Data<HttpState>, job: Path<String>) -> HandlerResult {
     let message = DeleteJob { account: caller.0, job: job::parse_id(&job)? };
-    Ok(match gate::ask(&state, &state.jobs.delete, message).await? {
+    Ok(match actors::ask(&state, &state.jobs.delete, message).await? {
         Deleted::Ended(ended) => HttpResponse::Ok().json(view::job(&state, &ended)),
         Deleted::Erased => HttpResponse::NoContent().finish(),
     })
@@ -35,11 +35,11 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::JobId;
-    use crate::http::testing::{Bench, Outcome, StandIn};
+    use crate::http::testing::{FakeRegistry, Outcome, TestServer};
     use crate::problem::{Code, Problem};
 
     /// Ends what has not ended, forgets what has.
-    impl Handler<DeleteJob> for StandIn {
+    impl Handler<DeleteJob> for FakeRegistry {
         type Result = Result<Deleted, Problem>;
 
         fn handle(&mut self, message: DeleteJob, _: &mut Context<Self>) -> Self::Result {
@@ -58,14 +58,14 @@ mod tests {
 
     #[actix_web::test]
     async fn what_became_of_the_job_is_answered() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
         let path = format!("/v1/jobs/{job}");
-        let (status, view) = bench.call(Method::DELETE, &path, "").await;
+        let (status, view) = server.call(Method::DELETE, &path, "").await;
         assert_eq!((status, view["status"].as_str()), (StatusCode::OK, Some("done")));
-        assert_eq!(bench.call(Method::DELETE, &path, "").await.0, StatusCode::NO_CONTENT);
-        assert_eq!(bench.call(Method::DELETE, &path, "").await.0, StatusCode::NOT_FOUND);
+        assert_eq!(server.call(Method::DELETE, &path, "").await.0, StatusCode::NO_CONTENT);
+        assert_eq!(server.call(Method::DELETE, &path, "").await.0, StatusCode::NOT_FOUND);
         let none = format!("/jobs/{}", JobId::generate());
-        assert_eq!(bench.call(Method::DELETE, &none, "").await.1["code"], "job_not_found");
+        assert_eq!(server.call(Method::DELETE, &none, "").await.1["code"], "job_not_found");
     }
 }

@@ -72,48 +72,48 @@ mod tests {
     use actix_web::test::TestRequest;
 
     use super::*;
-    use crate::http::testing::{Bench, TOKEN};
+    use crate::http::testing::{TOKEN, TestServer};
 
     const PATH: &str = "/v1/documents/init";
     const BODY: &str = r#"{"type":"html","target":"pdf"}"#;
 
-    async fn told(bench: &Bench, path: &str, body: &str, key: &str) -> (u16, Option<Idempotency>) {
+    async fn told(server: &TestServer, path: &str, body: &str, key: &str) -> (u16, Option<Idempotency>) {
         let request = TestRequest::default()
             .method(Method::POST)
             .uri(path)
             .insert_header(("authorization", format!("Bearer {TOKEN}")))
             .insert_header(("idempotency-key", key))
             .set_payload(body.to_owned());
-        let status = bench.send(request).await.status().as_u16();
-        (status, bench.jobs.lock().unwrap().inits.pop().and_then(|init| init.idempotency))
+        let status = server.send(request).await.status().as_u16();
+        (status, server.jobs.lock().unwrap().inits.pop().and_then(|init| init.idempotency))
     }
 
     #[actix_web::test]
     async fn the_key_and_the_request_are_told_as_hashes() {
-        let bench = Bench::new().await;
-        let (status, first) = told(&bench, PATH, BODY, "one").await;
+        let server = TestServer::new().await;
+        let (status, first) = told(&server, PATH, BODY, "one").await;
         assert!(status == 200 && first.is_some());
         // The same request: by another path of the endpoint, with blanks around the key.
         for (path, key) in [("//documents/init/", "one"), (PATH, "  one ")] {
-            assert_eq!(told(&bench, path, BODY, key).await.1, first, "{path} {key}");
+            assert_eq!(told(&server, path, BODY, key).await.1, first, "{path} {key}");
         }
-        let (_, other) = told(&bench, PATH, r#"{"type":"html","target":"png"}"#, "one").await;
+        let (_, other) = told(&server, PATH, r#"{"type":"html","target":"png"}"#, "one").await;
         assert!(other.unwrap().key == first.unwrap().key && other.unwrap().request != first.unwrap().request);
-        let (_, keyed) = told(&bench, PATH, BODY, "two").await;
+        let (_, keyed) = told(&server, PATH, BODY, "two").await;
         assert!(keyed.unwrap().key != first.unwrap().key && keyed.unwrap().request != first.unwrap().request);
         let immediate = r#"{"type":"html","target":"pdf","template":"x"}"#;
-        let (_, started) = told(&bench, "/v1/documents/immediate-render", immediate, "one").await;
-        let (_, initialized) = told(&bench, PATH, immediate, "one").await;
+        let (_, started) = told(&server, "/v1/documents/immediate-render", immediate, "one").await;
+        let (_, initialized) = told(&server, PATH, immediate, "one").await;
         assert_ne!(started.unwrap().request, initialized.unwrap().request, "the endpoint counts");
-        assert_eq!(told(&bench, PATH, BODY, "").await, (200, None));
+        assert_eq!(told(&server, PATH, BODY, "").await, (200, None));
     }
 
     #[actix_web::test]
     async fn a_key_that_is_none_is_refused_before_anything_is_stored() {
-        let bench = Bench::with(|config| config.http.idempotency_key_limit_bytes = 16).await;
-        assert_eq!(told(&bench, PATH, BODY, "0123456789abcdef").await.0, 200);
+        let server = TestServer::with(|config| config.http.idempotency_key_limit_bytes = 16).await;
+        assert_eq!(told(&server, PATH, BODY, "0123456789abcdef").await.0, 200);
         for key in ["0123456789abcdef0", "schlüssel"] {
-            assert_eq!(told(&bench, PATH, BODY, key).await, (422, None), "{key}");
+            assert_eq!(told(&server, PATH, BODY, key).await, (422, None), "{key}");
         }
         for (second, status) in [("one", 200), ("two", 422)] {
             let request = TestRequest::default()
@@ -123,7 +123,7 @@ mod tests {
                 .append_header(("idempotency-key", "one"))
                 .append_header(("idempotency-key", second))
                 .set_payload(BODY);
-            assert_eq!(bench.send(request).await.status().as_u16(), status, "{second}");
+            assert_eq!(server.send(request).await.status().as_u16(), status, "{second}");
         }
     }
 }

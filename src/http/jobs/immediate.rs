@@ -18,13 +18,13 @@ use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::json;
 use crate::domain::members::Members;
+use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::objects::download;
 use crate::http::openapi::{ImmediateForm, ImmediateRequest};
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
@@ -34,7 +34,7 @@ use crate::problem::{Code, Problem};
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
 const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
 
-struct Wanted {
+struct RenderRequest {
     spec: JobSpec,
     data: Option<Bytes>,
     template: Option<Bytes>,
@@ -67,8 +67,8 @@ pub(super) async fn render(
     state: Data<HttpState>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
-    gate::admit(&state)?;
+) -> HandlerResult {
+    actors::admit(&state)?;
     let key = idempotency::read_key(&request, &state)?;
     let (wanted, idempotency) = if form::is_form(&request) {
         let form = form::receive(&request, payload, &state).await?;
@@ -119,7 +119,9 @@ async fn earlier(
     idempotency: Option<Idempotency>,
 ) -> Result<Option<watch::Receiver<JobView>>, Problem> {
     match idempotency {
-        Some(idempotency) => gate::ask(state, &state.jobs.repeat, FindRepeat { account, idempotency }).await,
+        Some(idempotency) => {
+            actors::ask(state, &state.jobs.repeat, FindRepeat { account, idempotency }).await
+        }
         None => Ok(None),
     }
 }
@@ -128,10 +130,10 @@ async fn earlier(
 async fn begin(
     state: &HttpState,
     account: AccountId,
-    wanted: Wanted,
+    wanted: RenderRequest,
     idempotency: Option<Idempotency>,
 ) -> Result<watch::Receiver<JobView>, Problem> {
-    let Wanted { spec, data, template, delivery } = wanted;
+    let RenderRequest { spec, data, template, delivery } = wanted;
     let usable = job_request::check_template(state, account, &spec).await;
     let admitted = admit_delivery(state, delivery).await;
     // Of two at the same moment one makes the job, and the other is answered with it.
@@ -140,14 +142,14 @@ async fn begin(
         Err(refusal) => (None, Some(refusal)),
     };
     let message = InitJob { account, spec, data, template, start: true, deliver_to, refusal, idempotency };
-    gate::ask(state, &state.jobs.init, message).await
+    actors::ask(state, &state.jobs.init, message).await
 }
 
-fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
+fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
     let template = members.text("template").map(|text| encoding::marked(text.into()));
-    check_template(&mut members, &job, Sent::text(template.as_ref()));
+    check_template(&mut members, &job, TemplatePart::text(template.as_ref()));
     let data = members.object("data").map(|data| body.share(data));
     wanted(members, job, (template, data), state)
 }
@@ -156,7 +158,7 @@ fn of_form(
     form: Form,
     key: Option<Key>,
     state: &HttpState,
-) -> Result<(Wanted, Option<Idempotency>), Problem> {
+) -> Result<(RenderRequest, Option<Idempotency>), Problem> {
     let form = form.read(state.config.http.json_depth_limit)?;
     let parts = [Some(&form.members), form.template.as_ref(), form.data.as_ref()];
     let parts = parts.map(|part| part.map_or(&[][..], |part| &part[..]));
@@ -165,7 +167,7 @@ fn of_form(
     let mut members = body.members()?;
     members.take_over(form.faults);
     let job = JobRequest::read(&mut members, state);
-    let sent = if form.has_files { Sent::Files } else { Sent::text(form.template.as_ref()) };
+    let sent = if form.has_files { TemplatePart::Files } else { TemplatePart::text(form.template.as_ref()) };
     check_template(&mut members, &job, sent);
     let data = form.data.map(encoding::unmarked).filter(|data| !is_no_data(data));
     if let Some(data) = &data {
@@ -190,32 +192,32 @@ fn wanted(
     job: JobRequest,
     (template, data): (Option<Bytes>, Option<Bytes>),
     state: &HttpState,
-) -> Result<Wanted, Problem> {
+) -> Result<RenderRequest, Problem> {
     let delivery = read_delivery(&mut members);
     let faults = members.into_faults();
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    Ok(Wanted { spec: job.spec(state)?, data, template, delivery })
+    Ok(RenderRequest { spec: job.spec(state)?, data, template, delivery })
 }
 
 /// What came as a template.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum TemplatePart {
     Nothing,
     Text,
     Files,
 }
 
-impl Sent {
+impl TemplatePart {
     fn text(text: Option<&Bytes>) -> Self {
         if text.is_some() { Self::Text } else { Self::Nothing }
     }
 }
 
 /// Exactly one of `template`, files and `templateId`, and no office file as text.
-fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: Sent) {
-    match (sent != Sent::Nothing, job.template_id.is_some()) {
+fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: TemplatePart) {
+    match (sent != TemplatePart::Nothing, job.template_id.is_some()) {
         (true, true) => members.fault("template", "and templateId cannot both be given; leave one out"),
         (false, false) if !members.is_faulty("template") && !members.is_faulty("templateId") => {
             members.fault("template", "is required: the template's text, or templateId in its place");
@@ -223,7 +225,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: Sent) {
         _ => {}
     }
     let office = job.kind().filter(|kind| kind.is_office());
-    if let Some(kind) = office.filter(|_| sent == Sent::Text) {
+    if let Some(kind) = office.filter(|_| sent == TemplatePart::Text) {
         let detail = format!(
             "is text, and a template of the type {} is a file; send it as a file of a form, or create the job with \
              /documents/init and upload it",
@@ -264,7 +266,7 @@ mod tests {
     use actix_web::test::TestRequest;
     use async_trait::async_trait;
 
-    use crate::http::testing::{Bench, Outcome, TOKEN, faults, read};
+    use crate::http::testing::{Outcome, TOKEN, TestServer, faults, read};
     use crate::outbound::{Outbound, Resolve};
 
     const PATH: &str = "/v1/documents/immediate-render";
@@ -272,13 +274,13 @@ mod tests {
 
     #[actix_web::test]
     async fn a_document_is_answered_as_its_address() {
-        let bench = Bench::new().await;
-        let (status, body) = bench.post(PATH, BODY).await;
+        let server = TestServer::new().await;
+        let (status, body) = server.post(PATH, BODY).await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(body["output"]["data"]["url"], body["url"]);
         assert_eq!((body["jobId"].as_str().unwrap().len(), &body["warnings"]), (36, &serde_json::json!([])));
-        assert!(bench.local(&body["url"]).starts_with("/v1/objects/outputs/"));
-        let init = bench.jobs.lock().unwrap().inits.pop().unwrap();
+        assert!(server.local(&body["url"]).starts_with("/v1/objects/outputs/"));
+        let init = server.jobs.lock().unwrap().inits.pop().unwrap();
         assert!(init.start);
         assert_eq!(init.template.as_deref(), Some("<p>ä <%= x %>".as_bytes()));
         assert_eq!(init.data.as_deref(), Some(r#"{"x":1}"#.as_bytes()));
@@ -286,16 +288,16 @@ mod tests {
 
     #[actix_web::test]
     async fn data_may_be_left_out() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         for data in ["", r#","data":null"#, r#","data":[]"#] {
             let body = format!(r#"{{"type":"html","target":"pdf","template":"x","templateId":""{data}}}"#);
-            assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK, "{data}");
+            assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK, "{data}");
         }
     }
 
     #[actix_web::test]
     async fn exactly_one_template_is_wanted_and_no_office_file_as_text() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         for (more, fault) in [
             (r#""type":"html""#, "/template is required"),
             (r#""type":"html","template":"","templateId":null"#, "/template is required"),
@@ -306,18 +308,18 @@ mod tests {
             ),
             (r#""type":"html","template":{}"#, "/template must be a string, not an object"),
         ] {
-            let (status, body) = bench.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;
+            let (status, body) = server.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{more}");
             assert_eq!(faults(&body).len(), 1, "{body}");
             assert!(faults(&body)[0].starts_with(fault), "{body}");
         }
         let named = r#"{"type":"html","target":"pdf","templateId":"0190a0a0-0000-7000-8000-000000000000"}"#;
-        let (status, body) = bench.post(PATH, named).await;
+        let (status, body) = server.post(PATH, named).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("template_not_found")));
         let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://10.0.0.1/","data""#);
-        let (status, body) = bench.post(PATH, &delivered).await;
+        let (status, body) = server.post(PATH, &delivered).await;
         assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
-        assert!(bench.jobs.lock().unwrap().inits.is_empty());
+        assert!(server.jobs.lock().unwrap().inits.is_empty());
     }
 
     /// Everything has a public address, and each question is counted.
@@ -334,10 +336,10 @@ mod tests {
 
     #[actix_web::test]
     async fn a_repeat_is_answered_before_its_address_is_looked_at() {
-        let mut bench = Bench::new().await;
+        let mut server = TestServer::new().await;
         let asked = Arc::new(Asked::default());
-        let config = bench.state.config.outbound.clone();
-        bench.state.outbound = Outbound::new(config, &[], Arc::clone(&asked) as Arc<dyn Resolve>);
+        let config = server.state.config.outbound.clone();
+        server.state.outbound = Outbound::new(config, &[], Arc::clone(&asked) as Arc<dyn Resolve>);
         let body =
             BODY.replace("\"data\"", r#""uploadPresignedStorageUrl":"https://bucket.example/key","data""#);
         let mut urls = Vec::new();
@@ -348,7 +350,7 @@ mod tests {
                 .insert_header(("authorization", format!("Bearer {TOKEN}")))
                 .insert_header(("idempotency-key", key))
                 .set_payload(body.clone());
-            let (status, answer) = read(bench.send(request).await).await;
+            let (status, answer) = read(server.send(request).await).await;
             assert_eq!(status, StatusCode::OK, "{answer}");
             urls.push(answer["url"].as_str().unwrap().to_owned());
         }
@@ -359,9 +361,9 @@ mod tests {
 
     #[actix_web::test]
     async fn a_failed_render_names_the_job_and_its_error() {
-        let bench = Bench::new().await;
-        bench.jobs.lock().unwrap().outcome = Outcome::Fault;
-        let (status, body) = bench.post(PATH, BODY).await;
+        let server = TestServer::new().await;
+        server.jobs.lock().unwrap().outcome = Outcome::Fault;
+        let (status, body) = server.post(PATH, BODY).await;
         assert_eq!(
             (status, body["code"].as_str()),
             (StatusCode::UNPROCESSABLE_ENTITY, Some("render_failed"))
@@ -374,10 +376,10 @@ mod tests {
     #[actix_web::test]
     async fn a_render_that_takes_longer_names_the_job_that_goes_on() {
         tokio::time::pause();
-        let bench = Bench::new().await;
-        bench.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
+        let server = TestServer::new().await;
+        server.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
         let start = tokio::time::Instant::now();
-        let (status, body) = bench.post(PATH, BODY).await;
+        let (status, body) = server.post(PATH, BODY).await;
         assert_eq!(
             (status, body["code"].as_str()),
             (StatusCode::UNPROCESSABLE_ENTITY, Some("render_pending"))

@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 
 use super::idempotency;
 use super::job_request::{JobRequest, check_template};
+use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::objects::presigned_url;
 use crate::http::openapi::{InitRequest, TargetName};
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
@@ -45,8 +45,8 @@ pub(super) async fn init(
     state: Data<HttpState>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
-    gate::admit(&state)?;
+) -> HandlerResult {
+    actors::admit(&state)?;
     let key = idempotency::read_key(&request, &state)?;
     let reader =
         move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
@@ -55,7 +55,7 @@ pub(super) async fn init(
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
     let (account, template, start, deliver_to) = (caller.0, None, false, None);
     let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
-    let job = gate::ask(&state, &state.jobs.init, message).await?;
+    let job = actors::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));
     let upload = |part| presigned_url::for_upload(&state, caller.0, job_id, part).url;
@@ -83,36 +83,36 @@ mod tests {
     use actix_web::http::{Method, StatusCode};
     use serde_json::Value;
 
-    use crate::http::testing::{Bench, faults};
+    use crate::http::testing::{TestServer, faults};
 
     const PATH: &str = "/v1/documents/init";
 
     async fn refused(body: &str) -> (u16, String, Value) {
-        let bench = Bench::new().await;
-        let (status, answer) = bench.post(PATH, body).await;
-        assert!(bench.jobs.lock().unwrap().inits.is_empty(), "nothing may be created: {body}");
+        let server = TestServer::new().await;
+        let (status, answer) = server.post(PATH, body).await;
+        assert!(server.jobs.lock().unwrap().inits.is_empty(), "nothing may be created: {body}");
         (status.as_u16(), answer["code"].as_str().unwrap().to_owned(), answer)
     }
 
     #[actix_web::test]
     async fn a_job_is_created_with_both_addresses() {
-        let bench = Bench::new().await;
-        let (status, body) = bench.post(PATH, r#"{"type":"react","target":"pdf"}"#).await;
+        let server = TestServer::new().await;
+        let (status, body) = server.post(PATH, r#"{"type":"react","target":"pdf"}"#).await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(body["target"], "pdf");
         let job = body["jobId"].as_str().unwrap();
         for (member, name) in
             [("presignedDataUploadUrl", "data.json"), ("presignedTemplateUploadUrl", "template")]
         {
-            let place = format!("https://render.example/v1/objects/jobs/{}/{job}/{name}?", bench.account);
+            let place = format!("https://render.example/v1/objects/jobs/{}/{job}/{name}?", server.account);
             assert!(body[member].as_str().unwrap().starts_with(&place), "{body}");
         }
-        assert_eq!(bench.jobs.lock().unwrap().inits[0].spec.kind.name(), "framework");
+        assert_eq!(server.jobs.lock().unwrap().inits[0].spec.kind.name(), "framework");
     }
 
     #[actix_web::test]
     async fn the_data_address_is_null_iff_data_was_sent() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         for (data, sent) in [
             (r#"{"b": 1.50, "a": "ü"}"#, Some(r#"{"b": 1.50, "a": "ü"}"#)),
             ("{}", Some("{}")),
@@ -120,12 +120,12 @@ mod tests {
             ("null", None),
         ] {
             let body = format!(r#"{{"type":"html","target":"png","templateId":"","data":{data}}}"#);
-            let (status, answer) = bench.post(PATH, &body).await;
+            let (status, answer) = server.post(PATH, &body).await;
             assert_eq!(status, StatusCode::OK, "{answer}");
             assert!(answer.as_object().unwrap().contains_key("presignedDataUploadUrl"));
             assert_eq!(answer["presignedDataUploadUrl"].is_null(), sent.is_some(), "{data}");
             assert!(answer["presignedTemplateUploadUrl"].is_string());
-            let kept = bench.jobs.lock().unwrap().inits.pop().unwrap().data;
+            let kept = server.jobs.lock().unwrap().inits.pop().unwrap().data;
             assert_eq!(kept.as_deref(), sent.map(str::as_bytes), "the bytes as received");
         }
     }
@@ -176,29 +176,29 @@ mod tests {
 
     #[actix_web::test]
     async fn format_opts_are_kept_as_sent_and_bounded() {
-        let bench = Bench::with(|config| config.jobs.format_opts_limit_bytes = 256).await;
+        let server = TestServer::with(|config| config.jobs.format_opts_limit_bytes = 256).await;
         let opts = r#"{"toPage": 2.0, "anything": [1]}"#;
         let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{opts}}}"#);
-        assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK);
-        let kept = bench.jobs.lock().unwrap().inits.pop().unwrap().spec.format_opts.unwrap();
+        assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK);
+        let kept = server.jobs.lock().unwrap().inits.pop().unwrap().spec.format_opts.unwrap();
         assert_eq!(kept.get(), opts);
         let long = format!(r#"{{"type":"html","target":"pdf","formatOpts":{{"x":"{}"}}}}"#, "x".repeat(300));
-        let (status, answer) = bench.post(PATH, &long).await;
+        let (status, answer) = server.post(PATH, &long).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(faults(&answer)[0].starts_with("/formatOpts is larger than 256 bytes"));
         for none in ["null", "[]", "\"\"", "{}"] {
             let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{none}}}"#);
-            assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK, "{none}");
+            assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK, "{none}");
         }
     }
 
     #[actix_web::test]
     async fn a_stopping_service_begins_nothing() {
-        let bench = Bench::new().await;
-        bench.state.stopping.cancel();
-        let answer = bench.request(Method::POST, PATH, r#"{"type":"html","target":"pdf"}"#).await;
+        let server = TestServer::new().await;
+        server.state.stopping.cancel();
+        let answer = server.request(Method::POST, PATH, r#"{"type":"html","target":"pdf"}"#).await;
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(answer.headers().contains_key("retry-after"));
-        assert!(bench.jobs.lock().unwrap().inits.is_empty());
+        assert!(server.jobs.lock().unwrap().inits.is_empty());
     }
 }

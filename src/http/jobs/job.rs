@@ -8,9 +8,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::view::JobBody;
 use super::{prefer, view, wait};
 use crate::domain::ids::JobId;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::problem::{Code, Fault, Problem};
@@ -20,7 +20,7 @@ use crate::problem::{Code, Fault, Problem};
     get, path = "/jobs/{jobId}", operation_id = "getJob", tag = "jobs",
     params(
         ("jobId" = String, Path, description = "The job's id"),
-        ("wait" = Option<u32>, Query, description = "Answer when the job is done, or after so many seconds"),
+        ("wait" = Option<u32>, Query, description = "HandlerResult when the job is done, or after so many seconds"),
         ("Prefer" = Option<String>, Header, description = "`wait=20` means the same as the query"),
     ),
     responses((status = 200, description = "The job", body = JobBody)),
@@ -30,11 +30,11 @@ pub(super) async fn job(
     state: Data<HttpState>,
     job: Path<String>,
     request: HttpRequest,
-) -> Answer {
+) -> HandlerResult {
     let id = parse_id(&job)?;
     let (wait, preferred) = read_wait(&request)?;
     let wait = wait.min(state.config.http.wait_limit_s);
-    let watched = gate::ask(&state, &state.jobs.watch, WatchJob { account: caller.0, job: id }).await?;
+    let watched = actors::ask(&state, &state.jobs.watch, WatchJob { account: caller.0, job: id }).await?;
     let view = if wait == 0 {
         watched.borrow().clone()
     } else {
@@ -81,15 +81,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::testing::{Bench, Outcome, TOKEN};
+    use crate::http::testing::{Outcome, TOKEN, TestServer};
 
     #[actix_web::test]
     async fn the_view_has_every_member_from_the_first_day() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         let body = r#"{"type":"react","target":"pdf","formatOpts":{"toPage": 2.0}}"#;
-        let (_, init) = bench.post("/documents/init", body).await;
+        let (_, init) = server.post("/documents/init", body).await;
         let id = init["jobId"].as_str().unwrap();
-        let (status, view) = bench.call(Method::GET, &format!("//jobs//{id}/"), "").await;
+        let (status, view) = server.call(Method::GET, &format!("//jobs//{id}/"), "").await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(
             view,
@@ -104,10 +104,10 @@ mod tests {
 
     #[actix_web::test]
     async fn a_done_job_shows_where_its_output_is() {
-        let bench = Bench::new().await;
-        let (id, _) = bench.init().await;
-        bench.jobs.lock().unwrap().end(id, Outcome::Document);
-        let (_, view) = bench.call(Method::GET, &format!("/v1/jobs/{id}"), "").await;
+        let server = TestServer::new().await;
+        let (id, _) = server.init().await;
+        server.jobs.lock().unwrap().end(id, Outcome::Document);
+        let (_, view) = server.call(Method::GET, &format!("/v1/jobs/{id}"), "").await;
         let data = &view["output"]["data"];
         assert_eq!((view["status"].as_str(), &view["success"]), (Some("done"), &Value::Bool(true)));
         assert_eq!((&data["bytes"], data["contentType"].as_str()), (&json!(9), Some("application/pdf")));
@@ -119,12 +119,12 @@ mod tests {
 
     #[actix_web::test]
     async fn a_long_poll_answers_when_the_job_ends() {
-        let bench = Bench::new().await;
-        let (id, _) = bench.init().await;
+        let server = TestServer::new().await;
+        let (id, _) = server.init().await;
         let path = format!("/v1/jobs/{id}?wait=60");
-        let poll = bench.call(Method::GET, &path, "");
+        let poll = server.call(Method::GET, &path, "");
         let end = async {
-            let jobs = std::sync::Arc::clone(&bench.jobs);
+            let jobs = std::sync::Arc::clone(&server.jobs);
             while jobs.lock().unwrap().views[&id].receiver_count() == 0 {
                 tokio::task::yield_now().await;
             }
@@ -137,10 +137,10 @@ mod tests {
     #[actix_web::test]
     async fn a_long_poll_is_clamped_and_ends_with_the_present_view() {
         tokio::time::pause();
-        let bench = Bench::with(|config| config.http.wait_limit_s = 7).await;
-        let (id, _) = bench.init().await;
+        let server = TestServer::with(|config| config.http.wait_limit_s = 7).await;
+        let (id, _) = server.init().await;
         let start = tokio::time::Instant::now();
-        let (status, view) = bench.call(Method::GET, &format!("/v1/jobs/{id}?wait=100000"), "").await;
+        let (status, view) = server.call(Method::GET, &format!("/v1/jobs/{id}?wait=100000"), "").await;
         assert_eq!((status, view["status"].as_str()), (StatusCode::OK, Some("initialized")));
         let waited = start.elapsed().as_secs_f64();
         assert!((7.0..8.0).contains(&waited), "{waited}");
@@ -148,24 +148,24 @@ mod tests {
 
     #[actix_web::test]
     async fn a_long_poll_ends_when_the_service_stops() {
-        let bench = Bench::new().await;
-        let (id, _) = bench.init().await;
-        bench.state.stopping.cancel();
-        let (status, view) = bench.call(Method::GET, &format!("/v1/jobs/{id}?wait=60"), "").await;
+        let server = TestServer::new().await;
+        let (id, _) = server.init().await;
+        server.state.stopping.cancel();
+        let (status, view) = server.call(Method::GET, &format!("/v1/jobs/{id}?wait=60"), "").await;
         assert_eq!((status, view["status"].as_str()), (StatusCode::OK, Some("initialized")));
     }
 
     #[actix_web::test]
     async fn a_view_that_closes_is_asked_for_again() {
-        let bench = Bench::new().await;
-        let (id, _) = bench.init().await;
+        let server = TestServer::new().await;
+        let (id, _) = server.init().await;
         let path = format!("/v1/jobs/{id}?wait=60");
-        let poll = bench.call(Method::GET, &path, "");
+        let poll = server.call(Method::GET, &path, "");
         let end = async {
-            while bench.jobs.lock().unwrap().views[&id].receiver_count() == 0 {
+            while server.jobs.lock().unwrap().views[&id].receiver_count() == 0 {
                 tokio::task::yield_now().await;
             }
-            let mut jobs = bench.jobs.lock().unwrap();
+            let mut jobs = server.jobs.lock().unwrap();
             let mut view = jobs.views[&id].borrow().clone();
             view.status = crate::jobs::view::WireStatus::Done;
             let (kept, _) = tokio::sync::watch::channel(view);
@@ -177,13 +177,13 @@ mod tests {
 
     #[actix_web::test]
     async fn anothers_job_is_answered_like_none() {
-        let bench = Bench::new().await;
-        let (id, _) = bench.init().await;
-        bench.jobs.lock().unwrap().views[&id]
+        let server = TestServer::new().await;
+        let (id, _) = server.init().await;
+        server.jobs.lock().unwrap().views[&id]
             .send_modify(|view| view.account = crate::domain::ids::AccountId::generate());
-        let (foreign, mut one) = bench.call(Method::GET, &format!("/v1/jobs/{id}"), "").await;
+        let (foreign, mut one) = server.call(Method::GET, &format!("/v1/jobs/{id}"), "").await;
         let none = format!("/v1/jobs/{}", JobId::generate());
-        let (missing, mut other) = bench.call(Method::GET, &none, "").await;
+        let (missing, mut other) = server.call(Method::GET, &none, "").await;
         assert_eq!((foreign, missing), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));
         for body in [&mut one, &mut other] {
             body["instance"] = Value::Null;
@@ -194,8 +194,8 @@ mod tests {
     #[actix_web::test]
     async fn a_preference_that_was_followed_is_said() {
         tokio::time::pause();
-        let bench = Bench::with(|config| config.http.wait_limit_s = 7).await;
-        let (id, _) = bench.init().await;
+        let server = TestServer::with(|config| config.http.wait_limit_s = 7).await;
+        let (id, _) = server.init().await;
         for (query, prefer, applied) in [
             ("", "wait=2", Some("wait=2")),
             ("", "wait=600", Some("wait=7")),
@@ -207,7 +207,7 @@ mod tests {
             let request = TestRequest::with_uri(&format!("/v1/jobs/{id}{query}"))
                 .insert_header(("authorization", format!("Bearer {TOKEN}")))
                 .insert_header(("prefer", prefer));
-            let answer = bench.send(request).await;
+            let answer = server.send(request).await;
             assert_eq!(answer.status(), StatusCode::OK);
             let said = answer.headers().get("preference-applied").map(|value| value.to_str().unwrap());
             assert_eq!(said, applied, "{query} {prefer}");

@@ -10,7 +10,7 @@ use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
-use crate::http::middleware::gate;
+use crate::http::actors;
 use crate::http::state::HttpState;
 use crate::http::templates::path as template_path;
 use crate::jobs::messages::JobSpec;
@@ -81,7 +81,7 @@ pub(in crate::http) async fn check_template(
 ) -> Result<(), Problem> {
     let Some(template) = spec.template else { return Ok(()) };
     let wanted = TemplateUse { account, template, preview: spec.preview };
-    gate::ask_templates(state, CheckTemplate(wanted)).await
+    actors::ask_templates(state, CheckTemplate(wanted)).await
 }
 
 /// Reads the delivery address by either of its names.

@@ -9,10 +9,10 @@ use super::view;
 use super::view::JobBody;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::{KindName, StatusName, TargetName};
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::query::{self, Query};
 use crate::http::state::HttpState;
 use crate::jobs::list::{JobFilter, ListJobs};
@@ -43,9 +43,9 @@ struct ListBody<'a> {
     ),
     responses((status = 200, description = "A page of jobs", body = ListBody)),
 )]
-pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
+pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> HandlerResult {
     let message = read(&request, caller.0)?;
-    let page = gate::ask(&state, &state.jobs.list, message).await?;
+    let page = actors::ask(&state, &state.jobs.list, message).await?;
     let items = page.items.iter().map(|job| view::job(&state, job)).collect();
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(|last| query::cursor(last.0)) }))
 }
@@ -68,10 +68,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::testing::{Bench, Outcome, faults};
+    use crate::http::testing::{Outcome, TestServer, faults};
 
-    async fn ids(bench: &Bench, query: &str) -> (Vec<String>, Value) {
-        let (status, page) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+    async fn ids(server: &TestServer, query: &str) -> (Vec<String>, Value) {
+        let (status, page) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
         assert_eq!(status, StatusCode::OK, "{page}");
         let items = page["items"].as_array().unwrap().iter();
         (items.map(|item| item["jobId"].as_str().unwrap().to_owned()).collect(), page["nextCursor"].clone())
@@ -79,37 +79,37 @@ mod tests {
 
     #[actix_web::test]
     async fn an_item_is_the_job_as_it_is_asked_for_alone() {
-        let bench = Bench::new().await;
-        assert_eq!(bench.call(Method::GET, "/jobs", "").await.1, json!({"items": [], "nextCursor": null}));
-        let (job, _) = bench.init().await;
-        bench.jobs.lock().unwrap().end(job, Outcome::Document);
-        let (_, alone) = bench.call(Method::GET, &format!("/v1/jobs/{job}"), "").await;
-        let (_, page) = bench.call(Method::GET, "/v1/jobs/", "").await;
+        let server = TestServer::new().await;
+        assert_eq!(server.call(Method::GET, "/jobs", "").await.1, json!({"items": [], "nextCursor": null}));
+        let (job, _) = server.init().await;
+        server.jobs.lock().unwrap().end(job, Outcome::Document);
+        let (_, alone) = server.call(Method::GET, &format!("/v1/jobs/{job}"), "").await;
+        let (_, page) = server.call(Method::GET, "/v1/jobs/", "").await;
         assert_eq!(page, json!({"items": [alone], "nextCursor": null}));
     }
 
     #[actix_web::test]
     async fn the_cursor_leads_through_all_pages() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         let mut made = Vec::new();
         for _ in 0..25 {
-            made.insert(0, bench.init().await.0.to_string());
+            made.insert(0, server.init().await.0.to_string());
         }
-        let (first, next) = ids(&bench, "").await;
+        let (first, next) = ids(&server, "").await;
         assert_eq!(first, made[..20]);
-        let (last, end) = ids(&bench, &format!("limit=20&cursor={}", next.as_str().unwrap())).await;
+        let (last, end) = ids(&server, &format!("limit=20&cursor={}", next.as_str().unwrap())).await;
         assert_eq!((last.as_slice(), end), (&made[20..], Value::Null));
-        assert_eq!(ids(&bench, "limit=100&cursor=&status=&unknown=1").await, (made, Value::Null));
+        assert_eq!(ids(&server, "limit=100&cursor=&status=&unknown=1").await, (made, Value::Null));
     }
 
     #[actix_web::test]
     async fn filters_say_which() {
-        let bench = Bench::new().await;
-        let (done, _) = bench.init().await;
-        let (failed, _) = bench.init().await;
-        bench.jobs.lock().unwrap().end(done, Outcome::Document);
-        bench.jobs.lock().unwrap().end(failed, Outcome::Fault);
-        let (_, other) = bench.post("/documents/init", r#"{"type":"react","target":"png"}"#).await;
+        let server = TestServer::new().await;
+        let (done, _) = server.init().await;
+        let (failed, _) = server.init().await;
+        server.jobs.lock().unwrap().end(done, Outcome::Document);
+        server.jobs.lock().unwrap().end(failed, Outcome::Fault);
+        let (_, other) = server.post("/documents/init", r#"{"type":"react","target":"png"}"#).await;
         let other = other["jobId"].as_str().unwrap().to_owned();
         let (done, failed) = (done.to_string(), failed.to_string());
         for (query, expected) in [
@@ -122,15 +122,15 @@ mod tests {
             ("type=react", vec![&other]),
             ("type=html&target=pdf&success=true&status=done", vec![&done]),
         ] {
-            assert_eq!(ids(&bench, query).await.0.iter().collect::<Vec<_>>(), expected, "{query}");
+            assert_eq!(ids(&server, query).await.0.iter().collect::<Vec<_>>(), expected, "{query}");
         }
     }
 
     #[actix_web::test]
     async fn every_wrong_value_is_named() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         let query = "limit=101&cursor=AAAA&status=running&success=yes&target=gif&type=doc&limit=";
-        let (status, problem) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+        let (status, problem) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
         assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("validation_failed")));
         assert_eq!(
             faults(&problem),
@@ -147,7 +147,7 @@ mod tests {
         for query in
             ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "cursor=%C3%A4", &format!("cursor={cut}")]
         {
-            let (status, problem) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+            let (status, problem) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
             assert_eq!((status.as_u16(), faults(&problem).len()), (422, 1), "{query}: {problem}");
         }
     }

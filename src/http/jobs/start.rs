@@ -10,12 +10,12 @@ use super::job_request::{admit_delivery, read_delivery};
 use super::view::StartBody;
 use super::{job, view, wait};
 use crate::domain::ids::{AccountId, JobId};
+use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::StartRequest;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::{StartJob, WatchJob};
 use crate::jobs::view::{JobView, WireStatus};
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 /// Seconds after which it is worth asking for a running job again.
 const ASK_AGAIN_S: u64 = 1;
 
-struct Wanted {
+struct StartOptions {
     waits: bool,
     delivery: Option<String>,
 }
@@ -45,9 +45,9 @@ pub(super) async fn start(
     job: Path<String>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
+) -> HandlerResult {
     let id = job::parse_id(&job)?;
-    gate::admit(&state)?;
+    actors::admit(&state)?;
     let wanted = body::read(&request, payload, &state, read).await?;
     let deliver_to = match wanted.delivery {
         // A repeated start is answered whatever has become of its address since; and only who has the job
@@ -58,7 +58,7 @@ pub(super) async fn start(
         Some(_) | None => None,
     };
     let message = StartJob { account: caller.0, job: id, deliver_to };
-    let started = gate::ask(&state, &state.jobs.start, message).await?;
+    let started = actors::ask(&state, &state.jobs.start, message).await?;
     let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
         wait::until_made(&state, started, longest).await?
@@ -69,12 +69,12 @@ pub(super) async fn start(
 }
 
 async fn is_initialized(state: &HttpState, account: AccountId, job: JobId) -> Result<bool, Problem> {
-    let present = gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await?;
+    let present = actors::ask(state, &state.jobs.watch, WatchJob { account, job }).await?;
     let status = present.borrow().status;
     Ok(status == WireStatus::Initialized)
 }
 
-fn read(body: &Body, _: &HttpState) -> Result<Wanted, Problem> {
+fn read(body: &Body, _: &HttpState) -> Result<StartOptions, Problem> {
     let mut members = body.members()?;
     let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
     let delivery = read_delivery(&mut members);
@@ -82,7 +82,7 @@ fn read(body: &Body, _: &HttpState) -> Result<Wanted, Problem> {
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    Ok(Wanted { waits, delivery })
+    Ok(StartOptions { waits, delivery })
 }
 
 fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
@@ -104,7 +104,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::domain::ids::JobId;
-    use crate::http::testing::{Bench, Outcome, faults};
+    use crate::http::testing::{Outcome, TestServer, faults};
 
     fn path(job: impl std::fmt::Display) -> String {
         format!("/v1/documents/{job}/render")
@@ -114,24 +114,24 @@ mod tests {
 
     #[actix_web::test]
     async fn a_job_that_is_done_answers_200_with_its_output() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
-        let (status, body) = bench.post(&path(job), WAITING).await;
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
+        let (status, body) = server.post(&path(job), WAITING).await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!((body["status"].as_str(), &body["success"]), (Some("done"), &Value::Bool(true)));
         assert_eq!(body["error"], Value::Null);
         assert_eq!(body["output"]["metadata"]["renderTime"], 120);
-        assert!(bench.local(&body["output"]["data"]["url"]).starts_with("/v1/objects/outputs/"));
-        let (again, same) = bench.post(&path(job), "").await;
+        assert!(server.local(&body["output"]["data"]["url"]).starts_with("/v1/objects/outputs/"));
+        let (again, same) = server.post(&path(job), "").await;
         assert_eq!((again, &same["status"]), (StatusCode::OK, &body["status"]));
     }
 
     #[actix_web::test]
     async fn a_failed_job_is_done_and_no_http_error() {
-        let bench = Bench::new().await;
-        bench.jobs.lock().unwrap().outcome = Outcome::Fault;
-        let (job, _) = bench.init().await;
-        let (status, body) = bench.post(&path(job), WAITING).await;
+        let server = TestServer::new().await;
+        server.jobs.lock().unwrap().outcome = Outcome::Fault;
+        let (job, _) = server.init().await;
+        let (status, body) = server.post(&path(job), WAITING).await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!((body["status"].as_str(), &body["success"]), (Some("done"), &Value::Bool(false)));
         assert_eq!(body["error"], "index.html:1: 'x' is not defined");
@@ -140,11 +140,11 @@ mod tests {
 
     #[actix_web::test]
     async fn a_running_job_answers_202_with_the_place_to_ask() {
-        let bench = Bench::with(|config| config.http.wait_default_s = 0).await;
-        bench.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
-        let (job, _) = bench.init().await;
+        let server = TestServer::with(|config| config.http.wait_default_s = 0).await;
+        server.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
+        let (job, _) = server.init().await;
         for body in ["", "{}", "[]", WAITING, r#"{"shouldWaitForRenderCompletion":null}"#] {
-            let answer = bench.request(Method::POST, &path(job), body).await;
+            let answer = server.request(Method::POST, &path(job), body).await;
             assert_eq!(answer.status(), StatusCode::ACCEPTED, "{body}");
             assert_eq!(answer.headers().get("location").unwrap(), &format!("/v1/jobs/{job}"));
             assert!(answer.headers().contains_key("retry-after"));
@@ -156,27 +156,27 @@ mod tests {
 
     #[actix_web::test]
     async fn a_fault_of_the_body_starts_nothing() {
-        let bench = Bench::new().await;
-        let (job, _) = bench.init().await;
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
         let wrong = r#"{"shouldWaitForRenderCompletion":"yes","uploadPresignedS3Url":7}"#;
-        let (status, body) = bench.post(&path(job), wrong).await;
+        let (status, body) = server.post(&path(job), wrong).await;
         assert_eq!((status, faults(&body).len()), (StatusCode::UNPROCESSABLE_ENTITY, 2));
         for name in ["uploadPresignedStorageUrl", "uploadPresignedS3Url"] {
             let body = format!(r#"{{"{name}":"https://10.0.0.1/key"}}"#);
-            let (status, answer) = bench.post(&path(job), &body).await;
+            let (status, answer) = server.post(&path(job), &body).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
             assert_eq!(answer["code"], "delivery_address_refused");
         }
-        let (_, view) = bench.call(Method::GET, &format!("/jobs/{job}"), "").await;
+        let (_, view) = server.call(Method::GET, &format!("/jobs/{job}"), "").await;
         assert_eq!(view["status"], "initialized");
-        assert_eq!(bench.post(&path(job), r#"{"uploadPresignedS3Url":""}"#).await.0, StatusCode::OK);
+        assert_eq!(server.post(&path(job), r#"{"uploadPresignedS3Url":""}"#).await.0, StatusCode::OK);
     }
 
     #[actix_web::test]
     async fn an_unknown_job_is_not_there() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         for id in [JobId::generate().to_string(), "nonsense".to_owned()] {
-            let (status, body) = bench.post(&path(&id), "").await;
+            let (status, body) = server.post(&path(&id), "").await;
             assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("job_not_found")));
         }
     }

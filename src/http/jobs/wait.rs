@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::http::middleware::gate;
+use crate::http::actors;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
@@ -65,7 +65,7 @@ async fn view_within(
     }
     let last = present(&job);
     let again = WatchJob { account: last.account, job: last.id };
-    let mut job = gate::ask(state, &state.jobs.watch, again).await?;
+    let mut job = actors::ask(state, &state.jobs.watch, again).await?;
     followed(&mut job, deadline, stop).await;
     Ok(present(&job))
 }

@@ -25,9 +25,9 @@ const PATH_LIMIT_CHARS: usize = 300;
 
 /// Whose a request is, once its token has been looked at; the line shares it, which may outlast the request.
 #[derive(Clone, Debug, Default)]
-pub(in crate::http) struct Asker(Arc<OnceLock<AccountId>>);
+pub(in crate::http) struct CallerCell(Arc<OnceLock<AccountId>>);
 
-impl Asker {
+impl CallerCell {
     /// Says so.
     pub(in crate::http) fn set(&self, account: AccountId) {
         let _ = self.0.set(account);
@@ -41,7 +41,7 @@ pub(in crate::http) struct AccessLine {
     path: String,
     peer: Option<String>,
     request_id: String,
-    account: Asker,
+    account: CallerCell,
     /// None until there is an answer: whoever asked may be gone before.
     status: Option<u16>,
     bytes: u64,
@@ -56,7 +56,7 @@ impl AccessLine {
         if !tracing::enabled!(target: ACCESS, Level::INFO) {
             return None;
         }
-        let account = Asker::default();
+        let account = CallerCell::default();
         request.extensions_mut().insert(account.clone());
         Some(Self {
             since: Instant::now(),
@@ -81,7 +81,7 @@ impl AccessLine {
                 BodySize::None => Some(0),
                 BodySize::Stream => None,
             };
-            BoxBody::new(Followed { body, line: self })
+            BoxBody::new(LoggedBody { body, line: self })
         })
     }
 
@@ -116,12 +116,12 @@ fn shown(path: &str) -> &str {
     path.get(..end.unwrap_or(path.len())).unwrap_or_default()
 }
 
-struct Followed {
+struct LoggedBody {
     body: BoxBody,
     line: AccessLine,
 }
 
-impl MessageBody for Followed {
+impl MessageBody for LoggedBody {
     type Error = Box<dyn std::error::Error>;
 
     fn size(&self) -> BodySize {

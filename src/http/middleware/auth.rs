@@ -7,12 +7,12 @@ use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
 
-use super::access_log::Asker;
-use super::gate;
+use super::access_log::CallerCell;
 use super::rate_limit::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::domain::ids::AccountId;
-use crate::http::problem::Failure;
+use crate::http::actors;
+use crate::http::problem::ProblemResponse;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
@@ -21,12 +21,12 @@ use crate::problem::{Code, Problem};
 pub(in crate::http) struct Caller(pub(in crate::http) AccountId);
 
 impl FromRequest for Caller {
-    type Error = Failure;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
+    type Error = ProblemResponse;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ProblemResponse>>>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
-        Box::pin(async move { identify(&request).await.map_err(Failure::from) })
+        Box::pin(async move { identify(&request).await.map_err(ProblemResponse::from) })
     }
 }
 
@@ -39,11 +39,11 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
         return Err(Problem::new(Code::Unauthorized, detail));
     };
     let named = RateLimit::name(&token);
-    let account = gate::ask(state, &state.accounts, Authenticate { token }).await?;
+    let account = actors::ask(state, &state.accounts, Authenticate { token }).await?;
     state.rate_limit.admit(named)?;
     tracing::Span::current().record("account.id", tracing::field::display(account));
     let mut extensions = request.extensions_mut();
-    if let Some(asker) = extensions.get::<Asker>() {
+    if let Some(asker) = extensions.get::<CallerCell>() {
         asker.set(account);
     }
     extensions.insert(Caller(account));
@@ -63,7 +63,7 @@ mod tests {
     use actix_web::test::TestRequest;
 
     use super::*;
-    use crate::http::testing::{Bench, TOKEN};
+    use crate::http::testing::{TOKEN, TestServer};
 
     #[test]
     fn the_scheme_is_read_in_any_case() {
@@ -83,13 +83,13 @@ mod tests {
 
     #[actix_web::test]
     async fn without_a_valid_token_nothing_is_answered() {
-        let bench = Bench::new().await;
+        let server = TestServer::new().await;
         for header in ["", "Bearer wrong", "Basic dXNlcjpwdw=="] {
             let request = TestRequest::default()
                 .method(Method::POST)
                 .uri("/v1/documents/init")
                 .insert_header((AUTHORIZATION, header));
-            let answer = bench.send(request).await;
+            let answer = server.send(request).await;
             assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{header}");
             assert_eq!(answer.headers().get("www-authenticate").unwrap(), "Bearer");
             assert!(answer.headers().contains_key("x-request-id"));
@@ -98,6 +98,6 @@ mod tests {
             .method(Method::POST)
             .uri("/v1/documents/init")
             .insert_header((AUTHORIZATION, format!("bearer {TOKEN}")));
-        assert_eq!(bench.send(valid).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(server.send(valid).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
     }
 }

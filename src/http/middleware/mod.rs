@@ -4,7 +4,6 @@
 pub(super) mod access_log;
 pub(super) mod auth;
 pub(super) mod connection;
-pub(super) mod gate;
 pub(super) mod rate_limit;
 pub(super) mod refusal;
 pub(super) mod request;

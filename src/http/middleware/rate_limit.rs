@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::http::testing::{Bench, read};
+    use crate::http::testing::{TestServer, read};
 
     fn admitted(limit: &RateLimit, token: &str) -> usize {
         std::iter::repeat_with(|| limit.admit(RateLimit::name(token))).take_while(Result::is_ok).count()
@@ -135,23 +135,23 @@ mod tests {
 
     #[actix_web::test]
     async fn one_request_too_many_is_told_when_to_come_again() {
-        let bench = Bench::with(|config| {
+        let server = TestServer::with(|config| {
             (config.http.rate_limit_per_s, config.http.rate_burst_limit) = (1, 2);
         })
         .await;
-        let (job, answer) = bench.init().await;
+        let (job, answer) = server.init().await;
         let path = format!("/v1/jobs/{job}");
-        assert_eq!(bench.request(Method::GET, &path, "").await.status(), 200);
-        let refused = bench.request(Method::GET, &path, "").await;
+        assert_eq!(server.request(Method::GET, &path, "").await.status(), 200);
+        let refused = server.request(Method::GET, &path, "").await;
         assert_eq!(refused.status(), 429);
         assert_eq!(refused.headers().get("retry-after").unwrap(), "1");
         let (_, problem) = read(refused).await;
         assert_eq!(problem["code"], "rate_limited");
         assert!(problem["detail"].as_str().unwrap().contains("http.rate_limit_per_s"), "{problem}");
         // Presigned addresses need no token and have no such limit.
-        let upload = bench.local(&answer["presignedTemplateUploadUrl"]);
+        let upload = server.local(&answer["presignedTemplateUploadUrl"]);
         for _ in 0..5 {
-            assert_eq!(bench.request(Method::PUT, &upload, "<p>1</p>").await.status(), 200);
+            assert_eq!(server.request(Method::PUT, &upload, "<p>1</p>").await.status(), 200);
         }
     }
 }

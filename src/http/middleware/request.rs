@@ -16,7 +16,7 @@ use tracing::field::Empty;
 use super::access_log::AccessLine;
 use super::unread_body;
 use crate::clock;
-use crate::http::problem::{self, Failure};
+use crate::http::problem::{self, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::telemetry::{HttpMetrics, Label};
 
@@ -65,7 +65,7 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         http.status = Empty, account.id = Empty, job.id = Empty,
         template.id = Empty
     );
-    let count = Counting::begin(&request);
+    let count = CountedBody::begin(&request);
     let access = AccessLine::begin(&request, &id);
     let held = unread_body::hold(&mut request);
     let is_put = request.method() == Method::PUT;
@@ -96,9 +96,9 @@ fn close_after(response: &mut HttpResponse<BoxBody>) {
     response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
-fn answer_failure(handled: ServiceResponse, count: &Counting, id: &RequestId) -> ServiceResponse {
+fn answer_failure(handled: ServiceResponse, count: &CountedBody, id: &RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
-    let (code, answer) = error.as_error::<Failure>().map_or_else(
+    let (code, answer) = error.as_error::<ProblemResponse>().map_or_else(
         || {
             let failure = problem::of_framework(error);
             (failure.code(), failure.answer(id))
@@ -112,13 +112,13 @@ fn answer_failure(handled: ServiceResponse, count: &Counting, id: &RequestId) ->
 }
 
 /// One request on its way into the metrics.
-struct Counting {
+struct CountedBody {
     metrics: Option<HttpMetrics>,
     method: &'static str,
     since: Instant,
 }
 
-impl Counting {
+impl CountedBody {
     fn begin(request: &ServiceRequest) -> Self {
         let state = request.app_data::<Data<HttpState>>();
         let metrics = state.map(|state| state.metrics.http.clone());

@@ -18,28 +18,28 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 /// The body of a request, held beside whoever reads it.
-pub(in crate::http) struct Held(Rc<RefCell<Payload>>);
+pub(in crate::http) struct UnreadBody(Rc<RefCell<Payload>>);
 
 /// Holds the request's body if it is chunked.
-pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<Held> {
+pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<UnreadBody> {
     if !request.chunked().unwrap_or(true) {
         return None;
     }
     let body = Rc::new(RefCell::new(request.take_payload()));
-    let payload = Box::pin(Shared(Rc::clone(&body)));
+    let payload = Box::pin(SharedPayload(Rc::clone(&body)));
     request.set_payload(Payload::Stream { payload });
-    Some(Held(body))
+    Some(UnreadBody(body))
 }
 
 /// Lets go of the request's body when the answer has been sent.
-pub(in crate::http) fn release(held: Held, answer: ServiceResponse) -> ServiceResponse {
-    let Held(unread) = held;
-    answer.map_body(|_, body| BoxBody::new(LastBody { body, _unread: unread }))
+pub(in crate::http) fn release(held: UnreadBody, answer: ServiceResponse) -> ServiceResponse {
+    let UnreadBody(unread) = held;
+    answer.map_body(|_, body| BoxBody::new(ResponseBody { body, _unread: unread }))
 }
 
-struct Shared(Rc<RefCell<Payload>>);
+struct SharedPayload(Rc<RefCell<Payload>>);
 
-impl Stream for Shared {
+impl Stream for SharedPayload {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -47,12 +47,12 @@ impl Stream for Shared {
     }
 }
 
-struct LastBody {
+struct ResponseBody {
     body: BoxBody,
     _unread: Rc<RefCell<Payload>>,
 }
 
-impl MessageBody for LastBody {
+impl MessageBody for ResponseBody {
     type Error = Box<dyn std::error::Error>;
 
     fn size(&self) -> BodySize {
@@ -74,10 +74,10 @@ mod tests {
     use tokio::io::AsyncWriteExt;
     use tokio::time::timeout;
 
-    use crate::http::testing::{Bench, TOKEN};
+    use crate::http::testing::{TOKEN, TestServer};
 
-    async fn assert_closed_under_a_flood(bench: &Bench, head: &str) {
-        let served = bench.serve();
+    async fn assert_closed_under_a_flood(server: &TestServer, head: &str) {
+        let served = server.serve();
         let head = format!("{head} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n");
         for token in [TOKEN, "wrong"] {
             let head = format!("{head}authorization: Bearer {token}\r\n\r\n");
@@ -99,13 +99,13 @@ mod tests {
             config.http.upload_limit_bytes = 1_024;
             config.http.json_limit_bytes = 1_024;
         };
-        let bench = Bench::with(limits).await;
-        let (_, init) = bench.init().await;
-        let upload = format!("PUT {}", bench.local(&init["presignedDataUploadUrl"]));
+        let server = TestServer::with(limits).await;
+        let (_, init) = server.init().await;
+        let upload = format!("PUT {}", server.local(&init["presignedDataUploadUrl"]));
         tokio::join!(
-            assert_closed_under_a_flood(&bench, &upload),
-            assert_closed_under_a_flood(&bench, "POST /v1/documents/init"),
-            assert_closed_under_a_flood(&bench, "POST /nowhere"),
+            assert_closed_under_a_flood(&server, &upload),
+            assert_closed_under_a_flood(&server, "POST /v1/documents/init"),
+            assert_closed_under_a_flood(&server, "POST /nowhere"),
         );
     }
 }

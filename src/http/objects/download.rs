@@ -12,7 +12,7 @@ use futures_util::stream::{self, BoxStream};
 
 use super::{disposition, presigned_url};
 use crate::domain::kinds::FileKind;
-use crate::http::problem::{Answer, Failure};
+use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
@@ -33,9 +33,9 @@ const SAFETY: [(HeaderName, &str); 5] = [
 pub(super) type Content = SizedStream<BoxStream<'static, Result<Bytes, StoreError>>>;
 
 /// The handler.
-pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Answer {
+pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> HandlerResult {
     let any_origin =
-        |problem: Problem| Failure::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        |problem: Problem| ProblemResponse::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
     let grant = presigned_url::open(&state, &request, Operation::Get).map_err(any_origin)?;
     let mut range = None;
     if request.method() == Method::HEAD || depends_on_version(request.headers()) {
@@ -182,25 +182,25 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::JobId;
-    use crate::http::testing::{Bench, read};
+    use crate::http::testing::{TestServer, read};
 
     const CONTENT: &str = "0123456789";
 
-    async fn stored(kind: FileKind) -> (Bench, String) {
-        let bench = Bench::new().await;
-        let key = StorageKey::JobOutput(bench.account, JobId::generate(), kind);
-        bench.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
-        let url = presigned_url::for_download(&bench.state, key).url;
-        let path = bench.local(&url.into());
-        (bench, path)
+    async fn stored(kind: FileKind) -> (TestServer, String) {
+        let server = TestServer::new().await;
+        let key = StorageKey::JobOutput(server.account, JobId::generate(), kind);
+        server.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
+        let url = presigned_url::for_download(&server.state, key).url;
+        let path = server.local(&url.into());
+        (server, path)
     }
 
-    async fn fetch(bench: &Bench, path: &str, headers: &[(HeaderName, &str)]) -> ServiceResponse {
+    async fn fetch(server: &TestServer, path: &str, headers: &[(HeaderName, &str)]) -> ServiceResponse {
         let mut request = TestRequest::with_uri(path);
         for (name, value) in headers {
             request = request.insert_header((name.clone(), *value));
         }
-        bench.send(request).await
+        server.send(request).await
     }
 
     fn shown(answer: &ServiceResponse, name: &str) -> String {
@@ -217,8 +217,8 @@ mod tests {
             (FileKind::Docx, "attachment"),
             (FileKind::Zip, "attachment"),
         ] {
-            let (bench, path) = stored(kind).await;
-            let answer = fetch(&bench, &path, &[]).await;
+            let (server, path) = stored(kind).await;
+            let answer = fetch(&server, &path, &[]).await;
             assert_eq!(answer.status(), StatusCode::OK);
             let name = format!("{manner}; filename=\"document.{}\"", kind.name());
             for (header, value) in [
@@ -238,14 +238,14 @@ mod tests {
 
     #[actix_web::test]
     async fn ranges_are_served_or_told_apart_from_nonsense() {
-        let (bench, path) = stored(FileKind::Pdf).await;
+        let (server, path) = stored(FileKind::Pdf).await;
         for (range, body, shown_range) in [
             ("bytes=2-4", "234", "bytes 2-4/10"),
             ("bytes=7-", "789", "bytes 7-9/10"),
             ("bytes=-3", "789", "bytes 7-9/10"),
             ("bytes=8-100", "89", "bytes 8-9/10"),
         ] {
-            let answer = fetch(&bench, &path, &[(header::RANGE, range)]).await;
+            let answer = fetch(&server, &path, &[(header::RANGE, range)]).await;
             assert_eq!(
                 (answer.status(), shown(&answer, "content-range").as_str()),
                 (StatusCode::PARTIAL_CONTENT, shown_range)
@@ -253,10 +253,10 @@ mod tests {
             assert_eq!(to_bytes(answer.into_body()).await.unwrap(), body, "{range}");
         }
         for range in ["bytes=4-2", "bytes=0-1,3-4", "pages=1-2", "bytes=x-"] {
-            let answer = fetch(&bench, &path, &[(header::RANGE, range)]).await;
+            let answer = fetch(&server, &path, &[(header::RANGE, range)]).await;
             assert_eq!(answer.status(), StatusCode::OK, "{range}");
         }
-        let answer = fetch(&bench, &path, &[(header::RANGE, "bytes=10-")]).await;
+        let answer = fetch(&server, &path, &[(header::RANGE, "bytes=10-")]).await;
         assert_eq!(shown(&answer, "content-range"), "bytes */10");
         let (status, body) = read(answer).await;
         assert_eq!((status.as_u16(), body["code"].as_str()), (416, Some("range_not_satisfiable")));
@@ -264,29 +264,29 @@ mod tests {
 
     #[actix_web::test]
     async fn a_known_object_is_not_sent_again() {
-        let (bench, path) = stored(FileKind::Pdf).await;
-        let tag = shown(&fetch(&bench, &path, &[]).await, "etag");
+        let (server, path) = stored(FileKind::Pdf).await;
+        let tag = shown(&fetch(&server, &path, &[]).await, "etag");
         for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
-            let answer = fetch(&bench, &path, &[(header::IF_NONE_MATCH, &known)]).await;
+            let answer = fetch(&server, &path, &[(header::IF_NONE_MATCH, &known)]).await;
             assert_eq!((answer.status(), shown(&answer, "etag")), (StatusCode::NOT_MODIFIED, tag.clone()));
             assert!(to_bytes(answer.into_body()).await.unwrap().is_empty());
         }
         let other = [(header::RANGE, "bytes=0-1"), (header::IF_RANGE, "\"other\"")];
-        assert_eq!(fetch(&bench, &path, &other).await.status(), StatusCode::OK);
+        assert_eq!(fetch(&server, &path, &other).await.status(), StatusCode::OK);
         let same = [(header::RANGE, "bytes=0-1"), (header::IF_RANGE, tag.as_str())];
-        assert_eq!(fetch(&bench, &path, &same).await.status(), StatusCode::PARTIAL_CONTENT);
+        assert_eq!(fetch(&server, &path, &same).await.status(), StatusCode::PARTIAL_CONTENT);
     }
 
     #[actix_web::test]
     async fn head_tells_the_size_and_a_browser_may_ask_first() {
-        let (bench, path) = stored(FileKind::Pdf).await;
-        let served = bench.serve();
+        let (server, path) = stored(FileKind::Pdf).await;
+        let served = server.serve();
         let head = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let answer = crate::http::testing::answer_of(&mut served.send(head.as_bytes()).await).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n"), "{answer}");
         assert!(answer.ends_with("\r\n\r\n"), "{answer}");
         served.stop().await;
-        let answer = bench.send(TestRequest::with_uri(&path).method(Method::OPTIONS)).await;
+        let answer = server.send(TestRequest::with_uri(&path).method(Method::OPTIONS)).await;
         assert_eq!(answer.status(), StatusCode::NO_CONTENT);
         assert_eq!(shown(&answer, "access-control-allow-origin"), "*");
         assert_eq!(shown(&answer, "access-control-allow-methods"), "GET, HEAD, PUT");
@@ -294,20 +294,20 @@ mod tests {
 
     #[actix_web::test]
     async fn an_object_that_is_gone_or_an_address_that_is_not_ours_is_refused() {
-        let (bench, path) = stored(FileKind::Pdf).await;
+        let (server, path) = stored(FileKind::Pdf).await;
         for (path, status, code) in [
             (path.replace("/outputs/", "/jobs/"), StatusCode::FORBIDDEN, "address_invalid"),
             (path.replace("op=get", "op=put"), StatusCode::FORBIDDEN, "address_invalid"),
         ] {
-            let (found, body) = read(fetch(&bench, &path, &[]).await).await;
+            let (found, body) = read(fetch(&server, &path, &[]).await).await;
             assert_eq!((found, body["code"].as_str()), (status, Some(code)), "{path}");
         }
-        let gone = StorageKey::JobOutput(bench.account, JobId::generate(), FileKind::Pdf);
-        let url = presigned_url::for_download(&bench.state, gone).url;
-        let (status, body) = read(fetch(&bench, &bench.local(&url.into()), &[]).await).await;
+        let gone = StorageKey::JobOutput(server.account, JobId::generate(), FileKind::Pdf);
+        let url = presigned_url::for_download(&server.state, gone).url;
+        let (status, body) = read(fetch(&server, &server.local(&url.into()), &[]).await).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("object_not_found")));
-        bench.clock.advance_ms(3_600_000);
-        let (status, body) = read(fetch(&bench, &path, &[]).await).await;
+        server.clock.advance_ms(3_600_000);
+        let (status, body) = read(fetch(&server, &path, &[]).await).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("address_expired")));
     }
 }

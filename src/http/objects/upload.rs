@@ -10,9 +10,9 @@ use tokio::time::timeout;
 
 use super::presigned_url;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::http::actors;
 use crate::http::body::declared_bytes;
-use crate::http::middleware::gate;
-use crate::http::problem::{Answer, Failure};
+use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
@@ -22,20 +22,20 @@ use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
 /// What an upload's address stands for.
 #[derive(Clone, Copy)]
-enum Place {
+enum Destination {
     Job(AccountId, JobId, InputPart),
     Template(AccountId, TemplateId),
 }
 
-impl Place {
+impl Destination {
     async fn open(self, state: &HttpState, limit_bytes: u64) -> Result<CountedUpload, Problem> {
         match self {
             Self::Job(account, job, part) => {
-                gate::ask(state, &state.jobs.open_upload, OpenUpload { account, job, part, limit_bytes })
+                actors::ask(state, &state.jobs.open_upload, OpenUpload { account, job, part, limit_bytes })
                     .await
             }
             Self::Template(account, template) => {
-                gate::ask_templates(state, OpenTemplateUpload { account, template, limit_bytes }).await
+                actors::ask_templates(state, OpenTemplateUpload { account, template, limit_bytes }).await
             }
         }
     }
@@ -43,10 +43,10 @@ impl Place {
     async fn close(self, state: &HttpState, upload: CountedUpload) -> Result<(), Problem> {
         match self {
             Self::Job(account, job, part) => {
-                gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, upload }).await
+                actors::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, upload }).await
             }
             Self::Template(account, template) => {
-                gate::ask_templates(state, CloseTemplateUpload { account, template, upload }).await
+                actors::ask_templates(state, CloseTemplateUpload { account, template, upload }).await
             }
         }
     }
@@ -54,11 +54,15 @@ impl Place {
 
 /// The handler. No header of ours is needed, no Content-Type is looked at. The connection is closed after
 /// it, as after every `PUT`.
-pub(super) async fn upload(request: HttpRequest, mut payload: Payload, state: Data<HttpState>) -> Answer {
+pub(super) async fn upload(
+    request: HttpRequest,
+    mut payload: Payload,
+    state: Data<HttpState>,
+) -> HandlerResult {
     let any_origin = (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
     match receive(&request, &mut payload, &state).await {
         Ok(()) => Ok(HttpResponse::Ok().insert_header(any_origin).finish()),
-        Err(problem) => Err(Failure::from(problem).header(any_origin.0, any_origin.1)),
+        Err(problem) => Err(ProblemResponse::from(problem).header(any_origin.0, any_origin.1)),
     }
 }
 
@@ -81,19 +85,19 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
     place.close(state, upload).await
 }
 
-fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64), Problem> {
+fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Destination, u64), Problem> {
     let grant = presigned_url::open(state, request, Operation::Put)?;
     let span = tracing::Span::current();
     let of_job = |account, job, part| {
         span.record("job.id", tracing::field::display(job));
-        Ok((Place::Job(account, job, part), grant.limit_bytes))
+        Ok((Destination::Job(account, job, part), grant.limit_bytes))
     };
     match grant.key {
         StorageKey::JobData(account, job) => of_job(account, job, InputPart::Data),
         StorageKey::JobTemplate(account, job) => of_job(account, job, InputPart::Template),
         StorageKey::TemplateUpload(account, template) => {
             span.record("template.id", tracing::field::display(template));
-            Ok((Place::Template(account, template), grant.limit_bytes))
+            Ok((Destination::Template(account, template), grant.limit_bytes))
         }
         StorageKey::JobSecret(..)
         | StorageKey::JobOutput(..)
@@ -133,97 +137,97 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::http::testing::{Bench, Outcome, Served, answer_of, answer_until, read};
+    use crate::http::testing::{Outcome, Served, TestServer, answer_of, answer_until, read};
 
     const EMPTY_200: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n";
 
-    async fn put(bench: &Bench, path: &str, body: &'static [u8]) -> (StatusCode, String) {
+    async fn put(server: &TestServer, path: &str, body: &'static [u8]) -> (StatusCode, String) {
         let request = TestRequest::default().method(Method::PUT).uri(path).set_payload(body);
-        let (status, body) = read(bench.send(request).await).await;
+        let (status, body) = read(server.send(request).await).await;
         (status, body["code"].as_str().unwrap_or_default().to_owned())
     }
 
-    async fn kept(bench: &Bench, job: JobId, part: InputPart) -> Option<String> {
-        bench.jobs.lock().unwrap().uploads.get(&(job, part))?;
+    async fn kept(server: &TestServer, job: JobId, part: InputPart) -> Option<String> {
+        server.jobs.lock().unwrap().uploads.get(&(job, part))?;
         let key = match part {
-            InputPart::Data => StorageKey::JobData(bench.account, job),
-            InputPart::Template => StorageKey::JobTemplate(bench.account, job),
+            InputPart::Data => StorageKey::JobData(server.account, job),
+            InputPart::Template => StorageKey::JobTemplate(server.account, job),
         };
-        let bytes = bench.state.store.get(&key, 1 << 20).await.unwrap();
+        let bytes = server.state.store.get(&key, 1 << 20).await.unwrap();
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     #[actix_web::test]
     async fn both_inputs_arrive_whatever_their_type() {
-        let bench = Bench::new().await;
-        let (job, init) = bench.init().await;
-        let template = bench.local(&init["presignedTemplateUploadUrl"]);
+        let server = TestServer::new().await;
+        let (job, init) = server.init().await;
+        let template = server.local(&init["presignedTemplateUploadUrl"]);
         for kind in ["application/json", "text/html", "application/zip", "nonsense"] {
             let request = TestRequest::default()
                 .method(Method::PUT)
                 .uri(&template)
                 .insert_header((header::CONTENT_TYPE, kind))
                 .set_payload("<p>ä</p>");
-            let answer = bench.send(request).await;
+            let answer = server.send(request).await;
             assert_eq!(answer.status(), StatusCode::OK, "{kind}");
             assert_eq!(answer.headers().get("access-control-allow-origin").unwrap(), "*");
             assert!(actix_web::body::to_bytes(answer.into_body()).await.unwrap().is_empty());
         }
-        let data = bench.local(&init["presignedDataUploadUrl"]);
-        assert_eq!(put(&bench, &data, b"{}").await.0, StatusCode::OK);
-        assert_eq!(kept(&bench, job, InputPart::Template).await.as_deref(), Some("<p>ä</p>"));
-        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{}"));
+        let data = server.local(&init["presignedDataUploadUrl"]);
+        assert_eq!(put(&server, &data, b"{}").await.0, StatusCode::OK);
+        assert_eq!(kept(&server, job, InputPart::Template).await.as_deref(), Some("<p>ä</p>"));
+        assert_eq!(kept(&server, job, InputPart::Data).await.as_deref(), Some("{}"));
     }
 
     #[actix_web::test]
     async fn an_address_is_for_one_object_one_method_and_one_lifetime() {
-        let bench = Bench::new().await;
-        let (job, init) = bench.init().await;
-        let path = bench.local(&init["presignedDataUploadUrl"]);
+        let server = TestServer::new().await;
+        let (job, init) = server.init().await;
+        let path = server.local(&init["presignedDataUploadUrl"]);
         for altered in
             [path.replace("data.json", "template"), path.replace("limit=1", "limit=9"), format!("{path}x")]
         {
-            let answer = put(&bench, &altered, b"{}").await;
+            let answer = put(&server, &altered, b"{}").await;
             assert_eq!(answer, (StatusCode::FORBIDDEN, "address_invalid".to_owned()), "{altered}");
         }
-        let (status, body) = bench.call(Method::GET, &path, "").await;
+        let (status, body) = server.call(Method::GET, &path, "").await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("address_invalid")));
-        bench.clock.advance_ms(3_600_000);
-        assert_eq!(put(&bench, &path, b"{}").await, (StatusCode::FORBIDDEN, "address_expired".to_owned()));
-        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
+        server.clock.advance_ms(3_600_000);
+        assert_eq!(put(&server, &path, b"{}").await, (StatusCode::FORBIDDEN, "address_expired".to_owned()));
+        assert_eq!(kept(&server, job, InputPart::Data).await, None);
     }
 
     #[actix_web::test]
     async fn a_started_job_takes_no_uploads() {
-        let bench = Bench::new().await;
-        let (job, init) = bench.init().await;
-        bench.jobs.lock().unwrap().end(job, Outcome::StaysRunning);
-        let path = bench.local(&init["presignedDataUploadUrl"]);
-        assert_eq!(put(&bench, &path, b"{}").await, (StatusCode::FORBIDDEN, "upload_closed".to_owned()));
+        let server = TestServer::new().await;
+        let (job, init) = server.init().await;
+        server.jobs.lock().unwrap().end(job, Outcome::StaysRunning);
+        let path = server.local(&init["presignedDataUploadUrl"]);
+        assert_eq!(put(&server, &path, b"{}").await, (StatusCode::FORBIDDEN, "upload_closed".to_owned()));
     }
 
     #[actix_web::test]
     async fn an_upload_beyond_the_limit_is_refused() {
-        let bench = Bench::with(|config| config.http.upload_limit_bytes = 1_024).await;
-        let (job, init) = bench.init().await;
-        let path = bench.local(&init["presignedDataUploadUrl"]);
-        let answer = put(&bench, &path, &[b' '; 1_025]).await;
+        let server = TestServer::with(|config| config.http.upload_limit_bytes = 1_024).await;
+        let (job, init) = server.init().await;
+        let path = server.local(&init["presignedDataUploadUrl"]);
+        let answer = put(&server, &path, &[b' '; 1_025]).await;
         assert_eq!(answer, (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large".to_owned()));
-        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
-        assert_eq!(put(&bench, &path, &[b' '; 1_024]).await.0, StatusCode::OK);
+        assert_eq!(kept(&server, job, InputPart::Data).await, None);
+        assert_eq!(put(&server, &path, &[b' '; 1_024]).await.0, StatusCode::OK);
     }
 
-    async fn served() -> (Bench, Served, JobId, String) {
-        let bench = Bench::with(|config| config.http.upload_timeout_s = 2).await;
-        let (job, init) = bench.init().await;
-        let path = bench.local(&init["presignedDataUploadUrl"]);
-        let served = bench.serve();
-        (bench, served, job, path)
+    async fn served() -> (TestServer, Served, JobId, String) {
+        let server = TestServer::with(|config| config.http.upload_timeout_s = 2).await;
+        let (job, init) = server.init().await;
+        let path = server.local(&init["presignedDataUploadUrl"]);
+        let served = server.serve();
+        (server, served, job, path)
     }
 
     #[actix_web::test]
     async fn a_length_that_is_too_short_is_answered_with_200_and_nothing_else() {
-        let (bench, served, job, path) = served().await;
+        let (server, served, job, path) = served().await;
         let data = r#"{"name":"Zoë Größe 東京"}"#;
         let short = data.chars().count();
         let request = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {short}\r\n\r\n{data}");
@@ -233,38 +237,38 @@ mod tests {
         assert!(answer.starts_with(EMPTY_200), "{answer}");
         assert!(answer.ends_with("\r\n\r\n") && answer.matches("HTTP/1.1").count() == 1, "{answer}");
         let truncated = String::from_utf8_lossy(&data.as_bytes()[..short]).into_owned();
-        assert_eq!(kept(&bench, job, InputPart::Data).await, Some(truncated));
+        assert_eq!(kept(&server, job, InputPart::Data).await, Some(truncated));
         served.stop().await;
     }
 
     #[actix_web::test]
     async fn megabytes_left_over_do_not_keep_the_answer_from_the_client() {
-        let (bench, served, job, path) = served().await;
+        let (server, served, job, path) = served().await;
         let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n");
         let mut bytes = head.into_bytes();
         bytes.extend(std::iter::repeat_n(b'"', 8 << 20));
         let mut stream = served.send(&bytes).await;
         assert!(answer_until(&mut stream, "\r\n\r\n").await.starts_with(EMPTY_200));
-        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("\"\"\"\"\""));
+        assert_eq!(kept(&server, job, InputPart::Data).await.as_deref(), Some("\"\"\"\"\""));
         served.stop().await;
     }
 
     #[actix_web::test]
     async fn a_client_that_expects_a_go_ahead_gets_one() {
-        let (bench, served, job, path) = served().await;
+        let (server, served, job, path) = served().await;
         let head =
             format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n");
         let mut stream = served.send(head.as_bytes()).await;
         assert_eq!(answer_until(&mut stream, "\r\n\r\n").await, "HTTP/1.1 100 Continue\r\n\r\n");
         stream.write_all(b"{}").await.unwrap();
         assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
-        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{}"));
+        assert_eq!(kept(&server, job, InputPart::Data).await.as_deref(), Some("{}"));
         served.stop().await;
     }
 
     #[actix_web::test]
     async fn chunks_arrive_and_a_connection_that_was_kept_is_closed() {
-        let (bench, served, job, path) = served().await;
+        let (server, served, job, path) = served().await;
         let mut stream = served.send(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").await;
         let first = answer_until(&mut stream, "}").await;
         assert!(first.starts_with("HTTP/1.1 200 OK") && !first.contains("connection: close"), "{first}");
@@ -272,7 +276,7 @@ mod tests {
         let chunks = "3\r\n{\"a\r\n4\r\n\":1}\r\n0\r\n\r\n";
         stream.write_all(format!("{head}{chunks}").as_bytes()).await.unwrap();
         assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
-        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{\"a\":1}"));
+        assert_eq!(kept(&server, job, InputPart::Data).await.as_deref(), Some("{\"a\":1}"));
         served.stop().await;
     }
 
@@ -289,12 +293,12 @@ mod tests {
 
     #[actix_web::test]
     async fn an_upload_that_stops_coming_ends_at_its_deadline() {
-        let (bench, served, job, path) = served().await;
+        let (server, served, job, path) = served().await;
         let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{{");
         let mut stream = served.send(head.as_bytes()).await;
         let answer = answer_until(&mut stream, "}").await;
         assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("within 2 seconds"), "{answer}");
-        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
+        assert_eq!(kept(&server, job, InputPart::Data).await, None);
         served.stop().await;
     }
 }

@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use url::Url;
 use utoipa_swagger_ui::{Config, serve};
 
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
@@ -30,7 +30,7 @@ pub(in super::super) async fn index(state: Data<HttpState>, request: HttpRequest
 }
 
 /// `GET /docs/{file}`.
-pub(in super::super) async fn page(file: Path<String>) -> Answer {
+pub(in super::super) async fn page(file: Path<String>) -> HandlerResult {
     let found = serve(&file, Arc::clone(&CONFIG)).map_err(Problem::internal)?;
     let Some(found) = found else {
         return Err(Problem::new(Code::RouteNotFound, "There is no such page; begin at /docs.").into());

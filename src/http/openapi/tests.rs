@@ -6,7 +6,7 @@ use actix_web::http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::*;
-use crate::http::testing::Bench;
+use crate::http::testing::TestServer;
 
 fn described() -> Value {
     serde_json::to_value(document("https://render.example")).unwrap()
@@ -43,16 +43,16 @@ fn every_operation_has_its_problems_and_every_problem_an_operation() {
 
 #[actix_web::test]
 async fn the_document_is_served_by_both_bases_and_names_only_what_is_there() {
-    let bench = Bench::new().await;
+    let server = TestServer::new().await;
     for path in ["/openapi.json", "/v1/openapi.json"] {
-        let (status, served) = bench.call(Method::GET, path, "").await;
+        let (status, served) = server.call(Method::GET, path, "").await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(served["openapi"], "3.1.0");
         assert_eq!(served["servers"][0]["url"], "https://render.example/v1");
         for (path, item) in served["paths"].as_object().unwrap() {
             for method in item.as_object().unwrap().keys() {
                 let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-                let (_, body) = bench
+                let (_, body) = server
                     .call(
                         method,
                         &format!("/v1{path}").replace("{jobId}", "x").replace("{templateId}", "x"),
@@ -68,15 +68,15 @@ async fn the_document_is_served_by_both_bases_and_names_only_what_is_there() {
 
 #[actix_web::test]
 async fn the_page_to_try_it_loads_nothing_from_elsewhere() {
-    let bench = Bench::new().await;
+    let server = TestServer::new().await;
     for (path, page) in
         [("/docs", "/docs/index.html"), ("/docs/", "/docs/index.html"), ("/v1/docs/", "/v1/docs/index.html")]
     {
-        let answer = bench.request(Method::GET, path, "").await;
+        let answer = server.request(Method::GET, path, "").await;
         assert_eq!(answer.headers().get("location").unwrap(), page, "{path}");
     }
     for file in ["index.html", "swagger-ui.css", "swagger-ui-bundle.js", "swagger-initializer.js"] {
-        let answer = bench.request(Method::GET, &format!("/docs/{file}"), "").await;
+        let answer = server.request(Method::GET, &format!("/docs/{file}"), "").await;
         assert_eq!(answer.status(), StatusCode::OK, "{file}");
         assert!(
             answer
@@ -88,5 +88,5 @@ async fn the_page_to_try_it_loads_nothing_from_elsewhere() {
                 .contains("default-src 'none'")
         );
     }
-    assert_eq!(bench.request(Method::GET, "/docs/passwd", "").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(server.request(Method::GET, "/docs/passwd", "").await.status(), StatusCode::NOT_FOUND);
 }

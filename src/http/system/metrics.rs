@@ -14,7 +14,7 @@ use actix_web::{App, HttpResponse};
 
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::routing::{self, resource};
 use crate::http::state::HttpState;
 use crate::problem::Problem;
@@ -57,11 +57,11 @@ pub fn serve_metrics(
 }
 
 /// Where everything else is served too.
-pub(in crate::http) async fn metrics(state: Data<HttpState>) -> Answer {
+pub(in crate::http) async fn metrics(state: Data<HttpState>) -> HandlerResult {
     Ok(page(&state.metrics, &state.catalog)?)
 }
 
-async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> Answer {
+async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> HandlerResult {
     Ok(page(&shown.0, &shown.1)?)
 }
 

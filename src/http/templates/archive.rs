@@ -6,10 +6,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::objects::presigned_url;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::LocateArchive;
 
@@ -31,8 +31,8 @@ pub(in crate::http) async fn address(
     caller: Caller,
     state: Data<HttpState>,
     template: Path<String>,
-) -> Answer {
+) -> HandlerResult {
     let message = LocateArchive(path::of(caller.0, &template)?);
-    let key = gate::ask_templates(&state, message).await?;
+    let key = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

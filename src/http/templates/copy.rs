@@ -6,9 +6,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::CloneTemplate;
 
@@ -25,8 +25,12 @@ struct ClonedBody {
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The copy is there", body = ClonedBody)),
 )]
-pub(in crate::http) async fn copy(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+pub(in crate::http) async fn copy(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> HandlerResult {
     let message = CloneTemplate(path::of(caller.0, &template)?);
-    let copy = gate::ask_templates(&state, message).await?;
+    let copy = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
 }

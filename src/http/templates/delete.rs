@@ -6,9 +6,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::DeleteTemplate;
 
@@ -29,8 +29,8 @@ pub(in crate::http) async fn delete(
     caller: Caller,
     state: Data<HttpState>,
     template: Path<String>,
-) -> Answer {
+) -> HandlerResult {
     let of = path::of(caller.0, &template)?;
-    gate::ask_templates(&state, DeleteTemplate(of)).await?;
+    actors::ask_templates(&state, DeleteTemplate(of)).await?;
     Ok(HttpResponse::Ok().json(DeletedBody { template_id: of.template.to_string() }))
 }

@@ -5,9 +5,9 @@ use actix_web::web::{Data, Path};
 
 use super::view::TemplateBody;
 use super::{path, view};
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::GetTemplate;
 
@@ -17,8 +17,12 @@ use crate::templates::messages::GetTemplate;
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The template", body = TemplateBody)),
 )]
-pub(in crate::http) async fn get(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+pub(in crate::http) async fn get(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> HandlerResult {
     let message = GetTemplate(path::of(caller.0, &template)?);
-    let template = gate::ask_templates(&state, message).await?;
+    let template = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(view::whole(&state, caller.0, &template)))
 }

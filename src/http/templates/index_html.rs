@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 
 use super::path;
 use crate::domain::encoding;
+use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::IndexHtmlRequest;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::{Fault, Problem};
 use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
@@ -33,9 +33,13 @@ struct IndexHtmlBody<'a> {
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The text", body = IndexHtmlBody)),
 )]
-pub(in crate::http) async fn read(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+pub(in crate::http) async fn read(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> HandlerResult {
     let message = ReadIndexHtml(path::of(caller.0, &template)?);
-    let index_html = gate::ask_templates(&state, message).await?;
+    let index_html = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
 }
 
@@ -52,10 +56,10 @@ pub(in crate::http) async fn write(
     template: Path<String>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
+) -> HandlerResult {
     let of = path::of(caller.0, &template)?;
     let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
-    gate::ask_templates(&state, WriteIndexHtml { of, text }).await?;
+    actors::ask_templates(&state, WriteIndexHtml { of, text }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 

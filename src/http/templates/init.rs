@@ -5,10 +5,10 @@ use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::objects::presigned_url;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::InitTemplate;
 
@@ -29,9 +29,9 @@ struct InitBody {
     get, path = "/templates/init", operation_id = "initTemplate", tag = "templates",
     responses((status = 200, description = "The template is begun", body = InitBody)),
 )]
-pub(in crate::http) async fn init(caller: Caller, state: Data<HttpState>) -> Answer {
-    gate::admit(&state)?;
-    let template = gate::ask_templates(&state, InitTemplate { account: caller.0 }).await?;
+pub(in crate::http) async fn init(caller: Caller, state: Data<HttpState>) -> HandlerResult {
+    actors::admit(&state)?;
+    let template = actors::ask_templates(&state, InitTemplate { account: caller.0 }).await?;
     tracing::Span::current().record("template.id", tracing::field::display(template));
     Ok(HttpResponse::Ok().json(InitBody {
         template_id: template.to_string(),

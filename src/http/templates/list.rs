@@ -9,10 +9,10 @@ use super::view;
 use super::view::SummaryBody;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::KindName;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::query::{self, Query};
 use crate::http::state::HttpState;
 use crate::problem::Problem;
@@ -41,8 +41,12 @@ struct ListBody<'a> {
     ),
     responses((status = 200, description = "A page of templates", body = ListBody)),
 )]
-pub(in crate::http) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
-    let page = gate::ask_templates(&state, read(&request, caller.0)?).await?;
+pub(in crate::http) async fn list(
+    caller: Caller,
+    state: Data<HttpState>,
+    request: HttpRequest,
+) -> HandlerResult {
+    let page = actors::ask_templates(&state, read(&request, caller.0)?).await?;
     let items = page.items.iter().map(|template| view::summary(&state, caller.0, template)).collect();
     let next_cursor = page.next.map(|last| query::cursor(last.0));
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor }))

@@ -14,6 +14,7 @@ use super::path;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::http::actors;
 use crate::http::body::{self, Body};
 use crate::http::jobs::conversions;
 use crate::http::jobs::immediate::refuse_without_document;
@@ -21,9 +22,8 @@ use crate::http::jobs::job_request::{FormatOpts, check_template, read_format_opt
 use crate::http::jobs::view;
 use crate::http::jobs::wait;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::PreviewsRequest;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::erase::DeleteJob;
 use crate::jobs::messages::{InitJob, JobSpec};
@@ -50,7 +50,7 @@ struct RenderedBody {
 }
 
 /// What is to be shown of a template.
-struct Wanted {
+struct PreviewRequest {
     kind: TemplateKind,
     data: Option<Bytes>,
     format_opts: FormatOpts,
@@ -69,10 +69,10 @@ pub(in crate::http) async fn render(
     template: Path<String>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
-    gate::admit(&state)?;
+) -> HandlerResult {
+    actors::admit(&state)?;
     let template = path::of(caller.0, &template)?.template;
-    let Wanted { kind, data, format_opts } = body::read(&request, payload, &state, read).await?;
+    let PreviewRequest { kind, data, format_opts } = body::read(&request, payload, &state, read).await?;
     let spec = |target| JobSpec {
         kind,
         target,
@@ -91,7 +91,7 @@ pub(in crate::http) async fn render(
         let (spec, start, deliver_to) = (spec(target), true, None);
         let (refusal, idempotency) = (None, None);
         let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
-        gate::ask(&state, &state.jobs.init, message)
+        actors::ask(&state, &state.jobs.init, message)
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
@@ -115,13 +115,13 @@ pub(in crate::http) async fn render(
         .json(PreviewsBody { png_preview: body_of(&state, &png), pdf_preview: body_of(&state, &pdf) }))
 }
 
-fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
+fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
     let mut members = body.members()?;
     let kind = read_kind(&mut members, state);
     let data = members.object("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
     match (kind, members.into_faults()) {
-        (Some(kind), faults) if faults.is_empty() => Ok(Wanted { kind, data, format_opts }),
+        (Some(kind), faults) if faults.is_empty() => Ok(PreviewRequest { kind, data, format_opts }),
         (_, faults) => Err(Problem::validation(faults)),
     }
 }
@@ -161,7 +161,7 @@ async fn neither(
 
 /// Cancels a preview that nobody will see, or erases it.
 async fn end(state: &HttpState, account: AccountId, job: &JobView) {
-    let ended = gate::ask(state, &state.jobs.delete, DeleteJob { account, job: job.id }).await;
+    let ended = actors::ask(state, &state.jobs.delete, DeleteJob { account, job: job.id }).await;
     if let Err(problem) = ended {
         tracing::warn!(job.id = %job.id, error = %problem, "a preview stays without the other one");
     }

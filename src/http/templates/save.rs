@@ -9,12 +9,12 @@ use super::preview_jobs::{self, PreviewIds};
 use super::{info, path};
 use crate::domain::ids::TemplateId;
 use crate::domain::members::Members;
+use crate::http::actors;
 use crate::http::body::{self, Body};
 use crate::http::jobs::job_request::require;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
 use crate::http::openapi::{SaveRequest, UpdateRequest};
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::Problem;
 use crate::templates::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
@@ -39,12 +39,12 @@ pub(in crate::http) async fn save(
     template: Path<String>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
+) -> HandlerResult {
     let of = path::of(caller.0, &template)?;
     let said = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
-    let Said { info, ids } = said.await?;
+    let TemplateDetails { info, ids } = said.await?;
     let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
-    gate::ask_templates(&state, SaveTemplate { of, info, previews }).await?;
+    actors::ask_templates(&state, SaveTemplate { of, info, previews }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -62,21 +62,21 @@ pub(in crate::http) async fn update(
     template: Path<String>,
     request: HttpRequest,
     payload: Payload,
-) -> Answer {
+) -> HandlerResult {
     let of = path::of(caller.0, &template)?;
-    let (Said { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
+    let (TemplateDetails { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
     let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
-    gate::ask_templates(&state, UpdateTemplate { of, content, info, previews }).await?;
+    actors::ask_templates(&state, UpdateTemplate { of, content, info, previews }).await?;
     Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
 }
 
 /// What is said of a template.
-struct Said {
+struct TemplateDetails {
     info: TemplateInfo,
     ids: PreviewIds,
 }
 
-fn read_update(body: &Body, state: &HttpState) -> Result<(Said, TemplateId), Problem> {
+fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, TemplateId), Problem> {
     let mut members = body.members()?;
     require(&mut members, "contentId");
     let content = members.text("contentId");
@@ -88,12 +88,12 @@ fn read_update(body: &Body, state: &HttpState) -> Result<(Said, TemplateId), Pro
 ///
 /// # Errors
 /// Every fault of the body, for these are the last questions.
-fn read(members: &mut Members<'_>, state: &HttpState) -> Result<Said, Problem> {
+fn read(members: &mut Members<'_>, state: &HttpState) -> Result<TemplateDetails, Problem> {
     let info = info::read(members, state);
     let ids = preview_jobs::read(members);
     let faults = members.take_faults();
     match (info, ids) {
-        (Some(info), Some(ids)) if faults.is_empty() => Ok(Said { info, ids }),
+        (Some(info), Some(ids)) if faults.is_empty() => Ok(TemplateDetails { info, ids }),
         _ => Err(Problem::validation(faults)),
     }
 }

@@ -4,9 +4,9 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 
 use super::path;
+use crate::http::actors;
 use crate::http::middleware::auth::Caller;
-use crate::http::middleware::gate;
-use crate::http::problem::Answer;
+use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::messages::UnzipTemplate;
 
@@ -16,8 +16,12 @@ use crate::templates::messages::UnzipTemplate;
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 204, description = "The template has its files")),
 )]
-pub(in crate::http) async fn unzip(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+pub(in crate::http) async fn unzip(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> HandlerResult {
     let message = UnzipTemplate(path::of(caller.0, &template)?);
-    gate::ask_templates(&state, message).await?;
+    actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -35,11 +35,11 @@ pub(super) struct Fields {
     unsaid: usize,
     count: u64,
     bytes: usize,
-    limits: Limits,
+    limits: FieldLimits,
 }
 
 #[derive(Debug, Default)]
-struct Limits {
+struct FieldLimits {
     count: u64,
     bytes: u64,
 }
@@ -48,7 +48,7 @@ impl Fields {
     /// None yet, of as many and as long as the configuration allows.
     pub(super) fn of(config: &Config) -> Self {
         let limits =
-            Limits { count: config.http.form_fields_limit, bytes: config.jobs.format_opts_limit_bytes };
+            FieldLimits { count: config.http.form_fields_limit, bytes: config.jobs.format_opts_limit_bytes };
         Self { limits, ..Self::default() }
     }
 

@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use self::fields::Fields;
 use self::files::Files;
 use crate::domain::encoding;
-use crate::http::body::{self, Room};
+use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
 use crate::problem::{Code, Fault, Problem};
 
@@ -39,7 +39,7 @@ pub(super) struct Form {
 }
 
 /// What a form says.
-pub(super) struct Said {
+pub(super) struct FormContent {
     /// Everything that is said in words, as the JSON body that says the same.
     pub(super) members: Bytes,
     /// The template, if one came with it.
@@ -63,7 +63,7 @@ impl Form {
     ///
     /// # Errors
     /// `malformed_json` where `formatOpts` is none.
-    pub(super) fn read(self, depth_limit: u64) -> Result<Said, Problem> {
+    pub(super) fn read(self, depth_limit: u64) -> Result<FormContent, Problem> {
         let Self { mut fields, files, text, data } = self;
         let has_files = files.is_some();
         if has_files && text.is_some() {
@@ -71,7 +71,7 @@ impl Form {
         }
         let text = text.filter(|text| !text.is_empty()).map(encoding::marked);
         let (members, faults) = fields.finish(depth_limit)?;
-        Ok(Said { members, template: files.or(text), has_files, data, faults })
+        Ok(FormContent { members, template: files.or(text), has_files, data, faults })
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn receive(
 ) -> Result<Form, Problem> {
     let limit = body::limit(request, state)?;
     let received = Rc::new(Cell::new(0));
-    let mut room = Room::of(state);
+    let mut room = BodyPermits::of(state);
     let form = Multipart::new(request.headers(), bounded(payload, limit, Rc::clone(&received)));
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), parts(form, &mut room, state)).await;
@@ -145,7 +145,7 @@ fn bounded(
     })
 }
 
-async fn parts(mut form: Multipart, room: &mut Room, state: &HttpState) -> Result<Form, Stop> {
+async fn parts(mut form: Multipart, room: &mut BodyPermits, state: &HttpState) -> Result<Form, Stop> {
     let mut files = Files::new(state.config.templates.archive_entries_limit);
     let mut fields = Fields::of(&state.config);
     let (mut text, mut data) = (None, None);
@@ -195,7 +195,7 @@ fn file_name(disposition: &ContentDisposition) -> Option<String> {
     extended.or_else(|| disposition.get_filename().map(str::to_owned))
 }
 
-async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut Room) -> Result<(), Stop> {
+async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut BodyPermits) -> Result<(), Stop> {
     fields.count()?;
     let mut value = BytesMut::new();
     while let Some(chunk) = part.next().await {
@@ -208,7 +208,7 @@ async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut Room
     Ok(())
 }
 
-async fn whole(part: &mut Field, room: &mut Room) -> Result<Bytes, Stop> {
+async fn whole(part: &mut Field, room: &mut BodyPermits) -> Result<Bytes, Stop> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::accounts::actor::Authenticate;
     use crate::domain::ids::AccountId;
-    use crate::http::testing::{Bench, read};
+    use crate::http::testing::{TestServer, read};
 
     struct Leaving;
 
@@ -92,9 +92,9 @@ mod tests {
         }
     }
 
-    async fn assert_overloaded(bench: &Bench, part: &str) {
+    async fn assert_overloaded(server: &TestServer, part: &str) {
         let path = "/v1/jobs/0190a0a0-0000-7000-8000-000000000000";
-        let answer = bench.request(Method::GET, path, "").await;
+        let answer = server.request(Method::GET, path, "").await;
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer.headers().get("retry-after").unwrap(), "2");
         let (_, body) = read(answer).await;
@@ -104,17 +104,17 @@ mod tests {
 
     #[actix_web::test]
     async fn too_many_questions_are_refused_at_once() {
-        let mut bench = Bench::new().await;
-        bench.state.questions = Arc::new(Semaphore::new(0));
-        assert_overloaded(&bench, "4096 requests are being handled (jobs.mailbox_limit)").await;
+        let mut server = TestServer::new().await;
+        server.state.questions = Arc::new(Semaphore::new(0));
+        assert_overloaded(&server, "4096 requests are being handled (jobs.mailbox_limit)").await;
     }
 
     #[actix_web::test]
     async fn an_actor_that_is_gone_is_told_as_stopping() {
-        let mut bench = Bench::new().await;
+        let mut server = TestServer::new().await;
         let leaving = Leaving.start();
         let _last = leaving.send(Authenticate { token: String::new() }).await;
-        bench.state.accounts = leaving.into();
-        assert_overloaded(&bench, "The service is stopping").await;
+        server.state.accounts = leaving.into();
+        assert_overloaded(&server, "The service is stopping").await;
     }
 }
