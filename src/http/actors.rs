@@ -1,4 +1,5 @@
-//! The one way from a handler to an actor: bounded, and truthful when the other side is full or gone.
+//! The one way from a handler to an actor: at most `jobs.mailbox_limit` requests wait at once, and a full or stopped actor
+//! answers `overloaded` instead of keeping its caller waiting.
 
 use actix::dev::ToEnvelope;
 use actix::{Context, Handler, MailboxError, Message, Recipient};
@@ -12,11 +13,11 @@ const RETRY_AFTER_S: u64 = 2;
 
 /// Sends `message` and waits for the answer.
 ///
-/// A mailbox makes its senders wait when it is full. A caller is to hear of it at once instead, so only as
-/// many questions are open at a time as the mailbox holds.
+/// A full mailbox makes its senders wait, and callers would time out without knowing why. So no more messages are sent at a
+/// time than the mailbox holds, and one more is refused at once.
 ///
 /// # Errors
-/// The answer's problem; `overloaded` when there are too many questions, or nobody answers any more.
+/// The actor's own problem; `overloaded` when too many messages wait, or the actor has stopped.
 pub(in crate::http) async fn ask<M, T>(
     state: &HttpState,
     actor: &Recipient<M>,
@@ -37,10 +38,10 @@ where
     }
 }
 
-/// The same for the template registry.
+/// As [`ask`], for the template registry.
 ///
 /// # Errors
-/// As for `ask`.
+/// As for [`ask`].
 pub(in crate::http) async fn ask_templates<M, T>(state: &HttpState, message: M) -> Result<T, Problem>
 where
     M: Message<Result = Result<T, Problem>> + Send + 'static,
@@ -51,7 +52,7 @@ where
     ask(state, &state.templates.clone().recipient(), message).await
 }
 
-/// Refuses what would begin something new while the service stops.
+/// Refuses new work while the service stops.
 ///
 /// # Errors
 /// `overloaded` when the service stops.

@@ -1,4 +1,4 @@
-//! Reads a JSON body: bounded, whatever its Content-Type, with the place of a fault.
+//! Reads a JSON body of bounded size, whatever its Content-Type; a syntax error names its line and column.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,26 +17,26 @@ use crate::domain::{encoding, json};
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
-/// Bodies larger than this are looked through on a thread of their own: the thread that answers requests
-/// would stand still for more than a millisecond.
+/// Larger bodies are parsed on a blocking thread: parsing them would hold up the other requests of this worker for more than
+/// a millisecond.
 const INLINE_LIMIT_BYTES: usize = 256 * 1024;
 
-/// So much of each body is always taken: connections bound how many of these there are.
+/// The first bytes of a body need no permit: the limit on connections already bounds them.
 const FREE_BYTES: usize = 64 * 1024;
-/// Room is counted in these.
+/// Bytes that one permit stands for.
 const ROOM_UNIT_BYTES: usize = 1024;
-/// Seconds after which there may be room again.
+/// `Retry-After` of a body for which no permits were left.
 const RETRY_AFTER_S: u64 = 2;
 
-/// A body that is sound JSON: an object, or what counts as one.
+/// A body of valid JSON. An empty body counts as `{}`.
 #[derive(Debug)]
 pub(super) struct Body(Bytes);
 
-/// Receives a request's whole body and reads it by `reader`. The Content-Type is not looked at: clients
-/// send `application/json` without a body, and bodies without a type.
+/// Receives a request's whole body and parses it with `reader`. The Content-Type is ignored: published clients send
+/// `application/json` without a body, and bodies without a type.
 ///
 /// # Errors
-/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, the reader's problem.
+/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, and whatever `reader` answers.
 pub(super) async fn read<T: Send + 'static>(
     request: &HttpRequest,
     mut payload: Payload,
@@ -50,10 +50,10 @@ pub(super) async fn read<T: Send + 'static>(
     by_size(bytes.len(), state, move |state| reader(&Body::check(bytes, state)?, state)).await
 }
 
-/// Does what takes as long as `bytes` are many: on a thread of its own where they are.
+/// Runs `work`, whose time grows with `bytes`: on a blocking thread where there are many of them.
 ///
 /// # Errors
-/// What `work` says.
+/// The errors of `work`.
 pub(super) async fn by_size<T: Send + 'static>(
     bytes: usize,
     state: &Data<HttpState>,
@@ -79,7 +79,7 @@ impl Body {
         Ok(Self(bytes))
     }
 
-    /// A body that is made of something else, and sound.
+    /// A body from JSON that is known to be valid.
     pub(super) fn made(bytes: Bytes) -> Self {
         Self(bytes)
     }
@@ -101,7 +101,7 @@ impl Body {
         &self.0
     }
 
-    /// The part of the body that `text`, taken from its members, is; shared, not copied.
+    /// The bytes of `text`, a slice of this body; they are shared, not copied.
     pub(super) fn share(&self, text: &str) -> Bytes {
         let body = self.0.as_ptr_range();
         let inside =
@@ -110,15 +110,15 @@ impl Body {
     }
 }
 
-/// What the request says its body has, in bytes.
+/// The declared `Content-Length`, in bytes.
 pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// What the body of a request may have in bytes.
+/// Checks the declared length against `limit_bytes`.
 ///
 /// # Errors
-/// `payload_too_large` when it says that it has more.
+/// `payload_too_large` where more is declared.
 pub(super) fn limit(request: &HttpRequest, state: &HttpState) -> Result<usize, Problem> {
     let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
     if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {
@@ -145,12 +145,12 @@ async fn collect(
         bytes.extend_from_slice(&chunk);
         room.take(chunk.len())?;
     }
-    // Parts of the body live as long as the request does.
+    // Slices of the body live as long as the request: the permits must be held as long.
     request.extensions_mut().insert(room);
     Ok(bytes.freeze())
 }
 
-/// What a body takes of the room that there is for all of them; given back when it is dropped.
+/// The permits that one body holds of `http.bodies_limit_bytes`, which all bodies in memory share. Released on drop.
 pub(super) struct BodyPermits {
     state: Data<HttpState>,
     bytes: usize,
@@ -158,15 +158,15 @@ pub(super) struct BodyPermits {
 }
 
 impl BodyPermits {
-    /// None yet.
+    /// Holds none yet.
     pub(super) fn of(state: &Data<HttpState>) -> Self {
         Self { state: state.clone(), bytes: 0, permit: None }
     }
 
-    /// Takes room for so many bytes more.
+    /// Acquires permits for `bytes` more.
     ///
     /// # Errors
-    /// `overloaded` when others have it.
+    /// `overloaded` when other bodies hold them.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {
         self.bytes += bytes;
         let wanted = self.bytes.saturating_sub(FREE_BYTES).div_ceil(ROOM_UNIT_BYTES);
@@ -182,7 +182,7 @@ impl BodyPermits {
     }
 }
 
-/// How many permits there are for bodies.
+/// Number of permits for all bodies.
 #[must_use]
 pub fn room(config: &HttpConfig) -> usize {
     let bytes = usize::try_from(config.bodies_limit_bytes).unwrap_or(usize::MAX);

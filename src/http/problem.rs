@@ -1,4 +1,4 @@
-//! A `Problem` as HTTP: `application/problem+json` (RFC 9457), the same shape for every fault.
+//! A `Problem` as HTTP: `application/problem+json` (RFC 9457), the same shape for every error.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::http::middleware::request::RequestId;
 use crate::problem::{Code, Fault, Problem};
 
-/// What a handler answers.
+/// The result of every handler.
 pub(super) type HandlerResult = Result<HttpResponse, ProblemResponse>;
 
 /// Why a request failed (RFC 9457).
@@ -76,7 +76,7 @@ impl ProblemResponse {
         self
     }
 
-    /// Which row of the table it is.
+    /// Its code.
     pub(super) fn code(&self) -> Code {
         self.problem.code
     }
@@ -115,8 +115,8 @@ impl fmt::Display for ProblemResponse {
     }
 }
 
-/// The framework asks for an answer before the request's id can be told to it; the outermost layer
-/// (`request.rs`) finds the failure in the response and answers in full.
+/// actix asks for a response where the request's id is not known. So this response is empty but carries the error; the
+/// outermost layer (`middleware/request.rs`) takes it out and writes the full answer with the id.
 impl ResponseError for ProblemResponse {
     fn status_code(&self) -> StatusCode {
         StatusCode::from_u16(self.problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -127,7 +127,7 @@ impl ResponseError for ProblemResponse {
     }
 }
 
-/// A fault that the framework found itself, as a row of our table.
+/// An error of actix itself as one of our codes.
 pub(super) fn of_framework(error: &actix_web::Error) -> ProblemResponse {
     let status = error.as_response_error().status_code();
     let problem = match status.as_u16() {
@@ -139,7 +139,7 @@ pub(super) fn of_framework(error: &actix_web::Error) -> ProblemResponse {
     problem.into()
 }
 
-/// The id and the JSON of an answer to what is no request, so that nothing can be told but that.
+/// Request id and JSON of an answer to bytes that are no HTTP request.
 pub(super) fn unread(detail: &'static str) -> (RequestId, String) {
     let (id, problem) = (RequestId::generate(), Problem::new(Code::BadRequest, detail));
     let json = serde_json::to_string(&body(&problem, &id)).unwrap_or_default();

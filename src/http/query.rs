@@ -1,4 +1,4 @@
-//! Reads the query of a list: words, numbers, the page and where it begins.
+//! Parses the query of a list: filters, page size and cursor.
 
 use actix_web::HttpRequest;
 use base64::Engine as _;
@@ -11,10 +11,10 @@ use crate::problem::{Fault, Problem};
 /// Items of a page when the caller does not say how many.
 const LIMIT_DEFAULT: usize = 20;
 const LIMIT_MOST: usize = 100;
-/// First byte of a cursor: what a later version writes otherwise is not misread.
+/// First byte of a cursor: the version of its format, so that a cursor of another version is refused, not misread.
 const CURSOR_VERSION: u8 = 1;
 
-/// The pairs of a query, and what is wrong with them. What nobody asks for is no fault.
+/// The pairs of a query and the faults found in them. Unknown names are ignored.
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
     faults: Vec<Fault>,
@@ -48,7 +48,7 @@ impl Query {
         value
     }
 
-    /// One of the words `known`, whatever `from_name` makes of it.
+    /// One of the words `known`, converted by `from_name`.
     pub(super) fn word<T>(
         &mut self,
         name: &str,
@@ -61,7 +61,7 @@ impl Query {
     /// How many items, and behind which.
     ///
     /// # Errors
-    /// Every fault of the query, for this is the last question.
+    /// Every fault found so far: call this last.
     pub(super) fn page(mut self) -> Result<(usize, Option<Uuid>), Problem> {
         let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
         let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
@@ -72,8 +72,8 @@ impl Query {
     }
 }
 
-/// The list goes on behind the item that the cursor names. Whose that is does not matter: the list is the
-/// caller's whatever the cursor says.
+/// The id that the list continues after. It needs no owner check: only the caller's own items are listed, whatever the cursor
+/// names.
 pub(super) fn cursor(last: Uuid) -> String {
     let mut bytes = vec![CURSOR_VERSION];
     bytes.extend_from_slice(last.as_bytes());

@@ -1,4 +1,4 @@
-//! What every route has: its methods, 405 with `Allow` for the others, 404 for no route at all.
+//! Routes with their methods: 405 with `Allow` for other methods, 404 where there is no route.
 
 use actix_web::dev::{AppService, Handler, HttpServiceFactory};
 use actix_web::http::{Method, header};
@@ -7,7 +7,7 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, Resource, Responder, Rou
 use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::problem::{Code, Problem};
 
-/// For browsers that ask before they send.
+/// Answer to a CORS preflight.
 const CORS_HEADERS: [(header::HeaderName, &str); 3] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
@@ -43,7 +43,7 @@ macro_rules! methods {
 methods! { delete DELETE patch PATCH post POST put PUT options OPTIONS }
 
 impl Methods {
-    /// What is read can be asked about, too: to `HEAD` the server answers the same without the body.
+    /// `GET`, and `HEAD` with it: the server answers the same without the body.
     pub(super) fn get<F, Args>(self, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -54,7 +54,7 @@ impl Methods {
             .route(Method::HEAD, Route::new().to(handler))
     }
 
-    /// A `GET` that changes something: who only asks must not do that.
+    /// `GET` without `HEAD`, for one that changes something: a `HEAD` must not.
     pub(super) fn get_only<F, Args>(self, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -87,15 +87,14 @@ fn not_allowed(request: &HttpRequest, allow: &str) -> ProblemResponse {
     ProblemResponse::from(Problem::new(Code::MethodNotAllowed, detail)).header(header::ALLOW, allow)
 }
 
-/// Answers for a path that leads nowhere.
+/// Answers a path without a route.
 pub(super) async fn no_such_route(request: HttpRequest) -> HandlerResult {
     let shown: String = request.path().chars().take(200).collect();
     let detail = format!("There is nothing at '{shown}'; look up the path in the documentation.");
     Err(Problem::new(Code::RouteNotFound, detail).into())
 }
 
-/// Answers a browser that asks whether a page of another origin may use a presigned address: the address
-/// itself is the permission, so it may.
+/// Answers the CORS preflight of a presigned URL. Every origin may use one: whoever holds the URL already has the right.
 pub(super) async fn allow_any_origin() -> HttpResponse {
     let mut answer = HttpResponse::NoContent();
     answer.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, PUT"));

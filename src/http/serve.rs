@@ -23,14 +23,15 @@ use crate::telemetry::HttpMetrics;
 
 /// Most threads that `http.workers = 0` takes.
 const WORKERS_AT_MOST: usize = 4;
-/// How long what a refused client still sends is read and dropped, so that it sees the answer.
+/// How long the rest of a refused request is read and dropped: a connection closed at once would be reset, and the client
+/// would not see the answer.
 const LINGER: Duration = Duration::from_secs(3);
 
 /// A connection as actix takes it.
 type Accepted = (Connection<Counted<TcpStream>>, Protocol, Option<SocketAddr>);
 
-/// Serves the application on `listener` until the server's handle stops it; no signal does. A graceful stop
-/// lets what is being answered be answered and closes idle connections at once.
+/// Serves the application on `listener` until the server's handle stops it; signals are not handled here. A graceful stop
+/// finishes the answers in progress and closes idle connections at once.
 ///
 /// # Errors
 /// When the listener cannot be used.
@@ -70,7 +71,7 @@ fn accept(stream: TcpStream, send_limit: Duration, metrics: &HttpMetrics) -> Res
     Ok((Connection::new(Counted::new(stream, metrics.clone()), send_limit), Protocol::Http1, peer))
 }
 
-/// The application: the routes, and what surrounds every request.
+/// The application: routes and middleware.
 pub(super) fn application(
     state: HttpState,
 ) -> App<

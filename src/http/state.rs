@@ -1,4 +1,4 @@
-//! What handlers may ask: everything comes in by constructor, from the composition root.
+//! What handlers work with. The composition root builds it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use crate::templates::registry::TemplateRegistry;
 /// Whether the service can render a document now.
 #[async_trait]
 pub trait Readiness: Send + Sync {
-    /// Tries what a render needs.
+    /// Checks everything that a render needs.
     async fn check(&self) -> Checked;
 }
 
-/// That a document can be rendered, with the engines that are lost while the others work on; or every reason why none
-/// can. Each is a sentence for the operator.
+/// `Ok`: documents can be rendered; the sentences name engines that are missing. `Err`: none can; the sentences say why. All
+/// are written for the operator.
 pub type Checked = Result<Vec<String>, Vec<String>>;
 
 /// The job registry, as far as handlers know it.
@@ -39,19 +39,19 @@ pub type Checked = Result<Vec<String>, Vec<String>>;
 pub struct JobGate {
     /// Creates a job.
     pub init: Recipient<InitJob>,
-    /// Gives the job that a caller's key stands for already.
+    /// Finds the job that an idempotency key was used for.
     pub repeat: Recipient<FindRepeat>,
     /// Starts one.
     pub start: Recipient<StartJob>,
-    /// Gives a view that follows it.
+    /// Watches one.
     pub watch: Recipient<WatchJob>,
-    /// Gives a page of an account's jobs.
+    /// Lists a page of an account's jobs.
     pub list: Recipient<ListJobs>,
-    /// Cancels or erases one.
+    /// Cancels or deletes one.
     pub delete: Recipient<DeleteJob>,
-    /// Asks for a place to stage an upload.
+    /// Opens a staged upload.
     pub open_upload: Recipient<OpenUpload>,
-    /// Makes a staged upload the job's input.
+    /// Commits a staged upload as the job's input.
     pub close_upload: Recipient<CloseUpload>,
 }
 
@@ -62,49 +62,49 @@ pub struct HttpState {
     pub jobs: JobGate,
     /// The template registry.
     pub templates: Addr<TemplateRegistry>,
-    /// The accounts: who a token belongs to.
+    /// Authenticates tokens.
     pub accounts: Recipient<Authenticate>,
-    /// How many requests a token may send.
+    /// Rate limit of tokens.
     pub rate_limit: Arc<RateLimit>,
-    /// Makes the addresses that are handed out.
+    /// Signs presigned URLs.
     pub addresses: Arc<dyn Addresses>,
-    /// Checks those that lead here.
+    /// Verifies presigned URLs of this service.
     pub signer: Arc<Signer>,
-    /// What can become what.
+    /// Which types can be rendered to which targets.
     pub catalog: Arc<Catalog>,
     /// Where outputs are read from.
     pub store: Arc<dyn ObjectStore>,
-    /// Decides where documents may be delivered.
+    /// Decides which delivery URLs are allowed.
     pub outbound: Outbound,
     /// All settings.
     pub config: Arc<Config>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Base of the addresses handed out, see [`public_url`].
+    /// Base of all URLs in answers, see [`public_url`].
     pub public_url: String,
-    /// Cancelled when the service stops: long-polls are answered, nothing new begins.
+    /// Cancelled when the service begins to stop: long-polls are answered at once and new work is refused.
     pub stopping: CancellationToken,
-    /// Cancelled when a stopping service runs no job any more: nothing is worth waiting for.
+    /// Cancelled when a stopping service has no running job left: whoever still waits is answered.
     pub idle: CancellationToken,
-    /// Whether a document can be rendered now.
+    /// Readiness check.
     pub readiness: Arc<dyn Readiness>,
-    /// Where requests are counted, and what `/metrics` shows.
+    /// All metrics.
     pub metrics: Metrics,
-    /// Room for JSON bodies: a permit for each KiB of `http.bodies_limit_bytes`.
+    /// Memory for JSON bodies: one permit for each KiB of `http.bodies_limit_bytes`.
     pub bodies: Arc<Semaphore>,
-    /// Questions that may be open at once: `jobs.mailbox_limit` permits.
+    /// Messages that may wait for an actor at once: `jobs.mailbox_limit` permits.
     pub questions: Arc<Semaphore>,
 }
 
-/// The base of the addresses handed out: `http.public_url`, else the bound address (loopback where it is
-/// bound to every address). Never what a caller writes into its Host header.
+/// Base of all URLs in answers: `http.public_url`, else the bound address (loopback where the service is bound to every
+/// address). Never the Host header: a forged one would send other readers of the answer to a foreign host.
 #[must_use]
 pub fn public_url(config: &Config, bound: SocketAddr) -> String {
     let configured = config.http.public_url.trim_end_matches('/');
     if configured.is_empty() { local_url(bound) } else { configured.to_owned() }
 }
 
-/// The bound address as callers on this machine write it.
+/// The URL of the bound address for callers on this machine.
 #[must_use]
 pub fn local_url(mut bound: SocketAddr) -> String {
     if bound.ip().is_unspecified() {

@@ -1,4 +1,4 @@
-//! For the tests of this folder: the application with small real actors where registry and accounts stand.
+//! Fixtures for the tests of this folder: the application with small actors in place of job registry and accounts.
 
 mod served;
 
@@ -48,7 +48,7 @@ pub(super) use served::{Served, answer_of, answer_until};
 pub(super) const TOKEN: &str = "a-valid-token";
 pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// What becomes of a job that is started.
+/// How a started job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Document,
@@ -56,7 +56,7 @@ pub(super) enum Outcome {
     StaysRunning,
 }
 
-/// What the stand-in of the registry knows; tests look into it.
+/// The jobs of the fake registry; tests read and change them.
 pub(super) struct Jobs {
     pub(super) outcome: Outcome,
     pub(super) inits: Vec<InitJob>,
@@ -99,7 +99,7 @@ impl Jobs {
     }
 }
 
-/// Stands where the registry stands.
+/// In place of the job registry.
 pub(super) struct FakeRegistry {
     pub(super) jobs: Arc<Mutex<Jobs>>,
     store: Arc<dyn ObjectStore>,
@@ -220,7 +220,7 @@ impl Handler<CloseUpload> for FakeRegistry {
     }
 }
 
-/// Stands where the accounts stand: one account, one token.
+/// In place of the accounts: one account with one token.
 struct FakeAccounts(AccountId);
 
 impl Actor for FakeAccounts {
@@ -247,7 +247,7 @@ impl Readiness for FixedReadiness {
     }
 }
 
-/// The application on a bench.
+/// The application with its fakes.
 pub(super) struct TestServer {
     pub(super) state: HttpState,
     pub(super) jobs: Arc<Mutex<Jobs>>,
@@ -256,7 +256,7 @@ pub(super) struct TestServer {
     _folder: TempDir,
 }
 
-/// No name means anything: a unit test asks nobody for one.
+/// Resolves no name: a unit test must not ask the network.
 struct EmptyResolver;
 
 #[async_trait]
@@ -385,7 +385,7 @@ impl TestServer {
         (body["jobId"].as_str().unwrap().parse().unwrap(), body)
     }
 
-    /// The path and query of an address that was handed out.
+    /// Path and query of a URL of an answer.
     pub(super) fn local(&self, url: &Value) -> String {
         url.as_str().unwrap().strip_prefix(&self.state.public_url).unwrap().to_owned()
     }

@@ -1,7 +1,7 @@
 //! The access log: a line for each request once its answer has gone, or its client has.
 //!
-//! Hazard: an address that grants something carries its signature in the query, and callers write what they like there.
-//! So no query and no header is ever in a line; the path of such an address grants nothing by itself.
+//! Hazard: a presigned URL carries its signature in the query, and callers may put secrets there. So a line has neither query
+//! nor headers; the path of a presigned URL grants nothing by itself.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -18,17 +18,17 @@ use super::request::RequestId;
 use crate::domain::ids::AccountId;
 use crate::telemetry::ACCESS;
 
-/// What the paths begin with of addresses that open something.
+/// Path prefix of presigned URLs.
 const OBJECTS: &str = "/v1/objects/";
 /// Longest path in a line.
 const PATH_LIMIT_CHARS: usize = 300;
 
-/// Whose a request is, once its token has been looked at; the line shares it, which may outlast the request.
+/// The account of a request, set once its token is known. Shared with the log line, which may outlast the request.
 #[derive(Clone, Debug, Default)]
 pub(in crate::http) struct CallerCell(Arc<OnceLock<AccountId>>);
 
 impl CallerCell {
-    /// Says so.
+    /// Sets it.
     pub(in crate::http) fn set(&self, account: AccountId) {
         let _ = self.0.set(account);
     }
@@ -42,7 +42,7 @@ pub(in crate::http) struct AccessLine {
     peer: Option<String>,
     request_id: String,
     account: CallerCell,
-    /// None until there is an answer: whoever asked may be gone before.
+    /// None until there is an answer: the client may be gone before.
     status: Option<u16>,
     bytes: u64,
     /// How many bytes the answer has, where that is known before.
@@ -72,7 +72,7 @@ impl AccessLine {
         })
     }
 
-    /// The same answer, whose body tells the line how much of it went.
+    /// The same answer with a body that counts into the line the bytes sent.
     pub(in crate::http) fn follow(mut self, answer: ServiceResponse) -> ServiceResponse {
         self.status = Some(answer.status().as_u16());
         answer.map_body(|_, body| {
@@ -85,7 +85,7 @@ impl AccessLine {
         })
     }
 
-    /// Whether all of the answer went; of a `HEAD` nothing goes.
+    /// Whether the whole answer was sent; a `HEAD` has no body.
     fn is_whole(&self) -> bool {
         self.ended || self.status.is_some() && self.method == "HEAD" || self.length == Some(self.bytes)
     }
@@ -105,8 +105,8 @@ impl Drop for AccessLine {
     }
 }
 
-/// The path without what may be a query that somebody encoded into it, once or more often: no name of an object has such
-/// letters.
+/// The path, cut where a percent-encoded query may begin (encoded once or more often): no object's name has such letters, and
+/// a signature must not reach the log this way.
 fn shown(path: &str) -> &str {
     let end = if path.starts_with(OBJECTS) {
         path.find(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter))

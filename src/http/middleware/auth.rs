@@ -1,4 +1,4 @@
-//! Who asks: `Authorization: Bearer <token>` becomes an account.
+//! Authentication: `Authorization: Bearer <token>` becomes an account.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::http::problem::ProblemResponse;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
-/// The account of a request that has shown a valid token.
+/// The account that a valid token belongs to. A handler that takes a `Caller` answers 401 to everybody else.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct Caller(pub(in crate::http) AccountId);
 
@@ -50,7 +50,7 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
     Ok(Caller(account))
 }
 
-/// The token; the scheme's name may be in any case (RFC 9110, section 11.1).
+/// The token. The scheme is case-insensitive (RFC 9110, section 11.1).
 fn bearer(request: &HttpRequest) -> Option<String> {
     let (scheme, token) = request.headers().get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
     let token = token.trim();

@@ -24,19 +24,19 @@ use tokio::time::{Sleep, sleep};
 
 use super::refusal;
 
-/// A head longer than this is not looked at; actix refuses it anyhow (its limit is 128 KiB).
+/// Longer heads are not examined: actix refuses them (its limit is 128 KiB).
 const HEAD_LIMIT_BYTES: usize = 128 * 1024;
-/// Read at a time where the bytes are dropped or looked at.
+/// Bytes of one read where they are dropped or examined.
 const SCRATCH_BYTES: usize = 8 * 1024;
-/// Reads in a row that drop what they read, before others get their turn.
+/// Reads that may drop their bytes in a row before the task yields.
 const READS_IN_A_ROW: usize = 32;
-/// How long what is left over is still read after the answer. Closed at once, the connection would be
-/// reset, and the client might never see the answer.
+/// How long left-over bytes are still read after the answer. Closed at once, the connection would be reset and the client might
+/// never see the answer.
 const LINGER: Duration = Duration::from_secs(2);
 const METHOD: &[u8] = b"PUT ";
-/// What actix is given in the place of a head that is refused.
+/// Given to actix in place of a refused head.
 const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
-/// What is written before the body has come.
+/// The interim answer before a body.
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
@@ -47,14 +47,14 @@ pub(in crate::http) struct Connection<T> {
     closing: Option<Pin<Box<Sleep>>>,
     /// What came behind the request that is not answered yet.
     behind: BytesMut,
-    /// Who waits for the answer, to read on.
+    /// Wakes the reader when the answer has begun.
     reader: Option<Waker>,
     /// Nothing of an answer was written since the last head. Only then can a refusal of actix's own begin: in the middle of
     /// a document the same bytes are the document's.
     is_fresh: bool,
     /// Why the head was refused.
     reason: Option<&'static str>,
-    /// What is written in the place of an answer of actix's own, as far as it is not yet.
+    /// The rest of an answer written in place of one of actix itself.
     instead: Option<Bytes>,
     send_limit: Duration,
     /// Runs while the client takes nothing of its answer.
@@ -68,7 +68,7 @@ enum Phase {
     Head(BytesMut),
     /// What has been read already, and how many bytes of the request are to come.
     Counted { ready: Bytes, left: u64, is_put: bool, is_answered: bool },
-    /// It is complete and not answered.
+    /// The request is complete and not answered yet.
     Complete,
     /// The `PUT` is complete; whatever comes is dropped.
     Spent,
@@ -226,7 +226,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        // To who sent nothing at all, nothing is explained.
+        // A client that sent nothing gets no answer.
         let is_begun = !matches!(&this.phase, Phase::Between)
             && !matches!(&this.phase, Phase::Head(head) if head.is_empty());
         if this.instead.is_none() && this.is_fresh && is_begun {

@@ -1,4 +1,4 @@
-//! The rate limit of a token: a steady rate, and a burst after it was quiet.
+//! Rate limit of a token: a steady rate with a burst allowance.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,15 +10,14 @@ use tokio::time::Instant;
 use crate::config::HttpConfig;
 use crate::problem::{Code, Problem};
 
-/// Tokens held before those that are quiet are looked for.
+/// Entries held before idle ones are evicted.
 const TOKENS_AT_FIRST: usize = 1_024;
 
 /// A token as the limit knows it: its SHA-256.
 pub(in crate::http) type TokenName = [u8; 32];
 
-/// How many requests every token has sent lately. A token that has been quiet for as long as a burst takes
-/// to come back is forgotten, and only tokens that open something are held: there are as many as were used
-/// in the last seconds, at most as many as were handed out.
+/// Requests of every token of late. Only valid tokens have an entry, and an entry is evicted once its burst is whole again, so
+/// memory is bounded by the tokens used in the last seconds.
 #[derive(Debug)]
 pub struct RateLimit {
     interval: Duration,

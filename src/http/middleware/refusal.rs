@@ -1,8 +1,7 @@
-//! What actix answers to what it cannot read has a status and no body: here it becomes the problem that everything else
-//! answers.
+//! Gives actix' own refusals of malformed requests (a status without a body) the problem document that all other errors have.
 //!
-//! It does so below the application, where nothing has the request, so it is known by what it lacks: every answer of the
-//! application has an `X-Request-Id`.
+//! They are written below the application, where no middleware sees them. They are recognised by what they lack: every
+//! answer of the application has an `X-Request-Id`.
 
 use std::iter;
 
@@ -10,17 +9,17 @@ use bytes::Bytes;
 
 use crate::http::problem;
 
-/// Why a head is refused before actix sees it.
+/// Why this connection refused a head before actix parsed it.
 pub(in crate::http) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
 const UNREADABLE: &str =
     "The request cannot be read as HTTP; look at its first line, its headers and how its body is delimited.";
 const TOO_LARGE: &str = "The head of the request is too large; shorten its headers.";
 const TOO_SLOW: &str =
     "The head of the request did not arrive in time (http.request_timeout_ms); send it at once.";
-/// Headers that say something of the body, or of the connection.
+/// Headers of body and connection; they are written anew.
 const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
-/// What is to be written in the place of `written`, if that is a refusal of actix's own.
+/// The answer to write in place of `written`, where that is a refusal by actix itself.
 pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
     let detail = match written.get(..13)? {
         b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),

@@ -1,4 +1,4 @@
-//! What surrounds every request: its id, its span, and the full answer to what failed.
+//! The outermost middleware: request id, span, metrics, and the full answer to an error.
 
 use std::fmt;
 use std::time::Instant;
@@ -22,21 +22,21 @@ use crate::telemetry::{HttpMetrics, Label};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest id of a caller's that is taken over.
+/// Longest `X-Request-Id` that is accepted from a caller.
 const REQUEST_ID_LIMIT: usize = 128;
 
-/// The name of one request: in the answer's `X-Request-Id`, in a problem's `instance`, in the log.
+/// Id of one request: `X-Request-Id` of the answer, `instance` of a problem, a field of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::http) struct RequestId(String);
 
 impl RequestId {
-    /// A new name.
+    /// A new id.
     pub(in crate::http) fn generate() -> Self {
         Self(clock::new_id().to_string())
     }
 
-    /// The name that the caller gave, by which it finds the request in both its logs and ours; a new one where there is
-    /// none, or one that a log should not have in it.
+    /// The caller's own id, by which the request is found in both logs; a new one where there is none, or where its letters
+    /// could forge lines of a log.
     fn of(headers: &HeaderMap) -> Self {
         let sent = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
         let is_sane = |id: &&str| {
@@ -53,8 +53,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The outermost layer. The span names the route, not the path or the query: addresses that grant
-/// something are not for the log.
+/// The outermost layer. The span names the route, not path or query: the signature of a presigned URL must not reach the log.
 pub(in crate::http) async fn surround<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
@@ -91,7 +90,7 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
     })
 }
 
-/// After a `PUT` nothing more is read on its connection, see `connection.rs`.
+/// Closes the connection after a `PUT`, see `connection.rs`.
 fn close_after(response: &mut HttpResponse<BoxBody>) {
     response.head_mut().set_connection_type(ConnectionType::Close);
 }
@@ -111,7 +110,7 @@ fn answer_failure(handled: ServiceResponse, count: &CountedBody, id: &RequestId)
     handled.into_response(answer)
 }
 
-/// One request on its way into the metrics.
+/// Counts one request when its answer has gone.
 struct CountedBody {
     metrics: Option<HttpMetrics>,
     method: &'static str,
@@ -125,7 +124,7 @@ impl CountedBody {
         Self { metrics, method: known(request.method()), since: Instant::now() }
     }
 
-    /// The route counts by its template: what callers write as a path is theirs and has no end.
+    /// Labelled by the pattern of the route: labels from real paths would be unbounded.
     fn answered(&self, response: &ServiceResponse) {
         let Some(metrics) = &self.metrics else { return };
         let route = response.request().match_pattern().map_or(Label::Borrowed("none"), |pattern| {
@@ -135,7 +134,7 @@ impl CountedBody {
     }
 }
 
-/// Callers may invent methods.
+/// The label of a method. Callers may invent methods, and labels must be bounded.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,4 +1,4 @@
-//! What goes through a connection, counted in bytes.
+//! Counts connections and their bytes for the metrics.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::telemetry::HttpMetrics;
 
-/// A stream whose bytes are counted, and itself for as long as it is there.
+/// A stream that counts its bytes, and itself as an open connection until it is dropped.
 pub(in crate::http) struct Counted<T> {
     io: T,
     metrics: HttpMetrics,

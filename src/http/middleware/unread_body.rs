@@ -1,9 +1,8 @@
-//! An answer that comes before its request's body was read ends the connection.
+//! Closes the connection after an answer whose request body was not read to its end.
 //!
-//! actix reads on for as long as the chunks of a body come when nobody holds the body any more, so that
-//! the connection can be used again: a refused upload without a declared length would be read for ever.
-//! (It closes after a body with a declared length by itself.) So a chunked body is held until the answer
-//! has been sent.
+//! Once a handler drops a chunked body, actix reads and discards the rest to use the connection again: a client whose upload
+//! was refused could send for ever. While the body is held actix does not; it closes the connection after the answer. So a
+//! chunked body is held until its answer has been sent. (A body with a declared length actix closes by itself.)
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -17,10 +16,10 @@ use actix_web::error::PayloadError;
 use bytes::Bytes;
 use futures_util::Stream;
 
-/// The body of a request, held beside whoever reads it.
+/// A second handle on a request's body, beside the handler's.
 pub(in crate::http) struct UnreadBody(Rc<RefCell<Payload>>);
 
-/// Holds the request's body if it is chunked.
+/// Keeps a handle on the request's body if it is chunked.
 pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<UnreadBody> {
     if !request.chunked().unwrap_or(true) {
         return None;
@@ -31,7 +30,7 @@ pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<UnreadBody> 
     Some(UnreadBody(body))
 }
 
-/// Lets go of the request's body when the answer has been sent.
+/// Drops the handle when the answer has been sent.
 pub(in crate::http) fn release(held: UnreadBody, answer: ServiceResponse) -> ServiceResponse {
     let UnreadBody(unread) = held;
     answer.map_body(|_, body| BoxBody::new(ResponseBody { body, _unread: unread }))

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stands in an extended value as it is: `attr-char` of RFC 8187.
+/// Bytes that need no escape in an extended value: `attr-char` of RFC 8187.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -17,8 +17,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// Shown in the browser or saved, under this name. Browsers of today read `filename*`; the plain one is for the others,
-/// and has `_` where they disagree what a letter means.
+/// `inline` or `attachment`, with the file name. Browsers read `filename*`; `filename` is for other clients and has `_`
+/// in place of letters that they would decode differently.
 pub(super) fn of(is_inline: bool, name: &str) -> String {
     let shown = if is_inline { "inline" } else { "attachment" };
     let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();

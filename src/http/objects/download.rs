@@ -1,4 +1,4 @@
-//! `GET` and `HEAD` of a presigned address: streams an object from the store, with ranges and `ETag`.
+//! `GET` and `HEAD` of a presigned URL: streams an object from the store, with ranges and `ETag`.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,8 @@ use crate::storage::addresses::Manner;
 use crate::storage::presign::{Grant, Operation};
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError, TemplatePart};
 
-/// Served files are not pages of ours: no script, no guess of the type, no copy in a shared cache.
+/// An object is content of an account, not a page of the service: no script may run in it, its type is not guessed, no shared
+/// cache keeps it.
 const SAFETY: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::CONTENT_SECURITY_POLICY, "sandbox"),
@@ -70,8 +71,8 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Ha
     }
 }
 
-/// The job's document, for who made it with a token and asked for it in the same call: what is streamed is the stored
-/// object, so nothing is answered that a crash could take away.
+/// The job's document as the answer of an immediate render. The stored object is streamed, never the bytes on their way to the
+/// store: a document that a caller has seen survives a crash.
 pub(in crate::http) async fn document(
     state: &HttpState,
     view: &JobView,
@@ -82,7 +83,7 @@ pub(in crate::http) async fn document(
     Ok((answer, SizedStream::new(reader.length, reader.chunks)))
 }
 
-/// How a browser is to treat the object; `file_name` where somebody chose one.
+/// Response headers of an object; `file_name` where the caller chose one.
 pub(super) fn manner(key: &StorageKey, file_name: Option<String>) -> Manner {
     let of_file = |kind: FileKind| (kind.mime(), kind.inline());
     let (content_type, inline) = match key {
@@ -121,12 +122,12 @@ fn head(status: StatusCode, grant: &Grant, meta: &ObjectMeta) -> HttpResponseBui
     answer
 }
 
-/// Whether what is asked for cannot be told before the object was looked at. A store that is far away is asked twice then.
+/// Whether the answer depends on the object's metadata (conditions, ranges). A remote store is asked twice then.
 fn depends_on_version(headers: &HeaderMap) -> bool {
     headers.contains_key(header::IF_NONE_MATCH) || headers.contains_key(header::RANGE)
 }
 
-/// Whether the caller has the object already (`If-None-Match`; weak and strong tags compare alike).
+/// Whether `If-None-Match` names this version (weak comparison, RFC 9110, section 13.1.2).
 fn is_known(headers: &HeaderMap, meta: &ObjectMeta) -> bool {
     let sent = headers.get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
     sent.flat_map(|value| value.split(',')).map(str::trim).any(|tag| tag == "*" || names(tag, meta))

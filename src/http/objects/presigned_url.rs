@@ -1,4 +1,4 @@
-//! Presigned addresses as HTTP sees them: minted for an answer, opened by whoever holds one.
+//! Presigned URLs: signed for an answer, verified when one is used.
 
 use actix_web::HttpRequest;
 
@@ -12,11 +12,11 @@ use crate::storage::StorageKey;
 use crate::storage::addresses::Address;
 use crate::storage::presign::{AddressFault, Grant, Operation};
 
-/// The route of the signed addresses, below `/v1`.
+/// Route pattern of presigned URLs, below `/v1`.
 pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
 const MARK: &str = "/objects/";
 
-/// An address at which one input of a job can be uploaded.
+/// URL for the upload of one input of a job.
 pub(in crate::http) fn for_upload(
     state: &HttpState,
     account: AccountId,
@@ -30,24 +30,24 @@ pub(in crate::http) fn for_upload(
     state.addresses.upload(&key, state.config.http.upload_limit_bytes)
 }
 
-/// An address at which the content of a template can be uploaded.
+/// URL for the upload of a template's content.
 pub(in crate::http) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
     let key = StorageKey::TemplateUpload(account, template);
     state.addresses.upload(&key, state.config.http.upload_limit_bytes)
 }
 
-/// An address at which an object can be fetched.
+/// URL for the download of an object.
 pub(in crate::http) fn for_download(state: &HttpState, key: StorageKey) -> Address {
     state.addresses.download(&key, &download::manner(&key, None))
 }
 
-/// An address at which a job's document can be fetched, under the name that its caller gave it.
+/// URL for the download of a job's document, under the file name that its caller chose.
 pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> Address {
     let key = view.output_key();
     state.addresses.download(&key, &download::manner(&key, view.file_name()))
 }
 
-/// What the request's address allows.
+/// Verifies the signed query of a request; answers what it allows.
 ///
 /// # Errors
 /// `address_invalid`, `address_expired`.

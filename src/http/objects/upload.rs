@@ -1,4 +1,4 @@
-//! `PUT` of a presigned address: streams one input of a job, or a template, into the store. Answers exactly 200, empty.
+//! `PUT` of a presigned URL: streams one input of a job, or a template, into the store. Answers exactly 200, empty.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::storage::presign::Operation;
 use crate::storage::{CountedUpload, StorageKey, StoreError};
 use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
-/// What an upload's address stands for.
+/// What the presigned URL of an upload names.
 #[derive(Clone, Copy)]
 enum Destination {
     Job(AccountId, JobId, InputPart),
@@ -52,8 +52,7 @@ impl Destination {
     }
 }
 
-/// The handler. No header of ours is needed, no Content-Type is looked at. The connection is closed after
-/// it, as after every `PUT`.
+/// The handler. It needs no header and ignores the Content-Type. The connection is closed afterwards, as after every `PUT`.
 pub(super) async fn upload(
     request: HttpRequest,
     mut payload: Payload,

@@ -1,4 +1,4 @@
-//! What actix and the client see of a connection.
+//! What actix reads from a connection, and what the client reads.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout};
