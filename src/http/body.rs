@@ -115,10 +115,10 @@ pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Checks the declared length against `limit_bytes`.
+/// Largest body of this request, in bytes (`http.json_limit_bytes`).
 ///
 /// # Errors
-/// `payload_too_large` where more is declared.
+/// `payload_too_large` where the declared length is larger.
 pub(super) fn limit(request: &HttpRequest, state: &HttpState) -> Result<usize, Problem> {
     let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
     if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {

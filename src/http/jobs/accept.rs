@@ -1,12 +1,12 @@
-//! `Accept` of an immediate render (RFC 9110, 12.5.1): JSON that says where the document is, or the document itself.
+//! `Accept` of an immediate render (RFC 9110, 12.5.1): JSON with the document's URL, or the document itself.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT;
 
 use crate::domain::kinds::{FileKind, Target};
 
-/// Whether the caller's first choice is what the target is. Clients that name nothing, or `*/*`, get JSON as ever; of
-/// pictures, which come as an archive where they are several, the archive's type means the same.
+/// Whether the caller prefers the target's media type. Without `Accept`, or with `*/*`, the answer is JSON. For pictures
+/// `application/zip` counts as well, since several pictures are answered as an archive.
 pub(super) fn wants_document(request: &HttpRequest, target: Target) -> bool {
     let Some(choice) = first_choice(request) else { return false };
     let is_picture = matches!(target, Target::Jpg | Target::Png);
@@ -15,7 +15,7 @@ pub(super) fn wants_document(request: &HttpRequest, target: Target) -> bool {
     named || (target == Target::Jpg && choice == "image/jpg")
 }
 
-/// The media type with the greatest weight; of several the first.
+/// The media type of the greatest weight, the first of several.
 fn first_choice(request: &HttpRequest) -> Option<String> {
     let sent = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
     let mut best: Option<(f32, &str)> = None;
@@ -35,7 +35,7 @@ fn weight(range: &str) -> f32 {
     weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0)
 }
 
-/// Splits at `separator`, but for those that stand in quotes.
+/// Splits at every `separator` outside quotes.
 fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(move |letter| {

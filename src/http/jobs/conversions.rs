@@ -1,4 +1,4 @@
-//! Refuses what nobody can render, before anything is stored.
+//! Refuses conversions that are not possible, before anything is stored.
 
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
@@ -6,7 +6,7 @@ use crate::engines::catalog::Unplanned;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Fault, Problem};
 
-/// Refuses a pair that has no plan.
+/// Checks that there is a plan for type, target and options.
 ///
 /// # Errors
 /// `unsupported_conversion`, naming what the kind can become, or what must be installed here; `validation_failed` for an

@@ -1,4 +1,4 @@
-//! `DELETE /jobs/{jobId}`: cancels a job that has not ended, erases one that has.
+//! `DELETE /jobs/{jobId}`: cancels a job that has not ended, deletes one that has.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -38,7 +38,7 @@ mod tests {
     use crate::http::testing::{FakeRegistry, Outcome, TestServer};
     use crate::problem::{Code, Problem};
 
-    /// Ends what has not ended, forgets what has.
+    /// Cancels or deletes.
     impl Handler<DeleteJob> for FakeRegistry {
         type Result = Result<Deleted, Problem>;
 

@@ -30,7 +30,7 @@ use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
-/// Beside a document that is answered itself: whose it is, and how many warnings the job has.
+/// Headers beside a document: the job's id and its number of warnings.
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
 const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
 
@@ -101,7 +101,7 @@ pub(super) async fn render(
     Ok(answer.body(content))
 }
 
-/// Whether the caller would rather have the job than wait for its end, and the seconds to wait before.
+/// `Prefer: respond-async`, and the seconds of `wait`.
 fn patience(request: &HttpRequest, state: &HttpState) -> (bool, u64) {
     let longest_s = state.config.http.wait_default_s;
     if prefer::is_async(request) {
@@ -111,8 +111,8 @@ fn patience(request: &HttpRequest, state: &HttpState) -> (bool, u64) {
     }
 }
 
-/// The job that the request's key stands for already. It is asked for first: what a template or an address is now
-/// decides nothing about a job that is there, and an address costs a question for its name.
+/// The job of an earlier request with the same idempotency key. Looked up before template and delivery URL are checked: they
+/// may have changed since and must not refuse a job that exists, and a URL would cost a DNS query.
 async fn earlier(
     state: &HttpState,
     account: AccountId,
@@ -126,7 +126,7 @@ async fn earlier(
     }
 }
 
-/// Makes the job, and starts it.
+/// Creates the job and starts it.
 async fn begin(
     state: &HttpState,
     account: AccountId,
@@ -136,7 +136,7 @@ async fn begin(
     let RenderRequest { spec, data, template, delivery } = wanted;
     let usable = job_request::check_template(state, account, &spec).await;
     let admitted = admit_delivery(state, delivery).await;
-    // Of two at the same moment one makes the job, and the other is answered with it.
+    // Of two equal requests at the same moment one creates the job, and both get it.
     let (deliver_to, refusal) = match usable.and(admitted) {
         Ok(deliver_to) => (deliver_to, None),
         Err(refusal) => (None, Some(refusal)),
@@ -182,7 +182,7 @@ fn of_form(
     Ok((wanted(members, job, (form.template, data), state)?, idempotency))
 }
 
-/// What counts as no data in a body counts as none in a part.
+/// The data of a form part: what counts as absent in a JSON body counts as absent here.
 fn is_no_data(data: &Bytes) -> bool {
     matches!(data.trim_ascii(), b"" | b"null" | b"[]")
 }
@@ -201,7 +201,7 @@ fn wanted(
     Ok(RenderRequest { spec: job.spec(state)?, data, template, delivery })
 }
 
-/// What came as a template.
+/// How the template was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplatePart {
     Nothing,
@@ -322,7 +322,7 @@ mod tests {
         assert!(server.jobs.lock().unwrap().inits.is_empty());
     }
 
-    /// Everything has a public address, and each question is counted.
+    /// Resolves every name to a public address and counts the queries.
     #[derive(Default)]
     struct Asked(AtomicUsize);
 

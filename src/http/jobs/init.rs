@@ -1,4 +1,4 @@
-//! `POST /documents/init`: creates a job and hands out the addresses for its inputs.
+//! `POST /documents/init`: creates a job and answers presigned URLs for its inputs.
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};

@@ -47,7 +47,7 @@ pub(super) async fn job(
     Ok(answer.json(view::job(&state, &view)))
 }
 
-/// The job's id from a path. What is no id names no job, and is answered like one that is not there.
+/// Parses the job id of a path. A malformed id is answered like an unknown one.
 ///
 /// # Errors
 /// `job_not_found`.

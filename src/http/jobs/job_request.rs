@@ -18,7 +18,7 @@ use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::templates::source::{CheckTemplate, TemplateUse};
 
-/// What a caller wants rendered, as far as it could be read; faults are with the members.
+/// The job that a body asks for, as far as it is valid; errors are kept with the members.
 #[derive(Debug)]
 pub(super) struct JobRequest {
     kind: Option<TemplateKind>,
@@ -28,12 +28,12 @@ pub(super) struct JobRequest {
     format_opts: FormatOpts,
 }
 
-/// `formatOpts` as they were sent, and as they are meant.
+/// `formatOpts` as sent and as parsed.
 #[derive(Clone, Debug, Default)]
 pub(in crate::http) struct FormatOpts {
-    /// An empty object counts as absent; stars stand in the place of secrets.
+    /// As sent, with `***` in place of secrets; none for an empty object.
     pub(in crate::http) sent: Option<Arc<RawValue>>,
-    /// The defaults stand where nothing was given.
+    /// As parsed, with defaults.
     pub(in crate::http) options: PageOptions,
 }
 
@@ -54,10 +54,10 @@ impl JobRequest {
         self.kind
     }
 
-    /// The job's specification, once the body has no fault. Whether the account may use the template is asked later.
+    /// The job's specification; call it once the body has no error. The template's access is checked by [`check_template`].
     ///
     /// # Errors
-    /// `unsupported_conversion`, `template_not_found` for what is no id.
+    /// `unsupported_conversion`; `template_not_found` for a malformed id.
     pub(super) fn spec(self, state: &HttpState) -> Result<JobSpec, Problem> {
         let (Some(kind), Some(target)) = (self.kind, self.target) else {
             return Err(Problem::internal("a body without fault has no type or no target"));
@@ -70,7 +70,7 @@ impl JobRequest {
     }
 }
 
-/// Asks whether the account may render the template of `spec`, if it names one.
+/// Checks that the account may render the template of `spec`, if it names one.
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`.
@@ -84,14 +84,15 @@ pub(in crate::http) async fn check_template(
     actors::ask_templates(state, CheckTemplate(wanted)).await
 }
 
-/// Reads the delivery address by either of its names.
+/// Reads the delivery URL by either of its names.
 pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
     let current = members.text("uploadPresignedStorageUrl");
     let former = members.text("uploadPresignedS3Url");
     current.or(former)
 }
 
-/// Decides whether a document may be delivered to `address`. It is decided again when it is delivered.
+/// Checks that a document may be delivered to `address`. It is checked again at delivery, when its name may resolve
+/// differently.
 ///
 /// # Errors
 /// `delivery_address_refused`.
@@ -119,13 +120,13 @@ fn read_target(members: &mut Members<'_>, kind: Option<TemplateKind>, state: &Ht
     members.word_of("target", || targets(kind, state), Target::from_name)
 }
 
-/// The kinds that can become something with what is installed here.
+/// The types that the installed engines can render.
 fn kinds(state: &HttpState) -> Vec<&'static str> {
     let works = |kind: &TemplateKind| !state.catalog.possible(*kind).here.is_empty();
     TemplateKind::ALL.into_iter().filter(works).map(TemplateKind::name).collect()
 }
 
-/// What the kind can become here; of a kind that is not known, what any can.
+/// The targets of the type with the installed engines; of an unknown type, the targets of any.
 fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
     let kinds = kind.map_or_else(|| TemplateKind::ALL.to_vec(), |kind| vec![kind]);
     let here: Vec<_> = kinds.into_iter().map(|kind| state.catalog.possible(kind).here).collect();
@@ -133,7 +134,7 @@ fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
     Target::ALL.into_iter().filter(is_possible).map(Target::name).collect()
 }
 
-/// Notes that a member is missing; null and an empty string are as good as nothing.
+/// Notes a missing member; null and an empty string count as missing.
 pub(in crate::http) fn require(members: &mut Members<'_>, name: &str) {
     if members.raw(name).is_none_or(|value| value.get() == "\"\"") {
         members.fault(name, "is required");
@@ -152,7 +153,7 @@ pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Conf
     let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
     members.take_over(reading.faults);
     if members.is_faulty("formatOpts") {
-        // It is no object, and said to be none.
+        // Not an object; the error is noted already.
         return FormatOpts::default();
     }
     let object = members.object("formatOpts").map(str::to_owned);

@@ -21,7 +21,7 @@ use crate::jobs::messages::{StartJob, WatchJob};
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
 
-/// Seconds after which it is worth asking for a running job again.
+/// `Retry-After` of a job that is not done.
 const ASK_AGAIN_S: u64 = 1;
 
 struct StartOptions {
@@ -50,8 +50,8 @@ pub(super) async fn start(
     actors::admit(&state)?;
     let wanted = body::read(&request, payload, &state, read).await?;
     let deliver_to = match wanted.delivery {
-        // A repeated start is answered whatever has become of its address since; and only who has the job
-        // has an address looked up.
+        // Checked after the job: a repeated start is answered even if its delivery URL would be refused now, and nobody
+        // can make the service resolve names by starting jobs that are not theirs.
         Some(address) if is_initialized(&state, caller.0, id).await? => {
             admit_delivery(&state, Some(address)).await?
         }
@@ -90,7 +90,7 @@ fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
     answer.json(view::start(state, view))
 }
 
-/// 202, and where to ask for the job.
+/// 202 with the `Location` of the job.
 pub(super) fn accepted(view: &JobView) -> HttpResponseBuilder {
     let mut answer = HttpResponse::Accepted();
     answer.insert_header((header::LOCATION, format!("/v1/jobs/{}", view.id)));

@@ -1,4 +1,4 @@
-//! A job as it goes on the wire. The address of an output is minted when it is answered.
+//! A job as JSON. The presigned URL of its output is signed anew for each answer.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -113,7 +113,7 @@ struct MetadataBody {
     pages: Option<u32>,
 }
 
-/// The whole view.
+/// The view of `GET /jobs/{jobId}`.
 pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
     JobBody {
         job_id: view.id.to_string(),
@@ -133,14 +133,14 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
     }
 }
 
-/// What an immediate render answers.
+/// The view of an immediate render.
 pub(super) fn immediate(state: &HttpState, view: &JobView) -> ImmediateBody {
     let output = view.output.as_ref().map(|output| output_of(state, view, output));
     let url = output.as_ref().map_or_else(|| output_url(state, view), |output| output.data.url.clone());
     ImmediateBody { url, job_id: view.id.to_string(), warnings: view.warnings.lines(), output }
 }
 
-/// What a start answers.
+/// The view of a start.
 pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
     StartBody {
         job_id: view.id.to_string(),
@@ -153,7 +153,7 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
     }
 }
 
-/// The address of the output, for whoever has it to fetch.
+/// Presigned URL of the output.
 pub(in crate::http) fn output_url(state: &HttpState, view: &JobView) -> String {
     presigned_url::for_output(state, view).url
 }

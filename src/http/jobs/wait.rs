@@ -12,14 +12,14 @@ use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
 
-/// What an answer needs to get out before a stopping service closes its connections.
+/// Kept free at the end of the grace period, so that answers are sent before connections are closed.
 const ANSWER_TIME: Duration = Duration::from_secs(1);
 
-/// The job's view as soon as it is done, or the present one after `longest`, or at once when the service stops: who
-/// polls asks again, and finds the service that comes after this one.
+/// The job's view once it is done, or the present one after `longest`. When the service stops, the present one at once: a
+/// client that polls asks again and reaches the restarted service.
 ///
 /// # Errors
-/// Those of `WatchJob`, which is asked once more when the job left memory before its end was seen.
+/// Those of `WatchJob`. It is sent a second time where the job was evicted from memory before its end was seen.
 pub(super) async fn until_done(
     state: &HttpState,
     job: watch::Receiver<JobView>,
@@ -28,8 +28,8 @@ pub(super) async fn until_done(
     view_within(state, job, longest, state.stopping.cancelled()).await
 }
 
-/// The same for who gets the document by this answer and by no other: while a stopping service lets jobs finish, so may
-/// this one.
+/// As [`until_done`] for a caller that gets the document with this answer only (a waiting start, an immediate render): it
+/// waits on while a stopping service finishes its running jobs.
 ///
 /// # Errors
 /// As for [`until_done`].
@@ -41,7 +41,7 @@ pub(in crate::http) async fn until_made(
     view_within(state, job, longest, last_moment(state)).await
 }
 
-/// Nothing that runs can end in time any more: nothing does, or the time is over but for the answer.
+/// Resolves when waiting has become pointless: no job runs any more, or the grace period is over but for the answer.
 async fn last_moment(state: &HttpState) {
     state.stopping.cancelled().await;
     let grace = Duration::from_secs(state.config.http.shutdown_grace_s);
@@ -58,7 +58,7 @@ async fn view_within(
     stop: impl Future<Output = ()>,
 ) -> Result<JobView, Problem> {
     let deadline = Instant::now() + longest;
-    // One for both waits: the time that a stop leaves begins once.
+    // Shared by both waits below: a second one would begin the grace period anew.
     let mut stop = pin!(stop);
     if followed(&mut job, deadline, stop.as_mut()).await {
         return Ok(present(&job));
@@ -70,7 +70,7 @@ async fn view_within(
     Ok(present(&job))
 }
 
-/// Waits; false when the view closed without its end having been seen.
+/// False when the view was closed before the job was seen done.
 async fn followed(
     job: &mut watch::Receiver<JobView>,
     deadline: Instant,
@@ -81,7 +81,7 @@ async fn followed(
     }
     let end = job.wait_for(JobView::is_done);
     tokio::select! {
-        // Of a job that ended as the service did, the end is what counts.
+        // A job may end in the same moment as the service: answer its end.
         biased;
         waited = timeout_at(deadline, end) => !matches!(waited, Ok(Err(_))),
         () = stop => true,

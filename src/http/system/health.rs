@@ -15,8 +15,8 @@ pub(in crate::http) async fn live() -> impl Responder {
     HttpResponse::Ok().json(json!({ "status": "live" }))
 }
 
-/// Whether a document could be rendered now; otherwise 503 with every reason. Engines that are lost while others work
-/// on are named in `degraded`.
+/// Whether documents can be rendered now; otherwise 503 with every reason. `degraded` names engines that are missing while
+/// others work.
 #[utoipa::path(
     get, path = "/health/ready", operation_id = "ready", tag = "health", security(()),
     responses((status = 200, description = "It could"), (status = 503, description = "It could not, and why")),
@@ -29,7 +29,7 @@ pub(in crate::http) async fn ready(state: Data<HttpState>) -> impl Responder {
     };
     match checked {
         Ok(lost) if lost.is_empty() => HttpResponse::Ok().json(json!({ "status": "ready" })),
-        // Not unready: who sends no callers here any more takes away what works.
+        // Ready all the same: a load balancer that took this service out would take the working engines as well.
         Ok(lost) => HttpResponse::Ok().json(json!({ "status": "ready", "degraded": lost })),
         Err(reasons) => {
             tracing::debug!(health.reasons = ?reasons, "not ready");

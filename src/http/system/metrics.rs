@@ -1,4 +1,4 @@
-//! `/metrics`: what the service counts, as text for Prometheus; on an address of its own where one is set.
+//! `/metrics` in Prometheus' text format; on its own address where `metrics.bind` is set.
 
 use std::io;
 use std::net::TcpListener;
@@ -20,10 +20,10 @@ use crate::http::state::HttpState;
 use crate::problem::Problem;
 use crate::telemetry::metrics::Metrics;
 
-/// The path, on whichever address.
+/// The path on either address.
 pub(in crate::http) const PATH: &str = "/metrics";
 
-/// Readers at once on the address of its own.
+/// Connections at once on its own address.
 const CONNECTION_LIMIT: usize = 64;
 
 /// Serves `/metrics`, and nothing else, on `listener` until the server's handle stops it.
@@ -56,7 +56,7 @@ pub fn serve_metrics(
     Ok(server.run())
 }
 
-/// Where everything else is served too.
+/// The handler on the main address.
 pub(in crate::http) async fn metrics(state: Data<HttpState>) -> HandlerResult {
     Ok(page(&state.metrics, &state.catalog)?)
 }
@@ -66,7 +66,7 @@ async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> HandlerResult {
 }
 
 fn page(metrics: &Metrics, catalog: &Catalog) -> Result<HttpResponse, Problem> {
-    // What engines need is looked at when somebody asks.
+    // The gauges of engines are refreshed on each request.
     catalog.look();
     let text = metrics.text().map_err(Problem::internal)?;
     Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text))

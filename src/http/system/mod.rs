@@ -1,4 +1,4 @@
-//! What operators and programs ask of the service itself.
+//! The service itself: health and metrics.
 
 pub(super) mod health;
 pub(super) mod metrics;

@@ -1,4 +1,4 @@
-//! The parts of a form that are words: they become the JSON body that says the same, and are read as that is.
+//! Text fields of a form. They become the JSON body that means the same and are validated like one.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -11,21 +11,21 @@ use crate::domain::format_opts;
 use crate::domain::json;
 use crate::problem::{Code, Fault, Problem};
 
-/// What stands beside `formatOpts` in a body; every other part is an option.
+/// Members beside `formatOpts`; a part of any other name is a format option.
 const MEMBERS: [&str; 5] =
     ["type", "target", "templateId", "uploadPresignedStorageUrl", "uploadPresignedS3Url"];
-/// What a form means that does not say what it sends and wants.
+/// Type and target where the form has none.
 const DEFAULTS: [(&str, &str); 2] = [("type", "html"), ("target", "pdf")];
 
-/// Faults that are told; a form may have as many as parts.
+/// Errors that are answered at most; a form may have as many as parts.
 const TOLD: usize = 20;
 
-/// Whether a part of this name is words, also where it comes as a file.
+/// Whether a part of this name is a text field even where it is sent as a file.
 pub(super) fn is_word(name: &str) -> bool {
     MEMBERS.contains(&name) || name == "formatOpts" || format_opts::is_key(name)
 }
 
-/// The words of a form.
+/// The text fields of a form.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     members: BTreeMap<String, String>,
@@ -45,14 +45,14 @@ struct FieldLimits {
 }
 
 impl Fields {
-    /// None yet, of as many and as long as the configuration allows.
+    /// No fields yet, with the limits of the configuration.
     pub(super) fn of(config: &Config) -> Self {
         let limits =
             FieldLimits { count: config.http.form_fields_limit, bytes: config.jobs.format_opts_limit_bytes };
         Self { limits, ..Self::default() }
     }
 
-    /// One part more.
+    /// Counts one more part.
     ///
     /// # Errors
     /// `validation_failed` when there are too many.
@@ -67,10 +67,10 @@ impl Fields {
         Ok(())
     }
 
-    /// So much more of the part `name`.
+    /// Counts `bytes` more of the part `name`.
     ///
     /// # Errors
-    /// `validation_failed` when all of them are too long together.
+    /// `validation_failed` when all fields together are too long.
     pub(super) fn take(&mut self, name: &str, bytes: usize) -> Result<(), Problem> {
         self.bytes += bytes;
         let limit = self.limits.bytes;
@@ -84,7 +84,7 @@ impl Fields {
         Ok(())
     }
 
-    /// How long they are together.
+    /// Bytes of all fields.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -108,14 +108,14 @@ impl Fields {
         self.once(name, is_again);
     }
 
-    /// Notes that the part was there before, if it was.
+    /// Notes a part that was sent twice.
     pub(super) fn once(&mut self, name: &str, is_again: bool) {
         if is_again {
             self.fault(name, "is given twice; give it once");
         }
     }
 
-    /// Notes that a part is wrong: once of each name, and of so many names as somebody reads.
+    /// Notes an error of a part, once for each name and at most for the names that are answered.
     pub(super) fn fault(&mut self, name: &str, detail: &str) {
         let pointer = pointer(name);
         if self.faults.iter().any(|fault| fault.pointer == pointer) {
@@ -128,7 +128,7 @@ impl Fields {
         self.faults.push(Fault::new(pointer, detail));
     }
 
-    /// The JSON body, and what is wrong with the parts.
+    /// The JSON body, and the errors of the parts.
     ///
     /// # Errors
     /// `malformed_json` where `formatOpts` is none.
@@ -148,7 +148,7 @@ impl Fields {
                 Problem::new(Code::MalformedJson, detail)
             })?;
         }
-        // The reader of options says what it is where it is no object, and so that is all there is to say.
+        // Not an object: passed on alone, so that validation names this error and no consequence of it.
         let object = sent.as_deref().map(object);
         if let (Some(text), Some(None)) = (&sent, &object) {
             body.insert("formatOpts".to_owned(), raw(text)?);
@@ -183,7 +183,7 @@ fn object(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
     serde_json::from_str(text).ok()
 }
 
-/// Where a part stands, as a JSON pointer.
+/// JSON pointer of a part.
 fn pointer(name: &str) -> String {
     let name: String = name.chars().take(64).collect();
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_part_is_told_by_its_name() {
-        // An object that is none is not forgotten beside an option.
+        // `formatOpts` that is no object stays an error beside an option.
         let (body, faults) = read(&[("formatOpts", "7"), ("scale", "1")]);
         assert_eq!((&body["formatOpts"], faults), (&json!(7), vec![]));
         assert_eq!(read(&[("formatOpts", " [] "), ("scale", "1")]).0["formatOpts"], json!({"scale": 1}));

@@ -1,4 +1,4 @@
-//! The files of a form, put into an archive one after the other.
+//! Writes the files of a form into one zip archive as they arrive.
 
 use std::io::{Cursor, Write as _};
 
@@ -9,7 +9,7 @@ use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::problem::{Code, Problem};
 
-/// An archive that grows.
+/// An archive being written.
 pub(super) struct Files {
     writer: ZipWriter<Cursor<Vec<u8>>>,
     count: u64,
@@ -17,12 +17,12 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// One of at most `limit` files.
+    /// An archive of at most `limit` files.
     pub(super) fn new(limit: u64) -> Self {
         Self { writer: ZipWriter::new(Cursor::new(Vec::new())), count: 0, limit }
     }
 
-    /// What is written from now on is the file `path`.
+    /// Begins the file `path`.
     ///
     /// # Errors
     /// `template_archive_invalid`: too many files, or one that is sent twice.
@@ -33,14 +33,14 @@ impl Files {
             let detail = format!("The form has more than {limit} files (templates.archive_entries_limit).");
             return Err(Problem::new(Code::TemplateArchiveInvalid, detail));
         }
-        // Nothing in it comes from the clock: the same form is the same archive.
+        // A fixed time: the same form must give the same bytes, which caches are keyed by.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(DateTime::default());
         self.writer.start_file(path, options).map_err(|error| refused(path, &error))
     }
 
-    /// A piece of the file.
+    /// Appends to the current file.
     ///
     /// # Errors
     /// When the archive cannot be written.
@@ -48,8 +48,7 @@ impl Files {
         self.writer.write_all(bytes).map_err(Problem::internal)
     }
 
-    /// The template that the files are, if there is any: one alone is itself what was meant, be it a page, an Office
-    /// file or an archive.
+    /// The finished template, if there was a file. A single file is the template itself (a page, an Office file, an archive).
     ///
     /// # Errors
     /// When the archive cannot be written.

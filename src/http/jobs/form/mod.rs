@@ -1,9 +1,9 @@
 //! `multipart/form-data` (RFC 7578) of an immediate render: the page, the files beside it, data and options as parts.
 //!
-//! Hazard: a form is as large as any body, and what is read of it must become one template. So its files go into an
-//! archive as their bytes arrive, stored as they are, and no file is in memory twice; the archive is then read by the rules
-//! of every uploaded one. The words are copied into a JSON body, so they are bounded as options are. What takes longer the
-//! larger the form is, is left to [`Form::read`], which may run on a thread of its own.
+//! Hazard: a form may be as large as any body and must become one template without being in memory twice. So its files are
+//! written into an uncompressed archive as they arrive, and that archive is checked like every uploaded one. Text fields are
+//! copied into a JSON body and have the limits of options. Work that grows with the form is in [`Form::read`], which runs on
+//! a blocking thread where the form is large.
 
 mod fields;
 mod files;
@@ -28,7 +28,7 @@ use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
 use crate::problem::{Code, Fault, Problem};
 
-/// What was sent as a form.
+/// A received form.
 pub(super) struct Form {
     fields: Fields,
     /// The template, where it is files.
@@ -38,9 +38,9 @@ pub(super) struct Form {
     data: Option<Bytes>,
 }
 
-/// What a form says.
+/// The parts of a form by what they are.
 pub(super) struct FormContent {
-    /// Everything that is said in words, as the JSON body that says the same.
+    /// All text fields as the JSON body that means the same.
     pub(super) members: Bytes,
     /// The template, if one came with it.
     pub(super) template: Option<Bytes>,
@@ -48,18 +48,18 @@ pub(super) struct FormContent {
     pub(super) has_files: bool,
     /// The data, as they were sent.
     pub(super) data: Option<Bytes>,
-    /// What is wrong with its parts.
+    /// Errors in its parts.
     pub(super) faults: Vec<Fault>,
 }
 
 impl Form {
-    /// How much of it there is to read.
+    /// Bytes of all parts.
     pub(super) fn bytes(&self) -> usize {
         let parts = [&self.files, &self.text, &self.data];
         self.fields.bytes() + parts.into_iter().flatten().map(Bytes::len).sum::<usize>()
     }
 
-    /// What it says.
+    /// Sorts the parts.
     ///
     /// # Errors
     /// `malformed_json` where `formatOpts` is none.
@@ -111,10 +111,10 @@ pub(super) async fn receive(
     })
 }
 
-/// What a part takes beside its content and its names: its place in the archive, or among the words.
+/// Bytes counted for a part beside its content and names: its entry in the archive or the JSON body.
 const PART_BYTES: usize = 256;
 
-/// Why a form is not read on.
+/// Why reading a form stops.
 enum Stop {
     Problem(Problem),
     Broken(MultipartError),
@@ -132,7 +132,7 @@ impl From<MultipartError> for Stop {
     }
 }
 
-/// The body up to its limit.
+/// The body, cut off at its limit.
 fn bounded(
     payload: Payload,
     limit: usize,
@@ -155,14 +155,14 @@ async fn parts(mut form: Multipart, room: &mut BodyPermits, state: &HttpState) -
         let file = part.content_disposition().and_then(file_name);
         room.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
         match (name.as_str(), file) {
-            // An option in a file is an option: among the files of the page a password would be one more of them, and
-            // the document open.
+            // Some clients send every part with a file name. An option must stay an option then: taken for a file of the
+            // page, a password would be ignored and the document left unprotected.
             (name, Some(_)) if fields::is_word(name) => word(&mut part, name, &mut fields, room).await?,
             ("data", _) => {
                 let sent = whole(&mut part, room).await?;
                 fields.once("data", data.replace(sent).is_some());
             }
-            // What a browser sends of a choice of files that nobody made.
+            // A browser sends this for a file input that is empty.
             (_, Some(path)) if path.is_empty() => {
                 fields.count()?;
                 whole(&mut part, room).await?;
@@ -185,8 +185,7 @@ async fn parts(mut form: Multipart, room: &mut BodyPermits, state: &HttpState) -
     Ok(Form { fields, files: files.finish()?, text, data })
 }
 
-/// What the file is called: `filename*` (RFC 8187) says it in UTF-8, and clients that send it may write into `filename`
-/// what nobody else reads.
+/// The file's name. `filename*` (RFC 8187, UTF-8) wins: clients that send it put a lossy name into `filename`.
 fn file_name(disposition: &ContentDisposition) -> Option<String> {
     let extended = disposition.get_filename_ext();
     let extended =
