@@ -1,11 +1,13 @@
 //! Rate limit of a token: a steady rate with a burst allowance.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
 use sha2::{Digest, Sha256};
-use tokio::time::Instant;
 
 use crate::config::HttpConfig;
 use crate::problem::{Code, Problem};
@@ -20,28 +22,37 @@ pub(in crate::http) type TokenName = [u8; 32];
 /// memory is bounded by the tokens used in the last seconds.
 #[derive(Debug)]
 pub struct RateLimit {
-    interval: Duration,
-    burst: Duration,
-    rate: u64,
-    tokens: Mutex<Tokens>,
+    limiter: RateLimiter<
+        TokenName,
+        HashMapStateStore<TokenName>,
+        RuntimeClock,
+        NoOpMiddleware<std::time::Instant>,
+    >,
+    rate: NonZeroU32,
+    /// Number of entries at which idle ones are evicted next.
+    evicts_at: AtomicUsize,
 }
 
-/// For each token the moment at which all its requests would have been spent at the steady rate.
-#[derive(Debug)]
-struct Tokens {
-    spent_at: HashMap<TokenName, Instant>,
-    tidied_at: usize,
+/// The runtime's monotonic clock, which tests move.
+#[derive(Clone, Debug)]
+struct RuntimeClock;
+
+impl Clock for RuntimeClock {
+    type Instant = std::time::Instant;
+
+    fn now(&self) -> Self::Instant {
+        tokio::time::Instant::now().into_std()
+    }
 }
 
 impl RateLimit {
     /// The limit of `http.rate_limit_per_s` and `http.rate_burst_limit`.
     #[must_use]
     pub fn new(config: &HttpConfig) -> Self {
-        let rate = config.rate_limit_per_s.max(1);
-        let interval = Duration::from_nanos(1_000_000_000 / rate);
-        let burst = interval.saturating_mul(u32::try_from(config.rate_burst_limit).unwrap_or(u32::MAX));
-        let tokens = Tokens { spent_at: HashMap::new(), tidied_at: TOKENS_AT_FIRST };
-        Self { interval, burst, rate, tokens: Mutex::new(tokens) }
+        let rate = at_least_one(config.rate_limit_per_s);
+        let quota = Quota::per_second(rate).allow_burst(at_least_one(config.rate_burst_limit));
+        let limiter = RateLimiter::new(quota, HashMapStateStore::default(), RuntimeClock);
+        Self { limiter, rate, evicts_at: AtomicUsize::new(TOKENS_AT_FIRST) }
     }
 
     /// The name of a token.
@@ -54,41 +65,37 @@ impl RateLimit {
     /// # Errors
     /// `rate_limited` when it is one too many; that one does not count.
     pub(in crate::http) fn admit(&self, token: TokenName) -> Result<(), Problem> {
-        let now = Instant::now();
-        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.tidy(now);
-        let spent_at = tokens.spent_at.entry(token).or_insert(now);
-        let next = (*spent_at).max(now) + self.interval;
-        let allowed = now + self.burst;
-        if next > allowed {
-            return Err(self.refusal(next - allowed));
-        }
-        *spent_at = next;
-        Ok(())
-    }
-
-    fn refusal(&self, wait: Duration) -> Problem {
+        self.evict_idle();
+        let Err(refused) = self.limiter.check_key(&token) else { return Ok(()) };
+        let wait = refused.wait_time_from(RuntimeClock.now());
         let detail = format!(
             "This token sent more than {} requests a second (http.rate_limit_per_s); slow down, and wait for a \
              job with GET /v1/jobs/{{jobId}}?wait=20 instead of asking often.",
             self.rate
         );
-        Problem::new(Code::RateLimited, detail).retry_after(wait.as_secs() + 1)
+        Err(Problem::new(Code::RateLimited, detail).retry_after(wait.as_secs() + 1))
+    }
+
+    /// Looking for idle entries takes as long as there are entries, so it happens only when their number has doubled.
+    fn evict_idle(&self) {
+        if self.limiter.len() >= self.evicts_at.load(Ordering::Relaxed) {
+            self.limiter.retain_recent();
+            self.evicts_at.store((self.limiter.len() * 2).max(TOKENS_AT_FIRST), Ordering::Relaxed);
+        }
     }
 }
 
-impl Tokens {
-    fn tidy(&mut self, now: Instant) {
-        if self.spent_at.len() >= self.tidied_at {
-            self.spent_at.retain(|_, spent_at| *spent_at > now);
-            self.tidied_at = (self.spent_at.len() * 2).max(TOKENS_AT_FIRST);
-        }
-    }
+fn at_least_one(number: u64) -> NonZeroU32 {
+    u32::try_from(number)
+        .ok()
+        .map_or(NonZeroU32::MAX, |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
 }
 
 #[cfg(test)]
 mod tests {
     use actix_web::http::Method;
+    use std::time::Duration;
+
     use tokio::time::advance;
 
     use super::*;
@@ -128,7 +135,7 @@ mod tests {
             limit.admit(RateLimit::name(&number.to_string())).unwrap();
             advance(Duration::from_millis(1)).await;
         }
-        let held = limit.tokens.lock().unwrap().spent_at.len();
+        let held = limit.limiter.len();
         assert!(held <= TOKENS_AT_FIRST, "{held} tokens are held");
     }
 
