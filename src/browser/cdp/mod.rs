@@ -1,0 +1,8 @@
+//! Chromium's protocol (CDP): the connection over its pipe, calls, events. Knows nothing of pages.
+//!
+//! Every other room calls it; it calls none of them.
+
+pub(in crate::browser) mod connection;
+pub(in crate::browser) mod error;
+pub(in crate::browser) mod router;
+pub(in crate::browser) mod wire;

@@ -1,0 +1,176 @@
+//! The families that pages mean without naming one: what unstyled text and `serif` and its kin are shown in.
+//!
+//! Two ways, for there is none for everything. What an operator chose is told to each tab (`Page.setFontFamilies`): as a
+//! rule of fontconfig it would take those pages along that ask for Times or Arial by name, since these are what
+//! Chromium's own generic families are called. What is better for everybody is a rule of fontconfig, for Chromium asks
+//! it for a font that has a letter which the page's family has not.
+
+use std::process::Stdio;
+
+use headless_chrome::protocol::cdp::Page;
+use tokio::io::AsyncReadExt as _;
+
+use crate::config::BrowserConfig;
+use crate::workers::{ChildSpec, Starter, Streams};
+
+/// Where fontconfig is configured; without it there is nothing to add to.
+pub(in crate::browser) const SYSTEM_CONFIGURATION: &str = "/etc/fonts/fonts.conf";
+/// What lists fonts.
+pub const LISTER: &str = "/usr/bin/fc-list";
+/// Enough for the names of every font of a large machine.
+const ANSWER_LIMIT_BYTES: u64 = 4 << 20;
+/// A font that brings a rule along by which it comes before all others for Chinese, Japanese and Korean, and has no
+/// measures for vertical text: its letters lie over each other there.
+const NOT_PREFERRED: [&str; 2] = ["WenQuanYi Zen Hei", "WenQuanYi Zen Hei Mono"];
+/// As often as rules may have put it into one question; each rule of ours takes one away.
+const REPEATS: usize = 4;
+
+/// Our configuration of fontconfig: the system's, and what is not preferred taken out of questions that did not name it
+/// first. Where no other font has the letters it is still found, and who names it gets it.
+pub(in crate::browser) fn fontconfig() -> String {
+    let rule = |family: &str| {
+        format!(
+            "<match target=\"pattern\">\
+             <test qual=\"any\" name=\"family\" compare=\"eq\"><string>{family}</string></test>\
+             <test qual=\"first\" name=\"family\" compare=\"not_eq\"><string>{family}</string></test>\
+             <edit name=\"family\" mode=\"delete\"/></match>\n"
+        )
+    };
+    let rules: String = NOT_PREFERRED.map(|family| rule(family).repeat(REPEATS)).concat();
+    format!(
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"fonts.dtd\">\n<fontconfig>\n\
+         <include>{SYSTEM_CONFIGURATION}</include>\n{rules}</fontconfig>\n"
+    )
+}
+
+/// The families that an operator chose, with the keys that name them.
+fn chosen(config: &BrowserConfig) -> impl Iterator<Item = (&'static str, &str)> {
+    let named = [
+        ("browser.default_font", &config.default_font),
+        ("browser.serif_font", &config.serif_font),
+        ("browser.sans_serif_font", &config.sans_serif_font),
+        ("browser.monospace_font", &config.monospace_font),
+    ];
+    named.into_iter().map(|(key, family)| (key, family.as_str())).filter(|(_, family)| !family.is_empty())
+}
+
+/// The families of all pages.
+#[derive(Debug)]
+pub(in crate::browser) struct Families {
+    /// What a tab is told; `None` where nothing was chosen.
+    pub told: Option<Page::SetFontFamilies>,
+    /// What header and footer are written in, which Chromium shows in a document that is told nothing.
+    pub banners: String,
+}
+
+impl Families {
+    pub(in crate::browser) fn of(config: &BrowserConfig) -> Self {
+        let given = |family: &str| Some(family.to_owned()).filter(|family| !family.is_empty());
+        let standard = given(&config.default_font);
+        let sans_serif = given(&config.sans_serif_font).or_else(|| standard.clone());
+        let banners = sans_serif
+            .as_ref()
+            .map_or_else(|| "sans-serif".to_owned(), |family| format!("'{family}',sans-serif"));
+        let font_families = Page::FontFamilies {
+            fixed: given(&config.monospace_font),
+            serif: given(&config.serif_font).or_else(|| standard.clone()),
+            sans_serif,
+            standard,
+            cursive: None,
+            fantasy: None,
+            math: None,
+        };
+        let told = Page::SetFontFamilies { font_families, for_scripts: None };
+        Self { told: chosen(config).next().map(|_| told), banners }
+    }
+}
+
+/// Those that are chosen and not installed, with their keys.
+///
+/// # Errors
+/// When fontconfig cannot be asked.
+pub async fn missing(
+    starter: &Starter,
+    config: &BrowserConfig,
+) -> std::io::Result<Vec<(&'static str, String)>> {
+    let mut chosen = chosen(config).peekable();
+    if chosen.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let installed = installed(starter, ":").await?;
+    let lacks = |family: &str| !installed.iter().any(|names| is_named(names, family));
+    Ok(chosen.filter(|(_, family)| lacks(family)).map(|(key, family)| (key, family.to_owned())).collect())
+}
+
+/// Whether a font with these `names`, with commas between them, is of the family.
+#[must_use]
+pub fn is_named(names: &str, family: &str) -> bool {
+    names.split(',').any(|name| name.trim().eq_ignore_ascii_case(family))
+}
+
+/// The families of the fonts that are as `pattern` (of fontconfig) says: each with its names in all languages, commas
+/// between them.
+///
+/// # Errors
+/// When fontconfig cannot be asked.
+pub async fn installed(starter: &Starter, pattern: &str) -> std::io::Result<Vec<String>> {
+    let spec = ChildSpec::new(LISTER)
+        .arguments([pattern, "family"])
+        .variable("PATH", "/usr/bin:/bin")
+        .variable("LANG", "C.UTF-8");
+    let mut child = starter.spawn(spec, Streams { stdout: Stdio::piped(), ..Streams::null() }).await?;
+    let mut printed = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(ANSWER_LIMIT_BYTES).read_to_string(&mut printed).await?;
+    }
+    let status = child.wait().await?;
+    if !status.success() {
+        return Err(std::io::Error::other(status.to_string()));
+    }
+    let mut families: Vec<String> = printed.lines().map(str::to_owned).collect();
+    families.sort_unstable();
+    families.dedup();
+    Ok(families)
+}
+
+/// Says in the log which of the chosen families are not there: pages are made all the same, in Chromium's own.
+pub(in crate::browser) async fn warn_of_missing(starter: Starter, config: std::sync::Arc<BrowserConfig>) {
+    match missing(&starter, &config).await {
+        Ok(missing) => {
+            for (key, family) in missing {
+                tracing::warn!(
+                    setting = key,
+                    family,
+                    "this font is not installed: text is shown in another one; install it (`platen doctor` names the \
+                     package of Open Sans) or correct the setting, and start again"
+                );
+            }
+        }
+        Err(error) => {
+            tracing::warn!(error = %error, "whether the fonts of [browser] are installed cannot be told");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_default_is_what_generic_families_mean_unless_they_have_their_own() {
+        let mut config = Config::default().browser;
+        let plain = Families::of(&config);
+        assert_eq!((plain.told, plain.banners.as_str()), (None, "sans-serif"), "a tab is asked nothing");
+        config.default_font = "Open Sans".to_owned();
+        config.serif_font = "Gentium".to_owned();
+        let chosen_ones = Families::of(&config);
+        assert_eq!(chosen_ones.banners, "'Open Sans',sans-serif");
+        let families = chosen_ones.told.unwrap().font_families;
+        assert_eq!(families.standard.as_deref(), Some("Open Sans"));
+        assert_eq!((families.sans_serif, families.fixed), (Some("Open Sans".to_owned()), None));
+        assert_eq!(families.serif.as_deref(), Some("Gentium"));
+        let keys: Vec<_> = chosen(&config).map(|(key, _)| key).collect();
+        assert_eq!(keys, ["browser.default_font", "browser.serif_font"]);
+    }
+}

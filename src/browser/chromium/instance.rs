@@ -1,0 +1,85 @@
+//! One running Chromium: its process and the connection to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use headless_chrome::protocol::cdp::Browser::GetVersion;
+use headless_chrome::protocol::cdp::Target::{FilterEntry, SetDiscoverTargets};
+use tokio::io::BufReader;
+use tokio::net::unix::pipe;
+
+use super::frames;
+use super::process::{LaunchError, PipeEnds, Process};
+use crate::browser::cdp::connection::{CallError, Connection};
+use crate::browser::page::fonts::Fonts;
+use crate::config::BrowserConfig;
+use crate::workers::Starter;
+
+const READ_BUFFER_BYTES: usize = 256 << 10;
+
+/// A Chromium that answers. Dropped, it is killed with all its processes, and its folder removed.
+pub struct Chromium {
+    /// The way to talk to it.
+    pub connection: Connection,
+    /// What is known of its fonts.
+    pub(in crate::browser) fonts: Arc<Fonts>,
+    /// Whether it can be kept from beginning frames.
+    pub(in crate::browser) withholds_frames: bool,
+    process: Process,
+}
+
+impl Chromium {
+    /// Starts Chromium and returns when it answers.
+    ///
+    /// # Errors
+    /// Why it does not run, with what it printed.
+    pub async fn launch(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
+        let (process, ends) = Process::start(starter, config).await?;
+        let connection = connect(ends)?;
+        let limit = Duration::from_millis(config.launch_timeout_ms);
+        match ask(&connection, limit).await {
+            Ok((version, withholds_frames)) => {
+                let id = process.id();
+                tracing::info!(
+                    browser.version = version,
+                    browser.pid = id,
+                    browser.withholds_frames = withholds_frames,
+                    "Chromium runs"
+                );
+                Ok(Self { connection, fonts: Arc::default(), withholds_frames, process })
+            }
+            Err(error) => {
+                connection.close();
+                Err(process.explain(error.to_string()).await)
+            }
+        }
+    }
+
+    /// The process id, which is also the id of its group.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.process.id()
+    }
+
+    /// Kills it with all its processes; returns when they and its folder are gone.
+    pub async fn end(self) {
+        self.connection.close();
+        self.process.end().await;
+    }
+}
+
+fn connect(ends: PipeEnds) -> std::io::Result<Connection> {
+    let reader = pipe::Receiver::from_owned_fd(ends.reader)?;
+    let writer = pipe::Sender::from_owned_fd(ends.writer)?;
+    Ok(Connection::open(BufReader::with_capacity(READ_BUFFER_BYTES, reader), writer))
+}
+
+/// Its name with its version, and whether it can be kept from beginning frames. From then on it says by what a page's
+/// renderer died.
+async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool), CallError> {
+    let version = connection.call(None, GetVersion(None), limit).await?.product;
+    let pages = FilterEntry { exclude: None, Type: Some("page".to_owned()) };
+    let discover = SetDiscoverTargets { discover: true, filter: Some(vec![pages]) };
+    connection.call(None, discover, limit).await?;
+    Ok((version, frames::can_be_withheld(connection, limit).await?))
+}

@@ -1,0 +1,83 @@
+//! What we ended on purpose, told apart from what died: renderers that took too much memory, and their browser.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A renderer that ended so soon after we killed one is the one we killed.
+const KILL_WINDOW: Duration = Duration::from_secs(2);
+
+/// The kills of one browser.
+#[derive(Debug, Default)]
+pub(in crate::browser) struct Kills {
+    renderers: Mutex<Vec<Kill>>,
+    browser: OnceLock<BrowserEnd>,
+}
+
+/// Why we ended a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) enum BrowserEnd {
+    /// Its own process was full.
+    Filled,
+    /// Another one took its place, and its last pages took too long.
+    Replaced,
+}
+
+#[derive(Debug)]
+struct Kill {
+    renderer: i32,
+    at: Instant,
+    /// Its page was told.
+    claimed: bool,
+}
+
+impl Kills {
+    /// A renderer is about to be killed. False when that is known: a large one is seen for a while after
+    /// its kill, and announced twice it would let the crash of another pass for a kill.
+    pub(in crate::browser) fn announce(&self, renderer: i32) -> bool {
+        let mut list = self.list();
+        let is_new = list.iter().all(|kill| kill.renderer != renderer);
+        if is_new {
+            list.push(Kill { renderer, at: Instant::now(), claimed: false });
+        }
+        is_new
+    }
+
+    /// Whether a renderer that just ended is one that was killed; each is counted once.
+    pub(in crate::browser) fn claim(&self) -> bool {
+        let mut list = self.list();
+        let open = list.iter_mut().find(|kill| !kill.claimed);
+        open.map(|kill| kill.claimed = true).is_some()
+    }
+
+    /// The browser is about to be ended.
+    pub(in crate::browser) fn announce_browser(&self, end: BrowserEnd) {
+        let _ = self.browser.set(end);
+    }
+
+    /// Why we ended the browser, if we did.
+    pub(in crate::browser) fn end_of_browser(&self) -> Option<BrowserEnd> {
+        self.browser.get().copied()
+    }
+
+    /// Those of late.
+    fn list(&self) -> MutexGuard<'_, Vec<Kill>> {
+        let mut list = self.renderers.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|kill| kill.at.elapsed() < KILL_WINDOW);
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_is_counted_once_however_often_its_renderer_is_seen() {
+        let kills = Kills::default();
+        assert!(kills.announce(7) && !kills.announce(7));
+        assert!(kills.claim());
+        assert!(!kills.announce(7), "it is still ending");
+        assert!(!kills.claim(), "this one crashed");
+        assert!(kills.announce(8) && kills.claim());
+    }
+}

@@ -1,0 +1,263 @@
+//! The process of one Chromium: how it is found, started and ended.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Gid, Pid, Uid};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStderr};
+
+use super::flags;
+use super::profile::Profile;
+use crate::config::BrowserConfig;
+use crate::workers::{ChildSpec, Starter, Streams, User, kill_group};
+
+/// Where distributions install it. The program, not the script in `/usr/bin`: the death signal and
+/// the process id would be the shell's.
+const KNOWN_EXECUTABLES: [&str; 5] = [
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/lib/chromium/chromium",
+    "/usr/lib/chromium-browser/chromium-browser",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+];
+/// The numbers by which `--remote-debugging-pipe` reads and writes.
+const CHILD_READS: i32 = 3;
+const CHILD_WRITES: i32 = 4;
+/// What the kernel gives an unprivileged pipe at most: fewer turns for a large page.
+const PIPE_BYTES: i32 = 1 << 20;
+/// How much of what Chromium prints is kept for an error.
+const KEPT_LINES: usize = 8;
+const KEPT_LINE_CHARS: usize = 300;
+/// What it prints when its sandbox cannot be made; the advice that follows there is for desktops.
+const NO_SANDBOX: &str = "No usable sandbox!";
+/// A killed group is gone in a few milliseconds; longer than this nobody waits for it.
+const END_LIMIT: Duration = Duration::from_secs(5);
+/// How long a Chromium that does not answer may take to have ended.
+const EXIT_LIMIT: Duration = Duration::from_millis(200);
+const END_PAUSE: Duration = Duration::from_millis(5);
+
+/// Why Chromium could not be started, with the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// No Chromium where we look.
+    #[error("no Chromium found: install it (scripts/setup) or name it by browser.executable")]
+    NotInstalled,
+    /// The user to start it as does not exist.
+    #[error(
+        "the user '{0}' (browser.user) that Chromium is started as does not exist: make it with scripts/setup"
+    )]
+    NoUser(String),
+    /// The system gives this user no user namespace, which its sandbox is made of.
+    #[error(
+        "Chromium's sandbox does not work here: no user namespace is to be had; `platen doctor` says why"
+    )]
+    NoSandbox,
+    /// The system refused.
+    #[error("Chromium cannot be started: {0}")]
+    System(#[from] io::Error),
+    /// It ran, and ended or said nothing.
+    #[error("Chromium '{executable}' did not start ({reason}); it printed: {printed}")]
+    Silent {
+        /// What was started.
+        executable: String,
+        /// How the attempt ended.
+        reason: String,
+        /// The last lines of its standard error.
+        printed: String,
+    },
+}
+
+/// A Chromium process that nobody talks to yet. Dropped, it is killed with all its processes, and its
+/// folder removed.
+pub struct Process {
+    child: Child,
+    group: Pid,
+    profile: Removed,
+    executable: PathBuf,
+    printed: Printed,
+}
+
+/// Our ends of the two pipes it is talked to through.
+#[derive(Debug)]
+pub struct PipeEnds {
+    /// What it says.
+    pub reader: OwnedFd,
+    /// What it is told.
+    pub writer: OwnedFd,
+}
+
+/// The last lines that Chromium printed.
+type Printed = Arc<Mutex<VecDeque<String>>>;
+
+/// A folder that is removed on a thread that may take its time.
+struct Removed(Option<Profile>);
+
+impl Process {
+    /// Starts it; whether it runs is seen by its first answer.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    pub async fn start(starter: &Starter, config: &BrowserConfig) -> Result<(Self, PipeEnds), LaunchError> {
+        let executable = find_executable(&config.executable)?;
+        let owner = find_owner(config).await?;
+        let profile = tokio::task::spawn_blocking(move || Profile::create(owner));
+        let profile = Removed(Some(profile.await.map_err(io::Error::other)??));
+        let (spec, streams, ends) = describe(&executable, config, owner, &profile)?;
+        let mut child = starter.spawn(spec, streams).await?;
+        let printed = Printed::default();
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(keep_printed(stderr, Arc::clone(&printed)));
+        }
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
+        Ok((Self { child, group: Pid::from_raw(id), profile, executable, printed }, ends))
+    }
+
+    /// The process id, which is also the id of its group.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.group.as_raw()
+    }
+
+    /// Kills it with all its processes; returns when they and its folder are gone.
+    pub async fn end(mut self) {
+        kill_group(&self.child);
+        let _ = tokio::time::timeout(END_LIMIT, self.child.wait()).await;
+        let _ = tokio::time::timeout(END_LIMIT, group_gone(self.group)).await;
+        // The number may be another group's from now on.
+        self.group = Pid::from_raw(0);
+        let profile = self.profile.0.take();
+        let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
+    }
+
+    /// Why it does not answer: how it ended, or `error`, and what it printed last.
+    pub(in crate::browser) async fn explain(mut self, error: String) -> LaunchError {
+        let exited = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
+        let reason = match exited {
+            Ok(Ok(status)) => status.to_string(),
+            Ok(Err(_)) | Err(_) => error,
+        };
+        // What it printed last is still on its way through the pipe.
+        tokio::time::sleep(END_PAUSE).await;
+        let lines = self.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let printed = lines.into_iter().collect::<Vec<_>>().join(" | ");
+        if printed.contains(NO_SANDBOX) {
+            return LaunchError::NoSandbox;
+        }
+        LaunchError::Silent { executable: self.executable.display().to_string(), reason, printed }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The leader may have been reaped and its group live on.
+        if self.group.as_raw() > 1 {
+            let _ = killpg(self.group, Signal::SIGKILL);
+        }
+        kill_group(&self.child);
+    }
+}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let Some(profile) = self.0.take() else { return };
+        let removing = std::thread::Builder::new().name("platen-sweep".to_owned());
+        // Without a thread to be had the folder is removed by the next service's sweep.
+        let _ = removing.spawn(move || drop(profile));
+    }
+}
+
+/// The Chromium that is started: the configured one, or the first known one that is installed.
+///
+/// # Errors
+/// When there is none.
+pub fn find_executable(configured: &str) -> Result<PathBuf, LaunchError> {
+    if !configured.is_empty() {
+        return Ok(PathBuf::from(configured));
+    }
+    let known = KNOWN_EXECUTABLES.iter().map(PathBuf::from).find(|path| path.exists());
+    known.ok_or(LaunchError::NotInstalled)
+}
+
+/// The user to give up our rights for; none when we have none.
+async fn find_owner(config: &BrowserConfig) -> Result<Option<(Uid, Gid)>, LaunchError> {
+    if !Uid::effective().is_root() {
+        return Ok(None);
+    }
+    let name = config.user.clone();
+    let found = tokio::task::spawn_blocking(move || nix::unistd::User::from_name(&name)).await;
+    match found.map_err(io::Error::other)?.map_err(io::Error::from)? {
+        Some(user) => Ok(Some((user.uid, user.gid))),
+        None => Err(LaunchError::NoUser(config.user.clone())),
+    }
+}
+
+fn describe(
+    executable: &Path,
+    config: &BrowserConfig,
+    owner: Option<(Uid, Gid)>,
+    profile: &Removed,
+) -> io::Result<(ChildSpec, Streams, PipeEnds)> {
+    let Removed(Some(profile)) = profile else { return Err(io::ErrorKind::NotFound.into()) };
+    let mut spec = ChildSpec::new(executable)
+        .arguments(flags::arguments(config, &profile.user_data()))
+        .variable("HOME", profile.home().display().to_string())
+        .variable("TMPDIR", profile.temporary().display().to_string())
+        .variable("PATH", "/usr/bin:/bin")
+        .variable("LANG", "C.UTF-8");
+    if let Some(fonts) = profile.fonts() {
+        spec = spec.variable("FONTCONFIG_FILE", fonts.display().to_string());
+    }
+    profile.home().clone_into(&mut spec.working_directory);
+    spec.user = owner.map(|(uid, gid)| User { uid: uid.as_raw(), gid: gid.as_raw() });
+    let (child_reads, writer) = io::pipe()?;
+    let (reader, child_writes) = io::pipe()?;
+    let ends = PipeEnds { reader: reader.into(), writer: writer.into() };
+    for end in [&ends.reader, &ends.writer] {
+        // A system that gives less is slower, no more.
+        let _ = fcntl(end, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
+    }
+    let streams = Streams {
+        stdin: Stdio::null(),
+        stdout: Stdio::null(),
+        stderr: Stdio::piped(),
+        descriptors: vec![(child_reads.into(), CHILD_READS), (child_writes.into(), CHILD_WRITES)],
+    };
+    Ok((spec, streams, ends))
+}
+
+async fn keep_printed(stderr: ChildStderr, printed: Printed) {
+    let mut lines = BufReader::new(stderr).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let text: String = String::from_utf8_lossy(&line).chars().take(KEPT_LINE_CHARS).collect();
+        tracing::debug!(line = text, "Chromium printed");
+        let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == KEPT_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(text);
+    }
+}
+
+async fn group_gone(group: Pid) {
+    while killpg(group, None).is_ok() {
+        tokio::time::sleep(END_PAUSE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configured_executable_is_taken_as_it_is() {
+        assert_eq!(find_executable("/opt/x/chromium").unwrap(), Path::new("/opt/x/chromium"));
+    }
+}

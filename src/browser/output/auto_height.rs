@@ -1,0 +1,98 @@
+//! One sheet as high as its page (`height: "auto"`): receipts, labels, endless lists.
+//!
+//! Chromium prints on sheets of a given height only. So the page is measured as it lies on paper, and printed on a sheet
+//! of that height. What it makes of the measuring (a script that lays it out anew for a narrower window) shows in a second
+//! sheet: then it is measured and printed once more.
+//!
+//! Hazard: rules of `@page` of the page's own go before the sheet's. A margin left out of the sum makes a second sheet, a
+//! size shrinks or turns what was fitted. So the margins are counted, and a style sheet of ours behind the page's own
+//! says them again and takes the sizes back.
+
+use serde_json::json;
+
+use super::page_rules::PageRules;
+use crate::browser::page::emulate;
+use crate::browser::page::error::Trouble;
+use crate::browser::page::load;
+use crate::browser::page::open::OpenPage;
+use crate::browser::page::scripts;
+use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Scene, Viewport};
+
+const MEASURE: &str = include_str!("../../../assets/page_height.js");
+/// An element's name hides a member of the document, so its prototype is asked.
+const ADOPT: &str = "text => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    const adopted = Reflect.get(Document.prototype, 'adoptedStyleSheets', document);
+    Reflect.set(Document.prototype, 'adoptedStyleSheets', [...adopted, sheet], document);
+    return '';
+}";
+/// CSS pixels in an inch.
+const PIXELS_PER_INCH: f64 = 96.0;
+/// Points in an inch: Chromium rounds sheets to them.
+const POINTS_PER_INCH: f64 = 72.0;
+/// A point more than the page is high, or what is rounded would begin a second sheet.
+const SLACK_POINTS: f64 = 1.0;
+
+/// The page's rules as they hold on one sheet, and what of them is not heeded.
+pub(in crate::browser) async fn settled(
+    page: &OpenPage,
+    rules: PageRules,
+    options: &PageOptions,
+) -> Result<(PageRules, Vec<String>), Trouble> {
+    if rules.is_empty() {
+        return Ok((rules, Vec::new()));
+    }
+    let (rules, warnings, sheet) = rules.for_one_sheet(options);
+    let question = scripts::guarded(&format!("({ADOPT})({})", json!(sheet)));
+    load::ask(page.tab()?, page.lane, question, page.limits.call).await?;
+    Ok((rules, warnings))
+}
+
+/// The options with the height that the page has now. What a page is wide decides how high it is, so a sheet that is
+/// turned is turned before.
+pub(in crate::browser) async fn fitted(
+    page: &OpenPage,
+    rules: &PageRules,
+    options: &PageOptions,
+) -> Result<PageOptions, Trouble> {
+    let layout = rules.layout(options);
+    let room = layout.room_in()[0] * PIXELS_PER_INCH / options.scale;
+    let height_px = measure(page, room, &options.scene).await?;
+    let content_in = height_px * options.scale / PIXELS_PER_INCH;
+    let points = (content_in + layout.margin.top_in + layout.margin.bottom_in) * POINTS_PER_INCH;
+    let height_in = (points.ceil() + SLACK_POINTS) / POINTS_PER_INCH;
+    let height_in = height_in.clamp(SHEET_LEAST_IN, SHEET_LIMIT_IN);
+    let paper = Paper { width_in: options.sheet().width_in, height_in };
+    Ok(PageOptions { paper, landscape: false, prefer_css_page_size: false, ..options.clone() })
+}
+
+/// What to tell of a page that fills more sheets than one all the same.
+pub(in crate::browser) fn warning(options: &PageOptions, pages: u32) -> String {
+    let height = options.paper.height_in * 25.4;
+    let why = if options.paper.height_in >= SHEET_LIMIT_IN {
+        "no sheet of a PDF is higher"
+    } else {
+        "it breaks into pages by itself (break-before, break-after)"
+    };
+    format!("height auto: the page fills {pages} sheets of {height:.0} mm, for {why}")
+}
+
+/// Shows the page as it is on paper, `width` pixels wide, and gives its height.
+async fn measure(page: &OpenPage, width: f64, scene: &Scene) -> Result<f64, Trouble> {
+    let (tab, limit) = (page.tab()?, page.limits.call);
+    let media = tab.send(&emulate::on_paper(scene))?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
+    )]
+    let width_px = width.floor().max(1.0) as u32;
+    let viewport = Viewport { width_px, height_px: 1, device_scale: 1.0 };
+    let metrics = tab.send(&emulate::metrics(viewport, true))?;
+    media.answer(limit).await?;
+    metrics.answer(limit).await?;
+    let question = scripts::guarded(&format!("({MEASURE})()"));
+    let answer = load::ask(tab, page.lane, question, limit).await?;
+    Ok(answer.and_then(|answer| answer.parse().ok()).unwrap_or_default())
+}

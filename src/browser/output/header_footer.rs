@@ -1,0 +1,108 @@
+//! Header and footer of a PDF's sheets, as Chromium takes them.
+//!
+//! Chromium shows them in a document of their own, made for the print: no script runs in it, and there is
+//! nothing that could fetch (both tried, `tests/browser/banners.rs`). A style sheet or font that is not
+//! written into it takes the renderer down instead.
+
+use serde_json::json;
+
+use super::page_rules::Layout;
+use crate::browser::page::error::{PageFault, Trouble};
+use crate::browser::page::load;
+use crate::browser::page::open::OpenPage;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::{Extras, PageOptions, Scene};
+
+/// Without a template Chromium shows its own: date, title, address.
+const NOTHING: &str = "<span></span>";
+const FILL: &str = include_str!("../../../assets/banner.js");
+/// Classes that Chromium would fill in otherwise than is meant here: the date in its own language, the address of
+/// the page's origin.
+const FILLED: [&str; 2] = ["date", "url"];
+/// A banner with less white to lie in is covered by the content: where Chromium ends a line of its own size (seen).
+const LEAST_IN: f64 = 9.0 / 25.4;
+
+/// Both templates for the printer; `None` when there is neither.
+pub(in crate::browser) async fn templates(
+    page: &OpenPage,
+    options: &PageOptions,
+    layout: &Layout,
+) -> Result<Option<[String; 2]>, Trouble> {
+    let Extras { header, footer, .. } = &options.extras;
+    if !options.extras.has_banners() {
+        return Ok(None);
+    }
+    let given = [header, footer].map(|template| template.as_deref().unwrap_or_default());
+    let is_filled = given.iter().any(|template| FILLED.iter().any(|class| template.contains(class)));
+    let [header, footer] =
+        if is_filled { fill(page, &options.scene, given).await? } else { given.map(str::to_owned) };
+    let family = &page.tab()?.families.banners;
+    let dressed = |template: String| {
+        if template.is_empty() {
+            NOTHING.to_owned()
+        } else {
+            dressed(&template, options.print_background, layout, family)
+        }
+    };
+    Ok(Some([dressed(header), dressed(footer)]))
+}
+
+/// What lies over or under the content.
+pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
+    let Extras { header, footer, .. } = &options.extras;
+    let [above_in, _, below_in, _] = layout.white_in();
+    let [is_own_above, _, is_own_below, _] = layout.own_margin;
+    let banners = [
+        ("headerTemplate", "top", header.is_some() && above_in < LEAST_IN, is_own_above),
+        ("footerTemplate", "bottom", footer.is_some() && below_in < LEAST_IN, is_own_below),
+    ];
+    let covered = banners.into_iter().filter(|&(_, _, is_covered, _)| is_covered);
+    covered
+        .map(|(key, side, _, is_own)| {
+            let margin = if is_own { format!("the @page margin-{side}") } else { format!("margin.{side}") };
+            format!("formatOpts.{key} lies in the margin: with {margin} below 9mm the page covers it")
+        })
+        .collect()
+}
+
+/// Says what most likely happened to a page whose renderer died, or gave up, while it was printed with
+/// header or footer.
+pub(in crate::browser) fn explain(mut failed: PageFault, options: &PageOptions) -> PageFault {
+    let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
+    if died && options.extras.has_banners() {
+        let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
+                        file, and a <link>, @import, @font-face or url(…#…) that names one ends the print; write \
+                        styles into them, and pictures and fonts as data: addresses";
+        failed.fault = JobFault::new(FaultCode::OptionsInvalid, sentence);
+    }
+    failed
+}
+
+/// Fills in the date of the page's zone and language, and nothing for its address. The page's browser does it, which
+/// knows all languages, in a world where none of the page's script runs.
+async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[String; 2], Trouble> {
+    // Without a zone or a language of the caller's it is written as in the page's scripts.
+    let or_own = |name: &Option<String>| {
+        name.as_deref().map_or_else(|| "undefined".to_owned(), |it| json!(it).to_string())
+    };
+    let (locale, zone) = (or_own(&scene.locale), or_own(&scene.timezone));
+    let expression = format!("({FILL})({},{locale},{zone})", json!(templates));
+    let answer = load::run(page.tab()?, page.lane, expression, page.limits.call).await?;
+    let answer =
+        answer.transpose().map_err(|thrown| load::thrown_by("headerTemplate or footerTemplate", thrown))?;
+    let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+    let left = "the page left while its headerTemplate and footerTemplate were filled in";
+    filled.ok_or_else(|| Trouble::fault(FaultCode::PageFailed, left))
+}
+
+/// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which
+/// takes the blanks out of a line of text: in a block of their own they are laid out as anywhere else, between the
+/// white at the content's sides.
+fn dressed(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
+    let adjust = if print_background { "exact" } else { "economy" };
+    let [_, right_in, _, left_in] = layout.white_in();
+    format!(
+        "<div style=\"box-sizing:border-box;width:100%;padding:0 {right_in:.4}in 0 {left_in:.4}in;font:8pt \
+         {family};print-color-adjust:{adjust}\">{html}</div>"
+    )
+}

@@ -1,0 +1,413 @@
+//! What the page's own `@page` rules make of the sheet, and what of that the caller should know.
+//!
+//! Chromium heeds them in every print (tried, `tests/browser/page_rules.rs`): a page is laid out at the size that it
+//! names; unless that size is preferred, the result stands in the middle of the sheet, shrunk where it is larger, and
+//! the sheet is turned as the page is. A margin that it names goes before the printer's, side by side.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::browser::page::error::Trouble;
+use crate::browser::page::load;
+use crate::browser::page::open::OpenPage;
+use crate::browser::page::scripts;
+use crate::domain::fault::FaultCode;
+use crate::domain::format_opts::{
+    CssSize, Margin, Media, PageOptions, Paper, SIDES, css_length_in, is_near_in,
+};
+
+const SCRIPT: &str = include_str!("../../../assets/page-rules.js");
+/// Rules that are told of.
+const TOLD: usize = 4;
+
+/// The `@page` rules of a page, those of one selector put together.
+#[derive(Debug, Default)]
+pub(in crate::browser) struct PageRules(Vec<PageRule>);
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct PageRule {
+    /// Empty for every page.
+    selector: String,
+    /// Empty where nothing is said.
+    size: String,
+    /// Top, right, bottom, left; empty where nothing is said.
+    margin: [String; 4],
+}
+
+/// How a page lies on its sheet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::browser) struct Layout {
+    /// What comes out of the printer.
+    pub sheet: Paper,
+    /// What the page is laid out on.
+    pub page: Paper,
+    /// The white on `page`.
+    pub margin: Margin,
+    /// The sides whose margin is the page's own.
+    pub own_margin: [bool; 4],
+}
+
+impl PageRules {
+    /// The rules that count when the page is printed.
+    pub(in crate::browser) async fn of(page: &OpenPage, options: &PageOptions) -> Result<Self, Trouble> {
+        // A sheet of an allowed host may have rules, whatever the files of the template have.
+        let is_let_through = page.visit.as_ref().is_some_and(|visit| visit.let_through());
+        if !page.has_page_rules && !is_let_through {
+            return Ok(Self::default());
+        }
+        Self::asked(page, options).await
+    }
+
+    /// The same, also where none of them is worth a warning of its own.
+    pub(in crate::browser) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, Trouble> {
+        let medium = match options.scene.media {
+            Media::Print => "print",
+            Media::Screen => "screen",
+        };
+        let expression = scripts::guarded(&format!("({SCRIPT})({})", json!(medium)));
+        let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
+        let answer = answer.filter(|answer| !answer.is_empty());
+        let rules = answer.as_deref().map(serde_json::from_str::<Vec<PageRule>>).transpose();
+        let rules = rules.map_err(|error| Trouble::fault(FaultCode::Internal, error.to_string()))?;
+        Ok(Self::merged(rules.unwrap_or_default()))
+    }
+
+    /// Of one selector what is said last counts.
+    fn merged(rules: Vec<PageRule>) -> Self {
+        let mut merged: Vec<PageRule> = Vec::new();
+        for rule in rules {
+            let Some(known) = merged.iter_mut().find(|known| known.selector == rule.selector) else {
+                merged.push(rule);
+                continue;
+            };
+            let said = [(&mut known.size, rule.size)].into_iter();
+            for (known, said) in said.chain(known.margin.iter_mut().zip(rule.margin)) {
+                if !said.is_empty() {
+                    *known = said;
+                }
+            }
+        }
+        Self(merged)
+    }
+
+    /// How pages without a name lie.
+    pub(in crate::browser) fn layout(&self, options: &PageOptions) -> Layout {
+        let general = self.0.iter().find(|rule| rule.selector.is_empty());
+        Layout::of(general, options)
+    }
+
+    /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without the sizes, and
+    /// without the margins that are no lengths by themselves. With it what is not heeded, and the style sheet that says
+    /// the same to Chromium: a size of the page's own would shrink what was fitted, or turn it.
+    pub(in crate::browser) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
+        let of = |selector: &str| self.0.iter().find(|rule| rule.selector == selector);
+        let general = of("").cloned().unwrap_or_default();
+        let mut rule = of(":first").map_or_else(|| general.clone(), |first| first.over(Some(&general)));
+        let sizes = self.0.iter().filter(|rule| CssSize::of(&rule.size) != CssSize::Auto);
+        let sizes = sizes.map(|rule| {
+            let named = format!("{} size '{}'", rule.name(), rule.size);
+            format!("{named} is not heeded, for the sheet is as high as its page (height auto)")
+        });
+        let mut warnings: Vec<String> = sizes.take(TOLD).collect();
+        let name = rule.name();
+        for (side, own) in SIDES.iter().zip(&mut rule.margin) {
+            if !own.is_empty() && css_length_in(own).is_none() {
+                warnings.push(format!(
+                    "{name} margin ({side} {own}) is not heeded where height is auto; give it in mm, cm, in, pt, pc or px"
+                ));
+                own.clear();
+            }
+        }
+        (rule.selector, rule.size) = (String::new(), String::new());
+        let one = Self(vec![rule]);
+        let [top, right, bottom, left] = one.layout(options).margin.sides_in();
+        let says_margin = self.0.iter().any(|rule| rule.margin.iter().any(|side| !side.is_empty()));
+        let margin = format!("margin: {top}in {right}in {bottom}in {left}in !important");
+        let said =
+            format!("{{ size: auto !important; {} }}", if says_margin { margin } else { String::new() });
+        let selectors = self.0.iter().map(|rule| rule.selector.as_str()).chain([""]);
+        let sheet: Vec<_> = selectors.map(|selector| format!("@page {selector} {said}\n")).collect();
+        (one, warnings, sheet.concat())
+    }
+
+    /// Whether the page says nothing.
+    pub(in crate::browser) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How those pages lie that have most room across.
+    pub(in crate::browser) fn widest(&self, options: &PageOptions) -> Layout {
+        let general = self.0.iter().find(|rule| rule.selector.is_empty());
+        let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
+        let others = others.map(|rule| Layout::of(Some(&rule.over(general)), options));
+        let wider = |widest: Layout, other: Layout| {
+            if other.room_in()[0] > widest.room_in()[0] { other } else { widest }
+        };
+        others.fold(self.layout(options), wider)
+    }
+
+    /// Where the page's rules won over the caller's options, or were not heeded as they stand.
+    pub(in crate::browser) fn warnings(&self, options: &PageOptions) -> Vec<String> {
+        let told = self.0.iter().take(TOLD);
+        told.flat_map(|rule| rule.size_warnings(options).into_iter().chain(rule.margin_warning(options)))
+            .collect()
+    }
+}
+
+impl PageRule {
+    /// What it says, and where it says nothing what `general` does.
+    fn over(&self, general: Option<&Self>) -> Self {
+        let Some(general) = general else { return self.clone() };
+        let said = |own: &String, other: &String| if own.is_empty() { other.clone() } else { own.clone() };
+        let mut sides = self.margin.iter().zip(&general.margin).map(|(own, other)| said(own, other));
+        Self {
+            selector: self.selector.clone(),
+            size: said(&self.size, &general.size),
+            margin: std::array::from_fn(|_| sides.next().unwrap_or_default()),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("@page {}", self.selector).trim_end().to_owned()
+    }
+
+    fn size_warnings(&self, options: &PageOptions) -> Vec<String> {
+        let size = CssSize::of(&self.size);
+        if size == CssSize::Auto {
+            return Vec::new();
+        }
+        let (sheet, named) = (options.sheet(), format!("{} size '{}'", self.name(), self.size));
+        let page = size.laid_out(sheet);
+        let is_turned = sheet.oriented_as(page) != sheet;
+        let is_other = size == CssSize::Unknown || !page.is_same(sheet.oriented_as(page));
+        let mut warnings = Vec::new();
+        if options.prefer_css_page_size {
+            let lost = [("format, width and height", options.given.sheet && is_other)];
+            let lost = lost.into_iter().chain([("landscape", options.given.landscape && is_turned)]);
+            let lost: Vec<_> = lost.filter(|(_, is_lost)| *is_lost).map(|(keys, _)| keys).collect();
+            if !lost.is_empty() {
+                let keys = lost.join(" and ");
+                warnings.push(format!("{named} is the sheet (preferCssPageSize) and goes before {keys}"));
+            }
+            return warnings;
+        }
+        if is_other {
+            let Paper { width_in, height_in } = sheet.oriented_as(page);
+            let fits_in = |page: f64, sheet: f64| page <= sheet || is_near_in(page, sheet);
+            let fits = fits_in(page.width_in, width_in) && fits_in(page.height_in, height_in);
+            let how = if fits { "stands in the middle of" } else { "is shrunk to fit" };
+            let (width, height) = (width_in * 25.4, height_in * 25.4);
+            warnings.push(format!(
+                "{named} {how} the sheet of {width:.0} × {height:.0} mm; preferCssPageSize makes it the sheet"
+            ));
+        }
+        if options.given.landscape && is_turned {
+            let landscape = options.landscape;
+            warnings.push(format!("{named} turns the sheet and goes before landscape: {landscape}"));
+        }
+        warnings
+    }
+
+    fn margin_warning(&self, options: &PageOptions) -> Option<String> {
+        let (given, chosen) = (options.given.margin, options.margin.sides_in());
+        let won = SIDES.iter().zip(&self.margin).zip(given.into_iter().zip(chosen));
+        let won = won.filter(|((_, own), (is_given, chosen))| {
+            let differs = css_length_in(own).is_none_or(|own_in| !is_near_in(own_in, *chosen));
+            *is_given && !own.is_empty() && differs
+        });
+        let won: Vec<String> = won.map(|((side, own), _)| format!("{side} {own}")).collect();
+        let sides = won.join(", ");
+        (!won.is_empty())
+            .then(|| format!("{} margin ({sides}) goes before margin of formatOpts", self.name()))
+    }
+}
+
+impl Layout {
+    /// How the pages lie that `rule` is for.
+    fn of(rule: Option<&PageRule>, options: &PageOptions) -> Self {
+        let sheet = options.sheet();
+        let (size, own) = match rule {
+            Some(rule) => (CssSize::of(&rule.size), rule.margin.each_ref().map(|text| css_length_in(text))),
+            None => (CssSize::Auto, [None; 4]),
+        };
+        let page = size.laid_out(sheet);
+        let mut margin = options.margin.sides_in();
+        for (side, own) in margin.iter_mut().zip(own) {
+            *side = own.unwrap_or(*side);
+        }
+        let sheet = if options.prefer_css_page_size { page } else { sheet.oriented_as(page) };
+        Self { sheet, page, margin: Margin::of_sides(margin), own_margin: own.map(|own| own.is_some()) }
+    }
+
+    /// The white around the content on the sheet, top, right, bottom, left.
+    pub(in crate::browser) fn white_in(&self) -> [f64; 4] {
+        let shrink = self.shrink();
+        let beside = |sheet: f64, page: f64| ((sheet - page * shrink) / 2.0).max(0.0);
+        let across = beside(self.sheet.width_in, self.page.width_in);
+        let above = beside(self.sheet.height_in, self.page.height_in);
+        let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
+        [
+            above + top_in * shrink,
+            across + right_in * shrink,
+            above + bottom_in * shrink,
+            across + left_in * shrink,
+        ]
+    }
+
+    /// What the content is laid out in, across and down.
+    pub(in crate::browser) fn room_in(&self) -> [f64; 2] {
+        let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
+        let width_in = self.page.width_in - left_in - right_in;
+        let height_in = self.page.height_in - top_in - bottom_in;
+        // Margins that leave nothing are not heeded (tried).
+        let is_left = width_in > 0.0 && height_in > 0.0;
+        if is_left { [width_in, height_in] } else { [self.page.width_in, self.page.height_in] }
+    }
+
+    /// The same in square inches.
+    pub(in crate::browser) fn room_in2(&self) -> f64 {
+        let [width_in, height_in] = self.room_in();
+        width_in * height_in
+    }
+
+    /// How much smaller a page is drawn than it is laid out, by rules for its sheet.
+    pub(in crate::browser) fn shrink(&self) -> f64 {
+        let across = self.sheet.width_in / self.page.width_in;
+        across.min(self.sheet.height_in / self.page.height_in).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::format_opts::{self, OptionLimits};
+
+    fn options(text: &str) -> PageOptions {
+        let reading = format_opts::read(serde_json::from_str(text).unwrap(), &OptionLimits::ADMITTED);
+        assert_eq!(reading.faults, [], "{text}");
+        reading.options
+    }
+
+    fn rules(rules: &[(&str, &str, [&str; 4])]) -> PageRules {
+        let rules = rules.iter().map(|(selector, size, margin)| PageRule {
+            selector: (*selector).to_owned(),
+            size: (*size).to_owned(),
+            margin: margin.map(str::to_owned),
+        });
+        PageRules::merged(rules.collect())
+    }
+
+    const UNSAID: [&str; 4] = [""; 4];
+
+    #[test]
+    fn what_won_or_lost_is_told_and_nothing_else() {
+        let told = |size: &str, opts: &str| rules(&[("", size, UNSAID)]).warnings(&options(opts));
+        for (size, opts) in [
+            ("a4", "{}"),
+            ("auto", r#"{"landscape":true,"format":"a5"}"#),
+            ("a4 landscape", "{}"),
+            ("landscape", r#"{"landscape":true}"#),
+            ("210mm 297mm", r#"{"format":"a4","landscape":false}"#),
+            ("a5", r#"{"preferCssPageSize":true}"#),
+            ("a5", r#"{"preferCssPageSize":true,"format":"a5"}"#),
+            ("ledger", r#"{"format":"tabloid"}"#),
+        ] {
+            assert_eq!(told(size, opts), [""; 0], "{size} {opts}");
+        }
+        for (size, opts, warning) in [
+            (
+                "a5",
+                "{}",
+                "stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the sheet",
+            ),
+            (
+                "a5 landscape",
+                "{}",
+                "stands in the middle of the sheet of 297 × 210 mm; preferCssPageSize makes it the sheet",
+            ),
+            (
+                "a3",
+                r#"{"format":"a5"}"#,
+                "is shrunk to fit the sheet of 148 × 210 mm; preferCssPageSize makes it the sheet",
+            ),
+            ("landscape", r#"{"landscape":false}"#, "turns the sheet and goes before landscape: false"),
+            ("portrait", r#"{"landscape":true}"#, "turns the sheet and goes before landscape: true"),
+            (
+                "a5",
+                r#"{"preferCssPageSize":true,"format":"a4","landscape":true}"#,
+                "is the sheet (preferCssPageSize) and goes before format, width and height and landscape",
+            ),
+        ] {
+            assert_eq!(told(size, opts), [format!("@page size '{size}' {warning}")], "{opts}");
+        }
+        let margins = rules(&[("", "", ["10mm", "", "3em", "0px"]), (":first", "", ["4cm", "", "", ""])]);
+        assert_eq!(margins.warnings(&options("{}")), [""; 0]);
+        assert_eq!(
+            margins.warnings(&options(r#"{"margin":"10mm"}"#)),
+            [
+                "@page margin (bottom 3em, left 0px) goes before margin of formatOpts",
+                "@page :first margin (top 4cm) goes before margin of formatOpts"
+            ]
+        );
+    }
+
+    #[test]
+    fn one_sheet_heeds_the_margins_of_its_first_page_and_no_size() {
+        let rules = rules(&[
+            ("", "a4", ["10mm", "", "3em", "1in"]),
+            (":first", "", ["0px", "", "", ""]),
+            ("x", "a3", UNSAID),
+        ]);
+        let options = options(r#"{"width":"80mm","height":"auto","margin":"1in"}"#);
+        let (one, warnings, sheet) = rules.for_one_sheet(&options);
+        assert_eq!(
+            one.layout(&options).margin,
+            Margin { top_in: 0.0, right_in: 1.0, bottom_in: 1.0, left_in: 1.0 }
+        );
+        assert!(one.layout(&options).page.is_same(options.sheet()));
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        for (warning, begin) in warnings.iter().zip([
+            "@page size 'a4' is not heeded",
+            "@page x size 'a3' is not heeded",
+            "@page :first margin (bottom 3em) is not heeded",
+        ]) {
+            assert!(warning.starts_with(begin), "{warning}");
+        }
+        let said = "{ size: auto !important; margin: 0in 1in 1in 1in !important }";
+        assert_eq!(
+            sheet,
+            ["", ":first", "x", ""].map(|selector| format!("@page {selector} {said}\n")).concat()
+        );
+    }
+
+    #[test]
+    fn the_white_around_the_content_is_the_pages_own_and_what_is_beside_it_on_the_sheet() {
+        let near = |white: [f64; 4], wanted: [f64; 4]| {
+            let found = white.map(|side| side * 25.4);
+            assert!(found.iter().zip(wanted).all(|(side, wanted)| (side - wanted).abs() < 0.1), "{found:?}");
+        };
+        let white = |size: &str, margin: [&str; 4], opts: &str| {
+            rules(&[("wide", "a3", ["1in"; 4]), ("", size, margin)]).layout(&options(opts)).white_in()
+        };
+        near(white("", UNSAID, r#"{"margin":"10mm"}"#), [10.0; 4]);
+        near(white("", ["", "20mm", "", "1em"], r#"{"margin":"10mm"}"#), [10.0, 20.0, 10.0, 10.0]);
+        near(white("a5", ["10mm"; 4], "{}"), [53.5, 41.0, 53.5, 41.0]);
+        near(white("a5", ["10mm"; 4], r#"{"preferCssPageSize":true}"#), [10.0; 4]);
+        near(white("a3", ["10mm"; 4], "{}"), [7.1; 4]);
+        near(white("100mm", UNSAID, r#"{"landscape":true}"#), [55.0, 98.5, 55.0, 98.5]);
+        near(white("a5 landscape", UNSAID, "{}"), [31.0, 43.5, 31.0, 43.5]);
+        let whole = rules(&[("", "", ["200mm"; 4])]).layout(&options("{}")).room_in2();
+        assert!((whole - Paper::A4.width_in * Paper::A4.height_in).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_one_selector_what_is_said_last_counts() {
+        let merged =
+            rules(&[("", "a5", ["1mm", "1mm", "", ""]), ("x", "a3", UNSAID), ("", "", ["2mm", "", "", ""])]);
+        assert_eq!(merged.0.len(), 2);
+        assert_eq!(
+            (merged.0[0].size.as_str(), &merged.0[0].margin[..2]),
+            ("a5", &["2mm".into(), "1mm".into()][..])
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! Which fonts a page asks for and does not get: a warning each, at next to no cost for pages that get all.
+//!
+//! Only the page can say which of its rules count, and asking it takes milliseconds. So a page without script
+//! is asked only when its style sheets name a family first that is not known to be installed; what is found
+//! to be installed is known from then on.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::error::Trouble;
+use super::open::{OpenPage, PageTask};
+use crate::domain::lane::Lane;
+
+const SCRIPT: &str = include_str!("../../../assets/fonts.js");
+/// Style sheets stand at the beginning of a page; behind it nothing is looked for.
+const SCANNED_BYTES: usize = 1 << 20;
+/// Most families kept as installed.
+const KNOWN_LIMIT: usize = 1_000;
+const NAME_LIMIT_CHARS: usize = 100;
+/// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
+/// of nothing else would be read a thousand times over.
+const PLACES_LIMIT: usize = 1_000;
+const VALUE_LIMIT_BYTES: usize = 300;
+const FACE_LIMIT_BYTES: usize = 4 << 10;
+/// What asks for no family by name, in small letters.
+const GENERIC: [&str; 20] = [
+    "serif",
+    "sans-serif",
+    "monospace",
+    "cursive",
+    "fantasy",
+    "math",
+    "emoji",
+    "fangsong",
+    "system-ui",
+    "ui-serif",
+    "ui-sans-serif",
+    "ui-monospace",
+    "ui-rounded",
+    "-apple-system",
+    "blinkmacsystemfont",
+    "inherit",
+    "initial",
+    "unset",
+    "revert",
+    "revert-layer",
+];
+
+/// The families that a browser is known to have, and not to have, in small letters. It never gets others.
+#[derive(Debug, Default)]
+pub(in crate::browser) struct Fonts(Mutex<Known>);
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct Known {
+    installed: HashSet<String>,
+    missing: HashSet<String>,
+}
+
+impl Fonts {
+    fn lacks(&self, family: &str) -> bool {
+        !self.known().installed.contains(family)
+    }
+
+    fn learn(&self, answer: &Answer) {
+        let mut known = self.known();
+        let Known { installed, missing } = &mut *known;
+        for (families, found) in [(installed, &answer.installed), (missing, &answer.missing)] {
+            for family in found {
+                if families.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
+                    families.insert(family.to_lowercase());
+                }
+            }
+        }
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a page answers.
+#[derive(Deserialize)]
+pub(in crate::browser) struct Answer {
+    installed: Vec<String>,
+    /// As the page spells them.
+    missing: Vec<String>,
+    /// What the page brings itself, and could not load.
+    unloaded: Vec<String>,
+}
+
+impl OpenPage {
+    /// An expression that answers which fonts the page asks for and does not get, where that is not known.
+    pub(in crate::browser) fn fonts_question(&self, task: &PageTask) -> Result<Option<String>, Trouble> {
+        let fonts = self.tab()?.fonts();
+        if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
+            return Ok(None);
+        }
+        Ok(Some(format!("({SCRIPT})({})", json!(*fonts.known()))))
+    }
+
+    /// Warns of every family that the page's text asks for first and that is not there.
+    pub(in crate::browser) fn take_fonts(&mut self, answer: Answer) -> Result<(), Trouble> {
+        self.tab()?.fonts().learn(&answer);
+        for family in answer.missing.into_iter().chain(answer.unloaded) {
+            let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
+            self.warnings.push(&format!(
+                "font not available: '{family}'; the next one of its list is used (bring it with the template \
+                 by @font-face, or install it where the service runs)"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
+    let sheets =
+        task.site.paths().filter(|path| has_sheet_ending(path)).filter_map(|path| task.site.get(path));
+    let texts = task.site.page().into_iter().chain(sheets);
+    let mut left = SCANNED_BYTES;
+    let beginnings = texts.map(|content| {
+        let length = content.len().min(left);
+        left -= length;
+        &content[..length]
+    });
+    let texts: Vec<&[u8]> = beginnings.collect();
+    let own: HashSet<String> = texts.iter().flat_map(|text| own_families(text)).collect();
+    texts
+        .iter()
+        .flat_map(|text| first_families(text))
+        .any(|family| !own.contains(&family) && fonts.lacks(&family))
+}
+
+fn has_sheet_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
+}
+
+/// The families that a style sheet, or a page, names first anywhere, in small letters.
+fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
+    memchr::memmem::find_iter(text, b"font").take(PLACES_LIMIT).filter_map(|at| {
+        let before = at.saturating_sub(NAME_LIMIT_CHARS);
+        let behind = &text[at..text.len().min(at + VALUE_LIMIT_BYTES)];
+        let name_begins =
+            text[before..at].iter().rposition(|byte| !is_of_name(*byte)).map_or(before, |it| before + it + 1);
+        let value = value_behind(behind)?;
+        let name_ends = at + behind.iter().take_while(|byte| is_of_name(**byte)).count();
+        match &text[name_begins..name_ends] {
+            b"font-family" => family(value),
+            b"font" => family(behind_size(value)?),
+            name if name.starts_with(b"--") => family(value),
+            _ => None,
+        }
+    })
+}
+
+/// The families that it brings itself.
+fn own_families(text: &[u8]) -> impl Iterator<Item = String> {
+    memchr::memmem::find_iter(text, b"@font-face").take(PLACES_LIMIT).filter_map(|at| {
+        let block = &text[at..text.len().min(at + FACE_LIMIT_BYTES)];
+        let block = &block[..memchr::memchr(b'}', block).unwrap_or(block.len())];
+        family(value_behind(&block[memchr::memmem::find(block, b"font-family")?..])?)
+    })
+}
+
+/// What stands behind the colon that ends the name at which `text` begins.
+fn value_behind(text: &[u8]) -> Option<&[u8]> {
+    let name = text.iter().take_while(|byte| is_of_name(**byte)).count();
+    Some(text[name..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start())
+}
+
+/// In `font: bold 12px/1.5 Inter, serif` the families come behind the size.
+fn behind_size(value: &[u8]) -> Option<&[u8]> {
+    let end = value.iter().position(|byte| b",;}\"'".contains(byte)).unwrap_or(value.len());
+    let digit = value[..end].iter().rposition(u8::is_ascii_digit)?;
+    let rest = &value[digit..];
+    Some(rest[rest.iter().position(u8::is_ascii_whitespace)?..].trim_ascii_start())
+}
+
+/// The name at which `value` begins, in small letters; none where it names no family.
+fn family(value: &[u8]) -> Option<String> {
+    let value = value.strip_prefix(b"&quot;").unwrap_or(value);
+    let (value, ends): (&[u8], &[u8]) = match value {
+        [b'"', rest @ ..] => (rest, b"\""),
+        [b'\'', rest @ ..] => (rest, b"'"),
+        value => (value, b",;}\"'<>!&\n"),
+    };
+    let end = value.iter().position(|byte| ends.contains(byte))?;
+    let name = String::from_utf8_lossy(value[..end].trim_ascii()).to_lowercase();
+    let names_one = name.starts_with(|first: char| first.is_alphabetic() || first == '-')
+        && !name.contains('(')
+        && !GENERIC.contains(&name.as_str());
+    names_one.then_some(name)
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> Vec<String> {
+        first_families(text.as_bytes()).collect()
+    }
+
+    #[test]
+    fn families_named_first_are_found() {
+        for (text, expected) in [
+            ("p{font-family:Inter,Arial}", "inter"),
+            ("p{font-family : 'Segoe UI', serif}", "segoe ui"),
+            ("<p style=\"font-family:'A B'\">", "a b"),
+            ("<p style='font-family: Inter'>", "inter"),
+            ("<p style=\"font-family:&quot;A B&quot;,serif\">", "a b"),
+            ("p{font:bold 12px/1.5 Inter, serif}", "inter"),
+            ("p{font: 1em \"A 1\"}", "a 1"),
+            (":root{--bs-font-sans: Inter, sans-serif}", "inter"),
+            ("p{font-family:Inter!important}", "inter"),
+        ] {
+            assert_eq!(first(text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_nothing_else_is_read_once() {
+        let begun = std::time::Instant::now();
+        for text in ["font".repeat(1 << 18), "@font-face".repeat(1 << 17), "font:".repeat(1 << 18)] {
+            assert!(
+                first_families(text.as_bytes()).count() + own_families(text.as_bytes()).count()
+                    <= PLACES_LIMIT
+            );
+        }
+        // Read anew from each place this takes minutes.
+        assert!(begun.elapsed().as_secs() < 10);
+    }
+
+    #[test]
+    fn what_names_no_family_is_passed_over() {
+        for text in [
+            "p{font-family:sans-serif} b{font-family: -apple-system, Roboto}",
+            "p{font-family:var(--font)} b{font-family:inherit}",
+            "p{font-size:12px;font-weight:bold} b{font:inherit}",
+            "<font color=red>a font: it is</font>",
+            "font-family",
+            "font-family:",
+        ] {
+            assert_eq!(first(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn families_of_its_own_are_told_apart() {
+        let text = b"@font-face{src:url(a);font-family:\"My Own\"} @font-face { font-family: Other; } p{}";
+        assert_eq!(own_families(text).collect::<Vec<_>>(), ["my own", "other"]);
+    }
+}

@@ -1,0 +1,17 @@
+//! One document in a tab: loaded, emulated, waited for, looked at, and what is said when it fails.
+//!
+//! Called from outside by [`open`](open::open); `output` makes the file of the page that it answers. Calls `tab` and all
+//! below it.
+
+pub(in crate::browser) mod diagnose;
+pub(in crate::browser) mod emulate;
+pub(in crate::browser) mod error;
+pub(in crate::browser) mod fonts;
+pub(in crate::browser) mod inspect;
+pub(in crate::browser) mod load;
+pub(in crate::browser) mod open;
+pub(in crate::browser) mod pictures;
+pub(in crate::browser) mod request_headers;
+pub(in crate::browser) mod scripts;
+pub(in crate::browser) mod wait;
+pub(in crate::browser) mod wait_idle;

@@ -1,0 +1,239 @@
+//! Who waits gets a tab: one of his account's that is kept, a spare one, or one that is made.
+
+use std::collections::HashMap;
+use std::ops::Add as _;
+use std::time::Duration;
+
+use actix::fut::wrap_future;
+use actix::prelude::*;
+use tokio::sync::oneshot;
+
+use super::messages::{LeaseError, LeaseTab};
+use super::release::Gone;
+use super::reuse::{Plan, Room};
+use super::state::BrowserPool;
+use super::supervisor::Purpose;
+use crate::browser::tab::lease::{BrowserId, HeldTab, Lease};
+use crate::domain::ids::AccountId;
+use crate::domain::lane::{Lane, PerLane};
+
+/// Where a tab comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) enum Seat {
+    /// A browser of those for anybody.
+    Common,
+    /// The quarantine browser of this place.
+    Room(usize),
+}
+
+/// Somebody who asked for a tab.
+pub(in crate::browser) struct Waiter {
+    pub asked: LeaseTab,
+    pub answer: oneshot::Sender<Lease>,
+    /// It was counted as one that waits for a browser to start.
+    pub waits_for_launch: bool,
+}
+
+impl Handler<LeaseTab> for BrowserPool {
+    type Result = ResponseActFuture<Self, Result<Lease, LeaseError>>;
+
+    fn handle(&mut self, message: LeaseTab, ctx: &mut Self::Context) -> Self::Result {
+        tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
+        let (answer, granted) = oneshot::channel();
+        if !self.stopping {
+            // One of those that came back by now may be the right one.
+            while let Ok(returned) = self.returned.try_recv() {
+                self.take_back(returned, ctx);
+            }
+            self.waiters.push_back(Waiter { asked: message, answer, waits_for_launch: false });
+            self.pump(ctx);
+        }
+        let limit_ms = self.config.lease_timeout_ms;
+        // A block of its own: when it is over, nobody waits there any more.
+        let waited = async move { tokio::time::timeout(Duration::from_millis(limit_ms), granted).await };
+        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, ctx| match granted {
+            Ok(Ok(lease)) => Ok(lease),
+            Ok(Err(_)) => Err(LeaseError::Stopping),
+            Err(_) => {
+                let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
+                pool.pump(ctx);
+                Err(LeaseError::Timeout { limit_ms, tabs: pool.tuning.tabs(), cause })
+            }
+        }))
+    }
+}
+
+impl BrowserPool {
+    /// Gives tabs to those who wait, and has as many made as are wanted.
+    pub(in crate::browser) fn pump(&mut self, ctx: &mut Context<Self>) {
+        if self.stopping {
+            return;
+        }
+        self.waiters.retain(|waiter| !waiter.answer.is_closed());
+        self.grant(ctx);
+        self.clear_leaving(ctx);
+        self.make_wanted(ctx);
+        self.reset_used(ctx);
+        self.recycle_when_due(ctx);
+        self.tell();
+    }
+
+    fn make_wanted(&mut self, ctx: &mut Context<Self>) {
+        let seats = self.seats();
+        let apart = self.make_in_rooms(&seats, ctx);
+        let common = |seat: &Option<Seat>| matches!(seat, Some(Seat::Common));
+        let entitled = seats.iter().filter(|seat| common(seat)).count();
+        let left = self.tuning.tabs().saturating_sub(self.leased + apart);
+        let places = left.max(entitled.min(self.tuning.most().saturating_sub(self.leased + apart)));
+        // What a successor makes is nobody's before it takes over.
+        let making = self.placed().filter(|running| self.is_common(running.id));
+        let making = making.fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
+        // A tab made ahead takes a core for a while: it is made when there is one that has no page.
+        let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
+        let waiting = self.waiters.iter().zip(&seats).filter(|(_, seat)| common(seat));
+        let waiting = waiting.map(|(waiter, _)| (waiter.asked.account, waiter.asked.lane));
+        let room = Room { places, spare: self.spare_counts(), making, ahead };
+        let Plan { make, spares_gone, gone } = self.kept.make_room(waiting, room);
+        for held in gone {
+            self.let_go(held, Gone::Room, ctx);
+        }
+        for lane in spares_gone.each() {
+            if let Some(held) = self.take_spare(lane, Seat::Common) {
+                Self::dispose(held, ctx);
+            }
+        }
+        for lane in make.each() {
+            match self.least_busy(lane) {
+                None => self.note_launch_waits(lane, &seats),
+                Some((browser, maker)) => {
+                    if !self.make_tab_in(browser, maker, lane, ctx) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where each of those who wait would get a tab by now, as far as the tabs, the shares of accounts and the rooms
+    /// of quarantine go. Who waits first keeps a place for itself; one that may have none now keeps none.
+    fn seats(&mut self) -> Vec<Option<Seat>> {
+        let (tuned, most, share) = (self.tuning.tabs(), self.tuning.most(), self.account_tabs());
+        // However few tabs are worth using, an account that has none finds one.
+        let always = most - share;
+        let (mut all, mut held) = (self.leased, self.leased_by.clone());
+        let mut walk = self.walk();
+        let mut seats = Vec::with_capacity(self.waiters.len());
+        for waiter in &self.waiters {
+            let mine = held.entry(waiter.asked.account).or_default();
+            let may = all < most && *mine < share && (all < tuned || *mine < always);
+            let seat = if !may {
+                None
+            } else if self.quarantine.holds(waiter.asked) {
+                let room = self.quarantine.place(waiter.asked, &mut walk);
+                room.and_then(|room| self.purposes.iter().position(|it| *it == Purpose::Quarantine(room)))
+                    .map(Seat::Room)
+            } else {
+                Some(Seat::Common)
+            };
+            if seat.is_some() {
+                all += 1;
+                *mine += 1;
+            }
+            seats.push(seat);
+        }
+        seats
+    }
+
+    fn spare_counts(&self) -> PerLane<usize> {
+        let mut counts = PerLane::default();
+        for held in self.spares.iter().filter(|held| self.is_common(held.browser)) {
+            *counts.of_mut(held.tab.lane()) += 1;
+        }
+        counts
+    }
+
+    fn take_spare(&mut self, lane: Lane, seat: Seat) -> Option<HeldTab> {
+        let fits = |browser: BrowserId| match seat {
+            Seat::Common => self.is_common(browser),
+            Seat::Room(place) => browser.place == place,
+        };
+        let at = self.spares.iter().position(|held| held.tab.lane() == lane && fits(held.browser))?;
+        self.spares.remove(at)
+    }
+
+    /// Counts those who would have a tab by now if a browser ran.
+    fn note_launch_waits(&mut self, lane: Lane, seats: &[Option<Seat>]) {
+        for (waiter, seat) in self.waiters.iter_mut().zip(seats) {
+            let waits = matches!(seat, Some(Seat::Common)) && waiter.asked.lane == lane;
+            if waits && !std::mem::replace(&mut waiter.waits_for_launch, true) {
+                self.metrics.launch_waits.inc();
+            }
+        }
+    }
+
+    /// Waiters are served in order, but one whose tab is not there yet does not block the others.
+    fn grant(&mut self, ctx: &mut Context<Self>) {
+        let mut awaited = HashMap::new();
+        let mut at = 0;
+        for seat in self.seats() {
+            let given = seat.and_then(|seat| self.tab_for(self.waiters[at].asked, seat, &mut awaited, ctx));
+            match given {
+                Some((held, tab)) => self.give(at, held, tab),
+                None => at += 1,
+            }
+        }
+    }
+
+    /// A living tab, and whether it is a fresh one or one that was kept.
+    fn tab_for(
+        &mut self,
+        asked: LeaseTab,
+        seat: Seat,
+        awaited: &mut HashMap<AccountId, usize>,
+        ctx: &mut Context<Self>,
+    ) -> Option<(HeldTab, &'static str)> {
+        if asked.lane == Lane::Static && seat == Seat::Common {
+            while let Some(held) = self.kept.take(asked.account) {
+                if held.tab.is_alive() {
+                    return Some((held, "kept"));
+                }
+                self.let_go(held, Gone::Broken, ctx);
+            }
+            // One that is being reset is there sooner than a fresh one is made, and costs less.
+            let coming = awaited.entry(asked.account).or_insert_with(|| self.kept.coming(asked.account));
+            if *coming > 0 {
+                *coming -= 1;
+                return None;
+            }
+        }
+        if let Seat::Room(place) = seat
+            && !self.is_fit(place, asked)
+        {
+            return None;
+        }
+        while let Some(held) = self.take_spare(asked.lane, seat) {
+            if held.tab.is_alive() {
+                return Some((held, "fresh"));
+            }
+            Self::dispose(held, ctx);
+        }
+        None
+    }
+
+    fn give(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
+        let Some(waiter) = self.waiters.remove(at) else { return };
+        let lane = waiter.asked.lane.name();
+        self.leased += 1;
+        *self.leased_by.entry(waiter.asked.account).or_default() += 1;
+        held.documents += 1;
+        if let Some(running) = self.find(held.browser) {
+            running.documents += 1;
+            running.leases.push(waiter.asked);
+            running.tenant = Some(waiter.asked.account);
+        }
+        self.metrics.leases.of([lane, tab]).inc();
+        self.metrics.leased.of([lane]).inc();
+        // Nobody waits there any more: the lease comes back by itself.
+        let _ = waiter.answer.send(Lease::new(held, waiter.asked, self.returns.clone()));
+    }
+}

@@ -1,0 +1,287 @@
+//! Planned replacement of browsers that have done enough: the new one runs before the old one goes.
+//!
+//! ```text
+//!  due ──> Starting ──(answers)──> Warming ──(its tabs are made)──> takes the place
+//!              └─(failed)─> put off                │
+//!                                the old one: leaving ──(its last tab is gone, or too late)──> ended
+//! ```
+//!
+//! Until the new one has its tabs the old one gives leases as before, so nobody waits for a start. One
+//! replacement is under way at a time, in the whole pool: there are never more than two processes too many
+//! for one place, and a machine that is short of memory is not given more to carry.
+
+use std::time::{Duration, Instant};
+
+use actix::fut::wrap_future;
+use actix::prelude::*;
+
+use super::state::BrowserPool;
+use super::supervisor::{Loss, Place, Purpose, Running, pause_after};
+use crate::browser::chromium::capacity;
+use crate::browser::chromium::kills::BrowserEnd;
+use crate::browser::chromium::memory::{self, Bounds, Reading};
+use crate::browser::tab::lease::{BrowserId, HeldTab};
+use crate::domain::lane::{Lane, PerLane};
+
+/// Why a browser is replaced by plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) enum Reason {
+    Documents,
+    Age,
+    Memory,
+}
+
+/// What is to take a browser's place.
+pub(in crate::browser) enum Successor {
+    /// Its process is being started.
+    Starting(Reason),
+    /// It answers, and so many of its first tabs are still being made.
+    Warming { running: Box<Running>, reason: Reason, tabs_left: usize },
+}
+
+impl Reason {
+    pub(in crate::browser) const ALL: [Self; 3] = [Self::Documents, Self::Age, Self::Memory];
+
+    pub(in crate::browser) fn name(self) -> &'static str {
+        match self {
+            Self::Documents => "documents",
+            Self::Age => "age",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+impl Successor {
+    pub(in crate::browser) fn running(&self) -> Option<&Running> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+
+    pub(in crate::browser) fn running_mut(&mut self) -> Option<&mut Running> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+
+    /// The process itself; none while its launch is under way.
+    pub(in crate::browser) fn into_running(self) -> Option<Box<Running>> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+}
+
+impl BrowserPool {
+    /// Starts the successor of a browser that has done enough, if none is being replaced.
+    pub(in crate::browser) fn recycle_when_due(&mut self, ctx: &mut Context<Self>) {
+        if self.stopping || !self.leaving.is_empty() {
+            return;
+        }
+        let mut due = None;
+        for (place, state) in self.places.iter().enumerate() {
+            let Place::Running(running) = state else { continue };
+            if !self.is_common(running.id) {
+                continue;
+            }
+            if running.successor.is_some() {
+                return;
+            }
+            due = due.or_else(|| self.reason(running).map(|reason| (place, reason)));
+        }
+        let Some((place, reason)) = due else { return };
+        let Place::Running(running) = &mut self.places[place] else { return };
+        running.successor = Some(Successor::Starting(reason));
+        tracing::info!(
+            browser.pid = running.chromium.id(),
+            browser.documents = running.documents,
+            browser.bytes = running.memory.whole(),
+            browser.age_s = running.since.elapsed().as_secs(),
+            reason = reason.name(),
+            "a browser is replaced by plan"
+        );
+        self.launch(place, 0, ctx);
+    }
+
+    fn reason(&self, running: &Running) -> Option<Reason> {
+        let config = &self.config;
+        let reached = |value: u64, limit: u64| limit > 0 && value >= limit;
+        if Instant::now() < running.stays_until {
+            None
+        } else if reached(running.documents, config.recycle_documents) {
+            Some(Reason::Documents)
+        } else if reached(running.since.elapsed().as_secs(), config.recycle_age_s) {
+            Some(Reason::Age)
+        } else if reached(running.memory.whole(), config.recycle_memory_mb << 20) {
+            Some(Reason::Memory)
+        } else {
+            None
+        }
+    }
+
+    /// Has the first tabs made of a browser that is to take another one's place: one at least, for only
+    /// that shows that it can.
+    pub(in crate::browser) fn warm(&mut self, fresh: Box<Running>, ctx: &mut Context<Self>) {
+        let (id, maker) = (fresh.id, self.maker(&fresh));
+        let first = match self.purpose(id) {
+            Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
+            Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
+                PerLane { unscripted: 0, scripted: self.spare_tabs.max(1) }
+            }
+            Purpose::Shared | Purpose::Quarantine(_) => {
+                PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) }
+            }
+        };
+        let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
+        let Some(Successor::Starting(reason)) = old.successor else { return };
+        let first: Vec<Lane> = first.each().take(self.tuning.most()).collect();
+        old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
+        for lane in first {
+            if !self.make_tab_in(id, maker.clone(), lane, ctx) {
+                let loss = Loss::Unusable("there is no port for its first tab");
+                return self.lose(id, &loss, ctx);
+            }
+        }
+        self.tell();
+    }
+
+    /// Remembers that the replacement of a browser failed to start: the old one stays for a while.
+    pub(in crate::browser) fn put_off(&mut self, place: usize) {
+        if let Some(Place::Running(running)) = self.places.get_mut(place) {
+            running.successor = None;
+            running.stays_until = Instant::now() + pause_after(running.failed_successors);
+            running.failed_successors += 1;
+        }
+    }
+
+    pub(in crate::browser) fn is_successor(&self, browser: BrowserId) -> bool {
+        let Some(Place::Running(old)) = self.places.get(browser.place) else { return false };
+        old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
+    }
+
+    /// Keeps a tab that was made for whoever asks next, or with the successor it was made in: that one
+    /// takes over with the last one that it needed.
+    pub(in crate::browser) fn keep_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
+        let browser = held.browser;
+        let successor = match self.places.get_mut(browser.place) {
+            Some(Place::Running(old)) => old.successor.as_mut(),
+            _ => None,
+        };
+        match successor {
+            Some(Successor::Warming { running, tabs_left, .. }) if running.id == browser => {
+                running.warm.push(held);
+                *tabs_left = tabs_left.saturating_sub(1);
+                if *tabs_left == 0 {
+                    self.take_over(browser.place, ctx);
+                }
+            }
+            _ => self.spares.push_back(held),
+        }
+    }
+
+    /// From now on leases are the new browser's; the old one may finish what it has.
+    fn take_over(&mut self, place: usize, ctx: &mut Context<Self>) {
+        let Some(Place::Running(old)) = self.places.get_mut(place) else { return };
+        let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
+        tracing::info!(
+            browser.pid = running.chromium.id(),
+            browser.replaced = old.chromium.id(),
+            browser.tabs = old.tabs,
+            "a new browser took the place of another"
+        );
+        self.spares.extend(running.warm.drain(..));
+        let replaced = std::mem::replace(&mut self.places[place], Place::Running(running));
+        let Place::Running(old) = replaced else { return };
+        self.metrics.recycles.of([reason.name()]).inc();
+        let id = old.id;
+        self.leaving.push(*old);
+        let drain = Duration::from_secs(self.config.recycle_drain_s);
+        ctx.run_later(drain, move |pool, ctx| pool.cut_drain(id, ctx));
+        self.clear_leaving(ctx);
+    }
+
+    /// Disposes of tabs in leaving browsers that nobody has taken or that were kept, and ends those browsers that have no
+    /// tab any more.
+    pub(in crate::browser) fn clear_leaving(&mut self, ctx: &mut Context<Self>) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        let (left, spares) = std::mem::take(&mut self.spares)
+            .into_iter()
+            .partition(|held| self.leaving.iter().any(|running| running.id == held.browser));
+        self.spares = spares;
+        let leaving: Vec<_> = self.leaving.iter().map(|running| running.id).collect();
+        let kept = self.kept.extract(|held| leaving.contains(&held.browser));
+        for held in left.into_iter().chain(kept) {
+            Self::dispose(held, ctx);
+        }
+        let (empty, leaving): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.leaving).into_iter().partition(|running| running.tabs == 0);
+        self.leaving = leaving;
+        for running in empty {
+            tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
+            ctx.spawn(wrap_future(running.chromium.end()));
+        }
+        self.tell();
+    }
+
+    /// The last pages of a replaced browser took too long: they end with it, and are rendered again.
+    fn cut_drain(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
+        let Some(at) = self.leaving.iter().position(|running| running.id == browser) else { return };
+        let running = self.leaving.swap_remove(at);
+        tracing::warn!(
+            browser.pid = running.chromium.id(),
+            browser.tabs = running.tabs,
+            "a replaced browser is ended with pages still in it (browser.recycle_drain_s)"
+        );
+        self.metrics.drains_cut.inc();
+        running.kills.announce_browser(BrowserEnd::Replaced);
+        self.forget_tabs_of(browser);
+        ctx.spawn(wrap_future(running.chromium.end()));
+        self.tell();
+    }
+
+    /// Forgets a successor that is lost before it took over; its place is still filled.
+    pub(in crate::browser) fn take_successor(&mut self, browser: BrowserId) -> Option<Running> {
+        let Some(Place::Running(old)) = self.places.get_mut(browser.place) else { return None };
+        let is_it = old.successor.as_ref()?.running().is_some_and(|running| running.id == browser);
+        let lost = if is_it { old.successor.take()?.into_running() } else { None };
+        if lost.is_some() {
+            self.put_off(browser.place);
+        }
+        lost.map(|running| *running)
+    }
+
+    /// Has the memory of every browser looked at.
+    pub(in crate::browser) fn weigh_all(&mut self, ctx: &mut Context<Self>) {
+        let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
+        let undisturbed = Duration::from_millis(self.config.yield_after_ms);
+        let weighed: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
+        for (browser, process, kills) in weighed {
+            // Only where no page without script is shown does a renderer have one page in its life.
+            let has_one_page = self.purpose(browser) != self.purpose_for(Lane::Static);
+            let bounds = Bounds { memory_bytes, undisturbed: has_one_page.then_some(undisturbed) };
+            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, bounds, &kills));
+            ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
+                if let Ok(reading) = reading {
+                    pool.weighed(browser, reading, ctx);
+                }
+            }));
+        }
+    }
+
+    fn weighed(&mut self, browser: BrowserId, reading: Reading, ctx: &mut Context<Self>) {
+        let Some(running) = self.find(browser) else { return };
+        running.memory = reading;
+        let sum = self.all().fold(Reading::default(), |sum, running| sum.and(running.memory));
+        for (part, bytes) in [("own", sum.own), ("pages", sum.pages), ("other", sum.other)] {
+            self.metrics.memory.of([part]).set(i64::try_from(bytes).unwrap_or(i64::MAX));
+        }
+        if reading.own > self.config.own_memory_limit_mb << 20 {
+            self.lose(browser, &Loss::Filled { own_mb: reading.own >> 20 }, ctx);
+        }
+    }
+}

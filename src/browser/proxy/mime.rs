@@ -1,0 +1,133 @@
+//! What a file is by its name: the type that it is served with, and stands with in a `data:` address.
+
+use std::borrow::Cow;
+
+use crate::domain::encoding::{self, Encoding, Form};
+
+/// What a file of unknown kind is.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// Where the table of the crate says what no browser wants to hear, or nothing: it knows TypeScript as
+/// video, source maps and modules of old, and fonts by names from before they had any.
+const OURS: &[(&str, &str)] = &[
+    ("cjs", "text/javascript"),
+    ("cur", "image/x-icon"),
+    ("js", "text/javascript"),
+    ("jsx", "text/javascript"),
+    ("ktx2", "image/ktx2"),
+    ("m4a", "audio/mp4"),
+    ("map", "application/json"),
+    ("md", "text/markdown"),
+    ("mjs", "text/javascript"),
+    ("otc", "font/collection"),
+    ("otf", "font/otf"),
+    ("ts", "text/plain"),
+    ("tsx", "text/plain"),
+    ("ttc", "font/collection"),
+    ("ttf", "font/ttf"),
+    ("vue", "text/plain"),
+    ("wasm", "application/wasm"),
+    ("woff", "font/woff"),
+    ("yaml", "text/yaml"),
+    ("yml", "text/yaml"),
+];
+
+/// The type of the file `name`, without parameters.
+pub(in crate::browser) fn essence(name: &str) -> Cow<'static, str> {
+    let extension = name.rsplit('/').next().and_then(|last| last.rsplit_once('.')).map_or("", |it| it.1);
+    let extension = extension.to_ascii_lowercase();
+    if let Some((_, own)) = OURS.iter().find(|(known, _)| *known == extension) {
+        return Cow::Borrowed(own);
+    }
+    let guessed = mime_guess::from_ext(&extension).first_raw();
+    Cow::Borrowed(guessed.unwrap_or(UNKNOWN))
+}
+
+/// The type with which `content` is served. Text that is UTF-8 is said to be, for what does not say it itself would be
+/// read as what the page that asks for it is, or as Latin. What is not UTF-8 and says what it is in is left to the
+/// browser. What says nothing is in what the entry's file is in (`legacy`): the browser cannot know, for the page that
+/// it was given is UTF-8.
+pub(in crate::browser) fn content_type(
+    name: &str,
+    content: &[u8],
+    legacy: impl FnOnce() -> Option<&'static Encoding>,
+) -> Cow<'static, str> {
+    let essence = essence(name);
+    let is_page = essence == "text/html";
+    let form = if is_page { Form::Page } else { Form::Sheet };
+    let charset = if !essence.starts_with("text/") || is_page && encoding::declared(content, form).is_some() {
+        None
+    } else if std::str::from_utf8(content).is_ok() {
+        Some("utf-8".to_owned())
+    } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
+        // A script has no way to say it: the attribute of who asks for it counts only where nothing is said here, and
+        // in a page of old scripts are in what the page is in.
+        let undeclared = encoding::declared(content, form).is_none();
+        legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
+    } else {
+        None
+    };
+    charset.map_or(essence.clone(), |charset| Cow::Owned(format!("{essence}; charset={charset}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_holds_has_the_type_that_browsers_want() {
+        for (name, wanted) in [
+            ("a/index-Dk3.js", "text/javascript; charset=utf-8"),
+            ("worker.mjs", "text/javascript; charset=utf-8"),
+            ("old.cjs", "text/javascript; charset=utf-8"),
+            ("A.CSS", "text/css; charset=utf-8"),
+            ("d.json", "application/json"),
+            ("index.js.map", "application/json"),
+            ("site.webmanifest", "application/manifest+json"),
+            ("logo.svg", "image/svg+xml"),
+            ("x.wasm", "application/wasm"),
+            ("f.woff", "font/woff"),
+            ("f.woff2", "font/woff2"),
+            ("f.ttf", "font/ttf"),
+            ("f.otf", "font/otf"),
+            ("p.avif", "image/avif"),
+            ("p.webp", "image/webp"),
+            ("p.apng", "image/apng"),
+            ("favicon.ico", "image/x-icon"),
+            ("m.mp4", "video/mp4"),
+            ("m.webm", "video/webm"),
+            ("m.mp3", "audio/mpeg"),
+            ("robots.txt", "text/plain; charset=utf-8"),
+            ("feed.xml", "text/xml; charset=utf-8"),
+            ("page.html", "text/html; charset=utf-8"),
+            ("main.ts", "text/plain; charset=utf-8"),
+            ("d.csv", "text/csv; charset=utf-8"),
+            ("LICENSE", UNKNOWN),
+            ("v1.2/LICENSE", UNKNOWN),
+            ("x.nobody-knows", UNKNOWN),
+        ] {
+            assert_eq!(content_type(name, "text ä".as_bytes(), || None), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_encoding_is_said_only_where_it_is_known() {
+        let latin = || Some(encoding_rs::WINDOWS_1252);
+        for (name, content, alone, in_latin) in [
+            ("a.css", &b"@charset \"latin1\"; a{content:'\xe4'}"[..], "text/css", "text/css"),
+            ("a.css", b"a{content:'\xe4'}", "text/css", "text/css; charset=windows-1252"),
+            ("a.css", b"\xff\xfep\0", "text/css", "text/css"),
+            ("a.js", b"'\xe4'", "text/javascript", "text/javascript; charset=windows-1252"),
+            ("a.js", "'ä'".as_bytes(), "text/javascript; charset=utf-8", "text/javascript; charset=utf-8"),
+            ("a.html", b"<meta charset=latin1>\xe4", "text/html", "text/html"),
+            ("a.html", b"<!-- charset -->\xe4", "text/html", "text/html; charset=windows-1252"),
+            ("a.html", b"<p>", "text/html; charset=utf-8", "text/html; charset=utf-8"),
+            ("a.txt", b"\xe4", "text/plain", "text/plain"),
+            ("a.svg", b"\xe4", "image/svg+xml", "image/svg+xml"),
+        ] {
+            assert_eq!(content_type(name, content, || None), alone, "{name}");
+            assert_eq!(content_type(name, content, latin), in_latin, "{name}");
+        }
+        assert_eq!(essence("page.html"), "text/html");
+    }
+}

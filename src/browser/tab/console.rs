@@ -1,0 +1,435 @@
+//! What the scripts of a page say, as sentences: exceptions that nobody caught, and the console's errors and warnings.
+//!
+//! The text of a console call is made as a developer sees it in the browser's own console: `%s` and its kin are
+//! filled in, objects are shown by what Chromium previews of them. Of a page that says a lot, only the beginning of
+//! each text is made.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::browser::cdp::connection::Event;
+use crate::browser::cdp::wire::LongEvent;
+use crate::domain::fault::{WARNING_LIMIT_CHARS, WarningKind};
+
+/// What an address of the own origin may begin with, behind `blob:` where it is one that a script made.
+const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
+
+/// What a script said.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::browser) struct Said {
+    /// What a caller may ask to fail on; `console.warn` is nothing of that.
+    pub(in crate::browser) kind: Option<WarningKind>,
+    pub(in crate::browser) text: String,
+}
+
+/// An exception that nobody caught.
+pub(in crate::browser) fn thrown(event: Event<'_>) -> Option<Said> {
+    #[derive(Deserialize)]
+    struct Thrown {
+        #[serde(rename = "exceptionDetails")]
+        details: Details,
+    }
+    let Thrown { details } = event.parse()?;
+    let text = format!("uncaught exception: {}", details.sentence());
+    Some(Said { kind: Some(WarningKind::Exception), text })
+}
+
+/// A call of the console, where it is an error or a warning.
+pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<Said> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Called {
+        args: Vec<Remote>,
+        stack_trace: Option<Stack>,
+    }
+    let (kind, name) = kind_of(event.parse::<Kind<'_>>()?.kind)?;
+    let Called { args, stack_trace } = event.parse()?;
+    let text = one_line(&console_text(&args));
+    let place = stack_trace.and_then(|stack| stack.call_frames.into_iter().next()).and_then(|frame| {
+        let path = path_of(&frame.url)?;
+        Some(format!(" ({path}:{})", frame.line_number + 1))
+    });
+    let place = place.unwrap_or_default();
+    let room = WARNING_LIMIT_CHARS.saturating_sub(name.len() + place.len() + 2);
+    let text = if text.chars().count() > room {
+        text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+    } else {
+        text
+    };
+    Some(Said { kind, text: format!("{name}: {text}{place}") })
+}
+
+/// The same of a call, or an exception, that is longer than anybody keeps.
+pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<Said> {
+    let bytes = event.bytes;
+    if event.method() == Some("Runtime.exceptionThrown") {
+        let text = format!("uncaught exception: one of about {bytes} bytes");
+        return Some(Said { kind: Some(WarningKind::Exception), text });
+    }
+    let kinds = ["error", "assert", "warning"].into_iter();
+    let (kind, name) = kinds.filter(|kind| begins_with(event, kind)).find_map(kind_of)?;
+    Some(Said { kind, text: format!("{name}: a text of about {bytes} bytes") })
+}
+
+/// Why nothing more is known of a page that says more than `limit` things.
+pub(in crate::browser) fn too_much(limit: u32) -> String {
+    format!(
+        "the page's scripts said more than {limit} things by exceptions, console.error, console.assert or console.warn; \
+         what came later was not heard"
+    )
+}
+
+/// The same of one that says more than `limit` things that nobody is told of.
+pub(in crate::browser) fn too_much_chatter(limit: u32) -> String {
+    format!(
+        "the page's scripts said more than {limit} things on the console that are neither errors nor warnings; \
+         what came later was not heard"
+    )
+}
+
+/// `text` without the addresses of its own origin, whose host is a random name that says nothing.
+pub(in crate::browser) fn without_own_host(text: &str) -> String {
+    let mut rest = text;
+    let mut without = String::with_capacity(text.len());
+    while let Some(at) = rest.find("://") {
+        let (before, behind) = rest.split_at(at + "://".len());
+        let path = behind_own_host(behind);
+        without.push_str(if path.is_some() { without_scheme(before) } else { before });
+        rest = path.unwrap_or(behind);
+    }
+    without.push_str(rest);
+    without
+}
+
+/// What stands behind the host of an address of the page's own origin; none where it is another one.
+pub(in crate::browser) fn own_path(address: &str) -> Option<&str> {
+    let (before, behind) = address.split_at(address.find("://")? + "://".len());
+    if without_scheme(before).is_empty() { behind_own_host(behind) } else { None }
+}
+
+/// What `text`, which ends in `://`, has before the scheme of an address that may be the own one, and `blob:`.
+fn without_scheme(text: &str) -> &str {
+    let scheme = SCHEMES.iter().find_map(|scheme| text.strip_suffix(scheme));
+    scheme.map_or(text, |text| text.strip_suffix("blob:").unwrap_or(text))
+}
+
+/// What stands behind the own host, where `text` begins with it.
+fn behind_own_host(text: &str) -> Option<&str> {
+    // No further than the host: a text may name thousands of others.
+    let end =
+        text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.').unwrap_or(text.len());
+    let (host, _) = text[..end].split_once(".localhost")?;
+    let rest = &text[host.len() + ".localhost".len()..];
+    let (name, tab) = host.split_once('.')?;
+    let is_random = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_random && tab.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(rest)
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+}
+
+fn kind_of(kind: &str) -> Option<(Option<WarningKind>, &'static str)> {
+    match kind {
+        "error" => Some((Some(WarningKind::Console), "console.error")),
+        "assert" => Some((Some(WarningKind::Console), "console.assert")),
+        "warning" => Some((None, "console.warn")),
+        _ => None,
+    }
+}
+
+fn begins_with(event: &LongEvent, kind: &str) -> bool {
+    event.begins(&format!("{{\"method\":\"Runtime.consoleAPICalled\",\"params\":{{\"type\":\"{kind}\""))
+}
+
+/// What Chromium says of an exception, as far as it is said again.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    text: String,
+    line_number: u64,
+    url: Option<String>,
+    exception: Option<Exception>,
+}
+
+#[derive(Deserialize)]
+struct Exception {
+    description: Option<String>,
+    value: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stack {
+    call_frames: Vec<Frame>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    url: String,
+    line_number: u64,
+}
+
+/// A value of the page's, as Chromium tells of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Remote {
+    #[serde(rename = "type")]
+    kind: String,
+    subtype: Option<String>,
+    value: Option<Value>,
+    unserializable_value: Option<String>,
+    description: Option<String>,
+    preview: Option<Preview>,
+}
+
+#[derive(Deserialize)]
+struct Preview {
+    subtype: Option<String>,
+    description: Option<String>,
+    overflow: bool,
+    #[serde(default)]
+    properties: Vec<Property>,
+    #[serde(default)]
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Property {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    value: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    key: Option<Preview>,
+    value: Preview,
+}
+
+impl Details {
+    /// `Error: no customer (/app.js:12)`.
+    fn sentence(&self) -> String {
+        let thrown = self.exception.as_ref().and_then(|thrown| match &thrown.description {
+            Some(description) => description.lines().next().map(str::to_owned),
+            None => thrown.value.as_ref().map(ToString::to_string),
+        });
+        let text = without_own_host(&thrown.unwrap_or_else(|| self.text.clone()));
+        let path = self.url.as_deref().and_then(path_of);
+        let line = self.line_number + 1;
+        path.map_or_else(|| text.clone(), |path| format!("{text} ({path}:{line})"))
+    }
+}
+
+impl Remote {
+    fn text(&self) -> String {
+        match (&self.value, &self.unserializable_value, &self.preview) {
+            (Some(Value::String(text)), ..) | (None, Some(text), _) => text.clone(),
+            (Some(value), ..) => value.to_string(),
+            // What is neither plain nor previewed is said by its first line: an error's stack is its place.
+            (None, None, Some(preview)) if !self.is_told_by_name() => preview.text(),
+            (None, None, _) if self.subtype.as_deref() == Some("null") => "null".to_owned(),
+            (None, None, _) => {
+                let line = self.description.as_deref().and_then(|text| text.lines().next());
+                line.unwrap_or(&self.kind).to_owned()
+            }
+        }
+    }
+
+    fn is_told_by_name(&self) -> bool {
+        matches!(self.subtype.as_deref(), Some("error" | "node" | "date" | "regexp"))
+    }
+}
+
+impl Preview {
+    fn text(&self) -> String {
+        let is_list = self.subtype.as_deref() == Some("array");
+        let description = self.description.as_deref().unwrap_or_default();
+        if self.properties.is_empty() && self.entries.is_empty() && !is_list && description != "Object" {
+            return description.to_owned();
+        }
+        let entries = self.entries.iter().map(|entry| match &entry.key {
+            Some(key) => format!("{} => {}", key.text(), entry.value.text()),
+            None => entry.value.text(),
+        });
+        let shown = |property: &Property| match &property.value {
+            Some(value) if property.kind == "string" => format!("'{value}'"),
+            Some(value) => value.clone(),
+            None => property.kind.clone(),
+        };
+        let is_place = |name: &str| is_list && name.bytes().all(|byte| byte.is_ascii_digit());
+        let named = |property: &Property| {
+            let value = shown(property);
+            if is_place(&property.name) { value } else { format!("{}: {value}", property.name) }
+        };
+        // Of a map or set the entries say everything.
+        let properties = if self.entries.is_empty() { self.properties.as_slice() } else { &[] };
+        let more = self.overflow.then(|| "…".to_owned());
+        let parts: Vec<String> = entries.chain(properties.iter().map(named)).chain(more).collect();
+        let parts = parts.join(", ");
+        match description {
+            _ if is_list => format!("[{parts}]"),
+            "" | "Object" => format!("{{{parts}}}"),
+            name => format!("{name} {{{parts}}}"),
+        }
+    }
+}
+
+/// The arguments side by side, those that the first one has places for put there.
+fn console_text(args: &[Remote]) -> String {
+    let (mut text, mut rest) = (String::new(), args.iter());
+    if let Some(Remote { value: Some(Value::String(format)), .. }) = args.first() {
+        rest.next();
+        let mut letters = format.chars();
+        while let Some(letter) = letters.next().filter(|_| text.len() < 4 * WARNING_LIMIT_CHARS) {
+            if letter != '%' {
+                text.push(letter);
+                continue;
+            }
+            match letters.clone().next() {
+                Some('%') => text.push('%'),
+                // A style for what follows, which a text has none of.
+                Some('c') => {
+                    rest.next();
+                }
+                Some('s' | 'd' | 'i' | 'f' | 'o' | 'O') => match rest.next() {
+                    Some(value) => text.push_str(&value.text()),
+                    None => text.extend(['%', letters.clone().next().unwrap_or_default()]),
+                },
+                _ => {
+                    text.push('%');
+                    continue;
+                }
+            }
+            letters.next();
+        }
+    } else if let Some(first) = rest.next() {
+        text = first.text();
+    }
+    for value in rest {
+        if text.len() > 4 * WARNING_LIMIT_CHARS {
+            break;
+        }
+        text.push(' ');
+        text.push_str(&value.text());
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    without_own_host(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The path of an address of ours.
+fn path_of(url: &str) -> Option<&str> {
+    let rest = own_path(url)?.strip_prefix('/')?;
+    Some(if rest.is_empty() { "/" } else { rest })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
+
+    fn said(kind: &str, args: &Value) -> Option<String> {
+        let frame = json!({"functionName": "f", "url": format!("{HOST}/app.js"), "lineNumber": 4});
+        let params = json!({"type": kind, "args": args, "stackTrace": {"callFrames": [frame]}});
+        let params = RawValue::from_string(params.to_string()).unwrap();
+        on_console(Event::of("Runtime.consoleAPICalled", &params)).map(|said| said.text)
+    }
+
+    #[test]
+    fn an_exception_is_said_with_its_place() {
+        let details: Details = serde_json::from_value(json!({
+            "exceptionId": 1, "text": "Uncaught", "lineNumber": 11, "columnNumber": 4,
+            "url": format!("{HOST}/app.js"),
+            "exception": {"type": "object", "description": format!("Error: no {HOST}/customer\n    at app.js")},
+        }))
+        .unwrap();
+        assert_eq!(details.sentence(), "Error: no /customer (app.js:12)");
+    }
+
+    #[test]
+    fn a_thrown_value_is_said_as_it_is() {
+        let details: Details = serde_json::from_str(
+            r#"{"text":"Uncaught (in promise)","lineNumber":0,"exception":{"type":"string","value":"stop"}}"#,
+        )
+        .unwrap();
+        assert_eq!(details.sentence(), "\"stop\"");
+    }
+
+    #[test]
+    fn what_is_said_on_the_console_is_what_a_developer_sees() {
+        let text = |text: &str| json!({"type": "string", "value": text});
+        let object = json!({"type": "object", "description": "Object", "preview": {"description": "Object",
+            "overflow": true, "properties": [{"name": "a", "type": "number", "value": "1"},
+                {"name": "b", "type": "string", "value": "x"}]}});
+        let list = json!({"type": "object", "subtype": "array", "description": "Array(2)", "preview":
+            {"subtype": "array", "description": "Array(2)", "overflow": false, "properties": [
+                {"name": "0", "type": "number", "value": "1"}, {"name": "1", "type": "object", "value": "Object"}]}});
+        let map = json!({"type": "object", "subtype": "map", "description": "Map(1)", "preview": {"subtype": "map",
+            "description": "Map(1)", "overflow": false, "properties": [{"name": "size", "type": "number"}],
+            "entries": [{"key": {"description": "k", "overflow": false}, "value": {"description": "2", "overflow": false}}]}});
+        let error = json!({"type": "object", "subtype": "error", "description": "Error: boom\n    at a.js",
+            "preview": {"description": "Error: boom\n", "overflow": false, "properties": []}});
+        for (args, wanted) in [
+            (json!([text("plain")]), "plain"),
+            (
+                json!([text("a %s b %d%% %c%q"), text("x"), {"type": "number", "value": 3}, text("color:red")]),
+                "a x b 3% %q",
+            ),
+            (json!([text("%s %s"), text("one")]), "one %s"),
+            (json!([text("two\n  lines")]), "two lines"),
+            (json!([object, list]), "{a: 1, b: 'x', …} [1, Object]"),
+            (json!([map]), "Map(1) {k => 2}"),
+            (json!([error, {"type": "undefined"}]), "Error: boom undefined"),
+            (json!([{"type": "bigint", "unserializableValue": "12n"}]), "12n"),
+            (json!([{"type": "object", "subtype": "null", "value": null}]), "null"),
+            (json!([]), ""),
+        ] {
+            assert_eq!(
+                said("error", &args).unwrap(),
+                format!("console.error: {wanted} (app.js:5)"),
+                "{args}"
+            );
+        }
+        assert_eq!(said("warning", &json!([text("w")])).unwrap(), "console.warn: w (app.js:5)");
+        assert_eq!(said("log", &json!([text("w")])), None);
+        let long = said("error", &json!([text(&"ä".repeat(5_000))])).unwrap();
+        assert!(long.ends_with("ä… (app.js:5)") && long.chars().count() <= WARNING_LIMIT_CHARS, "{long}");
+    }
+
+    #[test]
+    fn only_the_own_host_is_left_out() {
+        let text = format!("from {HOST}/a to http://a.localhost/b, http:// and http://x.test{HOST}");
+        assert_eq!(without_own_host(&text), "from /a to http://a.localhost/b, http:// and http://x.test");
+    }
+
+    #[test]
+    fn the_own_host_is_left_out_whatever_leads_to_it() {
+        let host = &HOST["http://".len()..];
+        for scheme in ["http", "https", "ws", "wss", "blob:http", "blob:https"] {
+            let address = format!("{scheme}://{host}/a-b?c");
+            assert_eq!(own_path(&address), Some("/a-b?c"), "{address}");
+            let text = format!("'{address}' and {address}, not {scheme}://h.test/a");
+            assert_eq!(without_own_host(&text), format!("'/a-b?c' and /a-b?c, not {scheme}://h.test/a"));
+        }
+        for other in [
+            "data:,http://HOST/a",
+            "blob:http://h.test/a",
+            "ftp://HOST/a",
+            "HOST/a",
+            "http://h.test/http://HOST",
+        ] {
+            assert_eq!(own_path(&other.replace("HOST", host)), None, "{other}");
+        }
+    }
+}

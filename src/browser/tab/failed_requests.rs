@@ -1,0 +1,327 @@
+//! What a page asked for in vain, as Chromium's own log of the page says: in every lane, without a question to the page.
+//!
+//! What the page's origin and the proxy refuse, they say themselves and know more of it (`origin`, `proxy`). The log has
+//! the rest: what never leaves the browser (files of the machine, schemes and ports that it does not take, what a policy
+//! forbids), what is encrypted on its way (a status, a certificate), and which request a status belongs to, so that
+//! a page that itself is an error is told from one that has a picture too few.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use url::Url;
+
+use super::console::own_path;
+use crate::browser::cdp::connection::Event;
+use crate::browser::proxy::server::Visit;
+use crate::domain::fault::{WarningKind, Warnings};
+
+/// After so many entries a page's log is not heard any more.
+const HEARD_LIMIT: usize = 500;
+/// Longest address and text that is kept, in characters: an address may be a whole picture.
+const KEPT_CHARS: usize = 400;
+/// Longest address that a warning names, in characters.
+const NAMED_CHARS: usize = 150;
+const NOT_LOADED: &str = "Failed to load resource: ";
+const STATUS: &str = "the server responded with a status of ";
+const LOCAL: &str = "Not allowed to load local resource: ";
+const LOCAL_FETCH: &str = "Fetch API cannot load file:";
+/// What an entry says of something that was kept from coming. Others complain of what is written wrongly (attributes of
+/// drawings, policies), which is no file too few.
+const PREVENTED: [&str; 5] = ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
+const SOCKET: &str = "WebSocket connection to '";
+
+/// What a page asked for in vain.
+#[derive(Clone, Debug, Default)]
+pub struct Failures {
+    kept: Vec<Failure>,
+    is_deaf: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failure {
+    /// What was asked for; for a policy's word, the page.
+    address: String,
+    /// Chromium's name of the request; that of a document is the document's as well.
+    request: Option<String>,
+    reason: Reason,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    /// It was answered with this status.
+    Status(u16),
+    /// There was no answer; Chromium's name for why.
+    Unanswered(String),
+    /// A file of the machine.
+    Local,
+    /// What Chromium says of it, in a sentence.
+    Other(String),
+}
+
+#[derive(Deserialize)]
+struct Added<'a> {
+    #[serde(borrow)]
+    entry: Entry<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    level: &'a str,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    category: Option<&'a str>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    network_request_id: Option<String>,
+}
+
+impl Failures {
+    /// Takes an entry of the page's log; true when it is the last one that is taken.
+    pub(in crate::browser) fn hear(&mut self, event: Event<'_>) -> bool {
+        let Some(Added { entry }) = event.parse() else { return false };
+        if self.is_deaf || entry.level != "error" {
+            return false;
+        }
+        self.kept.extend(Failure::of(&entry));
+        self.is_deaf = self.kept.len() >= HEARD_LIMIT;
+        self.is_deaf
+    }
+
+    /// Whether the log was told to be silent, which it stays for every further page of its tab.
+    pub(in crate::browser) fn are_deaf(&self) -> bool {
+        self.is_deaf
+    }
+
+    /// The status, of 400 or more, that the document `loader` came with, and its address.
+    pub(in crate::browser) fn status_of(&self, loader: &str) -> Option<(u16, &str)> {
+        self.kept.iter().filter(|it| it.request.as_deref() == Some(loader)).find_map(|it| match it.reason {
+            Reason::Status(status) => Some((status, it.address.as_str())),
+            Reason::Unanswered(_) | Reason::Local | Reason::Other(_) => None,
+        })
+    }
+
+    /// Whether it is said of `address` already why it did not come, or that may have been missed.
+    pub(in crate::browser) fn tell_of(&self, address: &str) -> bool {
+        let short: String = address.chars().take(KEPT_CHARS).collect();
+        let names = |failure: &Failure| match &failure.reason {
+            Reason::Other(text) => text.contains(&short),
+            Reason::Status(_) | Reason::Unanswered(_) | Reason::Local => failure.address == short,
+        };
+        self.is_deaf || self.kept.iter().any(names)
+    }
+
+    /// All of it in sentences, but for what `visit` has said already.
+    pub(in crate::browser) fn warnings(&self, visit: Option<&Visit>) -> Warnings {
+        let mut warnings = Warnings::default();
+        for failure in &self.kept {
+            if let Some((kind, text)) = failure.sentence(visit) {
+                warnings.push_kind(kind, &text);
+            }
+        }
+        if self.is_deaf {
+            let text =
+                format!("the page asked for {HEARD_LIMIT} things in vain; of further ones nothing is known");
+            // Whoever wants to fail for one of them must not succeed because there are so many.
+            warnings.push_kinds(&[WarningKind::Missing, WarningKind::Status], &text);
+        }
+        warnings
+    }
+}
+
+impl Failure {
+    fn of(entry: &Entry<'_>) -> Option<Self> {
+        let text = entry.text.as_ref();
+        let (address, reason) = if let Some(reason) = text.strip_prefix(NOT_LOADED) {
+            // Another entry says what forbids it.
+            if entry.category == Some("cors") {
+                return None;
+            }
+            let status = reason.strip_prefix(STATUS).and_then(|rest| rest.split(' ').next()?.parse().ok());
+            let reason = status.map_or_else(|| Reason::Unanswered(reason.to_owned()), Reason::Status);
+            (entry.url.as_deref()?, reason)
+        } else if let Some(address) = text.strip_prefix(LOCAL) {
+            (address, Reason::Local)
+        } else if text.starts_with(LOCAL_FETCH) {
+            (local_address(text), Reason::Local)
+        } else if let Some((address, why)) =
+            text.strip_prefix(SOCKET).and_then(|rest| rest.split_once("' failed: "))
+        {
+            (address, Reason::Unanswered(why.to_owned()))
+        } else if text.starts_with("[Report Only]") || !PREVENTED.iter().any(|word| text.contains(word)) {
+            return None;
+        } else {
+            let short = text.chars().take(KEPT_CHARS).collect();
+            (entry.url.as_deref().unwrap_or_default(), Reason::Other(short))
+        };
+        let address = address.chars().take(KEPT_CHARS).collect();
+        Some(Self { address, request: entry.network_request_id.clone(), reason })
+    }
+
+    fn sentence(&self, visit: Option<&Visit>) -> Option<(WarningKind, String)> {
+        let shown = shown(&self.address);
+        match &self.reason {
+            Reason::Status(404) if own_path(&self.address).is_some() => None,
+            Reason::Status(status) if own_path(&self.address).is_some() => {
+                let why = if *status == 405 { " (files of the template can only be read)" } else { "" };
+                Some((WarningKind::Missing, format!("answered with {status}: {shown}{why}")))
+            }
+            Reason::Status(status) => Some((WarningKind::Status, format!("answered with {status}: {shown}"))),
+            Reason::Unanswered(_) if visit.is_some_and(|visit| is_refused(visit, &self.address)) => None,
+            Reason::Unanswered(why) => Some((WarningKind::Missing, format!("not loaded: {shown} ({why})"))),
+            Reason::Local => {
+                let why =
+                    "a page reaches no file of the machine: put it beside the page and name its path there";
+                Some((WarningKind::Missing, format!("refused address: {shown} ({why})")))
+            }
+            Reason::Other(text) => {
+                Some((WarningKind::Missing, format!("not loaded: {}", with_shown_addresses(text))))
+            }
+        }
+    }
+}
+
+/// A sentence of Chromium's with its addresses as they are shown.
+fn with_shown_addresses(text: &str) -> String {
+    let words = text.split_inclusive(['\'', '"', ' ']);
+    let shown = words.map(|word| match word.split_once("://") {
+        Some(_) => {
+            let end = word.trim_end_matches(['\'', '"', ' ']).len();
+            Cow::Owned(format!("{}{}", shown(&word[..end]), &word[end..]))
+        }
+        None => Cow::Borrowed(word),
+    });
+    shown.collect()
+}
+
+/// `Fetch API cannot load file:///a. URL scheme "file" is not supported.`
+fn local_address(text: &str) -> &str {
+    let address = &text["Fetch API cannot load ".len()..];
+    address.rsplit_once(". URL scheme").map_or(address, |(address, _)| address)
+}
+
+/// Whether the proxy refused a connection to where `address` leads, and said so.
+fn is_refused(visit: &Visit, address: &str) -> bool {
+    let Ok(url) = Url::parse(address) else { return false };
+    let port =
+        url.port_or_known_default().filter(|_| matches!(url.scheme(), "http" | "https" | "ws" | "wss"));
+    url.host_str().zip(port).is_some_and(|(host, port)| visit.has_refused(&format!("{host}:{port}")))
+}
+
+/// An address without what may be a secret (user, query), or says nothing (its own host).
+pub(in crate::browser) fn shown(address: &str) -> String {
+    let own = own_path(address);
+    let address = own.unwrap_or(address);
+    let is_data = address.starts_with("data:");
+    let end = address.find(['?', '#']).filter(|_| own.is_none() && !is_data).unwrap_or(address.len());
+    let mut shown = address[..end].to_owned();
+    if let Some((scheme, rest)) = shown.split_once("://")
+        && let Some((_, behind)) = rest.split('/').next().unwrap_or_default().rsplit_once('@')
+    {
+        let path = rest.find('/').map_or("", |at| &rest[at..]);
+        shown = format!("{scheme}://{behind}{path}");
+    }
+    if is_data && shown.chars().count() > 40 {
+        return shown.chars().take(40).chain(['…']).collect();
+    }
+    shown.chars().take(NAMED_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
+
+    fn hear(failures: &mut Failures, text: &str, url: &str) -> bool {
+        let entry = json!({"source": "network", "level": "error", "text": text, "timestamp": 1.5, "url": url,
+            "networkRequestId": "7.1"});
+        let params = RawValue::from_string(json!({ "entry": entry }).to_string()).unwrap();
+        failures.hear(Event::of("Log.entryAdded", &params))
+    }
+
+    fn told(text: &str, url: &str) -> Vec<String> {
+        let mut failures = Failures::default();
+        hear(&mut failures, text, url);
+        failures.warnings(None).lines()
+    }
+
+    #[test]
+    fn each_reason_has_its_sentence() {
+        let status = |status| format!("{NOT_LOADED}{STATUS}{status} (Words Of Its Own)");
+        for (text, url, wanted) in [
+            (status(404), format!("{HOST}/gone.png"), ""),
+            (
+                status(405),
+                format!("{HOST}/api?a=1"),
+                "answered with 405: /api?a=1 (files of the template can only be read)",
+            ),
+            (
+                status(500),
+                "https://user:word@h.test/a.css?key=1".to_owned(),
+                "answered with 500: https://h.test/a.css",
+            ),
+            (
+                format!("{NOT_LOADED}net::ERR_UNSAFE_PORT"),
+                "http://h.test:22/".to_owned(),
+                "not loaded: http://h.test:22/ (net::ERR_UNSAFE_PORT)",
+            ),
+            (
+                format!("Access to font at 'http://h.test/f?key=1' from origin '{HOST}' has been blocked"),
+                format!("{HOST}/"),
+                "not loaded: Access to font at 'http://h.test/f' from origin '' has been blocked",
+            ),
+            (
+                format!("{NOT_LOADED}net::ERR_FILE_NOT_FOUND"),
+                format!("blob:{HOST}/1-2"),
+                "not loaded: /1-2 (net::ERR_FILE_NOT_FOUND)",
+            ),
+            (
+                format!("{SOCKET}{}/live' failed: no answer", HOST.replace("http", "wss")),
+                format!("{HOST}/"),
+                "not loaded: /live (no answer)",
+            ),
+            ("[Report Only] Refused to load".to_owned(), format!("{HOST}/"), ""),
+            ("Error: <svg> attribute width: Expected length, \"auto\".".to_owned(), format!("{HOST}/"), ""),
+            ("The policy 'frame-ancestors' is ignored in a <meta>".to_owned(), format!("{HOST}/"), ""),
+        ] {
+            let wanted: Vec<&str> = Some(wanted).filter(|text| !text.is_empty()).into_iter().collect();
+            assert_eq!(told(&text, &url), wanted);
+        }
+        for text in [
+            "Not allowed to load local resource: file:///etc/x.png",
+            "Fetch API cannot load file:///etc/x.png. URL scheme \"file\" is not supported.",
+        ] {
+            let lines = told(text, HOST);
+            assert!(
+                lines[0].starts_with("refused address: file:///etc/x.png (a page reaches no file of"),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_document_is_known_by_its_request() {
+        let mut failures = Failures::default();
+        hear(&mut failures, &format!("{NOT_LOADED}{STATUS}404 (Not Found)"), "http://h.test/");
+        assert_eq!(failures.status_of("7.1"), Some((404, "http://h.test/")));
+        assert_eq!(failures.status_of("7.2"), None);
+        assert!(failures.tell_of("http://h.test/") && !failures.tell_of("http://h.test/b"));
+    }
+
+    #[test]
+    fn a_page_without_end_is_heard_to_a_limit_and_that_is_said() {
+        let mut failures = Failures::default();
+        let text = format!("{NOT_LOADED}net::ERR_FAILED");
+        let last: Vec<bool> = (0..HEARD_LIMIT + 9)
+            .map(|at| hear(&mut failures, &text, &format!("http://h.test/{at}")))
+            .collect();
+        assert_eq!(last.iter().filter(|last| **last).count(), 1);
+        assert!(last[HEARD_LIMIT - 1] && failures.kept.len() == HEARD_LIMIT);
+        let warnings = failures.warnings(None);
+        assert!(warnings.first(WarningKind::Status).unwrap().contains("500 things in vain"));
+    }
+}

@@ -1,0 +1,112 @@
+//! What a page requests and loads, as its browser tells it: what the watch in the page cannot see.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use crate::browser::cdp::connection::Event;
+
+/// Requests that the watch sees better (they end for the browser only when somebody reads what came), that
+/// stay open by their nature, and that nobody waits for.
+const OTHER_REQUESTS: [&str; 8] =
+    ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
+/// Most requests and frames that are told apart; a page may make any number.
+const KNOWN_LIMIT: usize = 1_000;
+const NAMED_CHARS: usize = 100;
+
+/// Requests and frames without an end yet, and when the last one ended.
+#[derive(Clone, Debug, Default)]
+pub(in crate::browser) struct Loads {
+    /// Requests, with their addresses.
+    requests: HashMap<String, String>,
+    /// Frames that load a document.
+    loading: HashSet<String>,
+    /// When the last request or load ended, that of the page itself apart.
+    ended: Option<Instant>,
+    /// When the page itself had loaded.
+    loaded: Option<Instant>,
+}
+
+impl Loads {
+    /// Whether nothing is requested or loads.
+    pub(in crate::browser) fn is_over(&self) -> bool {
+        self.requests.is_empty() && self.loading.is_empty()
+    }
+
+    /// What is requested.
+    pub(in crate::browser) fn addresses(&self) -> impl Iterator<Item = &String> {
+        self.requests.values()
+    }
+
+    /// When the last of them ended; the load of the page itself counts on demand.
+    pub(in crate::browser) fn last_end(&self, counts_page: bool) -> Option<Instant> {
+        self.ended.max(self.loaded.filter(|_| counts_page))
+    }
+
+    pub(in crate::browser) fn forget_requests(&mut self) {
+        self.requests.clear();
+    }
+
+    pub(in crate::browser) fn requested(&mut self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Sent<'a> {
+            request_id: String,
+            loader_id: String,
+            #[serde(rename = "type")]
+            kind: Option<String>,
+            #[serde(borrow)]
+            request: Request<'a>,
+        }
+        // An address may be a whole picture.
+        #[derive(Deserialize)]
+        struct Request<'a> {
+            #[serde(borrow)]
+            url: Cow<'a, str>,
+        }
+        let Some(sent) = event.parse::<Sent<'_>>() else { return };
+        // The end of a worker's own script, which no document loads, is told to nobody here.
+        let is_other = sent.loader_id.is_empty()
+            || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
+        if !is_other && self.requests.len() < KNOWN_LIMIT {
+            self.requests.insert(sent.request_id, sent.request.url.chars().take(NAMED_CHARS).collect());
+        }
+    }
+
+    pub(in crate::browser) fn answered(&mut self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Ended {
+            request_id: String,
+        }
+        if let Some(Ended { request_id }) = event.parse() {
+            self.requests.remove(&request_id);
+            self.ended = Some(Instant::now());
+        }
+    }
+
+    pub(in crate::browser) fn began(&mut self, event: Event<'_>) {
+        if self.loading.len() < KNOWN_LIMIT {
+            self.loading.extend(frame_of(event));
+        }
+    }
+
+    pub(in crate::browser) fn ended(&mut self, event: Event<'_>, main: &str) {
+        if let Some(frame) = frame_of(event) {
+            self.loading.remove(&frame);
+            let ended = if frame == main { &mut self.loaded } else { &mut self.ended };
+            *ended = Some(Instant::now());
+        }
+    }
+}
+
+fn frame_of(event: Event<'_>) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Loading {
+        frame_id: String,
+    }
+    event.parse::<Loading>().map(|loading| loading.frame_id)
+}
