@@ -140,8 +140,8 @@ pub(super) fn of_framework(error: &actix_web::Error) -> Failure {
 }
 
 /// The id and the JSON of an answer to what is no request, so that nothing can be told but that.
-pub(super) fn unread(detail: &'static str) -> (RequestId, String) {
-    let (id, problem) = (RequestId::generate(), Problem::new(Code::BadRequest, detail));
+pub(super) fn unread(code: Code, detail: &'static str) -> (RequestId, String) {
+    let (id, problem) = (RequestId::generate(), Problem::new(code, detail));
     let json = serde_json::to_string(&body(&problem, &id)).unwrap_or_default();
     (id, json)
 }

@@ -9,6 +9,7 @@ use std::iter;
 use bytes::Bytes;
 
 use super::problem;
+use crate::problem::Code;
 
 /// Why a head is refused before actix sees it.
 pub(super) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
@@ -22,10 +23,10 @@ const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
 /// What is to be written in the place of `written`, if that is a refusal of actix's own.
 pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
-    let detail = match written.get(..13)? {
-        b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),
-        b"HTTP/1.1 431 " => TOO_LARGE,
-        b"HTTP/1.1 408 " => TOO_SLOW,
+    let (code, status, detail) = match written.get(..13)? {
+        b"HTTP/1.1 400 " => (Code::BadRequest, "400 Bad Request", reason.unwrap_or(UNREADABLE)),
+        b"HTTP/1.1 431 " => (Code::BadRequest, "400 Bad Request", TOO_LARGE),
+        b"HTTP/1.1 408 " => (Code::RequestTimeout, "408 Request Timeout", TOO_SLOW),
         _ => return None,
     };
     let head = str::from_utf8(written).ok()?.strip_suffix("\r\n\r\n")?;
@@ -34,7 +35,7 @@ pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option
     if lines.iter().any(|line| name(line) == "x-request-id") {
         return None;
     }
-    let (id, body) = problem::unread(detail);
+    let (id, body) = problem::unread(code, detail);
     let kept = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
     let own = [
         "content-type: application/problem+json".to_owned(),
@@ -42,8 +43,9 @@ pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option
         "connection: close".to_owned(),
         format!("x-request-id: {id}"),
     ];
+    let first = format!("HTTP/1.1 {status}");
     let head: Vec<&str> =
-        iter::once("HTTP/1.1 400 Bad Request").chain(kept).chain(own.iter().map(String::as_str)).collect();
+        iter::once(first.as_str()).chain(kept).chain(own.iter().map(String::as_str)).collect();
     let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
     Some(answer.into())
 }
