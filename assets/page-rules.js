@@ -50,7 +50,7 @@
         if (applies(rule.media)) descend(rule.cssRules);
       } else if (rule instanceof CSSSupportsRule) {
         if (CSS.supports(rule.conditionText)) descend(rule.cssRules);
-      } else if (rule instanceof CSSLayerBlockRule) descend(rule.cssRules);
+      } else if (rule instanceof CSSLayerBlockRule || rule instanceof CSSContainerRule) descend(rule.cssRules);
     }
   }
 

@@ -62,6 +62,8 @@ codes! {
     MalformedJson "malformed_json" 400 "The body is not valid JSON";
     /// The request itself cannot be read (a broken transfer, a range that makes no sense).
     BadRequest "bad_request" 400 "The request cannot be read";
+    /// Its head or its body came too slowly; it can be sent again.
+    RequestTimeout "request_timeout" 408 "The request did not arrive in time";
     /// One or more members of the body are wrong; `errors` names each.
     ValidationFailed "validation_failed" 422 "The body has faults";
     /// The same `Idempotency-Key` came with another request.

@@ -216,7 +216,8 @@ impl Book {
             name: token.name.clone(),
             expires_at: token.expires_at,
             is_expired: token.ended_at(self.clock.now()).is_some(),
-            last_used_at: self.last_uses.of(token.id),
+            // The hour of its first use may have begun before it was made.
+            last_used_at: self.last_uses.of(token.id).map(|hour| hour.max(token.created_at)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::accounts::control::{self, ControlError, ControlSocket};
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
 use crate::storage::addresses::{Addresses, OwnAddresses};
-use crate::storage::backup::LiveBackup;
+use crate::storage::backup::{HeldObjects, LiveBackup};
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
@@ -53,7 +53,8 @@ impl Lasting {
         if let Some(deletions) = &deletions {
             store = Arc::new(HeldStore::new(store, deletions.clone()));
         }
-        let backups = Arc::new(LiveBackup::new(sled, deletions, &config.storage));
+        let held = deletions.map(|deletions| HeldObjects { deletions, folder: folder.objects() });
+        let backups = Arc::new(LiveBackup::new(sled, held, &config.storage));
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;

@@ -60,7 +60,7 @@ struct Told<'a> {
 /// # Errors
 /// When the template or the data cannot be read, or there is no engine for its kind.
 pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, CommandError> {
-    telemetry::install(&config.log);
+    telemetry::install(&config.log.of_command());
     if arguments.file == Place::Stream && arguments.data == Some(Place::Stream) {
         return Err("stdin can be read once: of FILE and --data one may be '-'".into());
     }

@@ -74,7 +74,7 @@ pub struct RenderArguments {
 pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     // One document, which needs it or not.
     config.office.start = OfficeStart::Lazy;
-    telemetry::install(&config.log);
+    telemetry::install(&config.log.of_command());
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;

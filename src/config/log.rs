@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::Faults;
+use super::{Config, Faults};
 
 /// Section `[log]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,6 +35,15 @@ impl LogConfig {
             "json" => Some(LogFormat::Json),
             _ => None,
         }
+    }
+
+    /// The same for a command that somebody waits for: it says itself what came of it, so of the log what is no trouble is
+    /// left out where no filter was chosen.
+    #[must_use]
+    pub fn of_command(&self) -> Self {
+        let is_chosen = self.filter != Config::default().log.filter;
+        let filter = if is_chosen { self.filter.clone() } else { "warn".to_owned() };
+        Self { filter, ..self.clone() }
     }
 
     pub(super) fn validate(&self, faults: &mut Faults) {

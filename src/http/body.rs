@@ -211,7 +211,7 @@ pub(super) fn too_large(limit: usize) -> Problem {
 
 pub(super) fn too_slow(longest_s: u64) -> Problem {
     let detail = format!("The body did not arrive within {longest_s} seconds (http.upload_timeout_s).");
-    Problem::new(Code::BadRequest, detail)
+    Problem::new(Code::RequestTimeout, detail)
 }
 
 #[cfg(test)]
@@ -336,7 +336,7 @@ mod tests {
         let answer = answer_of(&mut served.send(flood.as_bytes()).await).await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
         let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
-        let told = answer.starts_with("HTTP/1.1 400") && answer.contains("http.request_timeout_ms");
+        let told = answer.starts_with("HTTP/1.1 408") && answer.contains("http.request_timeout_ms");
         assert!(told, "{answer}");
         served.stop().await;
     }

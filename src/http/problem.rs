@@ -140,8 +140,8 @@ pub(super) fn of_framework(error: &actix_web::Error) -> ProblemResponse {
 }
 
 /// Request id and JSON of an answer to bytes that are no HTTP request.
-pub(super) fn unread(detail: &'static str) -> (RequestId, String) {
-    let (id, problem) = (RequestId::generate(), Problem::new(Code::BadRequest, detail));
+pub(super) fn unread(code: Code, detail: &'static str) -> (RequestId, String) {
+    let (id, problem) = (RequestId::generate(), Problem::new(code, detail));
     let json = serde_json::to_string(&body(&problem, &id)).unwrap_or_default();
     (id, json)
 }

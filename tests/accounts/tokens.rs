@@ -39,9 +39,12 @@ async fn a_token_has_a_name_ends_when_it_was_to_and_says_when_it_was_used() {
     }
     let refused = house.command("token create --account acme").await.unwrap_err();
     assert!(refused.contains("2 active tokens"), "{refused}");
-    service.clock.advance_ms(3 * DAY_MS);
-    house.command("token create --account acme").await.unwrap();
+    service.clock.advance_ms(3 * DAY_MS + 20 * 60_000);
+    let late = house.command("token create --account acme").await.unwrap();
+    service.authenticate(late.trim()).await.unwrap();
     let list = house.command("token list").await.unwrap();
+    let used = "created 2026-02-12T00:20:00Z  expires never  last-used 2026-02-12T00:20:00Z";
+    assert!(list.contains(used), "never used before it was made: {list}");
     assert!(list.lines().count() == 3 && !list.contains("name=ci"), "the oldest is forgotten: {list}");
     for (expires, words) in [
         ("2026-01-01", "which is over"),

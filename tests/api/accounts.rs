@@ -91,3 +91,33 @@ async fn a_deleted_account_leaves_nothing() {
     let (status, list) = app.get("/v1/jobs").await;
     assert_eq!((status, list["items"].as_array().unwrap().len()), (200, 1));
 }
+
+#[tokio::test]
+async fn a_list_of_tokens_says_what_each_is_called_when_it_ends_and_when_it_was_used() {
+    let mut app = TestApp::on_disk(&[]).await;
+    let line = |app: &TestApp, name: &str| {
+        let list = app.command(&["token", "list"]);
+        let found = list.lines().find(|line| line.contains(&format!("  name={name}  ")));
+        found.unwrap_or_else(|| panic!("{name}: {list}")).to_owned()
+    };
+    let create = ["token", "create", "--account", "test", "--name"];
+    app.token = app.command(&[&create[..], &["ci", "--expires", "2099-12-31"]].concat());
+    let unused = line(&app, "ci");
+    assert!(unused.ends_with("  expires 2099-12-31T00:00:00Z  last-used never  active"), "{unused}");
+    assert!(unused.contains(&format!("  ends-in={}  ", &app.token[app.token.len() - 4..])), "{unused}");
+    assert_eq!(app.get("/v1/jobs").await.0, 200);
+    let used = line(&app, "ci");
+    assert!(!used.contains("last-used never") && used.ends_with("  active"), "{used}");
+    // The same without the service, which finds it the same again.
+    app.stop();
+    assert_eq!(line(&app, "ci"), used);
+    app.command(&[&create[..], &["night", "--expires", "12h"]].concat());
+    let refused = app.refused(&[&create[..], &["past", "--expires", "2001-01-01"]].concat());
+    assert!(refused.contains("which is over"), "{refused}");
+    app.launch();
+    app.until_ready().await;
+    assert!(!line(&app, "night").contains("expires never"));
+    app.command(&["token", "revoke", used.split(' ').next().unwrap()]);
+    assert_eq!(app.get("/v1/jobs").await.0, 401);
+    assert!(line(&app, "ci").contains("  revoked 2"));
+}

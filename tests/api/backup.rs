@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -22,6 +22,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::small_disk::told_inside;
 use crate::template::page;
 
 /// Deletions that wait are made up for soon.
@@ -166,15 +167,24 @@ fn begin(app: &TestApp) -> UnixStream {
     let socket = DataDir::control_socket_in(&app.data_dir());
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.write_all(b"{\"command\":\"backup\"}\n").unwrap();
-    loop {
-        let mut length = [0; 4];
-        stream.read_exact(&mut length).unwrap();
-        let mut frame = vec![0; u32::from_le_bytes(length) as usize];
-        stream.read_exact(&mut frame).unwrap();
-        if frame[0] == b'c' {
-            return stream;
-        }
-    }
+    while frame(&mut stream) != b"c" {}
+    stream
+}
+
+/// The next thing that the service tells of a backup.
+fn frame(stream: &mut UnixStream) -> Vec<u8> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).unwrap();
+    let mut frame = vec![0; u32::from_le_bytes(length) as usize];
+    stream.read_exact(&mut frame).unwrap();
+    frame
+}
+
+/// Why the service broke the backup off.
+fn reason(stream: &mut UnixStream) -> String {
+    let told = frame(stream);
+    assert_eq!(told[0], b'!');
+    String::from_utf8(told[1..].to_vec()).unwrap()
 }
 
 /// A job that is done: its id, the address of its document, and the file that holds it.
@@ -245,7 +255,60 @@ async fn a_backup_that_never_ends_is_broken_off() {
     let mut held = begin(&app);
     delete_held(&app, &job).await;
     until_gone(&app, &job.2).await;
-    // Who asks whether nothing was deleted is told by the end of the connection.
+    // Who asks whether nothing was deleted is told why it is no backup.
     let _ = held.write_all(b"\n");
+    assert!(reason(&mut held).contains("longer than 1 s (storage.backup_limit_s)"));
     assert_eq!(held.read(&mut [0; 8]).unwrap_or(0), 0);
+}
+
+/// What waits for a backup fills the disk, and nobody's job is to be refused for one.
+#[tokio::test]
+async fn a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs() {
+    let name = "backup::a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs";
+    if told_inside(name).is_some() {
+        return;
+    }
+    let limits = [
+        SETTINGS[0],
+        ("storage.objects_free_limit_bytes", "16777216"),
+        ("storage.free_limit_bytes", "4194304"),
+    ];
+    let app = Arc::new(TestApp::on_small_disk(128, &limits).await);
+    let disk = app.disk.as_ref().unwrap();
+    let (first, second) = (done(&app).await, done(&app).await);
+    let mut held = begin(&app);
+    delete_held(&app, &first).await;
+    disk.fill(18 << 20);
+    let why = reason(&mut held);
+    assert!(
+        why.contains("bytes are free on the disk of /") && why.contains("storage.objects_free_limit_bytes"),
+        "{why}"
+    );
+    until_gone(&app, &first.2).await;
+    let during = done(&app).await;
+    let refused = app.refused(&["backup", app.scratch().join("late").to_str().unwrap()]);
+    assert!(refused.contains("free some space") && refused.contains("is no backup"), "{refused}");
+
+    // The command hears of it while it copies.
+    disk.clear();
+    let job = app.init(json!({"type": "html", "target": "html", "data": {}})).await;
+    assert_eq!(app.put(&job.template_url.unwrap(), vec![b' '; 60 << 20]).await, 200);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let to = elsewhere.path().join("begun");
+    let mut command = app.set(Command::new(env!("CARGO_BIN_EXE_platen")));
+    let command = command.arg("backup").arg(&to).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = Pid::from_raw(i32::try_from(command.id()).unwrap());
+    app.until("the backup has begun", async || to.join("index/db").exists()).await;
+    kill(pid, Signal::SIGSTOP).unwrap();
+    delete_held(&app, &second).await;
+    disk.fill(18 << 20);
+    until_gone(&app, &second.2).await;
+    kill(pid, Signal::SIGCONT).unwrap();
+    let output = tokio::task::spawn_blocking(move || command.wait_with_output().unwrap()).await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("storage.objects_free_limit_bytes"), "{told}");
+    assert!(!to.join("version").exists());
+    disk.clear();
+    app.command(&["backup", elsewhere.path().join("whole").to_str().unwrap()]);
+    assert!(during.2.exists());
 }

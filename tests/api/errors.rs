@@ -93,7 +93,9 @@ async fn requests(app: &TestApp, caused: &mut Caused) {
     caused.by(Code::ValidationFailed, app.request(Method::GET, &format!("/v1/jobs/{nowhere}?wait=x"))).await;
     let slow = stream::iter([Ok::<_, std::io::Error>("{")]).chain(stream::pending());
     let slow = app.request(Method::POST, INIT).body(reqwest::Body::wrap_stream(slow));
-    caused.by(Code::BadRequest, slow).await;
+    caused.by(Code::RequestTimeout, slow).await;
+    let form = app.request(Method::POST, IMMEDIATE).header("content-type", "multipart/form-data");
+    caused.by(Code::BadRequest, form.body("x")).await;
 }
 
 /// What is wrong with a body.
@@ -134,7 +136,7 @@ async fn addresses(app: &TestApp, caused: &mut Caused) {
     caused.by(Code::AddressInvalid, app.client.get(&template)).await;
     caused.by(Code::PayloadTooLarge, app.client.put(&template).body("x".repeat(2_049))).await;
     let slow = stream::iter([Ok::<_, std::io::Error>("<p>")]).chain(stream::pending());
-    caused.by(Code::BadRequest, app.client.put(&template).body(reqwest::Body::wrap_stream(slow))).await;
+    caused.by(Code::RequestTimeout, app.client.put(&template).body(reqwest::Body::wrap_stream(slow))).await;
     let staging = app.data_dir().join("objects/.staging");
     let away = app.data_dir().join("objects/.away");
     std::fs::rename(&staging, &away).unwrap();

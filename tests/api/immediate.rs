@@ -65,6 +65,15 @@ async fn the_document_itself_is_answered_to_who_wants_it() {
             (36, &json!(1))
         );
     }
+    // Of so many not all are listed, and all are counted.
+    let many: String = (0..60).map(|number| format!("<img src='gone-{number}.png'>")).collect();
+    let many = json!({"type": "html", "target": "pdf", "template": many});
+    let answer = sent(&app, &many, &[("accept", "application/pdf")]).await;
+    assert_eq!((answer.status().as_u16(), header(&answer, "x-warnings")), (200, "60"));
+    let (_, view) = app.get(&format!("/v1/jobs/{}", header(&answer, "x-job-id"))).await;
+    let listed = view["warnings"].as_array().unwrap();
+    assert_eq!((listed.len(), &listed[50]), (51, &json!("and 10 more")));
+
     let faulty = json!({"type": "html", "target": "pdf", "template": "<%= nobody %>"});
     let answer = sent(&app, &faulty, &[("accept", "application/pdf")]).await;
     assert_eq!(
@@ -300,6 +309,19 @@ async fn a_sheet_may_be_as_high_as_its_page() {
             150.0 + 28.3,
         ),
         (format!("<style>@page{{size:portrait}}</style>{}", lines(2)), "{}", 30.0),
+        (
+            format!(
+                "<style>@layer a{{@page{{size:A4!important}}}} @page{{margin:5mm!important}}</style>{}",
+                lines(20)
+            ),
+            "{}",
+            300.0 + 28.3,
+        ),
+        (
+            format!("<style>@page x{{size:A5 landscape!important}} body{{page:x}}</style>{}", lines(40)),
+            "{}",
+            600.0,
+        ),
         (format!("<style>@page{{size:A5}}</style>{}", lines(20)), r#"{"preferCssPageSize": true}"#, 300.0),
     ] {
         let mut options: Value = serde_json::from_str(more).unwrap();

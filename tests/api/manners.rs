@@ -99,8 +99,17 @@ async fn what_can_be_read_can_be_asked_about() {
 
 #[tokio::test]
 async fn what_is_no_request_gets_a_problem() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&[("http.request_timeout_ms", "2000")]).await;
     let address = app.base.strip_prefix("http://").unwrap();
+    // What comes too slowly may come again.
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(b"GET /health/live HTTP/1.1\r\nHost: ").await.unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+    let problem: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!((&problem["code"], &problem["status"]), (&json!("request_timeout"), &json!(408)));
+    assert!(problem["detail"].as_str().unwrap().contains("http.request_timeout_ms"), "{problem}");
     for (sent, part) in [
         ("GET / HTTP/1.1\nHost: x\n\n", "line feed alone"),
         ("GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n", "line feed alone"),

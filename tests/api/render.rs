@@ -183,6 +183,9 @@ fn little_needs_to_be_said_and_files_beside_a_page_are_found() {
         assert_eq!(render(&folder, line, b"").unwrap(), format!("{name}\n").as_bytes());
         assert!(std::fs::read(folder.join(name)).unwrap().starts_with(b"\xff\xd8\xff"), "{name}");
     }
+    std::fs::create_dir(folder.join("empty")).unwrap();
+    let told = render(&folder, &["empty"], b"").unwrap_err();
+    assert!(told.contains("the folder empty has no files; put index.html there"), "{told}");
     let deck = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/office_files/report.docx");
     assert_eq!(render(&folder, &[deck, "--target", "docx"], b"").unwrap(), b"report.docx\n");
 }
@@ -211,9 +214,8 @@ fn a_terminal_sees_that_it_takes_long_and_the_desktop_shows_what_came_of_it() {
     assert_eq!(text(folder.path(), "slow.pdf"), "slow\nlate");
     let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap();
     assert_eq!(Path::new(&opened), folder.path().canonicalize().unwrap().join("slow.pdf"));
-    // Nobody sees it here, so there is none.
-    let quiet = [("log.filter", "off")];
-    let output = platen(folder.path(), &quiet, &["render", "slow.html"], b"");
+    // Nobody sees it here, so there is none, and nothing else is said of what went well.
+    let output = platen(folder.path(), &[], &["render", "slow.html"], b"");
     assert!(
         output.status.success() && output.stderr.is_empty(),
         "{}",

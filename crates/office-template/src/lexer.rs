@@ -214,8 +214,12 @@ fn read(source: &str) -> Result<Tag, String> {
         '#' => Ok(Tag::Section(expression(rest, "a section takes a list, as in {#items}")?, None)),
         '^' => Ok(Tag::Otherwise(expression(rest, "it takes a list, as in {^items}")?)),
         '/' => Ok(Tag::End((!rest.is_empty()).then(|| rest.to_owned()))),
-        '%' => picture(rest),
-        '~' => Ok(Tag::Html(expression(rest, "it takes a text of HTML, as in {~description}")?)),
+        // docxtemplater doubles the sign where the tag stands alone in its paragraph; here one sign does both.
+        '%' => picture(rest.strip_prefix('%').unwrap_or(rest).trim_start()),
+        '~' => Ok(Tag::Html(expression(
+            rest.strip_prefix('~').unwrap_or(rest).trim_start(),
+            "it takes a text of HTML, as in {~description}",
+        )?)),
         '@' => Ok(Tag::Xml(expression(rest, "it takes a text of XML, as in {@rows}")?)),
         ':' => command(rest),
         '=' => new_delimiters(rest),

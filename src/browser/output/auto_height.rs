@@ -5,8 +5,8 @@
 //! sheet: then it is measured and printed once more.
 //!
 //! Hazard: rules of `@page` of the page's own go before the sheet's. A margin left out of the sum makes a second sheet, a
-//! size shrinks or turns what was fitted. So the margins are counted, and a style sheet of ours behind the page's own
-//! says them again and takes the sizes back.
+//! size shrinks or turns what was fitted. So the margins are counted, what the page's rules say of both is taken out of
+//! them, and a style sheet of ours behind the page's own says the margins again.
 
 use serde_json::json;
 
@@ -19,14 +19,7 @@ use crate::browser::page::scripts;
 use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Scene, Viewport};
 
 const MEASURE: &str = include_str!("../../../assets/page_height.js");
-/// An element's name hides a member of the document, so its prototype is asked.
-const ADOPT: &str = "text => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    const adopted = Reflect.get(Document.prototype, 'adoptedStyleSheets', document);
-    Reflect.set(Document.prototype, 'adoptedStyleSheets', [...adopted, sheet], document);
-    return '';
-}";
+const REPLACE: &str = include_str!("../../../assets/one-sheet-rules.js");
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;
 /// Points in an inch: Chromium rounds sheets to them.
@@ -44,7 +37,7 @@ pub(in crate::browser) async fn settled(
         return Ok((rules, Vec::new()));
     }
     let (rules, warnings, sheet) = rules.for_one_sheet(options);
-    let question = scripts::guarded(&format!("({ADOPT})({})", json!(sheet)));
+    let question = scripts::guarded(&format!("({REPLACE})({})", json!(sheet)));
     load::ask(page.tab()?, page.lane, question, page.limits.call).await?;
     Ok((rules, warnings))
 }
@@ -73,7 +66,7 @@ pub(in crate::browser) fn warning(options: &PageOptions, pages: u32) -> String {
     let why = if options.paper.height_in >= SHEET_LIMIT_IN {
         "no sheet of a PDF is higher"
     } else {
-        "it breaks into pages by itself (break-before, break-after)"
+        "it breaks into pages by itself (break-before, break-after), or a style sheet of another host sizes them (@page)"
     };
     format!("height auto: the page fills {pages} sheets of {height:.0} mm, for {why}")
 }

@@ -25,7 +25,15 @@ pub(super) fn read(arguments: &RenderArguments, config: &Config) -> Result<Sourc
     let (file, limits) = (&arguments.file, &config.templates);
     let given = arguments.kind.as_deref().map(kind_named).transpose()?;
     if let Some(path) = folder_of(file) {
-        let package = Package::of_files(folder::files(path, limits)?, limits)?;
+        let files = folder::files(path, limits)?;
+        if files.is_empty() {
+            let path = path.display();
+            return Err(format!(
+                "the folder {path} has no files; put index.html there, and what belongs to it"
+            )
+            .into());
+        }
+        let package = Package::of_files(files, limits)?;
         return Ok(Source { kind: given.unwrap_or(package.kind), template: package.pack()? });
     }
     let content = file.read(config.http.upload_limit_bytes)?;

@@ -91,3 +91,30 @@ async fn followed(
 fn present(job: &watch::Receiver<JobView>) -> JobView {
     job.borrow().clone()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::testing::TestServer;
+
+    #[actix_web::test]
+    async fn the_time_that_a_stop_leaves_begins_once() {
+        let server = TestServer::new().await;
+        let (job, _) = server.init().await;
+        let shown = server.jobs.lock().unwrap().views[&job].borrow().clone();
+        let grace_s = server.state.config.http.shutdown_grace_s;
+        let (first, view) = watch::channel(shown);
+        tokio::time::pause();
+        server.state.stopping.cancel();
+        let begun = Instant::now();
+        // The view closes before the job's end was seen, and the job is asked for once more.
+        let close = async {
+            sleep(Duration::from_secs(grace_s / 2)).await;
+            drop(first);
+        };
+        let made = until_made(&server.state, view, Duration::from_secs(10 * grace_s));
+        let (made, ()) = tokio::join!(made, close);
+        assert!(!made.unwrap().is_done());
+        assert_eq!(begun.elapsed().as_secs(), grace_s - ANSWER_TIME.as_secs());
+    }
+}

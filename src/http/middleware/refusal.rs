@@ -8,6 +8,7 @@ use std::iter;
 use bytes::Bytes;
 
 use crate::http::problem;
+use crate::problem::Code;
 
 /// Why this connection refused a head before actix parsed it.
 pub(in crate::http) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
@@ -21,10 +22,10 @@ const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
 /// The answer to write in place of `written`, where that is a refusal by actix itself.
 pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
-    let detail = match written.get(..13)? {
-        b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),
-        b"HTTP/1.1 431 " => TOO_LARGE,
-        b"HTTP/1.1 408 " => TOO_SLOW,
+    let (code, status, detail) = match written.get(..13)? {
+        b"HTTP/1.1 400 " => (Code::BadRequest, "400 Bad Request", reason.unwrap_or(UNREADABLE)),
+        b"HTTP/1.1 431 " => (Code::BadRequest, "400 Bad Request", TOO_LARGE),
+        b"HTTP/1.1 408 " => (Code::RequestTimeout, "408 Request Timeout", TOO_SLOW),
         _ => return None,
     };
     let head = str::from_utf8(written).ok()?.strip_suffix("\r\n\r\n")?;
@@ -33,7 +34,7 @@ pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) 
     if lines.iter().any(|line| name(line) == "x-request-id") {
         return None;
     }
-    let (id, body) = problem::unread(detail);
+    let (id, body) = problem::unread(code, detail);
     let kept = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
     let own = [
         "content-type: application/problem+json".to_owned(),
@@ -41,8 +42,9 @@ pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) 
         "connection: close".to_owned(),
         format!("x-request-id: {id}"),
     ];
+    let first = format!("HTTP/1.1 {status}");
     let head: Vec<&str> =
-        iter::once("HTTP/1.1 400 Bad Request").chain(kept).chain(own.iter().map(String::as_str)).collect();
+        iter::once(first.as_str()).chain(kept).chain(own.iter().map(String::as_str)).collect();
     let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
     Some(answer.into())
 }

@@ -79,7 +79,7 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
         let detail = format!(
             "The upload did not arrive within {longest_s} seconds (http.upload_timeout_s); nothing of it was kept."
         );
-        Err(Problem::new(Code::BadRequest, detail))
+        Err(Problem::new(Code::RequestTimeout, detail))
     })?;
     place.close(state, upload).await
 }
@@ -296,7 +296,7 @@ mod tests {
         let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{{");
         let mut stream = served.send(head.as_bytes()).await;
         let answer = answer_until(&mut stream, "}").await;
-        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("within 2 seconds"), "{answer}");
+        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("within 2 seconds"), "{answer}");
         assert_eq!(kept(&server, job, InputPart::Data).await, None);
         served.stop().await;
     }

@@ -119,8 +119,14 @@ const NEW_JOB: &[Code] = &[
 ];
 
 /// What every operation may answer that takes a token.
-const COMMON: &[Code] =
-    &[Code::BadRequest, Code::Unauthorized, Code::RateLimited, Code::Internal, Code::Overloaded];
+const COMMON: &[Code] = &[
+    Code::BadRequest,
+    Code::RequestTimeout,
+    Code::Unauthorized,
+    Code::RateLimited,
+    Code::Internal,
+    Code::Overloaded,
+];
 
 #[derive(OpenApi)]
 #[openapi(

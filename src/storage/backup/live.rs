@@ -12,21 +12,28 @@
 //! What the index named at its moment was there and whole before it, for objects are written first; and nothing of it
 //! is deleted before `Kept`. The hold hangs on the connection: when the command ends, however it ends, the kernel
 //! closes that, and deletions go on. A command that neither works nor ends has `storage.backup_limit_s`.
+//!
+//! Hazard: what is not deleted fills the disk, and so does a copy on the same disk; with less than
+//! `storage.objects_free_limit_bytes` free the service would refuse every job for the sake of a backup. So the service looks at the
+//! disk while it holds, and breaks the backup off before that. The command hears of it between two files.
 
 use std::fs::DirBuilder;
-use std::io::{self, BufReader, ErrorKind, Write as _};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::wire::Frame;
 use super::{BackupError, refused};
 use crate::config::StorageConfig;
+use crate::storage::free_bytes;
 use crate::storage::held::Deletions;
 use crate::storage::index::{Change, ExportedPage, Index as _, SledIndex};
 
@@ -36,13 +43,28 @@ pub const REQUEST: &str = r#"{"command":"backup"}"#;
 const PAGES: usize = 4;
 /// Entries, and about the bytes, that are written into the copy's index together.
 const BATCH: (usize, usize) = (512, 1 << 20);
+/// How often the disk is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// How long a command that reads nothing is waited for with the reason.
+const TELL_LIMIT: Duration = Duration::from_secs(2);
+
+/// Objects on a disk, whose deletions a backup holds.
+#[derive(Debug)]
+pub struct HeldObjects {
+    /// Who may delete.
+    pub deletions: Deletions,
+    /// Where they lie.
+    pub folder: PathBuf,
+}
 
 /// The service's part.
 pub struct LiveBackup {
     index: Arc<SledIndex>,
     /// Nothing, where objects live in a bucket, which is not copied.
-    deletions: Option<Deletions>,
+    objects: Option<HeldObjects>,
     limit: Duration,
+    /// With less free on the disk of the objects no job is taken (`storage.objects_free_limit_bytes`).
+    free_limit_bytes: u64,
     turn: Semaphore,
 }
 
@@ -53,17 +75,18 @@ impl std::fmt::Debug for LiveBackup {
 }
 
 impl LiveBackup {
-    /// Backups of `index` and of objects whose `deletions` wait, for as long as `config` allows.
+    /// Backups of `index` and of `objects`, for as long as `config` allows.
     #[must_use]
-    pub fn new(index: Arc<SledIndex>, deletions: Option<Deletions>, config: &StorageConfig) -> Self {
+    pub fn new(index: Arc<SledIndex>, objects: Option<HeldObjects>, config: &StorageConfig) -> Self {
         let limit = Duration::from_secs(config.backup_limit_s);
-        Self { index, deletions, limit, turn: Semaphore::new(1) }
+        let free_limit_bytes = config.objects_free_limit_bytes;
+        Self { index, objects, limit, free_limit_bytes, turn: Semaphore::new(1) }
     }
 
     /// Serves one backup to its end.
     ///
     /// # Errors
-    /// When the command is gone, or the backup took too long: it is none then, and the command knows.
+    /// When the command is gone, the backup took too long, or the disk fills: it is none then, and the command knows.
     pub async fn serve(&self, stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send)) -> io::Result<()> {
         let Ok(_turn) = self.turn.try_acquire() else {
             return tell(
@@ -72,24 +95,8 @@ impl LiveBackup {
             )
             .await;
         };
-        let hold = async {
-            match &self.deletions {
-                Some(deletions) => Some(deletions.hold().await),
-                None => None,
-            }
-        };
-        let backup = async {
-            let _hold = hold.await;
-            tracing::info!("a backup is being made: deletions wait");
-            self.converse(stream).await
-        };
-        let done = tokio::time::timeout(self.limit, backup).await.unwrap_or_else(|_| {
-            let limit_s = self.limit.as_secs();
-            Err(io::Error::new(
-                ErrorKind::TimedOut,
-                format!("it took longer than {limit_s} s (storage.backup_limit_s)"),
-            ))
-        });
+        let deadline = Instant::now() + self.limit;
+        let done = self.hold(stream, deadline).await;
         match &done {
             Ok(()) => tracing::info!("the backup was made: deletions go on"),
             Err(error) => tracing::warn!(error = %error, "a backup was broken off: deletions go on"),
@@ -97,22 +104,108 @@ impl LiveBackup {
         done
     }
 
-    async fn converse(&self, stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<()> {
+    async fn hold(
+        &self,
+        stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+        deadline: Instant,
+    ) -> io::Result<()> {
+        if let Some(why) = self.short_of_room().await {
+            return break_off(stream, why).await;
+        }
+        let hold = self.unless_broken_off(deadline, async {
+            Ok(match &self.objects {
+                Some(objects) => Some(objects.deletions.hold().await),
+                None => None,
+            })
+        });
+        let hold = match hold.await {
+            Ok(hold) => hold,
+            Err(why) => return break_off(stream, why).await,
+        };
+        tracing::info!("a backup is being made: deletions wait");
+        // Broken off in the middle of the index, the connection holds half a frame, and nothing can be told behind it.
+        self.unless_broken_off(deadline, self.tell_index(stream)).await?;
+        match self.unless_broken_off(deadline, until_copied(stream)).await {
+            Ok(()) => tell(stream, &Frame::Kept).await,
+            Err(why) => {
+                drop(hold);
+                break_off(stream, why).await
+            }
+        }
+    }
+
+    /// What `part` gives, if that comes before the end of a backup's time and of the disk's room.
+    async fn unless_broken_off<T>(
+        &self,
+        deadline: Instant,
+        part: impl Future<Output = io::Result<T>>,
+    ) -> io::Result<T> {
+        tokio::select! {
+            done = part => done,
+            why = self.disk_fills() => Err(why),
+            () = sleep_until(deadline) => {
+                let limit_s = self.limit.as_secs();
+                let why = format!("it took longer than {limit_s} s (storage.backup_limit_s)");
+                Err(io::Error::new(ErrorKind::TimedOut, why))
+            }
+        }
+    }
+
+    /// Ends when the disk of the objects is nearly as full as jobs are refused at.
+    async fn disk_fills(&self) -> io::Error {
+        loop {
+            sleep(LOOK_INTERVAL).await;
+            if let Some(why) = self.short_of_room().await {
+                return why;
+            }
+        }
+    }
+
+    /// Why no deletion may wait, for want of room on the disk of the objects.
+    async fn short_of_room(&self) -> Option<io::Error> {
+        let folder = self.objects.as_ref()?.folder.clone();
+        let shown = folder.display().to_string();
+        let free_bytes = spawn_blocking(move || free_bytes(&folder)).await.ok()?.ok()?;
+        // A quarter more than jobs need, so that they go on while the command ends.
+        let least_bytes = self.free_limit_bytes.saturating_add(self.free_limit_bytes / 4);
+        (free_bytes < least_bytes).then(|| {
+            let why = format!(
+                "{free_bytes} bytes are free on the disk of {shown}; while deletions wait for a backup {least_bytes} must be, a \
+                 quarter more than storage.objects_free_limit_bytes, or jobs would be refused: free some space, write the \
+                 backup to another disk, or make it while the service is stopped"
+            );
+            io::Error::new(ErrorKind::StorageFull, why)
+        })
+    }
+
+    async fn tell_index(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let (pages, told) = mpsc::channel(PAGES);
         let (exported, written) = tokio::join!(self.index.export(pages), tell_pages(&mut *stream, told));
         written?;
-        if let Err(error) = exported {
-            return tell(stream, &Frame::Refused(error.to_string())).await;
+        match exported {
+            Ok(()) => tell(stream, &Frame::Complete).await,
+            Err(error) => {
+                tell(stream, &Frame::Refused(error.to_string())).await?;
+                Err(io::Error::other(error))
+            }
         }
-        tell(stream, &Frame::Complete).await?;
-        if stream.read(&mut [0]).await? == 0 {
-            return Err(io::Error::new(
-                ErrorKind::UnexpectedEof,
-                "the command ended before its backup was whole",
-            ));
-        }
-        tell(stream, &Frame::Kept).await
     }
+}
+
+/// Tells the command why there is no backup, if it listens.
+async fn break_off(stream: &mut (impl AsyncWrite + Unpin), why: io::Error) -> io::Result<()> {
+    let told = Frame::Refused(why.to_string());
+    let _ = timeout(TELL_LIMIT, tell(stream, &told)).await;
+    Err(why)
+}
+
+/// Waits until the command has copied everything.
+async fn until_copied(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
+    if stream.read(&mut [0]).await? == 0 {
+        let why = "the command ended before its backup was whole";
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, why));
+    }
+    Ok(())
 }
 
 /// Takes the pages with it: where nobody reads them any more, the export ends.
@@ -180,10 +273,27 @@ impl LiveSource {
                     index.write_unsynced(batch).await?;
                     return Ok(index.sync().await?);
                 }
-                Frame::Kept | Frame::Refused(_) => {
-                    return Err(BackupError::Broken("it spoke out of turn".to_owned()));
-                }
+                Frame::Kept | Frame::Refused(_) => return Err(out_of_turn()),
             }
+        }
+    }
+
+    /// Whether deletions still wait: what is copied after their end is no part of a backup.
+    ///
+    /// # Errors
+    /// When the service broke the backup off, or ended.
+    pub(super) fn check(&mut self) -> Result<(), BackupError> {
+        let stream = self.0.get_ref();
+        stream.set_nonblocking(true).map_err(|error| broken(&error))?;
+        let told = self.0.fill_buf().map(|_| ());
+        self.0.get_ref().set_nonblocking(false).map_err(|error| broken(&error))?;
+        match told {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(broken(&error)),
+            // Nothing but the reason comes before it is asked, and at the end of the stream there is none.
+            Ok(()) => match self.next()? {
+                Frame::Entry(..) | Frame::Complete | Frame::Kept | Frame::Refused(_) => Err(out_of_turn()),
+            },
         }
     }
 
@@ -192,12 +302,11 @@ impl LiveSource {
     /// # Errors
     /// When the service ended meanwhile, or waited no longer.
     pub(super) fn end(mut self) -> Result<(), BackupError> {
-        self.0.get_mut().write_all(b"\n").map_err(|error| broken(&error))?;
+        // Where it waits no longer it reads nothing, and has said why.
+        let asked = self.0.get_mut().write_all(b"\n");
         match self.next()? {
-            Frame::Kept => Ok(()),
-            Frame::Entry(..) | Frame::Complete | Frame::Refused(_) => {
-                Err(BackupError::Broken("it spoke out of turn".to_owned()))
-            }
+            Frame::Kept => asked.map_err(|error| broken(&error)),
+            Frame::Entry(..) | Frame::Complete | Frame::Refused(_) => Err(out_of_turn()),
         }
     }
 
@@ -209,11 +318,15 @@ impl LiveSource {
     }
 }
 
+fn out_of_turn() -> BackupError {
+    BackupError::Broken("it spoke out of turn".to_owned())
+}
+
 fn broken(error: &io::Error) -> BackupError {
     use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     BackupError::Broken(if matches!(error.kind(), UnexpectedEof | BrokenPipe | ConnectionReset) {
-        "it closed the connection: it stopped, it waited longer than storage.backup_limit_s, or this user may not ask it \
-         (run the command as the service's user or as root)"
+        "it closed the connection: it stopped, its log says why it waited no longer (storage.backup_limit_s, a disk that fills), or this user \
+         may not ask it (run the command as the service's user or as root)"
             .to_owned()
     } else {
         error.to_string()

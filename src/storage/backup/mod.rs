@@ -15,7 +15,7 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-pub use live::{LiveBackup, LiveSource, REQUEST};
+pub use live::{HeldObjects, LiveBackup, LiveSource, REQUEST};
 
 use super::Folder;
 use super::folder::{self, CACHES, DataDir, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
@@ -74,7 +74,7 @@ pub enum BackupError {
 /// See [`BackupError`]; `from` is not changed.
 pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
     prepare(from, to)?;
-    copy(&Tree { top: from, is_live: false }, to)
+    copy(from, to)
 }
 
 /// The same of a data folder whose service runs and holds deletions for `source`.
@@ -90,10 +90,12 @@ pub async fn backup_live(
     prepare(from, to)?;
     let index = DataDir::index_in(to);
     source.index_into(&index, config).await?;
-    let (tree, mut files) = (Tree { top: from, is_live: true }, 0);
+    let mut files = 0;
     make_private(&index, &mut files)?;
-    tree.copy_folder(from, to, 0, &mut files)?;
-    source.end()?;
+    let mut tree = Tree { top: from, live: Some(source), files };
+    tree.copy_folder(from, to, 0)?;
+    let Tree { live, files, .. } = tree;
+    live.map_or(Ok(()), LiveSource::end)?;
     finish(from, to, files)
 }
 
@@ -136,13 +138,13 @@ fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
     let mark = to.join(RESTORING);
     make_file(&mark)?.sync_all().map_err(refused(&mark))?;
     sync(to)?;
-    copy(&Tree { top: from, is_live: false }, to)
+    copy(from, to)
 }
 
-fn copy(tree: &Tree, to: &Path) -> Result<u64, BackupError> {
-    let mut files = 0;
-    tree.copy_folder(tree.top, to, 0, &mut files)?;
-    finish(tree.top, to, files)
+fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
+    let mut tree = Tree { top: from, live: None, files: 0 };
+    tree.copy_folder(from, to, 0)?;
+    finish(from, to, tree.files)
 }
 
 /// Makes the copy whole.
@@ -181,11 +183,13 @@ fn refuse_inside(from: &Path, to: &Path) -> Result<(), BackupError> {
 struct Tree<'a> {
     top: &'a Path,
     /// A service uses it: its index is not read here, and folders go in which nothing is left.
-    is_live: bool,
+    live: Option<LiveSource>,
+    /// How many were copied.
+    files: u64,
 }
 
 impl Tree<'_> {
-    fn copy_folder(&self, from: &Path, to: &Path, depth: u32, files: &mut u64) -> Result<(), BackupError> {
+    fn copy_folder(&mut self, from: &Path, to: &Path, depth: u32) -> Result<(), BackupError> {
         let entries = match std::fs::read_dir(from) {
             Err(error) if self.is_gone(depth, &error) => return sync(to),
             entries => entries.map_err(refused(from))?,
@@ -205,10 +209,11 @@ impl Tree<'_> {
             };
             if metadata.is_dir() {
                 DirBuilder::new().mode(0o700).create(&target).map_err(refused(&target))?;
-                self.copy_folder(&source, &target, depth + 1, files)?;
+                self.copy_folder(&source, &target, depth + 1)?;
             } else if metadata.is_file() {
+                self.live.as_mut().map_or(Ok(()), LiveSource::check)?;
                 copy_file(&source, &target)?;
-                *files += 1;
+                self.files += 1;
             } else {
                 return Err(BackupError::Strange(source));
             }
@@ -218,13 +223,13 @@ impl Tree<'_> {
 
     /// The folder of a job goes with its passwords, which wait for no backup.
     fn is_gone(&self, depth: u32, error: &Error) -> bool {
-        self.is_live && depth > 0 && error.kind() == ErrorKind::NotFound
+        self.live.is_some() && depth > 0 && error.kind() == ErrorKind::NotFound
     }
 
     fn is_passing(&self, path: &Path, name: &OsStr) -> bool {
         let is_probes =
             path.parent() == Some(self.top.join("objects").as_path()) && name == Folder::Probes.name();
-        let is_index = self.is_live && path == DataDir::index_in(self.top);
+        let is_index = self.live.is_some() && path == DataDir::index_in(self.top);
         PASSING.iter().any(|passing| name == *passing) || name == VERSION || is_probes || is_index
     }
 }
