@@ -1,6 +1,7 @@
 //! What can be seen from outside: logs and spans on stderr, pretty for people, JSON for machines; metrics.
 
 mod browsers;
+pub mod instruments;
 pub mod metrics;
 mod parts;
 mod process;

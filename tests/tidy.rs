@@ -3,6 +3,8 @@
 //! A rule is a function over one file, with samples that it must find and samples that it must not:
 //! a rule that cannot fail fails here.
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/deployment.rs"]
 mod deployment;
 #[path = "tidy/docs.rs"]

@@ -8,9 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use memchr::memmem;
-
-use super::site::Site;
 
 /// How many times the length of its file a script may have, its text included where that is another one. Rows of
 /// short cells make four to five of them; a longer one is not kept.
@@ -58,21 +55,16 @@ pub struct Scripts {
 }
 
 impl Scripts {
-    /// Room for the scripts of a site's templates; none where its entry is no template, for then nothing is
-    /// rendered.
+    /// Room for the scripts of `files`, the templates of a site, by path.
     #[must_use]
-    pub fn of(site: &Site) -> Option<Self> {
-        let is_template =
-            |path: &str| site.text(path).is_some_and(|text| memmem::find(&text.content, b"<%").is_some());
-        let entry = site.entry();
-        if !is_template(entry) {
-            return None;
-        }
-        let partials = site.paths().filter(|path| *path != entry && is_partial(path) && is_template(path));
-        let paths = std::iter::once(entry).chain(partials);
-        let made: BTreeMap<_, _> = paths.map(|path| (path.to_owned(), OnceLock::new())).collect();
-        let weight = made.keys().filter_map(|path| site.get(path)).map(weight).sum();
-        Some(Self { made, weight, begun: AtomicBool::new(false) })
+    pub fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Bytes)>) -> Self {
+        let mut bytes = 0;
+        let made = files.map(|(path, file)| {
+            bytes += weight(file);
+            (path.to_owned(), OnceLock::new())
+        });
+        let made: BTreeMap<_, _> = made.collect();
+        Self { made, weight: bytes, begun: AtomicBool::new(false) }
     }
 
     /// The most bytes that they may ever take.
@@ -115,7 +107,8 @@ impl Scripts {
     }
 }
 
-fn is_partial(path: &str) -> bool {
+/// Whether templates include files of this name.
+pub(super) fn is_partial(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| PARTIALS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
 }
@@ -133,6 +126,7 @@ fn exact(text: String) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::site::Site;
 
     fn site(entry: &str, files: &[(&str, &'static [u8])]) -> Site {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), Bytes::from_static(text)));
@@ -152,17 +146,20 @@ mod tests {
             ("none.txt", b"<%\0\xff"),
         ];
         let all = site("index.html", &files);
-        let scripts = Scripts::of(&all).unwrap();
+        let scripts = all.clone().keeping_scripts().scripts().cloned().unwrap();
         let templates: Vec<&str> = all.paths().filter(|path| scripts.lacks(path)).collect();
         assert_eq!(templates, ["a.ejs", "b.HTML", "index.html", "latin.html"]);
         assert_eq!(scripts.weight(), 6 * (19 + 8 + 5 + 9) + 4 * 1_024);
-        assert!(Scripts::of(&site("picture.svg", &files)).is_none(), "nothing of it is rendered");
+        assert!(
+            site("picture.svg", &files).keeping_scripts().scripts().is_none(),
+            "nothing of it is rendered"
+        );
     }
 
     #[test]
     fn they_are_made_once_and_within_their_weight() {
         let all = site("index.html", &[("index.html", b"<%= 1 %>")]);
-        let scripts = Scripts::of(&all).unwrap();
+        let scripts = all.clone().keeping_scripts().scripts().cloned().unwrap();
         assert!(scripts.begin() && !scripts.begin());
         scripts.release();
         assert!(scripts.begin() && scripts.lacks("index.html"));

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use memchr::memmem;
 
 use super::encoding::{self, Doubt, Encoding, Form, UTF_8};
 use super::lines::Notes;
-use super::scripts::{Script, Scripts};
+use super::scripts::{self, Script, Scripts};
 
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
 pub type Files = BTreeMap<String, Bytes>;
@@ -97,8 +98,26 @@ impl Site {
     /// The same site with room for the scripts of its templates, for one who keeps it.
     #[must_use]
     pub fn keeping_scripts(self) -> Self {
-        let scripts = Scripts::of(&self).filter(|_| self.page.is_none());
+        let scripts = self.empty_scripts().filter(|_| self.page.is_none());
         Self { scripts: scripts.map(Arc::new), ..self }
+    }
+
+    /// Room for the scripts of its templates, none made yet. None where the entry has no tags: then nothing is rendered.
+    #[must_use]
+    pub fn empty_scripts(&self) -> Option<Scripts> {
+        self.is_template(&self.entry).then(|| Scripts::of(self.templates()))
+    }
+
+    /// The entry, and the files with tags that it may include.
+    fn templates(&self) -> impl Iterator<Item = (&str, &Bytes)> {
+        let is_included =
+            |path: &str| path == self.entry() || scripts::is_partial(path) && self.is_template(path);
+        let paths = self.paths().filter(move |path| is_included(path));
+        paths.filter_map(|path| Some((path, self.get(path)?)))
+    }
+
+    fn is_template(&self, path: &str) -> bool {
+        self.text(path).is_some_and(|text| memmem::find(&text.content, b"<%").is_some())
     }
 
     /// The same site with `scripts`, which are those of a site of the same content.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
-use super::step::StepFault;
+use super::step_error::StepError;
 use super::work::WorkFile;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
@@ -102,7 +102,7 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is none.
-    pub fn into_template(self) -> Result<Site, StepFault> {
+    pub fn into_template(self) -> Result<Site, StepError> {
         match self.body {
             Body::Template(site) => Ok(site),
             Body::Page(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
@@ -113,7 +113,7 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is none.
-    pub fn into_page(self) -> Result<Page, StepFault> {
+    pub fn into_page(self) -> Result<Page, StepError> {
         match self.body {
             Body::Page(page) => Ok(*page),
             Body::Template(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
@@ -124,7 +124,7 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is no file, or one that is being stored.
-    pub fn into_chunks(self) -> Result<BoxStream<'static, std::io::Result<Bytes>>, StepFault> {
+    pub fn into_chunks(self) -> Result<BoxStream<'static, std::io::Result<Bytes>>, StepError> {
         match self.body {
             Body::Held(bytes) => Ok(stream::iter([Ok(bytes)]).boxed()),
             Body::Work(file) => Ok(file.into_chunks()),
@@ -135,8 +135,8 @@ impl Document {
 
 impl DocumentKind {
     /// A step was given what it cannot work on: the plan, or the step before, is wrong.
-    fn unusable(self) -> StepFault {
-        StepFault::internal(&format!(
+    fn unusable(self) -> StepError {
+        StepError::internal(&format!(
             "a step was given a document of the kind '{}' and cannot use it",
             self.name()
         ))

@@ -17,8 +17,9 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::variables::{Reading, VariableReader};
-use crate::workers::assemble::{Language, Order};
+use crate::workers::assemble::Order;
 use crate::workers::fill::FillLimits;
+use crate::workers::language::Language;
 use crate::workers::lint::{LintJob, LintReport, Linted};
 use crate::workers::{Asked, FileSource, WorkerFault};
 

@@ -154,7 +154,7 @@ fn step_of(engine: &Engine, ability: &Ability) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::step::StepRunner;
+    use crate::engines::runner::StepRunner;
     use crate::engines::{Basis, ejs};
 
     const DOCX: DocumentKind = DocumentKind::Template(TemplateKind::Docx);

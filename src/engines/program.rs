@@ -8,7 +8,8 @@ use tokio::fs::File;
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::document::Document;
-use super::step::{Outlet, StepContext, StepFault};
+use super::runner::{Outlet, StepContext};
+use super::step_error::StepError;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
@@ -47,7 +48,7 @@ impl ProgramSteps {
         job: &StepContext<'_>,
         cores: usize,
         run: ProgramRun,
-    ) -> Result<Finished, StepFault> {
+    ) -> Result<Finished, StepError> {
         let name = run.name;
         let _slot = self.slot(job, cores).await;
         self.programs.run(run).await.map_err(|error| fault(&error, |error| limit(name, error)))
@@ -66,12 +67,12 @@ impl ProgramSteps {
 }
 
 /// Why a program made nothing, by who can do something about it; `limit` says which limit was met.
-pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> StepFault) -> StepFault {
+pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> StepError) -> StepError {
     match error {
-        ProgramError::NotStarted(cause) => StepFault::NotStarted(cause.clone()),
+        ProgramError::NotStarted(cause) => StepError::NotStarted(cause.clone()),
         ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
-        ProgramError::Input(_) | ProgramError::System(_) => StepFault::internal(&error.to_string()),
+        ProgramError::Input(_) | ProgramError::System(_) => StepError::internal(&error.to_string()),
     }
 }
 
@@ -112,7 +113,7 @@ impl RunLimits {
 
     /// Why `program` made nothing.
     #[must_use]
-    pub fn fault(&self, program: &str, error: &ProgramError) -> StepFault {
+    pub fn fault(&self, program: &str, error: &ProgramError) -> StepError {
         fault(error, |error| match error {
             ProgramError::TooMuch(excess) => self.too_much(program, *excess),
             ProgramError::Deadline
@@ -125,7 +126,7 @@ impl RunLimits {
 
     /// The deadline has passed.
     #[must_use]
-    pub fn too_late(&self, program: &str) -> StepFault {
+    pub fn too_late(&self, program: &str) -> StepError {
         let Self { section, timeout_ms, remedy, .. } = self;
         let sentence = format!(
             "{program} did not finish the document within {timeout_ms} ms ({section}.timeout_ms); look for {remedy}"
@@ -135,7 +136,7 @@ impl RunLimits {
 
     /// The document took too much of something.
     #[must_use]
-    pub fn too_much(&self, program: &str, excess: Excess) -> StepFault {
+    pub fn too_much(&self, program: &str, excess: Excess) -> StepError {
         let Self { section, memory_mb, processor_s, files_mb, files, printed_bytes, remedy, .. } = self;
         let taken = match excess {
             Excess::Memory => format!("takes more than {memory_mb} MB of memory ({section}.memory_limit_mb)"),
@@ -159,7 +160,7 @@ impl RunLimits {
 ///
 /// # Errors
 /// `internal` when it is no file.
-pub fn input(name: &str, document: Document) -> Result<Input, StepFault> {
+pub fn input(name: &str, document: Document) -> Result<Input, StepError> {
     Ok(Input::stream(name, StreamReader::new(document.into_chunks()?)))
 }
 
@@ -173,7 +174,7 @@ pub async fn output(
     name: &str,
     outlet: &Outlet<'_>,
     (kind, pages): (FileKind, Option<u32>),
-) -> Result<Document, StepFault> {
+) -> Result<Document, StepError> {
     let made = finished.open(name, outlet.limit_bytes()).map_err(|error| unusable(name, &error))?;
     let mut sink = outlet.open().await?;
     let mut chunks = ReaderStream::with_capacity(File::from_std(made.file), CHUNK_BYTES);
@@ -183,23 +184,23 @@ pub async fn output(
     sink.finish(kind, pages).await
 }
 
-fn unusable(name: &str, error: &OutputError) -> StepFault {
+fn unusable(name: &str, error: &OutputError) -> StepError {
     match error {
         OutputError::TooLong { limit_bytes, .. } => {
             let sentence = format!("the document is larger than {limit_bytes} bytes");
             JobFault::new(FaultCode::OutputTooLarge, sentence).into()
         }
         OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => {
-            StepFault::internal(&format!("{name}: {error}"))
+            StepError::internal(&format!("{name}: {error}"))
         }
     }
 }
 
-fn unreadable(name: &str, error: &io::Error) -> StepFault {
-    StepFault::internal(&format!("{name}: {error}"))
+fn unreadable(name: &str, error: &io::Error) -> StepError {
+    StepError::internal(&format!("{name}: {error}"))
 }
 
-fn limit(name: &str, error: &ProgramError) -> StepFault {
+fn limit(name: &str, error: &ProgramError) -> StepError {
     let sentence =
         format!("{name}: {error}; look for a loop that does not end, or have less in the document");
     JobFault::new(FaultCode::TemplateLimit, sentence).into()

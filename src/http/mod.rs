@@ -9,6 +9,7 @@ mod objects;
 mod openapi;
 mod problem;
 mod query;
+mod request_id;
 mod routing;
 mod serve;
 mod state;

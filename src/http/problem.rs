@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, ResponseError, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::middleware::request::RequestId;
+use crate::http::request_id::RequestId;
 use crate::problem::{Code, Fault, Problem};
 
 /// The result of every handler.

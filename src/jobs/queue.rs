@@ -32,7 +32,7 @@ use std::time::Duration;
 use self::engines::EngineRuns;
 use super::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
 use crate::domain::ids::{AccountId, JobId};
-use crate::telemetry::metrics::Level;
+use crate::telemetry::instruments::Level;
 
 pub use self::engines::EngineLimits;
 

@@ -9,7 +9,9 @@ use crate::engines::catalog::Unplanned;
 use crate::engines::document::Document;
 use crate::engines::plan::Plan;
 use crate::engines::requirement::Lack;
-use crate::engines::step::{self, Outlet, StepContext, StepFault};
+use crate::engines::runner::{Outlet, StepContext};
+use crate::engines::step;
+use crate::engines::step_error::StepError;
 use crate::templates::source::Loaded;
 
 /// The plan of a job.
@@ -84,8 +86,8 @@ async fn take(
         return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
     };
     runner.run(step, job, input).await.map_err(|fault| match fault {
-        StepFault::NotStarted(cause) => not_started(parts, step, &cause),
-        StepFault::Job(_) | StepFault::Store(_) => fault_of(fault),
+        StepError::NotStarted(cause) => not_started(parts, step, &cause),
+        StepError::Job(_) | StepError::Store(_) => fault_of(fault),
     })
 }
 

@@ -5,7 +5,7 @@ use futures_util::StreamExt as _;
 use super::{Parts, RunInput, STORE_SILENT, StoredDocument};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::engines::document::{Body, Document, DocumentKind};
-use crate::engines::step::StepFault;
+use crate::engines::step_error::StepError;
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
 /// Makes a file durable, under the name of what it is.
@@ -37,12 +37,12 @@ pub(super) async fn publish(
     Ok(StoredDocument { file, bytes: meta.bytes, pages, content: None })
 }
 
-async fn copied(parts: &Parts, document: Document) -> Result<Box<dyn StagedObject>, StepFault> {
+async fn copied(parts: &Parts, document: Document) -> Result<Box<dyn StagedObject>, StepError> {
     let mut chunks = document.into_chunks()?;
-    let mut staged = parts.store.stage(parts.limits.output_limit_bytes).await.map_err(StepFault::Store)?;
+    let mut staged = parts.store.stage(parts.limits.output_limit_bytes).await.map_err(StepError::Store)?;
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| StepFault::Store(StoreError::Failed(error)))?;
-        staged.write(chunk).await.map_err(StepFault::Store)?;
+        let chunk = chunk.map_err(|error| StepError::Store(StoreError::Failed(error)))?;
+        staged.write(chunk).await.map_err(StepError::Store)?;
     }
     Ok(staged)
 }
@@ -53,11 +53,11 @@ fn unfinished(kind: DocumentKind) -> JobFault {
 }
 
 /// What a job is told of a step that failed, where the engine was there.
-pub(super) fn fault_of(fault: StepFault) -> JobFault {
+pub(super) fn fault_of(fault: StepError) -> JobFault {
     match fault {
-        StepFault::Job(fault) => fault,
-        StepFault::Store(error) => store_fault(&error),
-        StepFault::NotStarted(cause) => {
+        StepError::Job(fault) => fault,
+        StepError::Store(error) => store_fault(&error),
+        StepError::NotStarted(cause) => {
             tracing::error!(error = cause, "an engine could not be started");
             JobFault::new(
                 FaultCode::EngineUnavailable,

@@ -3,7 +3,7 @@
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::metrics::{Count, Counts, Level, Levels};
+use super::instruments::{Count, Counts, Level, Levels};
 use super::register::Register;
 use crate::domain::lane::Lane;
 

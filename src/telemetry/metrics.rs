@@ -7,9 +7,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use prometheus_client::encoding::text;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::browsers::BrowserMetrics;
@@ -18,23 +15,10 @@ use super::parts::{
     StoreMetrics,
 };
 use super::process;
-use super::register::{Labelled, Register};
+use super::register::Register;
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
 use super::tex::TexMetrics;
-
-/// A number that only grows.
-pub type Count = Counter;
-/// A number of the present.
-pub type Level = Gauge;
-/// How long, or how many, in buckets.
-pub type Spread = Histogram;
-/// Numbers that only grow, by labels.
-pub type Counts<const N: usize> = Labelled<N, Counter>;
-/// Numbers of the present, by labels.
-pub type Levels<const N: usize> = Labelled<N, Gauge>;
-/// Spreads by labels.
-pub type Spreads<const N: usize> = Labelled<N, Histogram>;
 
 /// Everything that is counted. Clones share it.
 #[derive(Clone)]

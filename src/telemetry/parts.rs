@@ -6,7 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use super::metrics::{Count, Counts, Level, Levels, Spread, Spreads};
+use super::instruments::{Count, Counts, Level, Levels, Spread, Spreads};
 use super::register::{Label, Register};
 use crate::domain::fault::FaultCode;
 use crate::domain::kinds::{Target, TemplateKind};

@@ -3,7 +3,7 @@
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::time::Instant;
 
-use super::metrics::{Level, Levels, Spread, Spreads};
+use super::instruments::{Level, Levels, Spread, Spreads};
 use super::parts::in_seconds;
 use super::register::Register;
 

@@ -3,7 +3,7 @@
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::metrics::{Counts, Level};
+use super::instruments::{Counts, Level};
 use super::register::Register;
 
 /// What changes templates.

@@ -3,7 +3,7 @@
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::metrics::{Counts, Level};
+use super::instruments::{Counts, Level};
 use super::register::Register;
 
 /// Formats of preambles: what TeX has read of one, made ahead for the next documents that begin with it.

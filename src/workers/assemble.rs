@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::fill::FillJob;
+use super::language::Language;
 use super::lint::LintJob;
 use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
 use super::unfilled::UnfilledJob;
@@ -52,17 +53,6 @@ pub enum Order<'a> {
     Unfilled(UnfilledJob),
     /// To look through a template; answered by [`Linted`](super::lint::Linted).
     Lint(LintJob<'a>),
-}
-
-/// What a template is written in: says how values are escaped, and which tags there are beside those of EJS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
-    /// HTML.
-    #[default]
-    Html,
-    /// LaTeX.
-    Latex,
 }
 
 /// A page to make; the body is the entry, its script where there is one, and the data.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::assemble::Language;
 use super::fill::FillLimits;
+use super::language::Language;
 
 /// A template to look through; the body is its entry.
 #[derive(Debug, Deserialize, Serialize)]

@@ -15,6 +15,7 @@ mod frame;
 mod group;
 mod holdings;
 mod housing;
+pub mod language;
 pub mod libreoffice;
 pub mod lint;
 mod place;

@@ -11,7 +11,7 @@
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::GaugeGuard;
-use crate::telemetry::metrics::Level;
+use crate::telemetry::instruments::Level;
 
 /// So many accounts may have as many waiting children as one account may have.
 const WAITING_ACCOUNTS: usize = 4;

@@ -28,7 +28,6 @@ use tokio::time::{sleep, timeout};
 
 use self::claim::Claim;
 use self::lease::Lease;
-pub(super) use self::relief::Relief;
 use self::shelf::Shelf;
 use super::housing::{House, Housing, Quarters};
 use super::place::{Levels, Place, Places};

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,7 +19,6 @@ use super::frame::{self, FrameError, Given, Saying};
 use super::group::Standing;
 use super::housing::House;
 use super::place::Place;
-use super::pool::Relief;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
@@ -144,6 +145,22 @@ pub(super) struct Worker {
     house: Option<House>,
     /// By what it differs from the pool's other children.
     environment: Vec<(&'static str, String)>,
+}
+
+/// What a server that did enough is told: whether another one is ready in its place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Relief(Arc<AtomicBool>);
+
+impl Relief {
+    /// Whether it may go.
+    pub fn has_come(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Another server is ready.
+    pub fn come(&self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 impl Worker {

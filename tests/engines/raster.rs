@@ -8,7 +8,9 @@ use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
-use platen::engines::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use platen::engines::runner::{StepContext, StepRunner};
+use platen::engines::step::{Step, StepKind};
+use platen::engines::step_error::StepError;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -39,7 +41,7 @@ struct Carbon;
 
 #[async_trait(?Send)]
 impl StepRunner for Carbon {
-    async fn run(&self, step: &Step, job: &mut StepContext<'_>, _: Document) -> Result<Document, StepFault> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, _: Document) -> Result<Document, StepError> {
         let data: Value = serde_json::from_slice(job.data).unwrap();
         let mut sink = job.outlet.open().await?;
         sink.write(Bytes::from(STANDARD.decode(data["pdf"].as_str().unwrap()).unwrap())).await?;

@@ -5,7 +5,9 @@ use platen::engines::Engine;
 use platen::engines::document::Document;
 use platen::engines::plan::Ability;
 use platen::engines::requirement::{Part, Requirement};
-use platen::engines::step::{Step, StepContext, StepFault, StepRunner};
+use platen::engines::runner::{StepContext, StepRunner};
+use platen::engines::step::Step;
+use platen::engines::step_error::StepError;
 
 use crate::fake;
 
@@ -40,7 +42,7 @@ struct Nobody;
 
 #[async_trait(?Send)]
 impl StepRunner for Nobody {
-    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, StepFault> {
+    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, StepError> {
         panic!("{} is not there", step.name())
     }
 }

@@ -17,7 +17,7 @@ use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
 use platen::engines::page::{PageEngine, PageOrder};
-use platen::engines::step::Sink;
+use platen::engines::runner::Sink;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
 use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
-use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob, Language};
+use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
+use platen::workers::language::Language;
 use serde::Deserialize;
 use serde_json::json;
 

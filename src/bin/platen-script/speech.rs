@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use javascriptcore6::Value;
-use platen::workers::assemble::Language;
+use platen::workers::language::Language;
 
 use crate::machine::{Machine, Thrown};
 

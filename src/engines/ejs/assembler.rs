@@ -19,7 +19,8 @@ use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{Answer, AssembleJob, Assembled, Language, Order};
+use crate::workers::assemble::{Answer, AssembleJob, Assembled, Order};
+use crate::workers::language::Language;
 use crate::workers::{Asked, Starter};
 
 /// Makes pages. Cloning shares its processes.

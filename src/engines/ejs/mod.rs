@@ -12,12 +12,14 @@ pub(super) use assembler::{entry_text, has_tags, object};
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
 use super::plan::Ability;
+use super::runner::{StepContext, StepRunner};
 use super::script::JAVASCRIPT_CORE;
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
-use crate::workers::assemble::Language;
+use crate::workers::language::Language;
 
 /// The engine. Without the library, `plain` makes the pages that have no tag.
 pub const ENGINE: Engine = Engine {
@@ -61,7 +63,7 @@ impl StepRunner for Assembler {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let site = input.into_template()?;
         let PageOptions { extras, scene, .. } = job.options;
         let [header, footer] = BANNERS;
@@ -85,7 +87,7 @@ impl Assembler {
         job: &StepContext<'_>,
         site: &Site,
         (name, template): (&str, Option<&str>),
-    ) -> Result<Option<String>, StepFault> {
+    ) -> Result<Option<String>, StepError> {
         let Some(template) = template.filter(|_| job.plan.heeds(name)) else { return Ok(None) };
         Ok(Some(self.assemble_banner(job.meter, site, (name, template), job.data).await?))
     }

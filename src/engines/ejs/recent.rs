@@ -63,7 +63,7 @@ impl Recent {
         match self.0.get(&key) {
             Some(Seen::Again(scripts)) => Some(scripts),
             Some(Seen::Once) => {
-                let scripts = Arc::new(Scripts::of(site)?);
+                let scripts = Arc::new(site.empty_scripts()?);
                 self.0.insert(key, Seen::Again(Arc::clone(&scripts)));
                 Some(scripts)
             }

@@ -16,7 +16,9 @@ use self::errors::Sentences;
 use self::export::Export;
 use self::fonts::InstalledFonts;
 use super::document::Document;
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::{OfficeConfig, OfficeStart};
 use crate::domain::format_opts::PageOptions;
@@ -62,13 +64,13 @@ impl StepRunner for LibreOffice {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let kind = step.file()?;
         let Some(export) = Export::of(step.from, kind) else {
-            return Err(StepFault::internal("LibreOffice was to make what it does not"));
+            return Err(StepError::internal("LibreOffice was to make what it does not"));
         };
         let chunks = input.into_chunks()?.try_collect::<Vec<Bytes>>().await;
-        let chunks = chunks.map_err(|error| StepFault::internal(&error.to_string()))?;
+        let chunks = chunks.map_err(|error| StepError::internal(&error.to_string()))?;
         let is_filled = job.plan.steps().iter().any(|step| step.kind == StepKind::Assemble);
         let convert = ConvertJob {
             extension: Cow::Borrowed(format_of(export.from, &chunks).extension()),
@@ -151,7 +153,7 @@ impl LibreOffice {
         job: &StepContext<'_>,
         convert: ConvertJob<'static>,
         document: Vec<Bytes>,
-    ) -> Result<(Remarks, Bytes), StepFault> {
+    ) -> Result<(Remarks, Bytes), StepError> {
         let slot = self.slots.acquire(job.meter, 1).await;
         let (pool, account) = (self.pool.clone(), job.meter.account());
         let converting = tokio::spawn(async move {
@@ -159,7 +161,7 @@ impl LibreOffice {
             drop(slot);
             converted
         });
-        let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
+        let converted = converting.await.map_err(|error| StepError::internal(&error.to_string()))?;
         let sentences = Sentences { config: &self.config, bounds: self.bounds, options: job.options };
         let (converted, made) = converted.map_err(|fault| sentences.of_server(fault))?;
         if let Converted::Made(remarks) = converted {

@@ -12,8 +12,10 @@ use self::files::TemplateFiles;
 use super::Engine;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
+use super::runner::{StepContext, StepRunner};
 use super::script::{JAVASCRIPT_CORE, ScriptPool};
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use crate::config::{Config, OfficeConfig};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Delimiters;
@@ -71,7 +73,7 @@ impl StepRunner for Office {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (kind, template) = (step.file()?, input.kind);
         let site = input.into_template()?;
         let Some(file) = site.page() else {
@@ -83,7 +85,7 @@ impl StepRunner for Office {
                 self.fill(job, (&site, file)).await?
             }
             Some(format) => self.unfilled(step, job, (format, file)).await?,
-            None => return Err(StepFault::internal("an Office file of a type that is none")),
+            None => return Err(StepError::internal("an Office file of a type that is none")),
         };
         let mut sink = job.outlet.open().await?;
         sink.write(file).await?;
@@ -96,7 +98,7 @@ impl Office {
         &self,
         job: &mut StepContext<'_>,
         (site, file): (&Site, &Bytes),
-    ) -> Result<Bytes, StepFault> {
+    ) -> Result<Bytes, StepError> {
         self.script.check_size(file.len() + job.data.len())?;
         let (office, scene) = (&job.options.office, &job.options.scene);
         let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());
@@ -125,7 +127,7 @@ impl Office {
             Filled::BadData(why) => fault(FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
             Filled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
             Filled::OutOfMemory => Err(self.script.out_of_memory().into()),
-            Filled::Broken(cause) => Err(StepFault::internal(&cause)),
+            Filled::Broken(cause) => Err(StepError::internal(&cause)),
         }
     }
 }
@@ -138,7 +140,7 @@ fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
     }
 }
 
-fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepFault> {
+fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepError> {
     Err(JobFault::new(code, sentence).into())
 }
 

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use super::{Office, fault};
 use crate::domain::fault::FaultCode;
 use crate::domain::office_format::OfficeFormat;
-use crate::engines::step::{Step, StepContext, StepFault};
+use crate::engines::runner::StepContext;
+use crate::engines::step::Step;
+use crate::engines::step_error::StepError;
 use crate::workers::assemble::Order;
 use crate::workers::unfilled::{Unfilled, UnfilledFile, UnfilledJob};
 
@@ -19,7 +21,7 @@ impl Office {
         step: &Step,
         job: &mut StepContext<'_>,
         (format, file): (OfficeFormat, &Bytes),
-    ) -> Result<Bytes, StepFault> {
+    ) -> Result<Bytes, StepError> {
         let is_last = job.plan.steps().last() == Some(step);
         if is_last && !format.is_present() {
             return fault(FaultCode::TemplateInvalid, not_anew(format));
@@ -46,7 +48,7 @@ impl Office {
             }
             Unfilled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
             Unfilled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
-            Unfilled::Broken(cause) => Err(StepFault::internal(&cause)),
+            Unfilled::Broken(cause) => Err(StepError::internal(&cause)),
         }
     }
 }

@@ -19,7 +19,9 @@ pub use render::{PageEngine, PageOrder, RenderError};
 
 use super::document::{Document, DocumentKind, Page};
 use super::plan::{Ability, Plan};
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use super::{Engine, thread};
 use crate::domain::fault::JobFault;
 use crate::domain::kinds::FileKind;
@@ -104,7 +106,7 @@ impl StepRunner for PageEngine {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (page, file) = (input.into_page()?, step.file()?);
         if step.kind == StepKind::Snapshot
             && let Some(document) = as_it_is(job, &page).await?

@@ -18,7 +18,9 @@ use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, RunLimits, output};
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::PandocConfig;
 use crate::domain::kinds::FileKind;
@@ -70,7 +72,7 @@ impl StepRunner for Pandoc {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let texts = Arc::new(told::texts(&site));
         let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();

@@ -9,7 +9,8 @@ use bytes::{Bytes, BytesMut};
 use super::order::PICTURES;
 use crate::domain::site::Site;
 use crate::engines::Basis;
-use crate::engines::step::{StepContext, StepFault};
+use crate::engines::runner::StepContext;
+use crate::engines::step_error::StepError;
 use crate::engines::{raster, thread};
 use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
 use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
@@ -56,7 +57,7 @@ impl Pictures {
         job: &StepContext<'_>,
         site: &Site,
         sources: &Arc<Vec<(String, String)>>,
-    ) -> Result<Vec<Input>, StepFault> {
+    ) -> Result<Vec<Input>, StepError> {
         let mut made = Vec::new();
         let mut left = self.limit_bytes;
         for path in named(site, sources).await? {
@@ -96,7 +97,7 @@ impl Pictures {
 }
 
 /// The PDF files whose names stand in a source. Each is looked for in all sources, so not all of an archive are.
-async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, StepFault> {
+async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, StepError> {
     let stem =
         |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
     let files = site.paths().filter_map(|path| Some((path.to_owned(), stem(path)?)));

@@ -10,11 +10,13 @@ use super::document::{Document, DocumentKind, Page};
 use super::ejs::{BANNERS, entry_text, has_tags, object};
 use super::plan::Ability;
 use super::requirement::Lack;
+use super::runner::{StepContext, StepRunner};
 use super::script::JAVASCRIPT_CORE;
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::TemplateKind;
-use crate::workers::assemble::Language;
+use crate::workers::language::Language;
 
 /// The engine. It stands behind `ejs`, which costs less, so it is taken only where that one is missing.
 pub const ENGINE: Engine = Engine {
@@ -50,7 +52,7 @@ impl StepRunner for Plain {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let site = input.into_template()?;
         object(job.data)?;
         if step.to == DocumentKind::Source {

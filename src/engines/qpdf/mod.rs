@@ -17,7 +17,9 @@ use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, input as program_input, output as program_output};
 use super::requirement::{Numbers, Part, Requirement, Version};
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use crate::domain::format_opts::{Passwords, Protection};
 use crate::domain::kinds::FileKind;
 use crate::workers::{Finished, Input, Profile, ProgramRun};
@@ -79,10 +81,10 @@ impl StepRunner for Qpdf {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (file, pages) = (step.file()?, input.pages);
         let protection = &job.options.protection;
-        let order = order(protection).map_err(|error| StepFault::internal(&error.to_string()))?;
+        let order = order(protection).map_err(|error| StepError::internal(&error.to_string()))?;
         let run = ProgramRun {
             name: NAME,
             program: QPDF.installed().unwrap_or(Path::new(PROGRAM)).to_owned(),
@@ -101,10 +103,10 @@ impl StepRunner for Qpdf {
 }
 
 /// It made no file. What it says goes into the log, unless a password is in it.
-fn refused(finished: &Finished, protection: &Protection) -> StepFault {
+fn refused(finished: &Finished, protection: &Protection) -> StepError {
     let said = String::from_utf8_lossy(&finished.stderr);
     let Passwords { user, owner } = &protection.passwords;
     let tells = [user, owner].into_iter().flatten().any(|password| said.contains(password.secret()));
     let said = if tells { "what it says has a password in it" } else { said.trim() };
-    StepFault::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
+    StepError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
 }

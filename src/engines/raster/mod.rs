@@ -11,7 +11,9 @@ use self::errors::Sentences;
 use self::passage::Passage;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::RasterConfig;
 use crate::domain::format_opts::PageOptions;
@@ -81,7 +83,7 @@ impl StepRunner for Raster {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (kind, known_pages) = (step.file()?, input.pages);
         let output = output(kind, job.options)?;
         let is_deck = output == Output::Slides;
@@ -120,7 +122,7 @@ impl StepRunner for Raster {
                 sink.finish(kind, Some(pages)).await
             }
             Rastered::Failed(error) => Err(sentences.of_document(&error).into()),
-            Rastered::Broken(cause) => Err(StepFault::internal(&cause)),
+            Rastered::Broken(cause) => Err(StepError::internal(&cause)),
         }
     }
 }
@@ -189,7 +191,7 @@ fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     Selection { within, ranges: ranges.collect() }
 }
 
-fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepFault> {
+fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepError> {
     match kind {
         FileKind::Png => Ok(Output::Pictures(Format::Png)),
         FileKind::Jpg => {
@@ -198,7 +200,7 @@ fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepFault> {
         }
         FileKind::Pptx => Ok(Output::Slides),
         FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
-            Err(StepFault::internal(&format!("a picture is never a {}", kind.name())))
+            Err(StepError::internal(&format!("a picture is never a {}", kind.name())))
         }
     }
 }

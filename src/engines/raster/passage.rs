@@ -9,7 +9,8 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use tokio::sync::Mutex;
 
-use crate::engines::step::{Sink, StepFault};
+use crate::engines::runner::Sink;
+use crate::engines::step_error::StepError;
 use crate::workers::raster::DOCUMENT;
 use crate::workers::{Asked, FileSource, Refused};
 
@@ -18,7 +19,7 @@ pub(super) struct Passage {
     chunks: Mutex<BoxStream<'static, io::Result<Bytes>>>,
     sink: Mutex<Sink>,
     /// Why a part could not be taken.
-    fault: std::sync::Mutex<Option<StepFault>>,
+    fault: std::sync::Mutex<Option<StepError>>,
 }
 
 impl Passage {
@@ -30,7 +31,7 @@ impl Passage {
     ///
     /// # Errors
     /// When some of it could not be.
-    pub(super) fn end(self) -> Result<Sink, StepFault> {
+    pub(super) fn end(self) -> Result<Sink, StepError> {
         match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(fault) => Err(fault),
             None => Ok(self.sink.into_inner()),

@@ -12,7 +12,7 @@ use crate::domain::format_opts::TexProgram;
 use crate::domain::site::Site;
 use crate::engines::program::RunLimits;
 use crate::engines::requirement::{Lack, Requirement};
-use crate::engines::step::StepFault;
+use crate::engines::step_error::StepError;
 use crate::engines::thread;
 use crate::workers::{Finished, ProgramError};
 
@@ -30,7 +30,7 @@ pub(super) enum TexError {
     /// That other one was ended by something else, such as a limit.
     Ended(Tried, JobFault),
     /// Anything else.
-    Step(StepFault),
+    Step(StepError),
 }
 
 /// A program that was tried for what the first one lacks.
@@ -46,20 +46,20 @@ impl TexError {
     pub fn behind(self, tried: Tried) -> Self {
         match self {
             Self::Document(error) => Self::Both(tried, error),
-            Self::Step(StepFault::Job(fault)) => Self::Ended(tried, fault),
+            Self::Step(StepError::Job(fault)) => Self::Ended(tried, fault),
             other @ (Self::Both(..) | Self::Ended(..) | Self::Step(_)) => other,
         }
     }
 }
 
-impl From<StepFault> for TexError {
-    fn from(fault: StepFault) -> Self {
+impl From<StepError> for TexError {
+    fn from(fault: StepError) -> Self {
         Self::Step(fault)
     }
 }
 
 /// The error as the job ends with it. On a thread of its own: the line is looked for in all of the source.
-pub(super) async fn told(error: TexError, site: Site) -> StepFault {
+pub(super) async fn told(error: TexError, site: Site) -> StepError {
     let told = move || {
         let folder = Folder::of(&site);
         let origins = Origins::of(&folder);
@@ -75,11 +75,11 @@ pub(super) async fn told(error: TexError, site: Site) -> StepFault {
         };
         JobFault::new(code, sentence).into()
     };
-    thread::apart(told).await.unwrap_or_else(StepFault::from)
+    thread::apart(told).await.unwrap_or_else(StepError::from)
 }
 
 /// A run that ended without saying why.
-pub(super) fn silent(program: TexProgram, status: ExitStatus) -> StepFault {
+pub(super) fn silent(program: TexProgram, status: ExitStatus) -> StepError {
     let name = program.name();
     let sentence = format!(
         "{name} ended without a document and without an error ({status}); look for what ends the document before \
@@ -89,7 +89,7 @@ pub(super) fn silent(program: TexProgram, status: ExitStatus) -> StepFault {
 }
 
 /// What xdvipdfmx says of pages that it makes no PDF of: as a rule a picture or a font that it does not find.
-pub(super) fn unconverted(finished: &Finished) -> StepFault {
+pub(super) fn unconverted(finished: &Finished) -> StepError {
     let said = String::from_utf8_lossy(&finished.stderr);
     let said = said.lines().rfind(|line| line.contains("fatal:")).and_then(|line| line.split_once("fatal:"));
     let said = said.map_or_else(|| finished.status.to_string(), |(_, said)| said.trim().to_owned());
@@ -98,24 +98,24 @@ pub(super) fn unconverted(finished: &Finished) -> StepFault {
 }
 
 /// A document without pages.
-pub(super) fn no_pages() -> StepFault {
+pub(super) fn no_pages() -> StepError {
     let sentence = "the document has no pages; put something between \\begin{document} and \\end{document}";
     JobFault::new(FaultCode::TemplateInvalid, sentence).into()
 }
 
 /// A run that went well and left no PDF.
-pub(super) fn no_file() -> StepFault {
+pub(super) fn no_file() -> StepError {
     let sentence = "TeX wrote no PDF; look for what has it write something else, such as \\pdfoutput=0";
     JobFault::new(FaultCode::TemplateError, sentence).into()
 }
 
 /// A list of which nothing came, for a fault of what it is made of.
-pub(super) fn unlisted(sentence: &str) -> StepFault {
+pub(super) fn unlisted(sentence: &str) -> StepError {
     JobFault::new(FaultCode::TemplateError, sentence).into()
 }
 
 /// A program that made no list, for a reason that is not known; the first that it printed may tell.
-pub(super) fn silent_list(name: &str, finished: &Finished) -> StepFault {
+pub(super) fn silent_list(name: &str, finished: &Finished) -> StepError {
     let said = String::from_utf8_lossy(&finished.stderr);
     let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let said: String = said.chars().filter(|letter| !letter.is_control()).take(SAID_LETTERS).collect();
@@ -124,12 +124,12 @@ pub(super) fn silent_list(name: &str, finished: &Finished) -> StepFault {
 }
 
 /// A program that a document asks for and that is not here.
-pub(super) fn missing(program: TexProgram) -> StepFault {
+pub(super) fn missing(program: TexProgram) -> StepError {
     lacking(needs::of(program))
 }
 
 /// The same of any program.
-pub(super) fn lacking(requirement: &'static Requirement) -> StepFault {
+pub(super) fn lacking(requirement: &'static Requirement) -> StepError {
     let lack = Lack::Missing(requirement);
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string()).into()
 }
@@ -149,11 +149,11 @@ pub(super) fn limits(config: &TexConfig) -> RunLimits {
 }
 
 /// Names the limits by their keys.
-pub(super) fn of_program(error: &ProgramError, config: &TexConfig) -> StepFault {
+pub(super) fn of_program(error: &ProgramError, config: &TexConfig) -> StepError {
     limits(config).fault(TEX, error)
 }
 
 /// The deadline has passed.
-pub(super) fn too_late(config: &TexConfig) -> StepFault {
+pub(super) fn too_late(config: &TexConfig) -> StepError {
     limits(config).too_late(TEX)
 }

@@ -32,7 +32,9 @@ use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, output};
-use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::runner::{StepContext, StepRunner};
+use super::step::{Step, StepKind};
+use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
@@ -82,7 +84,7 @@ impl StepRunner for Tex {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
         let source = folder.source();

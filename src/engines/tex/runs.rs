@@ -19,7 +19,7 @@ use super::needs;
 use super::opening;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
-use crate::engines::step::StepFault;
+use crate::engines::step_error::StepError;
 use crate::engines::thread;
 use crate::workers::{
     Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs, SharedFile,
@@ -190,7 +190,7 @@ impl Runs<'_> {
 
     async fn report(&self, finished: &Finished) -> Result<Report, TexError> {
         let name = format!("{}.log", self.folder.name);
-        let broken = |error: &dyn std::fmt::Display| StepFault::internal(&format!("{name}: {error}"));
+        let broken = |error: &dyn std::fmt::Display| StepError::internal(&format!("{name}: {error}"));
         let log = match finished.open(&name, u64::MAX) {
             Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
             // It ended before it began one.
@@ -198,7 +198,7 @@ impl Runs<'_> {
             Err(error) => return Err(broken(&error).into()),
         };
         let read = thread::by_size(log.len(), move || tex_log::read(&log)).await;
-        Ok(read.map_err(StepFault::from)?)
+        Ok(read.map_err(StepError::from)?)
     }
 }
 

@@ -14,8 +14,8 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use bytes::Bytes;
 use tracing::Level;
 
-use super::request::RequestId;
 use crate::domain::ids::AccountId;
+use crate::http::request_id::RequestId;
 use crate::telemetry::ACCESS;
 
 /// Path prefix of presigned URLs.

@@ -1,11 +1,10 @@
 //! The outermost middleware: request id, span, metrics, and the full answer to an error.
 
-use std::fmt;
 use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::HeaderValue;
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
@@ -15,43 +14,10 @@ use tracing::field::Empty;
 
 use super::access_log::AccessLine;
 use super::unread_body;
-use crate::clock;
 use crate::http::problem::{self, ProblemResponse};
+use crate::http::request_id::{REQUEST_ID, RequestId};
 use crate::http::state::HttpState;
 use crate::telemetry::{HttpMetrics, Label};
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// Longest `X-Request-Id` that is accepted from a caller.
-const REQUEST_ID_LIMIT: usize = 128;
-
-/// Id of one request: `X-Request-Id` of the answer, `instance` of a problem, a field of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::http) struct RequestId(String);
-
-impl RequestId {
-    /// A new id.
-    pub(in crate::http) fn generate() -> Self {
-        Self(clock::new_id().to_string())
-    }
-
-    /// The caller's own id, by which the request is found in both logs; a new one where there is none, or where its letters
-    /// could forge lines of a log.
-    fn of(headers: &HeaderMap) -> Self {
-        let sent = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
-        let is_sane = |id: &&str| {
-            let is_known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-            (1..=REQUEST_ID_LIMIT).contains(&id.len()) && id.bytes().all(is_known)
-        };
-        sent.filter(is_sane).map_or_else(Self::generate, |id| Self(id.to_owned()))
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// The outermost layer. The span names the route, not path or query: the signature of a presigned URL must not reach the log.
 pub(in crate::http) async fn surround<B: MessageBody + 'static>(

@@ -1,34 +1,21 @@
 //! `GET` and `HEAD` of a presigned URL: streams an object from the store, with ranges and `ETag`.
 
-use std::borrow::Cow;
-
 use actix_web::body::SizedStream;
-use actix_web::http::header::{self, HeaderMap, HeaderName};
+use actix_web::http::header::{self, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponseBuilder};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 
-use super::{disposition, presigned_url};
-use crate::domain::kinds::FileKind;
+use super::presigned_url;
+use super::response_headers::{answer_with, response_headers};
 use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::storage::addresses::Manner;
 use crate::storage::presign::{Grant, Operation};
-use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError, TemplatePart};
-
-/// An object is content of an account, not a page of the service: no script may run in it, its type is not guessed, no shared
-/// cache keeps it.
-const SAFETY: [(HeaderName, &str); 5] = [
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::CONTENT_SECURITY_POLICY, "sandbox"),
-    (header::CACHE_CONTROL, "private, no-store"),
-    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag, X-Job-Id, X-Warnings"),
-];
+use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError};
 
 /// The bytes of an object.
 pub(super) type Content = SizedStream<BoxStream<'static, Result<Bytes, StoreError>>>;
@@ -79,44 +66,12 @@ pub(in crate::http) async fn document(
 ) -> Result<(HttpResponseBuilder, Content), Problem> {
     let key = view.output_key();
     let reader = state.store.open(&key, None).await.map_err(|error| problem_of(&key, &error))?;
-    let answer = treated(StatusCode::OK, &manner(&key, view.file_name()));
+    let answer = answer_with(StatusCode::OK, &response_headers(&key, view.file_name()));
     Ok((answer, SizedStream::new(reader.length, reader.chunks)))
 }
 
-/// Response headers of an object; `file_name` where the caller chose one.
-pub(super) fn manner(key: &StorageKey, file_name: Option<String>) -> Manner {
-    let of_file = |kind: FileKind| (kind.mime(), kind.inline());
-    let (content_type, inline) = match key {
-        StorageKey::JobOutput(_, _, kind) => of_file(*kind),
-        StorageKey::Template(_, _, _, TemplatePart::PngPreview) => of_file(FileKind::Png),
-        StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => of_file(FileKind::Pdf),
-        StorageKey::UnfinishedPackage(..) | StorageKey::Template(_, _, _, TemplatePart::Package) => {
-            of_file(FileKind::Zip)
-        }
-        StorageKey::JobData(..)
-        | StorageKey::JobTemplate(..)
-        | StorageKey::JobSecret(..)
-        | StorageKey::TemplateUpload(..)
-        | StorageKey::Template(..)
-        | StorageKey::Upload(..)
-        | StorageKey::Probe(_) => ("application/octet-stream", false),
-    };
-    let name = file_name.as_deref().map_or_else(|| key.file_name().into(), Cow::from);
-    Manner { content_type, disposition: disposition::of(inline, &name), file_name }
-}
-
-fn treated(status: StatusCode, manner: &Manner) -> HttpResponseBuilder {
-    let mut answer = HttpResponse::build(status);
-    for pair in SAFETY {
-        answer.insert_header(pair);
-    }
-    answer.insert_header((header::CONTENT_TYPE, manner.content_type));
-    answer.insert_header((header::CONTENT_DISPOSITION, manner.disposition.as_str()));
-    answer
-}
-
 fn head(status: StatusCode, grant: &Grant, meta: &ObjectMeta) -> HttpResponseBuilder {
-    let mut answer = treated(status, &manner(&grant.key, grant.file_name.clone()));
+    let mut answer = answer_with(status, &response_headers(&grant.key, grant.file_name.clone()));
     answer.insert_header((header::ETAG, format!("\"{}\"", meta.etag)));
     answer.insert_header((header::ACCEPT_RANGES, "bytes"));
     answer
@@ -183,6 +138,7 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::JobId;
+    use crate::domain::kinds::FileKind;
     use crate::http::testing::{TestServer, read};
 
     const CONTENT: &str = "0123456789";
@@ -196,7 +152,11 @@ mod tests {
         (server, path)
     }
 
-    async fn fetch(server: &TestServer, path: &str, headers: &[(HeaderName, &str)]) -> ServiceResponse {
+    async fn fetch(
+        server: &TestServer,
+        path: &str,
+        headers: &[(header::HeaderName, &str)],
+    ) -> ServiceResponse {
         let mut request = TestRequest::with_uri(path);
         for (name, value) in headers {
             request = request.insert_header((name.clone(), *value));

@@ -3,6 +3,7 @@
 mod disposition;
 pub(super) mod download;
 pub(super) mod presigned_url;
+mod response_headers;
 mod upload;
 
 use actix_web::web::ServiceConfig;

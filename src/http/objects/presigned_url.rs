@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 
-use super::download;
+use super::response_headers::response_headers;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::http::state::HttpState;
 use crate::jobs::messages::InputPart;
@@ -38,13 +38,13 @@ pub(in crate::http) fn for_template(state: &HttpState, account: AccountId, templ
 
 /// URL for the download of an object.
 pub(in crate::http) fn for_download(state: &HttpState, key: StorageKey) -> Address {
-    state.addresses.download(&key, &download::manner(&key, None))
+    state.addresses.download(&key, &response_headers(&key, None))
 }
 
 /// URL for the download of a job's document, under the file name that its caller chose.
 pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> Address {
     let key = view.output_key();
-    state.addresses.download(&key, &download::manner(&key, view.file_name()))
+    state.addresses.download(&key, &response_headers(&key, view.file_name()))
 }
 
 /// Verifies the signed query of a request; answers what it allows.

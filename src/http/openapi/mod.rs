@@ -1,210 +1,25 @@
-//! The OpenAPI document: operations from the handlers' attributes, bodies from the types that are answered,
-//! problems from the one table of codes.
+//! `/openapi.json` and `/docs`.
 
 mod docs;
+mod document;
 mod format_opts;
 mod requests;
 mod template_requests;
 
-use std::collections::BTreeMap;
+use actix_web::web::ServiceConfig;
 
-use actix_web::HttpResponse;
-use actix_web::web::{Data, ServiceConfig};
-use utoipa::openapi::path::Operation;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, PathItem, Ref, ResponseBuilder, ServerBuilder};
-use utoipa::{Modify, OpenApi};
-
-use docs::{index, page};
+pub use document::document;
 pub(super) use requests::{
     ImmediateForm, ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName,
     TargetName,
 };
 pub(super) use template_requests::{IndexHtmlRequest, PreviewsRequest, SaveRequest, UpdateRequest};
 
-use super::jobs::{delete, immediate, init, job, list, start};
 use super::routing::resource;
-use super::system::health;
-use super::templates;
-use crate::http::problem::ProblemBody;
-use crate::http::state::HttpState;
-use crate::problem::Code;
 
 pub(super) fn routes(config: &mut ServiceConfig) {
     config
-        .service(resource("/openapi.json").get(openapi))
-        .service(resource("/docs").get(index))
-        .service(resource("/docs/{file}").get(page));
+        .service(resource("/openapi.json").get(document::openapi))
+        .service(resource("/docs").get(docs::index))
+        .service(resource("/docs/{file}").get(docs::page));
 }
-
-/// What an operation answers besides its success, by its `operationId`; every one with a token answers
-/// [`COMMON`] as well.
-const PROBLEMS: &[(&str, &[&[Code]])] = &[
-    ("initDocument", &[NEW_JOB, STORING]),
-    (
-        "renderDocument",
-        &[&[
-            Code::MalformedJson,
-            Code::ValidationFailed,
-            Code::JobNotFound,
-            Code::DeliveryAddressRefused,
-            Code::PayloadTooLarge,
-            Code::StorageExceeded,
-        ]],
-    ),
-    ("immediateRender", &[NEW_JOB, &[Code::DeliveryAddressRefused, Code::RenderFailed, Code::RenderPending]]),
-    ("listJobs", &[&[Code::ValidationFailed]]),
-    ("getJob", &[&[Code::ValidationFailed, Code::JobNotFound]]),
-    ("deleteJob", &[&[Code::JobNotFound]]),
-    ("listTemplates", &[&[Code::ValidationFailed]]),
-    ("initTemplate", &[STORING]),
-    ("unzipTemplate", &[WRITING, STORING, &[Code::TemplateArchiveInvalid]]),
-    (
-        "renderPreviews",
-        &[
-            SENT,
-            &[
-                Code::TemplateNotFound,
-                Code::TemplateArchiveInvalid,
-                Code::SubscriptionRequired,
-                Code::QuotaExceeded,
-                Code::UnsupportedConversion,
-                Code::RenderFailed,
-                Code::RenderPending,
-            ],
-        ],
-    ),
-    ("saveTemplate", &[WRITING, SENT, STORING, &[Code::TemplateArchiveInvalid, Code::PreviewNotUsable]]),
-    (
-        "updateTemplate",
-        &[
-            WRITING,
-            SENT,
-            STORING,
-            &[Code::TemplateUnfinished, Code::TemplateArchiveInvalid, Code::PreviewNotUsable],
-        ],
-    ),
-    ("getTemplate", &[READING]),
-    ("deleteTemplate", &[WRITING]),
-    ("cloneTemplate", &[READING, STORING]),
-    ("getTemplateArchive", &[&[Code::TemplateNotFound, Code::TemplateArchiveInvalid]]),
-    ("getIndexHtml", &[&[Code::TemplateNotFound, Code::TemplateArchiveInvalid, Code::EntryNotText]]),
-    ("setIndexHtml", &[WRITING, SENT, STORING, &[Code::TemplateArchiveInvalid, Code::EntryNotText]]),
-];
-
-/// What may be said of a body.
-const SENT: &[Code] = &[Code::MalformedJson, Code::ValidationFailed, Code::PayloadTooLarge];
-
-/// What may be said of a request to read a saved template.
-const READING: &[Code] = &[Code::TemplateNotFound, Code::TemplateUnfinished];
-
-/// What may be said of a request to change a template.
-const WRITING: &[Code] = &[Code::TemplateNotFound, Code::NotOwner];
-
-/// What may be said of a request that stores something.
-const STORING: &[Code] = &[Code::StorageExceeded];
-
-/// What may be said of a request for a new job.
-const NEW_JOB: &[Code] = &[
-    Code::MalformedJson,
-    Code::ValidationFailed,
-    Code::IdempotencyMismatch,
-    Code::SubscriptionRequired,
-    Code::QuotaExceeded,
-    Code::TemplateNotFound,
-    Code::TemplateUnfinished,
-    Code::TemplateArchiveInvalid,
-    Code::UnsupportedConversion,
-    Code::PayloadTooLarge,
-];
-
-/// What every operation may answer that takes a token.
-const COMMON: &[Code] = &[
-    Code::BadRequest,
-    Code::RequestTimeout,
-    Code::Unauthorized,
-    Code::RateLimited,
-    Code::Internal,
-    Code::Overloaded,
-];
-
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Platen",
-        description = "Documents from templates and data. Create a job, upload what it works on to the presigned \
-                       addresses (an exact `PUT`, without a token), start it, wait for it, fetch the document from \
-                       `output.data.url` (a `GET`, without a token). Or do all of it in one call with \
-                       `immediate-render`. Unknown members are ignored; `null`, and `\"\"` where an id, a template \
-                       or an address is meant, count as left out."
-    ),
-    paths(
-        init::init, start::start, immediate::render, list::list, job::job, delete::delete,
-        templates::list::list, templates::init::init, templates::unzip::unzip, templates::previews::render,
-        templates::save::save, templates::save::update, templates::get::get, templates::delete::delete,
-        templates::copy::copy, templates::archive::address, templates::index_html::read,
-        templates::index_html::write, health::live, health::ready
-    ),
-    components(schemas(ProblemBody)),
-    modifiers(&Finish),
-    security(("token" = [])),
-    tags(
-        (name = "documents", description = "Make documents"),
-        (name = "jobs", description = "Follow them"),
-        (name = "templates", description = "Keep what they are made from"),
-        (name = "health", description = "Whether the service answers and can render"),
-    )
-)]
-struct Described;
-
-struct Finish;
-
-impl Modify for Finish {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
-        let scheme = scheme.description(Some("A token that `platen token create` printed.")).build();
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(scheme));
-        for item in document.paths.paths.values_mut() {
-            operations(item).for_each(add_problems);
-        }
-    }
-}
-
-/// The OpenAPI document; `base` is the service's public address, or empty for the host it is read from.
-#[must_use]
-pub fn document(base: &str) -> utoipa::openapi::OpenApi {
-    let mut document = Described::openapi();
-    document.servers = Some(vec![ServerBuilder::new().url(format!("{base}/v1")).build()]);
-    document
-}
-
-/// `GET /openapi.json`.
-pub(super) async fn openapi(state: Data<HttpState>) -> HttpResponse {
-    HttpResponse::Ok().json(document(&state.public_url))
-}
-
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem { get, put, post, delete, patch, .. } = item;
-    [get, put, post, delete, patch].into_iter().flatten()
-}
-
-/// One answer a status: its description names the codes.
-fn add_problems(operation: &mut Operation) {
-    let name = operation.operation_id.as_deref().unwrap_or_default();
-    let own = PROBLEMS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, codes)| codes);
-    let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for code in own.iter().copied().flatten().chain(COMMON) {
-        by_status.entry(code.status()).or_default().push(code.name());
-    }
-    for (status, codes) in by_status {
-        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-        let answer = ResponseBuilder::new()
-            .description(format!("`{}`", codes.join("`, `")))
-            .content("application/problem+json", content);
-        operation.responses.responses.insert(status.to_string(), answer.build().into());
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -11,34 +11,13 @@ use std::ops::Bound;
 use tokio::sync::mpsc;
 
 use super::engine::Engine;
-use super::{Change, IndexError, SledIndex, value};
+use super::value::{self, Exported};
+use super::{IndexError, SledIndex};
 
 /// Keys that are told at a time.
 const PAGE: usize = 256;
 /// Rounds over what was written meanwhile, where it does not become less.
 const ROUNDS: usize = 16;
-
-/// What lies under a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exported {
-    /// A value.
-    Value(Vec<u8>),
-    /// A counter.
-    Counter(i64),
-    /// Nothing any more.
-    Gone,
-}
-
-impl Exported {
-    /// The change that makes an index have it under `key`.
-    pub fn change(self, key: String) -> Change {
-        match self {
-            Self::Value(value) => Change::new().put(key, value),
-            Self::Counter(number) => Change::new().delete(key.clone()).add(key, number),
-            Self::Gone => Change::new().delete(key),
-        }
-    }
-}
 
 /// Some keys with what lies under them.
 pub type ExportedPage = Vec<(String, Exported)>;
@@ -140,6 +119,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::storage::index::Change;
     use crate::storage::index::Index;
 
     /// Everything in an index, counters by their number.

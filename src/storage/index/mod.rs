@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 
-pub use export::{Exported, ExportedPage};
+pub use export::ExportedPage;
 pub use sled_index::SledIndex;
+pub use value::Exported;
 
 use crate::problem::Problem;
 

@@ -14,7 +14,8 @@ use super::engine::{Engine, Request};
 use super::{Change, Entry, Index, IndexError, Step, value};
 use crate::config::StorageConfig;
 use crate::telemetry::IndexMetrics;
-use crate::telemetry::metrics::{Metrics, Spread};
+use crate::telemetry::instruments::Spread;
+use crate::telemetry::metrics::Metrics;
 
 /// Most changes made durable together: enough for the disk, and no batch without bounds.
 const GROUP_LIMIT: usize = 256;

@@ -8,7 +8,6 @@
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};
 
-use super::export::Exported;
 use super::{Change, IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES};
 
 /// Largest piece of a value under one key.
@@ -28,6 +27,28 @@ enum Head<'a> {
     Whole(&'a [u8]),
     /// The value lies in so many pieces under keys with this tag.
     Split { pieces: u32, tag: [u8; 8] },
+}
+
+/// What lies under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exported {
+    /// A value.
+    Value(Vec<u8>),
+    /// A counter.
+    Counter(i64),
+    /// Nothing any more.
+    Gone,
+}
+
+impl Exported {
+    /// The change that makes an index have it under `key`.
+    pub fn change(self, key: String) -> Change {
+        match self {
+            Self::Value(value) => Change::new().put(key, value),
+            Self::Counter(number) => Change::new().delete(key.clone()).add(key, number),
+            Self::Gone => Change::new().delete(key),
+        }
+    }
 }
 
 /// Whether the index takes the key.

@@ -10,10 +10,12 @@ use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
 use rustix::fs::{Mode, OFlags, open, statvfs};
 
-use super::server::LOAD_OPTIONS;
 use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
+
+/// Without it a broken document makes LibreOffice ask, and wait for an answer.
+pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
 /// What a child finds in its folder: what is to become of the document, and that.
 const JOB: &str = "job";

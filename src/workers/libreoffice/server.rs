@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use lok::{Kit, Place};
 
-use super::document::{Bench, convert};
+use super::document::{Bench, LOAD_OPTIONS, convert};
 use super::pipes::Pipes;
 use super::{Converted, ServerOrder};
 
@@ -28,9 +28,6 @@ const WARM: [(&str, &[u8]); 3] = [
     ("warm.xlsx", include_bytes!("../../../assets/libreoffice/warm.xlsx")),
     ("warm.pptx", include_bytes!("../../../assets/libreoffice/warm.pptx")),
 ];
-
-/// Without it a broken document makes LibreOffice ask, and wait for an answer.
-pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
 /// The code of a server that cannot go on; why, it has said before.
 const FAILED: u8 = 1;

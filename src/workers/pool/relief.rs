@@ -4,27 +4,9 @@
 //! ready in its place; then it ends, at once or when its job is done. Both take memory until then, so the pool
 //! replaces one at a time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::Pool;
 use super::shelf::Shelf;
-use crate::workers::worker::Worker;
-
-/// What a server that did enough is told: whether another one is ready in its place.
-#[derive(Clone, Debug, Default)]
-pub(in crate::workers) struct Relief(Arc<AtomicBool>);
-
-impl Relief {
-    /// Whether it may go.
-    pub fn has_come(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    fn come(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
+use crate::workers::worker::{Relief, Worker};
 
 impl Pool {
     /// Starts a server in the place of one that did enough and has no job, unless one is on its way already.

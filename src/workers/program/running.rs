@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Bounds, Excess, Finished, ProgramError, Programs, excess};
-use crate::telemetry::metrics::Level;
+use crate::telemetry::instruments::Level;
 use crate::workers::exec::EXEC_FAILED;
 use crate::workers::group;
 use crate::workers::scratch::Scratch;

@@ -17,7 +17,9 @@ use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
 use platen::engines::program::{ProgramSteps, input as program_input, output as program_output};
 use platen::engines::requirement::{Numbers, Part, Requirement, Version};
-use platen::engines::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use platen::engines::runner::{StepContext, StepRunner};
+use platen::engines::step::{Step, StepKind};
+use platen::engines::step_error::StepError;
 use platen::engines::{Basis, Engine};
 use platen::workers::{Profile, ProgramRun};
 
@@ -127,7 +129,7 @@ impl Press {
         job: &StepContext<'_>,
         document: Document,
         file: FileKind,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let run = ProgramRun {
             name: "press",
             program: PathBuf::from(*PROGRAM),
@@ -140,7 +142,7 @@ impl Press {
         let finished = self.steps.run(job, 1, run).await?;
         if !finished.status.success() && !Path::new(*PROGRAM).exists() {
             // Taken away between its start and the shell's look at it. Shells end such a run with 2 or with 127.
-            return Err(StepFault::NotStarted("the press is gone".to_owned()));
+            return Err(StepError::NotStarted("the press is gone".to_owned()));
         }
         assert!(finished.status.success(), "press {order}: {finished:?}");
         let breaks: u32 = String::from_utf8_lossy(&finished.stdout).trim().parse().expect("a number");
@@ -155,7 +157,7 @@ impl StepRunner for Press {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepFault> {
+    ) -> Result<Document, StepError> {
         let (file, pages) = (step.file()?, input.pages);
         match step.kind {
             StepKind::Assemble => fill(job, input, file).await,
@@ -175,7 +177,7 @@ impl StepRunner for Press {
 }
 
 /// Puts the data's `name` into the template.
-async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Result<Document, StepFault> {
+async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Result<Document, StepError> {
     let site = input.into_template()?;
     let text = String::from_utf8_lossy(site.page().expect("a template has an entry")).into_owned();
     let data: serde_json::Value = serde_json::from_slice(job.data).expect("data is complete JSON");
