@@ -129,7 +129,7 @@ async fn metadata_and_locale_are_said_as_they_are() {
     let titled = document(
         "\\usepackage{hyperref}\\hypersetup{pdftitle={PDF of <%= who %>, \\emph{s}}, pdfauthor=No}\\title{On \\emph{paper}}\\author{Ada \
          \\and Bo}\\date{May}",
-        "\\maketitle x",
+        "\\maketitle x $\\begin{pmatrix} a \\end{pmatrix}$ \\footnote{$\\begin{pmatrix} b \\end{pmatrix}$}",
     );
     let (view, docx) = app.typeset("docx", titled.clone(), (json!({"who": ""}), options)).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
@@ -144,7 +144,18 @@ async fn metadata_and_locale_are_said_as_they_are() {
     }
     let body = part(&docx, "word/document.xml");
     assert!(text_of(&body).starts_with("On paper Ada Bo May x"), "{body}");
-    assert!(!part(&docx, "docProps/custom.xml").contains("T_1"), "it is no property of its own");
+    // The order of the format, which is not pandoc's.
+    for formulas in [body, part(&docx, "word/footnotes.xml")] {
+        assert!(
+            formulas.contains("<m:mcPr><m:count m:val=\"1\" /><m:mcJc m:val=\"center\" /></m:mcPr>"),
+            "{formulas}"
+        );
+    }
+    let custom = part(&docx, "docProps/custom.xml");
+    assert!(
+        custom.contains("<Properties") && !custom.contains("<property"),
+        "nothing is a property of its own: {custom}"
+    );
     // Or what the document has hyperref say.
     let said = (json!({"who": "A & {B} ^ \\"}), json!({"metadata": {"author": "Me"}}));
     let (_, docx) = app.typeset("docx", titled.clone(), said.clone()).await;

@@ -21,12 +21,13 @@ pub(super) const PICTURES: &str = "platen-own";
 const METADATA: &str = "platen-own/metadata.json";
 
 /// What stands beside every document.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("prelude.tex", include_str!("../../../assets/pandoc/prelude.tex")),
     ("numbers.lua", include_str!("../../../assets/pandoc/numbers.lua")),
     ("safe.lua", include_str!("../../../assets/pandoc/safe.lua")),
     ("page.html", include_str!("../../../assets/pandoc/page.html")),
     ("styles.html", include_str!("../../../assets/pandoc/styles.html")),
+    ("word.lua", include_str!("../../../assets/pandoc/word.lua")),
     ("word.xml", include_str!("../../../assets/pandoc/word.xml")),
 ];
 
@@ -54,8 +55,13 @@ const COMMON: [&str; 10] = [
     "--lua-filter=platen-own/safe.lua",
 ];
 const HTML: [&str; 4] = ["--to=html5", "--mathml", "--embed-resources", "--template=platen-own/page.html"];
-const DOCX: [&str; 3] =
-    ["--to=docx", "--reference-doc=platen-own/reference.docx", "--template=platen-own/word.xml"];
+const DOCX: [&str; 4] = [
+    // Last of the filters: it writes the document, and what pandoc writes then is empty.
+    "--lua-filter=platen-own/word.lua",
+    "--to=docx",
+    "--reference-doc=platen-own/reference.docx",
+    "--template=platen-own/word.xml",
+];
 const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
 
 /// One document on its way through pandoc.
@@ -78,9 +84,10 @@ pub(super) fn is_own(path: &str) -> bool {
 }
 
 impl Order<'_> {
-    /// What is made.
+    /// What is made: a Word document by `word.lua`, HTML by pandoc itself.
     pub fn output(&self) -> String {
-        format!("{OWN}/out.{}", self.kind.name())
+        let name = if self.kind == FileKind::Docx { "word" } else { "out" };
+        format!("{OWN}/{name}.{}", self.kind.name())
     }
 
     /// The command line.
@@ -94,7 +101,7 @@ impl Order<'_> {
         };
         let fixed =
             COMMON.iter().chain(of_target).chain(contents).chain(style).map(|&argument| argument.to_owned());
-        let output = [format!("--output={}", self.output())];
+        let output = [format!("--output={OWN}/out.{}", self.kind.name())];
         heap.into_iter().chain(fixed).chain(output).chain(INPUTS.map(str::to_owned)).collect()
     }
 
