@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::folder::is_inside;
-use super::lists::{Left, List, Maker, digest};
+use super::list::{Left, List, Maker, digest};
 
 /// What of an `.aux` is BibTeX's.
 const COMMANDS: [&[u8]; 3] = [b"\\citation{", DATABASES, b"\\bibstyle{"];

@@ -1,19 +1,14 @@
-//! What a job's author is told when there is no document.
+//! Why TeX made no document.
 
 use std::process::ExitStatus;
 
-use super::folder::Folder;
-use super::log;
 use super::needs;
-use super::origin::Origins;
 use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::TexProgram;
-use crate::domain::site::Site;
 use crate::engines::program::RunLimits;
 use crate::engines::requirement::{Lack, Requirement};
 use crate::engines::step_error::StepError;
-use crate::engines::thread;
 use crate::workers::{Finished, ProgramError};
 
 /// What all its programs are to an author.
@@ -56,26 +51,6 @@ impl From<StepError> for TexError {
     fn from(fault: StepError) -> Self {
         Self::Step(fault)
     }
-}
-
-/// The error as the job ends with it. On a thread of its own: the line is looked for in all of the source.
-pub(super) async fn told(error: TexError, site: Site) -> StepError {
-    let told = move || {
-        let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
-        let (code, sentence) = match error {
-            TexError::Step(fault) => return fault,
-            TexError::Document(error) => (FaultCode::TemplateError, log::sentence(&error, &origins)),
-            TexError::Both(tried, error) => {
-                (FaultCode::TemplateError, log::sentence_of_both(&tried, &error, &origins))
-            }
-            TexError::Ended(tried, fault) => {
-                (fault.code, log::sentence_of_end(&tried, &fault.message, &origins))
-            }
-        };
-        JobFault::new(code, sentence).into()
-    };
-    thread::apart(told).await.unwrap_or_else(StepError::from)
 }
 
 /// A run that ended without saying why.

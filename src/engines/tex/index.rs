@@ -3,7 +3,7 @@
 use tex_log::Remark;
 
 use super::folder::is_inside;
-use super::lists::{Left, List, Maker, digest};
+use super::list::{Left, List, Maker, digest};
 use crate::workers::Finished;
 
 /// An entry of an index, as TeX writes it.

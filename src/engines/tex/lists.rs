@@ -4,40 +4,17 @@
 //! lists come from the document: only those that lead down in its folder are taken, and none that could be an option.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tex_log::{About, Kind, Remark, Report};
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
-use super::runs::Runs;
+use super::list::{LIST_BYTES, Left, List, Maker};
+use super::session::TexSession;
 use super::{bibliography, index, log, needs};
 use crate::engines::requirement::Requirement;
 use crate::workers::{Finished, ProgramRun};
-
-/// The longest file that a list is made of, and the longest list that is looked into.
-const LIST_BYTES: u64 = 16 << 20;
-
-/// A program that makes lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
-    Bibtex,
-    Biber,
-    Makeindex,
-}
-
-/// A list to be made.
-#[derive(Debug)]
-pub(super) struct List {
-    pub maker: Maker,
-    pub arguments: Vec<String>,
-    /// The file that it is written into.
-    pub name: String,
-    /// What it is made of, as far as that matters; the same number for the same.
-    pub input: u64,
-}
 
 /// The lists of one document that were made so far.
 #[derive(Default)]
@@ -47,22 +24,6 @@ pub(super) struct Lists(BTreeMap<String, Done>);
 struct Done {
     input: u64,
     remarks: Vec<Remark>,
-}
-
-/// Where lists are looked for: what a run of TeX has left.
-pub(super) struct Left<'r> {
-    pub folder: &'r Folder<'r>,
-    pub finished: &'r Finished,
-    pub report: &'r Report,
-    /// The main `.aux`.
-    pub aux: &'r [u8],
-}
-
-impl Left<'_> {
-    /// A file in the folder of the job; an empty one where there is none, or none that can be taken.
-    pub async fn file(&self, name: &str) -> Bytes {
-        self.finished.read(name, LIST_BYTES).await.unwrap_or_default()
-    }
 }
 
 impl Lists {
@@ -78,7 +39,7 @@ impl Lists {
     /// Makes these.
     pub async fn make(
         &mut self,
-        runs: &Runs<'_>,
+        session: &TexSession<'_>,
         mut finished: Finished,
         lists: Vec<List>,
     ) -> Result<Finished, TexError> {
@@ -87,13 +48,13 @@ impl Lists {
             if requirement.installed().is_none() {
                 return Err(errors::lacking(requirement).into());
             }
-            let run = runs.run(needs::path_of(requirement), arguments)?;
-            finished = runs.then(finished, maker.caged(run, runs.zone)).await?;
+            let run = session.run(needs::path_of(requirement), arguments)?;
+            finished = session.then(finished, maker.caged(run, session.zone)).await?;
             let remarks = remarks(maker, &name, &finished).await;
             let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();
             let error = remarks.iter().find(|remark| remark.is_error);
             if let Some(error) = error.filter(|_| !maker.has_entries(&content)) {
-                return Err(errors::unlisted(&sentence(error, runs.folder)).into());
+                return Err(errors::unlisted(&sentence(error, session.folder)).into());
             }
             if content.is_empty() && error.is_none() && maker.failed(&finished) {
                 return Err(errors::silent_list(requirement.name, &finished).into());
@@ -196,11 +157,4 @@ fn sentence(remark: &Remark, folder: &Folder<'_>) -> String {
         About::MissingEntry(_) | About::Other => String::new(),
     };
     format!("{}{remedy}", Remark { file, ..remark.clone() })
-}
-
-/// The number that stands for these bytes.
-pub(super) fn digest<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    parts.into_iter().for_each(|part| part.hash(&mut hasher));
-    hasher.finish()
 }

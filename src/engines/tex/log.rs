@@ -2,16 +2,11 @@
 
 use std::collections::HashMap;
 
-use tex_log::{Cause, Error, Kind, Program, Remark, Report, Warning, package_of_file, package_of_font};
+use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
 use super::errors::Tried;
-use super::folder::Folder;
 use super::formats::Halt;
-use super::lists;
 use super::origin::Origins;
-use crate::domain::fault::JobFault;
-use crate::domain::site::Site;
-use crate::engines::thread;
 
 /// A line that is too wide by less is nobody's concern.
 const SEEN_POINTS: f64 = 2.0;
@@ -48,7 +43,7 @@ fn why(Tried { first, before, second }: &Tried, origins: &Origins<'_>) -> String
 }
 
 /// What is told where `second` made what `first` could not.
-fn instead(Tried { first, before, second }: &Tried, origins: &Origins<'_>) -> String {
+pub(super) fn instead(Tried { first, before, second }: &Tried, origins: &Origins<'_>) -> String {
     let (first, second) = (first.name(), second.name());
     let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
     if matches!(before.cause, Cause::Character(_)) {
@@ -131,31 +126,9 @@ fn installed(package: &str) -> String {
     format!("; the package {package} of Debian brings it, which is not installed")
 }
 
-/// What the author should know of a document that was made. On a thread of its own: lines are looked for in all of the
-/// source.
-pub(super) async fn told(
-    site: &Site,
-    tried: Option<Tried>,
-    mut report: Report,
-    remarks: Vec<Remark>,
-) -> Result<Vec<String>, JobFault> {
-    if tried.is_none() && report.warnings.is_empty() && remarks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let site = site.clone();
-    let told = move || {
-        let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
-        let of_lists = lists::warnings(&remarks, &mut report, &folder);
-        let instead = tried.map(|tried| instead(&tried, &origins));
-        instead.into_iter().chain(warnings(&report, &origins)).chain(of_lists).collect()
-    };
-    thread::apart(told).await
-}
-
 /// What the log of the last run says of it: each once for a line of the template, however often a loop
 /// repeats it.
-fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
+pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let is_seen = |warning: &&Warning| match &warning.kind {
         Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,
         Kind::MissingCharacter { .. }

@@ -3,17 +3,20 @@
 mod bibliography;
 mod cache;
 mod choice;
+mod diagnose;
 mod errors;
 mod folder;
 mod formats;
 mod hash;
 mod index;
+mod list;
 mod lists;
 mod log;
 mod needs;
 mod opening;
 mod origin;
-mod runs;
+mod passes;
+mod session;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +31,8 @@ use self::errors::{TexError, Tried};
 use self::folder::Folder;
 use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
-use self::runs::{Made, Runs};
+use self::passes::Made;
+use self::session::TexSession;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, output};
@@ -92,10 +96,10 @@ impl StepRunner for Tex {
         let _slot = self.steps.slot(job, 1).await;
         let (made, tried) = match self.make(job, &folder, &source).await {
             Ok(made) => made,
-            Err(error) => return Err(errors::told(error, site).await),
+            Err(error) => return Err(diagnose::error_of(error, site).await),
         };
         let pages = made.report.pages;
-        for warning in log::told(&site, tried, made.report, made.remarks).await? {
+        for warning in diagnose::warnings_of(&site, tried, made.report, made.remarks).await? {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -179,14 +183,14 @@ impl Tex {
         {
             let site = folder.site().clone().with_page(left);
             let folder = Folder::of(&site);
-            let runs = self.runs(&zone, &folder, deadline).with(Some(format));
-            match runs.make(program, before(opening::BEHIND), cache).await {
+            let session = self.session(&zone, &folder, deadline).with(Some(format));
+            match passes::make(&session, program, before(opening::BEHIND), cache).await {
                 // A format is tried with pages, which do not show everything: what fails with it may do without.
                 Err(TexError::Document(error)) if !matches!(error.cause, Cause::Character(_)) => {}
                 done => return done,
             }
         }
-        self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await
+        passes::make(&self.session(&zone, folder, deadline).with(base), program, before(set), cache).await
     }
 
     /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.
@@ -227,12 +231,12 @@ impl Tex {
         errors::limits(&self.config).bounds(self.steps.bounds())
     }
 
-    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+    fn session<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> TexSession<'a> {
         let config = &self.config;
         let bounds = self.bounds();
         let profile = Arc::clone(&self.profile);
         let programs = self.steps.programs();
-        Runs { programs, config, bounds, profile, format: None, folder, zone, deadline }
+        TexSession { programs, config, bounds, profile, format: None, folder, zone, deadline }
     }
 
     async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {

@@ -22,6 +22,7 @@ use super::folder::Folder;
 use super::hash::Key;
 use super::needs::CACHE;
 use super::opening;
+use super::passes;
 use crate::domain::format_opts::{Metadata, TexProgram};
 use crate::domain::site::Site;
 use crate::workers::{Finished, OutputError};
@@ -131,15 +132,16 @@ async fn made(tex: &Tex) -> Result<Files, String> {
     let folder = Folder::of(&site);
     let opening = opening::opening(set(), NAME, &Metadata::default());
     let base = tex.base(TexProgram::Lualatex).await;
-    let mut runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT).with(base);
-    runs.bounds.memory_bytes = runs.bounds.memory_bytes.max(MEMORY_BYTES);
-    runs.bounds.processor_s = runs.bounds.processor_s.max(TIMEOUT.as_secs());
-    runs.bounds.scratch_bytes = runs.bounds.scratch_bytes.max(SCRATCH_BYTES);
-    let made = runs.make(TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
-        TexError::Document(error) | TexError::Both(_, error) => error.message,
-        TexError::Ended(_, fault) => fault.message,
-        TexError::Step(fault) => format!("{fault:?}"),
-    })?;
+    let mut session = tex.session(&tex.zone, &folder, Instant::now() + TIMEOUT).with(base);
+    session.bounds.memory_bytes = session.bounds.memory_bytes.max(MEMORY_BYTES);
+    session.bounds.processor_s = session.bounds.processor_s.max(TIMEOUT.as_secs());
+    session.bounds.scratch_bytes = session.bounds.scratch_bytes.max(SCRATCH_BYTES);
+    let made =
+        passes::make(&session, TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
+            TexError::Document(error) | TexError::Both(_, error) => error.message,
+            TexError::Ended(_, fault) => fault.message,
+            TexError::Step(fault) => format!("{fault:?}"),
+        })?;
     files_of(&made.finished).await
 }
 

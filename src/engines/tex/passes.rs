@@ -1,0 +1,153 @@
+//! The passes of one document: TeX runs again until references and lists do not change any more.
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use tex_log::{Remark, Report};
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
+use tokio_util::io::ReaderStream;
+
+use super::errors::{self, TexError};
+use super::list::Left;
+use super::lists::Lists;
+use super::needs;
+use super::opening;
+use super::session::TexSession;
+use crate::domain::format_opts::TexProgram;
+use crate::engines::step_error::StepError;
+use crate::engines::thread;
+use crate::workers::{Finished, Input, Output, OutputError, ProgramRun};
+
+/// So much of a log's end is read: what ended a run stands there.
+const LOG_BYTES: u64 = 8 << 20;
+/// The longest file of references that is compared with the one before.
+const REFERENCES_BYTES: u64 = 16 << 20;
+/// Lists that the next run reads, of which TeX does not always say that they are new.
+const LISTS: [&str; 5] = ["toc", "lof", "lot", "out", "nav"];
+/// What pictures that know where they stand leave behind, without a word in the log.
+const POSITIONS: &[u8] = b"\\pgfsyspdfmark";
+
+/// A document that TeX has made.
+pub(super) struct Made {
+    /// The folder with the file in it.
+    pub finished: Finished,
+    /// What the log of the last run says.
+    pub report: Report,
+    /// What is to be said of bibliographies and indexes.
+    pub remarks: Vec<Remark>,
+    /// Whether another run would have changed something.
+    pub is_unsettled: bool,
+}
+
+/// Runs `program` behind `opening` until the references are right; `cache` is what it finds of fonts.
+pub(super) async fn make(
+    session: &TexSession<'_>,
+    program: TexProgram,
+    opening: String,
+    cache: &[(String, Bytes)],
+) -> Result<Made, TexError> {
+    let files = session.folder.files().into_iter().chain(cache.iter().cloned());
+    let own = [
+        (opening::name(), Bytes::from(opening)),
+        (opening::start_name(), Bytes::from_static(opening::START.as_bytes())),
+        (opening::scripts_name(), Bytes::from_static(opening::SCRIPTS.as_bytes())),
+    ];
+    let files = files.chain(own);
+    let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
+    let first = ProgramRun { inputs, ..session.tex(program)? };
+    let mut finished = session.programs.run(first).await.map_err(|error| session.fault(&error))?;
+    let (mut references, mut count, mut lists) = (Vec::new(), 1, Lists::default());
+    loop {
+        let mut report = read_report(session, &finished).await?;
+        if !finished.status.success() {
+            let error = (!report.errors.is_empty()).then(|| report.errors.swap_remove(0));
+            return Err(error.map_or_else(
+                || TexError::Step(errors::silent(program, finished.status)),
+                |error| TexError::Document(Box::new(error)),
+            ));
+        }
+        let now = read_references(session, &finished).await;
+        let left = Left { folder: session.folder, finished: &finished, report: &report, aux: &now };
+        let wanted = lists.wanted(&left).await;
+        let is_unsettled = !wanted.is_empty()
+            || is_unsettled(&session.folder.name, &finished, &report, count, (&references, &now));
+        if !is_unsettled || count >= session.config.runs_limit {
+            let finished = converted(session, program, finished).await?;
+            return Ok(Made { finished, report, remarks: lists.into_remarks(), is_unsettled });
+        }
+        finished = lists.make(session, finished, wanted).await?;
+        (references, count) = (now, count + 1);
+        finished = session.then(finished, session.tex(program)?).await?;
+    }
+}
+
+/// xelatex writes pages that another program makes a PDF of; by itself it would start that by a shell.
+async fn converted(
+    session: &TexSession<'_>,
+    program: TexProgram,
+    finished: Finished,
+) -> Result<Finished, TexError> {
+    if program != TexProgram::Xelatex {
+        return Ok(finished);
+    }
+    let name = &session.folder.name;
+    let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
+    let run = session.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
+    let finished = session.then(finished, run).await?;
+    if finished.status.success() {
+        return Ok(finished);
+    }
+    Err(errors::unconverted(&finished).into())
+}
+
+/// Whether another run would change something: TeX asks for it, a list was begun that it reads, or the references are
+/// others than before.
+fn is_unsettled(
+    name: &str,
+    finished: &Finished,
+    report: &Report,
+    count: u64,
+    (before, now): (&[u8], &[u8]),
+) -> bool {
+    let is_there = |extension: &&str| {
+        let file = finished.open(&format!("{name}.{extension}"), u64::MAX);
+        file.is_ok_and(|file| file.bytes > 0)
+    };
+    let is_first = count == 1;
+    report.needs.rerun
+        || (is_first && LISTS.iter().any(is_there))
+        || (is_first && memchr::memmem::find(now, POSITIONS).is_some())
+        || (!is_first && before != now)
+}
+
+/// What the next run reads of this one. What cannot be read, or is too long to be kept, is taken for the same.
+async fn read_references(session: &TexSession<'_>, finished: &Finished) -> Vec<u8> {
+    let name = format!("{}.aux", session.folder.name);
+    finished.read(&name, REFERENCES_BYTES).await.map(Into::into).unwrap_or_default()
+}
+
+async fn read_report(session: &TexSession<'_>, finished: &Finished) -> Result<Report, TexError> {
+    let name = format!("{}.log", session.folder.name);
+    let broken = |error: &dyn std::fmt::Display| StepError::internal(&format!("{name}: {error}"));
+    let log = match finished.open(&name, u64::MAX) {
+        Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
+        // It ended before it began one.
+        Err(OutputError::Missing) => finished.stdout.to_vec(),
+        Err(error) => return Err(broken(&error).into()),
+    };
+    let read = thread::by_size(log.len(), move || tex_log::read(&log)).await;
+    Ok(read.map_err(StepError::from)?)
+}
+
+/// The last bytes of a file.
+async fn end_of(output: Output) -> std::io::Result<Vec<u8>> {
+    let mut file = File::from_std(output.file);
+    file.seek(SeekFrom::Start(output.bytes.saturating_sub(LOG_BYTES))).await?;
+    let chunks = ReaderStream::new(file.take(LOG_BYTES));
+    chunks
+        .try_fold(Vec::new(), async |mut all, chunk| {
+            all.extend_from_slice(&chunk);
+            Ok(all)
+        })
+        .await
+}
