@@ -191,6 +191,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
     };
     let engines = Engines::start(basis, &config, &arbiter.handle()).await?;
     let (account, job) = (input.account, input.job);
+    let has_data = input.held.data.is_some();
     let end = tokio::select! {
         end = pipeline::run(&engines.parts, input, |_| ()) => Ok(end),
         cause = no_browser(&engines.pool), if means.needs_browser => Err(cause),
@@ -200,7 +201,9 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
     let end = end?;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if let Some(fault) = end.fault {
-        return Err(fault.into());
+        let lacks_data = !has_data && fault.message.ends_with("is not defined");
+        let hint = if lacks_data { "; give the data with --data FILE.json" } else { "" };
+        return Err(format!("{fault}{hint}").into());
     }
     let document = end.document.ok_or("the render ended without a document and without an error")?;
     let key = StorageKey::JobOutput(account, job, document.file);

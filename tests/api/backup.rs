@@ -21,7 +21,7 @@ use platen::templates::record::TemplateRecord;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::app::TestApp;
+use crate::app::{PATIENCE, TestApp};
 use crate::small_disk::told_inside;
 use crate::template::page;
 
@@ -166,6 +166,7 @@ async fn what_is_restored_from_a_backup_under_load_is_whole() {
 fn begin(app: &TestApp) -> UnixStream {
     let socket = DataDir::control_socket_in(&app.data_dir());
     let mut stream = UnixStream::connect(socket).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(b"{\"command\":\"backup\"}\n").unwrap();
     while frame(&mut stream) != b"c" {}
     stream

@@ -66,8 +66,8 @@ async fn the_document_itself_is_answered_to_who_wants_it() {
         );
     }
     // Of so many not all are listed, and all are counted.
-    let many: String = (0..60).map(|number| format!("<img src='gone-{number}.png'>")).collect();
-    let many = json!({"type": "html", "target": "pdf", "template": many});
+    let many: Vec<_> = (0..60).map(|number| format!("<img src='gone-{number}.png'>")).collect();
+    let many = json!({"type": "html", "target": "pdf", "template": many.concat()});
     let answer = sent(&app, &many, &[("accept", "application/pdf")]).await;
     assert_eq!((answer.status().as_u16(), header(&answer, "x-warnings")), (200, "60"));
     let (_, view) = app.get(&format!("/v1/jobs/{}", header(&answer, "x-job-id"))).await;

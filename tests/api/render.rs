@@ -107,7 +107,10 @@ fn wrong_arguments_are_refused_with_the_remedy() {
 fn a_template_that_fails_and_data_that_is_none_are_told() {
     let folder = folder();
     let told = render(folder.path(), &["index.ejs", "--type", "ejs", "-o", "a.html"], b"").unwrap_err();
-    assert!(told.contains("index.html:1: 'name' is not defined"), "{told}");
+    assert!(
+        told.contains("index.html:1: 'name' is not defined; give the data with --data FILE.json"),
+        "{told}"
+    );
     let broken = ["index.ejs", "--type", "ejs", "--data", "-", "-o", "a.html"];
     let told = render(folder.path(), &broken, b"{\"name\": ").unwrap_err();
     assert!(told.contains("data_invalid: "), "{told}");

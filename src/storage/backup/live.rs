@@ -45,7 +45,7 @@ const PAGES: usize = 4;
 const BATCH: (usize, usize) = (512, 1 << 20);
 /// How often the disk is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a command that reads nothing is waited for with the reason.
+/// How long a command that reads nothing is waited for at the end.
 const TELL_LIMIT: Duration = Duration::from_secs(2);
 
 /// Objects on a disk, whose deletions a backup holds.
@@ -126,7 +126,7 @@ impl LiveBackup {
         // Broken off in the middle of the index, the connection holds half a frame, and nothing can be told behind it.
         self.unless_broken_off(deadline, self.tell_index(stream)).await?;
         match self.unless_broken_off(deadline, until_copied(stream)).await {
-            Ok(()) => tell(stream, &Frame::Kept).await,
+            Ok(()) => timeout(TELL_LIMIT, tell(stream, &Frame::Kept)).await?,
             Err(why) => {
                 drop(hold);
                 break_off(stream, why).await
