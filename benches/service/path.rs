@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr, System, SystemRunner};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, GetPoolStatus, LeaseTab, PageFault, PageOutput, PageStep, PageTask, ShutDown, Way, open,
+    BrowserPool, GetPoolStatus, LeaseTab, PageError, PageOutput, PageStep, PageTask, ShutDown, Way, open,
 };
 use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
@@ -57,7 +57,7 @@ impl OwnPath {
 
     /// Renders; gives the time from the load event until the page is ready, and the file.
     pub async fn render(&self, task: &PageTask) -> io::Result<(Duration, Vec<u8>)> {
-        let failed = |fault: PageFault| io::Error::other(fault);
+        let failed = |fault: PageError| io::Error::other(fault);
         let message = LeaseTab::new(self.account, task.lane);
         let lease = self.pool.send(message).await.map_err(io::Error::other)?.map_err(io::Error::other)?;
         let loaded = Cell::new(Instant::now());
@@ -89,7 +89,7 @@ pub fn task(document: &Document) -> PageTask {
         site: Site::new(PAGE, files.chain([page]).collect()),
         data: Bytes::from_static(b"{}"),
         lane: if document.scripted { Lane::Scripted } else { Lane::Static },
-        way: if document.served { Way::Served } else { Way::PutPassing },
+        way: if document.served { Way::Served } else { Way::PutInPlace },
         has_page_rules: false,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,

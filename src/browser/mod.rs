@@ -28,7 +28,7 @@ pub use chromium::font_families::{
 pub use chromium::probe::probe;
 pub use chromium::process::{LaunchError, PipeEnds, Process, find_executable};
 pub use output::print::Printed;
-pub use page::error::{PageFault, Retry};
+pub use page::error::{PageError, Retry};
 pub use page::open::{PageOutput, PageStep, PageTask, ReadyPage, Way, open};
 pub use pool::messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 pub use pool::state::BrowserPool;

@@ -21,8 +21,6 @@ pub struct BrowserConfig {
     pub quarantine_s: u64,
     /// Pages rendered at once, over all processes; 0: by cores and memory.
     pub tabs: u64,
-    /// Fewer tabs, one a core at least, where under load more of them make no more documents.
-    pub adapt_tabs: bool,
     /// Pages without script rendered at once; 0: one a core and one more.
     pub static_pages: u64,
     /// Fresh tabs made ahead while there is nothing else to do.

@@ -147,7 +147,7 @@ async fn a_kept_tab_makes_room_for_who_waits_the_one_used_least_lately_first() {
 
 #[actix::test]
 async fn who_waits_for_the_last_place_does_not_wait_for_ever_on_one_account() {
-    for page in [fixed("<p>x"), PageTask { way: Way::PutPassing, ..direct("<p>x") }] {
+    for page in [fixed("<p>x"), PageTask { way: Way::PutInPlace, ..direct("<p>x") }] {
         the_first_is_served_first(&page).await;
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{LeaseTab, PageFault, PageTask, Retry};
+use platen::browser::{LeaseTab, PageError, PageTask, Retry};
 use platen::domain::fault::FaultCode;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -26,7 +26,7 @@ fn pool() -> TestPool {
     })
 }
 
-async fn alone(pool: &TestPool, account: AccountId, task: &PageTask) -> Result<Rendered, PageFault> {
+async fn alone(pool: &TestPool, account: AccountId, task: &PageTask) -> Result<Rendered, PageError> {
     let lease = pool.address.send(LeaseTab::new(account, task.lane).alone()).await.unwrap().unwrap();
     pool.render_in(lease, task).await
 }

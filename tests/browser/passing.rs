@@ -63,7 +63,7 @@ const AFTER: [&str; 4] = [
 
 fn put(html: &str) -> PageTask {
     PageTask {
-        way: if outlasts_its_elements(html.as_bytes()) { Way::Put } else { Way::PutPassing },
+        way: if outlasts_its_elements(html.as_bytes()) { Way::Put } else { Way::PutInPlace },
         ..direct(html)
     }
 }
@@ -108,7 +108,7 @@ async fn what_outlasts_its_page_would_be_seen() {
     for (before, after) in [(BEFORE[6], 0), (BEFORE[7], 0), (BEFORE[11], 2)] {
         let [account, other] = [AccountId::generate(), AccountId::generate()];
         let wanted = lasting(&pool.render_for(other, &put(AFTER[after])).await.unwrap().bytes);
-        pool.render_for(account, &PageTask { way: Way::PutPassing, ..put(before) }).await.unwrap();
+        pool.render_for(account, &PageTask { way: Way::PutInPlace, ..put(before) }).await.unwrap();
         let next = pool.render_for(account, &put(AFTER[after])).await.unwrap();
         assert!(lasting(&next.bytes) != wanted, "{before}");
     }

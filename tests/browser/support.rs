@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageFault, PageOutput, PageTask, PoolStatus,
+    BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask, PoolStatus,
     ShutDown, Way, open,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
@@ -88,19 +88,19 @@ impl TestPool {
         self.address.send(LeaseTab::new(account, lane)).await.unwrap()
     }
 
-    pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageFault> {
+    pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageError> {
         self.render_for(AccountId::generate(), task).await
     }
 
     /// Renders a page of `account`.
-    pub async fn render_for(&self, account: AccountId, task: &PageTask) -> Result<Rendered, PageFault> {
+    pub async fn render_for(&self, account: AccountId, task: &PageTask) -> Result<Rendered, PageError> {
         // As the pipeline does: a picture is painted.
         let lane = if task.output.is_picture() { Lane::Scripted } else { task.lane };
         let lease = self.lease_for(account, lane).await.unwrap();
         self.render_in(lease, &PageTask { lane, ..task.clone() }).await
     }
 
-    pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageFault> {
+    pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageError> {
         let mut printed = open(lease, task, &self.config, |_| {}).await?.print().await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = printed.next_chunk().await? {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::page_rules::PageRules;
 use crate::browser::page::emulate;
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
 use crate::browser::page::scripts;
@@ -32,7 +32,7 @@ pub(in crate::browser) async fn settled(
     page: &OpenPage,
     rules: PageRules,
     options: &PageOptions,
-) -> Result<(PageRules, Vec<String>), Trouble> {
+) -> Result<(PageRules, Vec<String>), StepError> {
     if rules.is_empty() {
         return Ok((rules, Vec::new()));
     }
@@ -48,7 +48,7 @@ pub(in crate::browser) async fn fitted(
     page: &OpenPage,
     rules: &PageRules,
     options: &PageOptions,
-) -> Result<PageOptions, Trouble> {
+) -> Result<PageOptions, StepError> {
     let layout = rules.layout(options);
     let room = layout.room_in()[0] * PIXELS_PER_INCH / options.scale;
     let height_px = measure(page, room, &options.scene).await?;
@@ -72,7 +72,7 @@ pub(in crate::browser) fn warning(options: &PageOptions, pages: u32) -> String {
 }
 
 /// Shows the page as it is on paper, `width` pixels wide, and gives its height.
-async fn measure(page: &OpenPage, width: f64, scene: &Scene) -> Result<f64, Trouble> {
+async fn measure(page: &OpenPage, width: f64, scene: &Scene) -> Result<f64, StepError> {
     let (tab, limit) = (page.tab()?, page.limits.call);
     let media = tab.send(&emulate::on_paper(scene))?;
     #[expect(

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::page_rules::Layout;
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
 use crate::domain::fault::FaultCode;
@@ -30,7 +30,7 @@ enum Found {
 pub(in crate::browser) async fn clip(
     page: &OpenPage,
     options: &PageOptions,
-) -> Result<Option<Page::Viewport>, Trouble> {
+) -> Result<Option<Page::Viewport>, StepError> {
     let area = match &options.selector {
         Some(selector) => Some(area_of(page, selector).await?),
         None if options.picture.full_page => Some(content_of(page).await?),
@@ -41,7 +41,7 @@ pub(in crate::browser) async fn clip(
     let limit = page.limits.picture_pixels;
     if pixels > limit {
         let key = if options.selector.is_some() { "selector" } else { "fullPage" };
-        return Err(Trouble::fault(
+        return Err(StepError::fault(
             FaultCode::OptionsInvalid,
             format!(
                 "{key}: {width} × {height} CSS pixels make a picture of more than {limit} pixels \
@@ -53,7 +53,7 @@ pub(in crate::browser) async fn clip(
 }
 
 /// Takes out of the page what is not to be printed, where the options say so.
-pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
+pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
     }
@@ -61,7 +61,7 @@ pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) 
 }
 
 /// The same, and gives it its title.
-pub(in crate::browser) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
+pub(in crate::browser) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     isolate(page, options).await?;
     if let Some(title) = &options.extras.metadata.title {
         let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
@@ -75,7 +75,7 @@ pub(in crate::browser) async fn estimated_pages(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
-) -> Result<f64, Trouble> {
+) -> Result<f64, StepError> {
     let content = content_of(page).await?;
     let room = layout.room_in2() * PIXELS_PER_INCH.powi(2);
     let pages = content.width * content.height * options.scale.powi(2) / room;
@@ -87,15 +87,15 @@ pub(in crate::browser) async fn estimated_pages(
 }
 
 /// All that can be scrolled to.
-async fn content_of(page: &OpenPage) -> Result<DOM::Rect, Trouble> {
+async fn content_of(page: &OpenPage) -> Result<DOM::Rect, StepError> {
     let metrics = page.tab()?.call_within(Page::GetLayoutMetrics(None), page.limits.call).await?;
     Ok(metrics.css_content_size)
 }
 
-async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, Trouble> {
+async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, StepError> {
     let (x, y, width, height) = found(page, AREA, selector).await?;
     if width < 1.0 || height < 1.0 {
-        return Err(Trouble::fault(
+        return Err(StepError::fault(
             FaultCode::OptionsInvalid,
             format!("the element that the selector '{selector}' matches has no area (selector)"),
         ));
@@ -104,7 +104,7 @@ async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, Trouble> 
 }
 
 /// Asks about the element; one that is not there is the caller's fault.
-async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f64, f64, f64), Trouble> {
+async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f64, f64, f64), StepError> {
     let expression = format!("({script})({FIND}, {})", json!(selector));
     let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
     let answer = answer.as_deref().map(serde_json::from_str);
@@ -114,7 +114,7 @@ async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f6
         Some(Ok(Found::Fault(reason))) => format!("selector: {reason}"),
         Some(Err(_)) | None => "selector: the page left while its element was looked for".to_owned(),
     };
-    Err(Trouble::fault(FaultCode::OptionsInvalid, sentence))
+    Err(StepError::fault(FaultCode::OptionsInvalid, sentence))
 }
 
 /// Finds the element and gives it to `then`. An element's name hides a member of the document, and of a form it stands

@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use super::page_rules::Layout;
-use crate::browser::page::error::{PageFault, Trouble};
+use crate::browser::page::error::{PageError, StepError};
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
 use crate::domain::fault::{FaultCode, JobFault};
@@ -27,7 +27,7 @@ pub(in crate::browser) async fn templates(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
-) -> Result<Option<[String; 2]>, Trouble> {
+) -> Result<Option<[String; 2]>, StepError> {
     let Extras { header, footer, .. } = &options.extras;
     if !options.extras.has_banners() {
         return Ok(None);
@@ -67,7 +67,7 @@ pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Ve
 
 /// Says what most likely happened to a page whose renderer died, or gave up, while it was printed with
 /// header or footer.
-pub(in crate::browser) fn explain(mut failed: PageFault, options: &PageOptions) -> PageFault {
+pub(in crate::browser) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
     let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
     if died && options.extras.has_banners() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
@@ -80,7 +80,7 @@ pub(in crate::browser) fn explain(mut failed: PageFault, options: &PageOptions) 
 
 /// Fills in the date of the page's zone and language, and nothing for its address. The page's browser does it, which
 /// knows all languages, in a world where none of the page's script runs.
-async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[String; 2], Trouble> {
+async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[String; 2], StepError> {
     // Without a zone or a language of the caller's it is written as in the page's scripts.
     let or_own = |name: &Option<String>| {
         name.as_deref().map_or_else(|| "undefined".to_owned(), |it| json!(it).to_string())
@@ -88,11 +88,12 @@ async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[S
     let (locale, zone) = (or_own(&scene.locale), or_own(&scene.timezone));
     let expression = format!("({FILL})({},{locale},{zone})", json!(templates));
     let answer = load::run(page.tab()?, page.lane, expression, page.limits.call).await?;
-    let answer =
-        answer.transpose().map_err(|thrown| load::thrown_by("headerTemplate or footerTemplate", thrown))?;
+    let answer = answer
+        .transpose()
+        .map_err(|thrown| load::script_error("headerTemplate or footerTemplate", thrown))?;
     let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
     let left = "the page left while its headerTemplate and footerTemplate were filled in";
-    filled.ok_or_else(|| Trouble::fault(FaultCode::PageFailed, left))
+    filled.ok_or_else(|| StepError::fault(FaultCode::PageFailed, left))
 }
 
 /// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::inspect::ASKING_LIMIT;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
@@ -19,7 +19,7 @@ impl OpenPage {
     pub(in crate::browser) async fn check_header_footer(
         &mut self,
         options: &PageOptions,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let Extras { header, footer, .. } = &options.extras;
         if !header.iter().chain(footer).any(|html| may_name_file(html)) {
             return Ok(());
@@ -31,7 +31,7 @@ impl OpenPage {
         let asking = load::ask(self.tab()?, self.lane, format!("({SCRIPT})({templates})"), ASKING_LIMIT);
         let answer = match self.within(ASKING_LIMIT, asking).await {
             Ok(answer) => answer,
-            Err(Trouble::Fault(_) | Trouble::Late) => None,
+            Err(StepError::Fault(_) | StepError::Late) => None,
             Err(trouble) => return Err(trouble),
         };
         let named = answer.and_then(|answer| serde_json::from_str::<Vec<(String, String)>>(&answer).ok());

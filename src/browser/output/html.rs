@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
 use crate::browser::proxy::mime;
@@ -76,7 +76,7 @@ pub(in crate::browser) async fn take(
     page: &OpenPage,
     site: &Site,
     limit_bytes: u64,
-) -> Result<(Snapshot, Vec<String>), Trouble> {
+) -> Result<(Snapshot, Vec<String>), StepError> {
     let limit = page.limits.print;
     let walked = ask(page, script(page, site, limit_bytes), limit).await?;
     let walked: Walked = done(&walked, limit_bytes)?;
@@ -106,7 +106,7 @@ impl Snapshot {
         &mut self,
         page: &OpenPage,
         size: usize,
-    ) -> Result<Option<Bytes>, Trouble> {
+    ) -> Result<Option<Bytes>, StepError> {
         let mut chunk = Vec::new();
         while chunk.len() < size {
             if self.pieces.is_empty() {
@@ -123,7 +123,7 @@ impl Snapshot {
     }
 
     /// Some of a file in its `data:` address; the file stays the first piece until it has been given.
-    fn encode(&mut self, number: usize, chunk: &mut Vec<u8>) -> Result<(), Trouble> {
+    fn encode(&mut self, number: usize, chunk: &mut Vec<u8>) -> Result<(), StepError> {
         let path = self.files.get(number).ok_or_else(unreadable)?;
         let content = self.site.get(path).ok_or_else(unreadable)?;
         if self.given_bytes == 0 {
@@ -151,7 +151,7 @@ fn encoded_length(site: &Site, path: &str) -> u64 {
 
 /// A picture that stands in a document a hundred times is in the file a hundred times: better said before
 /// it is written than when the file has grown too large.
-fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), Trouble> {
+fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), StepError> {
     let sizes = written.uses.iter().map(|(path, count)| (encoded_length(site, path) * count, path, count));
     let total: u64 = written.length + sizes.clone().map(|(size, ..)| size).sum::<u64>();
     if total <= limit_bytes {
@@ -160,7 +160,7 @@ fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), Tr
     let largest = sizes.max().map_or(String::new(), |(size, path, count)| {
         format!("; {path} takes {size} of them (it stands there {count} times)")
     });
-    Err(Trouble::fault(
+    Err(StepError::fault(
         FaultCode::OutputTooLarge,
         format!(
             "the document with its files in it has {total} bytes, more than {limit_bytes} \
@@ -177,10 +177,10 @@ fn script(page: &OpenPage, site: &Site, limit_bytes: u64) -> String {
     format!("{frame}({})", json!({ "files": files, "host": host, "limit": limit_bytes }))
 }
 
-fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Result<T, Trouble> {
+fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Result<T, StepError> {
     match serde_json::from_str(answer) {
         Ok(Answer::Done(done)) => Ok(done),
-        Ok(Answer::Fault { large: true, .. }) => Err(Trouble::fault(
+        Ok(Answer::Fault { large: true, .. }) => Err(StepError::fault(
             FaultCode::OutputTooLarge,
             format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
         )),
@@ -190,22 +190,22 @@ fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Resul
 }
 
 /// Asks what the script made; nothing of it is there when the page has left for another one.
-async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<String, Trouble> {
+async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<String, StepError> {
     let there = "Object.hasOwn(globalThis,'platenSnapshot')";
     ask(page, format!("{there}?platenSnapshot.{call}:'{LEFT}'"), limit).await
 }
 
-async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<String, Trouble> {
+async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<String, StepError> {
     let left = "the page left for another one while its document was written";
     match load::run(page.tab()?, page.lane, expression, limit).await? {
         Some(Ok(answer)) if answer != LEFT => Ok(answer),
         Some(Err(thrown)) => Err(unwritten(&load::thrown_line(thrown))),
-        Some(Ok(_)) | None => Err(Trouble::fault(FaultCode::PageFailed, left)),
+        Some(Ok(_)) | None => Err(StepError::fault(FaultCode::PageFailed, left)),
     }
 }
 
-fn unwritten(why: &str) -> Trouble {
-    Trouble::fault(FaultCode::PageFailed, format!("the document could not be written: {why}"))
+fn unwritten(why: &str) -> StepError {
+    StepError::fault(FaultCode::PageFailed, format!("the document could not be written: {why}"))
 }
 
 /// `text` in slices that take at most `limit` bytes each in a call: as JSON, which is JSON there once more.
@@ -234,8 +234,8 @@ fn slices(mut text: &str, limit: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-fn unreadable() -> Trouble {
-    Trouble::fault(FaultCode::PageFailed, "the document of the page cannot be read")
+fn unreadable() -> StepError {
+    StepError::fault(FaultCode::PageFailed, "the document of the page cannot be read")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
 use crate::browser::page::scripts;
@@ -49,7 +49,7 @@ pub(in crate::browser) struct Layout {
 
 impl PageRules {
     /// The rules that count when the page is printed.
-    pub(in crate::browser) async fn of(page: &OpenPage, options: &PageOptions) -> Result<Self, Trouble> {
+    pub(in crate::browser) async fn of(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
         // A sheet of an allowed host may have rules, whatever the files of the template have.
         let is_let_through = page.visit.as_ref().is_some_and(|visit| visit.let_through());
         if !page.has_page_rules && !is_let_through {
@@ -59,7 +59,7 @@ impl PageRules {
     }
 
     /// The same, also where none of them is worth a warning of its own.
-    pub(in crate::browser) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, Trouble> {
+    pub(in crate::browser) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
         let medium = match options.scene.media {
             Media::Print => "print",
             Media::Screen => "screen",
@@ -68,7 +68,7 @@ impl PageRules {
         let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
         let answer = answer.filter(|answer| !answer.is_empty());
         let rules = answer.as_deref().map(serde_json::from_str::<Vec<PageRule>>).transpose();
-        let rules = rules.map_err(|error| Trouble::fault(FaultCode::Internal, error.to_string()))?;
+        let rules = rules.map_err(|error| StepError::fault(FaultCode::Internal, error.to_string()))?;
         Ok(Self::merged(rules.unwrap_or_default()))
     }
 

@@ -11,7 +11,7 @@ use std::io::Read;
 
 use super::page_rules::{Layout, PageRules};
 use crate::browser::page::emulate;
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::inspect::ASKING_LIMIT;
 use crate::browser::page::load;
 use crate::browser::page::open::OpenPage;
@@ -72,7 +72,7 @@ impl OpenPage {
         &mut self,
         drawn: f64,
         options: &PageOptions,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         if drawn / (POINTS_PER_PIXEL * options.scale) > TOLERANCE {
             return Ok(());
         }
@@ -80,13 +80,13 @@ impl OpenPage {
         let limit = ASKING_LIMIT.min(self.limits.print);
         match self.within(limit, self.what_is_too_wide(drawn, options)).await {
             Ok(Some(sentence)) => self.warnings.push(&sentence),
-            Ok(None) | Err(Trouble::Late | Trouble::Refused(_) | Trouble::Fault(_)) => {}
-            Err(ended @ Trouble::Ended(_)) => return Err(ended),
+            Ok(None) | Err(StepError::Late | StepError::Refused(_) | StepError::Fault(_)) => {}
+            Err(ended @ StepError::Ended(_)) => return Err(ended),
         }
         Ok(())
     }
 
-    async fn what_is_too_wide(&self, drawn: f64, options: &PageOptions) -> Result<Option<String>, Trouble> {
+    async fn what_is_too_wide(&self, drawn: f64, options: &PageOptions) -> Result<Option<String>, StepError> {
         let layout = PageRules::asked(self, options).await?.widest(options);
         let shrunk = drawn / (POINTS_PER_PIXEL * options.scale * layout.shrink());
         if shrunk > TOLERANCE {
@@ -111,7 +111,7 @@ impl OpenPage {
     }
 
     /// Shows the page as it is on paper, `width` pixels wide, and gives its own width.
-    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Option<f64>, Trouble> {
+    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Option<f64>, StepError> {
         let (tab, limit) = (self.tab()?, self.limits.call);
         let media = tab.send(&emulate::on_paper(&options.scene))?;
         #[expect(

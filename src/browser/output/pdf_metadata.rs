@@ -13,14 +13,14 @@ const HEAD_BYTES: usize = 8 << 10;
 const TAIL_BYTES: usize = 2 << 10;
 
 /// What is kept of a PDF while it passes.
-pub(in crate::browser) struct Annotator {
+pub(in crate::browser) struct MetadataWriter {
     entries: String,
     head: Vec<u8>,
     tail: Vec<u8>,
     length: usize,
 }
 
-impl Annotator {
+impl MetadataWriter {
     /// `None` when there is nothing to write.
     pub(in crate::browser) fn of(metadata: &Metadata) -> Option<Self> {
         let fields =
@@ -110,7 +110,7 @@ mod tests {
 
     fn annotated(file: &str, piece: usize) -> Option<String> {
         let metadata = Metadata { author: Some("Zoë".to_owned()), ..Metadata::default() };
-        let mut annotator = Annotator::of(&metadata).unwrap();
+        let mut annotator = MetadataWriter::of(&metadata).unwrap();
         let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
         for piece in &pieces {
             annotator.pass(piece);
@@ -139,6 +139,8 @@ mod tests {
         for other in ["%PDF-1.7\n", &FILE.replace("/Info 1 0 R", ""), &FILE.replace("1 0 obj", "9 0 obj")] {
             assert_eq!(annotated(other, 64), None);
         }
-        assert!(Annotator::of(&Metadata { title: Some("T".to_owned()), ..Metadata::default() }).is_none());
+        assert!(
+            MetadataWriter::of(&Metadata { title: Some("T".to_owned()), ..Metadata::default() }).is_none()
+        );
     }
 }

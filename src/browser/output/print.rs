@@ -14,10 +14,10 @@ use super::header_footer;
 use super::html::{self, Snapshot};
 use super::page_rules::PageRules;
 use super::page_width::ScaleFinder;
-use super::pdf_metadata::Annotator;
+use super::pdf_metadata::MetadataWriter;
 use super::tagged::{self, Counted, Long, Print, count};
 use crate::browser::cdp::connection::CallError;
-use crate::browser::page::error::{PageFault, Trouble};
+use crate::browser::page::error::{PageError, StepError};
 use crate::browser::page::open::{OpenPage, PageOutput, PageStep, ReadyPage};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -35,7 +35,7 @@ pub struct Printed {
     output: PageOutput,
     options: PageOptions,
     warnings: Warnings,
-    annotator: Option<Annotator>,
+    annotator: Option<MetadataWriter>,
     counter: Option<PageCounter>,
     scale: Option<ScaleFinder>,
 }
@@ -59,7 +59,7 @@ impl ReadyPage {
     ///
     /// # Errors
     /// Why not; the tab is given back.
-    pub async fn print(self) -> Result<Printed, PageFault> {
+    pub async fn print(self) -> Result<Printed, PageError> {
         let Self { mut page, output, limit_bytes, site, options, may_be_long } = self;
         let limit = page.limits.print;
         if output == PageOutput::Html {
@@ -87,7 +87,8 @@ impl ReadyPage {
                     page.warnings.push(warning);
                 }
                 let warnings = page.all_warnings();
-                let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
+                let annotator =
+                    MetadataWriter::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
                 let counter = (output == PageOutput::Pdf).then(PageCounter::default);
                 let scale = (output == PageOutput::Pdf).then(ScaleFinder::default);
                 let page = Some(page);
@@ -106,7 +107,7 @@ impl Printed {
     ///
     /// # Errors
     /// Why there is none; the tab is given back.
-    pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, PageFault> {
+    pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, PageError> {
         let Some(mut page) = self.page.take() else { return Ok(None) };
         let source = std::mem::replace(&mut self.source, Source::Ended);
         let limit = page.limits.print;
@@ -126,7 +127,7 @@ impl Printed {
                 let chunk = self.annotated(chunk);
                 // After the last piece the tab is of no use to anybody here.
                 if matches!(self.source, Source::Ended) {
-                    page.end_well(&self.options, self.output, self.pages());
+                    page.offer_for_reuse(&self.options, self.output, self.pages());
                 } else {
                     self.page = Some(page);
                 }
@@ -166,7 +167,7 @@ impl Printed {
 /// A source, and what there is to say of it.
 type Made = (Source, Vec<String>);
 
-async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, Trouble> {
+async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, StepError> {
     clip::prepare(page, options).await?;
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
@@ -195,7 +196,7 @@ async fn print_on(
     rules: &PageRules,
     options: &PageOptions,
     long: Long,
-) -> Result<Made, Trouble> {
+) -> Result<Made, StepError> {
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(header_footer::warnings(options, &layout));
@@ -211,7 +212,7 @@ pub(in crate::browser) async fn to_stream(
     page: &OpenPage,
     options: &PageOptions,
     (banners, tagged): (Option<[String; 2]>, bool),
-) -> Result<Source, Trouble> {
+) -> Result<Source, StepError> {
     let is_large = banners.iter().flatten().map(String::len).sum::<usize>() > INLINE_LIMIT_BYTES;
     let (tab, limit, call) = (page.tab()?, page.limits.print, pdf(options, banners, tagged));
     let sent = if is_large { tab.send_large(call).await } else { tab.send(&call) };
@@ -221,12 +222,12 @@ pub(in crate::browser) async fn to_stream(
     };
     match printed.map_err(|error| explain(error, options))?.stream {
         Some(stream) => Ok(Source::Stream(stream, None)),
-        None => Err(Trouble::fault(FaultCode::PageFailed, "the browser made no file")),
+        None => Err(StepError::fault(FaultCode::PageFailed, "the browser made no file")),
     }
 }
 
 /// Lets go of a file that nobody reads to its end.
-pub(in crate::browser) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
+pub(in crate::browser) fn close(page: &OpenPage, source: Source) -> Result<(), StepError> {
     match source {
         // A tab that is disposed of takes the stream along, one that is kept does not.
         Source::Stream(handle, _) => drop(page.tab()?.send(&IO::Close { handle })),
@@ -236,10 +237,10 @@ pub(in crate::browser) fn close(page: &OpenPage, source: Source) -> Result<(), T
     Ok(())
 }
 
-async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
+async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, StepError> {
     if page.tab()?.lane() == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
-        return Err(Trouble::fault(FaultCode::Internal, sentence.to_owned()));
+        return Err(StepError::fault(FaultCode::Internal, sentence.to_owned()));
     }
     let clip = clip::clip(page, options).await?;
     let jpg = output == PageOutput::Jpg;
@@ -264,13 +265,13 @@ async fn write(
     options: &PageOptions,
     site: &Site,
     limit_bytes: u64,
-) -> Result<Made, Trouble> {
+) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
     let (snapshot, warnings) = html::take(page, site, limit_bytes).await?;
     Ok((Source::Document(Box::new(snapshot)), warnings))
 }
 
-async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Trouble> {
+async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), StepError> {
     let (handle, from) = match source {
         Source::Ended => return Ok((Bytes::new(), Source::Ended)),
         Source::Held(piece, rest) => return Ok((piece, *rest)),
@@ -297,7 +298,7 @@ pub(in crate::browser) async fn piece(
     page: &OpenPage,
     handle: &IO::StreamHandle,
     from: Option<u32>,
-) -> Result<(Bytes, bool), Trouble> {
+) -> Result<(Bytes, bool), StepError> {
     let (tab, limit) = (page.tab()?, page.limits.print);
     let read = IO::Read { handle: handle.clone(), offset: from, size: Some(page.limits.chunk_bytes) };
     next_part(async || Ok(tab.call_within(read.clone(), limit).await?)).await
@@ -306,8 +307,8 @@ pub(in crate::browser) async fn piece(
 /// The next part of a stream, and whether it is the last. Chromium may answer nothing before the end (its reader has
 /// nothing yet); given on, that would be taken for the end, and half a document would be published as a whole one.
 async fn next_part(
-    mut ask: impl AsyncFnMut() -> Result<IO::ReadReturnObject, Trouble>,
-) -> Result<(Bytes, bool), Trouble> {
+    mut ask: impl AsyncFnMut() -> Result<IO::ReadReturnObject, StepError>,
+) -> Result<(Bytes, bool), StepError> {
     loop {
         let part = ask().await?;
         let is_encoded = part.base_64_encoded == Some(true);
@@ -318,7 +319,7 @@ async fn next_part(
     }
 }
 
-async fn decode(text: String) -> Result<Bytes, Trouble> {
+async fn decode(text: String) -> Result<Bytes, StepError> {
     let decoded = if text.len() > INLINE_LIMIT_BYTES {
         tokio::task::spawn_blocking(move || STANDARD.decode(text)).await
     } else {
@@ -327,7 +328,7 @@ async fn decode(text: String) -> Result<Bytes, Trouble> {
     match decoded {
         Ok(Ok(bytes)) => Ok(Bytes::from(bytes)),
         Ok(Err(_)) | Err(_) => {
-            Err(Trouble::fault(FaultCode::PageFailed, "the browser's file cannot be read"))
+            Err(StepError::fault(FaultCode::PageFailed, "the browser's file cannot be read"))
         }
     }
 }
@@ -365,18 +366,18 @@ fn page_range(from: Option<u32>, to: Option<u32>) -> Option<String> {
 }
 
 /// What Chromium has against the options, in the caller's terms.
-fn explain(error: CallError, options: &PageOptions) -> Trouble {
+fn explain(error: CallError, options: &PageOptions) -> StepError {
     let CallError::Refused { message, .. } = &error else { return error.into() };
     let said = message.to_ascii_lowercase();
     if said.contains("range") {
         let range = page_range(options.from_page, options.to_page).unwrap_or_default();
-        return Trouble::fault(
+        return StepError::fault(
             FaultCode::OptionsInvalid,
             format!("the document has no pages {range} (fromPage, toPage)"),
         );
     }
     if said.contains("print parameters") || said.contains("margin") || said.contains("content area") {
-        return Trouble::fault(
+        return StepError::fault(
             FaultCode::OptionsInvalid,
             format!("the margins leave no room on the paper (margin, width, height, format): {message}"),
         );
@@ -419,7 +420,7 @@ mod tests {
         }
         let wanted = [("AB", false), ("CD", false), ("", true)];
         assert_eq!(parts, wanted.map(|(text, is_last)| (Bytes::from(text), is_last)));
-        let failed = next_part(async || Err(Trouble::fault(FaultCode::PageFailed, "gone"))).await;
+        let failed = next_part(async || Err(StepError::fault(FaultCode::PageFailed, "gone"))).await;
         assert!(failed.is_err(), "what fails is not asked again");
     }
 }

@@ -13,7 +13,7 @@ use pdf_page_count::PageCounter;
 use super::clip;
 use super::page_rules::Layout;
 use super::print::{self, Source};
-use crate::browser::page::error::Trouble;
+use crate::browser::page::error::StepError;
 use crate::browser::page::open::OpenPage;
 use crate::domain::format_opts::PageOptions;
 
@@ -49,7 +49,7 @@ pub(in crate::browser) enum Counted {
 }
 
 /// What was printed, and what there is to say of it.
-pub(in crate::browser) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>), Trouble> {
+pub(in crate::browser) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>), StepError> {
     let extras = &print.options.extras;
     // Bookmarks are made of the tags: who asks for those gets both.
     if let Some(tagged) = extras.tagged.or(extras.outline.then_some(true)) {
@@ -87,7 +87,7 @@ pub(in crate::browser) async fn count(
     page: &OpenPage,
     source: Source,
     limit_bytes: u64,
-) -> Result<(Source, Counted), Trouble> {
+) -> Result<(Source, Counted), StepError> {
     let handle = match source {
         Source::Stream(handle, _) => handle,
         Source::Held(first, rest) => return count_again(page, first, *rest).await,
@@ -120,7 +120,7 @@ pub(in crate::browser) async fn count(
 }
 
 /// The same of a file whose first piece is held, for it was counted before.
-async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), Trouble> {
+async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), StepError> {
     let mut counter = PageCounter::default();
     counter.pass(&first);
     if let Source::Stream(handle, from) = &rest {
@@ -179,7 +179,7 @@ impl Counted {
     }
 }
 
-async fn once(print: &Print<'_>, tagged: bool) -> Result<Source, Trouble> {
+async fn once(print: &Print<'_>, tagged: bool) -> Result<Source, StepError> {
     print::to_stream(print.page, print.options, (print.banners.clone(), tagged)).await
 }
 

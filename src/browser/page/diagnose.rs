@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::error::{PageFault, Retry, Trouble, ended};
+use super::error::{PageError, Retry, StepError, ended};
 use super::load;
 use super::open::{OpenPage, PageStep};
 use super::scripts;
@@ -26,12 +26,12 @@ const DOCUMENT_LIMIT: u32 = 10;
 
 impl OpenPage {
     /// A page that answers nothing any more is not at rest, it is stuck.
-    pub(in crate::browser) async fn stuck(&mut self) -> Trouble {
+    pub(in crate::browser) async fn stuck(&mut self) -> StepError {
         if self.is_browser_stalled().await {
-            return Trouble::Ended(PageEnd::BrowserLost);
+            return StepError::Ended(PageEnd::BrowserLost);
         }
         let (cap_ms, call_ms) = (self.limits.rest_cap.as_millis(), self.limits.call.as_millis());
-        Trouble::fault(
+        StepError::fault(
             FaultCode::ReadinessTimeout,
             format!(
                 "the page did not come to rest within {cap_ms} ms (browser.rest_cap_ms), and a script \
@@ -42,15 +42,15 @@ impl OpenPage {
 
     /// A page that moves is printed as it is; of one that goes from document to document there is
     /// nothing to print.
-    pub(in crate::browser) fn take_restless(
+    pub(in crate::browser) fn accept_busy(
         &mut self,
         computing: usize,
         options: &PageOptions,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let cap_ms = self.limits.rest_cap.as_millis();
         let documents = self.state.borrow().documents;
         if documents > DOCUMENT_LIMIT {
-            return Err(Trouble::fault(
+            return Err(StepError::fault(
                 FaultCode::ReadinessTimeout,
                 format!(
                     "the page keeps navigating: {documents} documents within {cap_ms} ms \
@@ -58,7 +58,7 @@ impl OpenPage {
                 ),
             ));
         }
-        let mut pending = self.state.borrow().rest.pending();
+        let mut pending = self.state.borrow().idle.pending();
         if computing > 0 {
             let separator = if pending.is_empty() { "" } else { ", " };
             let _ = write!(pending, "{separator}a worker that computes ({computing} of them)");
@@ -78,8 +78,8 @@ impl OpenPage {
 
     /// Nobody is printed while something of theirs is pending without being told; who said by an expression when the
     /// page is ready knows better.
-    pub(in crate::browser) fn name_left_over(&mut self, options: &PageOptions) {
-        let pending = self.state.borrow().rest.left_over();
+    pub(in crate::browser) fn warn_of_pending(&mut self, options: &PageOptions) {
+        let pending = self.state.borrow().idle.left_over();
         if pending.is_empty() || options.wait_for_expression.is_some() {
             return;
         }
@@ -88,38 +88,38 @@ impl OpenPage {
     }
 
     /// So many looks were all that it gets, and the last one had something load that nobody waits for.
-    pub(in crate::browser) fn name_unwoken(&mut self, looks: usize) {
+    pub(in crate::browser) fn warn_of_lazy_loads(&mut self, looks: usize) {
         self.warnings.push(&format!(
             "the page was printed while pictures or frames of it were loading: each of {looks} looks found more that \
              waits until somebody scrolls to it (loading=lazy); have less of it in frames within frames"
         ));
     }
 
-    pub(in crate::browser) fn check_reached(&self) -> Result<(), Trouble> {
+    pub(in crate::browser) fn check_reached(&self) -> Result<(), StepError> {
         self.check_status()?;
         let unreachable = self.state.borrow().unreachable.clone();
         let Some(address) = unreachable else { return Ok(()) };
         let shown = self.visit.as_ref().map_or(address.clone(), |visit| visit.shown(&address));
-        Err(Trouble::fault(
+        Err(StepError::fault(
             FaultCode::PageFailed,
             format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
         ))
     }
 
     /// What a host shows instead of a page that it does not have, or cannot make, is no document of anybody's.
-    fn check_status(&self) -> Result<(), Trouble> {
+    fn check_status(&self) -> Result<(), StepError> {
         let state = self.state.borrow();
         let answered = state.document.as_deref().and_then(|document| state.failures.status_of(document));
         let Some((status, address)) = answered else { return Ok(()) };
         let shown = failed_requests::shown(address);
-        Err(Trouble::fault(
+        Err(StepError::fault(
             FaultCode::PageFailed,
             format!("the page went to {shown}, which was answered with {status}: there is nothing to print"),
         ))
     }
 
-    pub(in crate::browser) fn never_matches(selector: Option<&str>) -> Trouble {
-        Trouble::fault(
+    pub(in crate::browser) fn never_matches(selector: Option<&str>) -> StepError {
+        StepError::fault(
             FaultCode::ReadinessTimeout,
             format!(
                 "nothing matches the selector '{}' (waitForSelector), and a page without script does not change",
@@ -147,23 +147,23 @@ impl OpenPage {
     pub(in crate::browser) async fn fail(
         mut self,
         step: PageStep,
-        trouble: Trouble,
+        trouble: StepError,
         options: &PageOptions,
-    ) -> PageFault {
+    ) -> PageError {
         let known = self.known_end(&trouble).await;
         let (fault, retry) = match (known, trouble) {
-            (Some(end), _) | (None, Trouble::Ended(end)) => (ended(end, &self.limits), self.retry(end)),
-            (None, Trouble::Late) if self.is_browser_stalled().await => {
+            (Some(end), _) | (None, StepError::Ended(end)) => (ended(end, &self.limits), self.retry(end)),
+            (None, StepError::Late) if self.is_browser_stalled().await => {
                 (ended(PageEnd::BrowserLost, &self.limits), self.retry(PageEnd::BrowserLost))
             }
-            (None, Trouble::Late) => (self.late(step, options).await, Retry::No),
-            (None, Trouble::Refused(error)) => {
+            (None, StepError::Late) => (self.late(step, options).await, Retry::No),
+            (None, StepError::Refused(error)) => {
                 let fault = JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}"));
                 (fault, Retry::No)
             }
-            (None, Trouble::Fault(fault)) => (fault, Retry::No),
+            (None, StepError::Fault(fault)) => (fault, Retry::No),
         };
-        PageFault { fault, retry, warnings: self.all_warnings() }
+        PageError { fault, retry, warnings: self.all_warnings() }
     }
 
     /// Where the same page may succeed: in a used tab the pages before it may have taken too much, and in a browser
@@ -185,9 +185,9 @@ impl OpenPage {
 
     /// How the page ended, if it did. Its calls may be refused, or end with the connection, before that is heard of;
     /// by what a renderer died is said a moment after it did.
-    async fn known_end(&self, trouble: &Trouble) -> Option<PageEnd> {
+    async fn known_end(&self, trouble: &StepError) -> Option<PageEnd> {
         let mut state = self.state.clone();
-        let may_have_ended = matches!(trouble, Trouble::Refused(_) | Trouble::Ended(_));
+        let may_have_ended = matches!(trouble, StepError::Refused(_) | StepError::Ended(_));
         let is_known = |state: &PageState| match state.end {
             None => !may_have_ended,
             Some(PageEnd::Crashed) => state.crash_is_known,

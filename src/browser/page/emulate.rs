@@ -6,7 +6,7 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{DOM, Emulation};
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::open::{PageOutput, PageTask};
 use crate::browser::cdp::connection::{CallError, Sent};
 use crate::browser::tab::tab::Tab;
@@ -16,11 +16,11 @@ use crate::domain::lane::Lane;
 
 /// Calls that are on their way.
 #[must_use = "the calls are sent; settle them"]
-pub(in crate::browser) struct Surroundings(Vec<Answer>);
+pub(in crate::browser) struct EmulationCalls(Vec<Answer>);
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
-impl Surroundings {
+impl EmulationCalls {
     /// Sends what the options of `task` ask for; a plain document's ask for nothing.
     pub(in crate::browser) fn send(tab: &Tab, task: &PageTask, limit: Duration) -> Result<Self, CallError> {
         let mut sent = Self(Vec::new());
@@ -62,7 +62,7 @@ impl Surroundings {
     }
 
     /// Waits for the answers.
-    pub(in crate::browser) async fn settle(self) -> Result<(), Trouble> {
+    pub(in crate::browser) async fn settle(self) -> Result<(), StepError> {
         for answer in self.0 {
             answer.await.map_err(explain)?;
         }
@@ -163,9 +163,9 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
 }
 
 /// What is well-formed may still be unknown to the browser.
-fn explain(error: CallError) -> Trouble {
+fn explain(error: CallError) -> StepError {
     match error {
-        CallError::Refused { method, message } if method.starts_with("Emulation.") => Trouble::fault(
+        CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::fault(
             FaultCode::OptionsInvalid,
             format!("the browser takes no such locale, timezone or viewport (formatOpts): {message}"),
         ),

@@ -8,7 +8,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 /// Why a page did not become a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
-pub struct PageFault {
+pub struct PageError {
     /// What the job's owner is told.
     pub fault: JobFault,
     /// Whether the same page may well succeed elsewhere.
@@ -30,7 +30,7 @@ pub enum Retry {
 
 /// Why a step did not get on, before it is known what to say of it.
 #[derive(Debug)]
-pub(in crate::browser) enum Trouble {
+pub(in crate::browser) enum StepError {
     /// The page is gone.
     Ended(PageEnd),
     /// The step's deadline.
@@ -41,13 +41,13 @@ pub(in crate::browser) enum Trouble {
     Fault(JobFault),
 }
 
-impl Trouble {
+impl StepError {
     pub(in crate::browser) fn fault(code: FaultCode, message: impl Into<String>) -> Self {
         Self::Fault(JobFault::new(code, message))
     }
 }
 
-impl PageFault {
+impl PageError {
     /// Whether the same page may well succeed elsewhere.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -60,7 +60,7 @@ impl PageFault {
     }
 }
 
-impl From<CallError> for Trouble {
+impl From<CallError> for StepError {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Closed { .. } => Self::Ended(PageEnd::BrowserLost),

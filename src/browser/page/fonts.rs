@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::open::{OpenPage, PageTask};
 use crate::domain::lane::Lane;
 
@@ -20,7 +20,7 @@ const SCANNED_BYTES: usize = 1 << 20;
 /// Most families kept as installed.
 const KNOWN_LIMIT: usize = 1_000;
 const NAME_LIMIT_CHARS: usize = 100;
-/// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
+/// ConnectionSlots that are looked at in a text, and how far around each: more is not worth a warning, and a text made
 /// of nothing else would be read a thousand times over.
 const PLACES_LIMIT: usize = 1_000;
 const VALUE_LIMIT_BYTES: usize = 300;
@@ -93,7 +93,7 @@ pub(in crate::browser) struct Answer {
 
 impl OpenPage {
     /// An expression that answers which fonts the page asks for and does not get, where that is not known.
-    pub(in crate::browser) fn fonts_question(&self, task: &PageTask) -> Result<Option<String>, Trouble> {
+    pub(in crate::browser) fn fonts_question(&self, task: &PageTask) -> Result<Option<String>, StepError> {
         let fonts = self.tab()?.fonts();
         if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
             return Ok(None);
@@ -102,7 +102,7 @@ impl OpenPage {
     }
 
     /// Warns of every family that the page's text asks for first and that is not there.
-    pub(in crate::browser) fn take_fonts(&mut self, answer: Answer) -> Result<(), Trouble> {
+    pub(in crate::browser) fn take_fonts(&mut self, answer: Answer) -> Result<(), StepError> {
         self.tab()?.fonts().learn(&answer);
         for family in answer.missing.into_iter().chain(answer.unloaded) {
             let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::fonts;
 use super::load;
 use super::open::{OpenPage, PageTask};
@@ -28,7 +28,7 @@ struct Seen {
 impl OpenPage {
     /// Warns of fonts and pictures that the page wants and cannot have. True when something of it has begun to load
     /// by that: then it is not at rest any more.
-    pub(in crate::browser) async fn inspect(&mut self, task: &PageTask) -> Result<bool, Trouble> {
+    pub(in crate::browser) async fn inspect(&mut self, task: &PageTask) -> Result<bool, StepError> {
         let seen = self.seen(task).await?;
         if let Some(fonts) = seen.fonts {
             self.take_fonts(fonts)?;
@@ -39,7 +39,7 @@ impl OpenPage {
         Ok(seen.woken > 0)
     }
 
-    async fn seen(&self, task: &PageTask) -> Result<Seen, Trouble> {
+    async fn seen(&self, task: &PageTask) -> Result<Seen, StepError> {
         let fonts = self.fonts_question(task)?;
         let question = match (task.lane, fonts) {
             // Its pictures were asked for when it was asked whether it is ready.
@@ -55,7 +55,7 @@ impl OpenPage {
             Ok(Some(answer)) => Ok(serde_json::from_str(&answer).unwrap_or_default()),
             // A page without fonts to speak of (an image, a plain text) is none the worse for it. One that is
             // busy again has no answer in time; printing it says more than a warning would.
-            Ok(None) | Err(Trouble::Fault(_) | Trouble::Late) => Ok(Seen::default()),
+            Ok(None) | Err(StepError::Fault(_) | StepError::Late) => Ok(Seen::default()),
             Err(trouble) => Err(trouble),
         }
     }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 
-use super::emulate::Surroundings;
-use super::error::Trouble;
+use super::emulate::EmulationCalls;
+use super::error::StepError;
 use super::open::{PageOutput, PageTask};
 use super::request_headers;
 use super::scripts;
 use crate::browser::cdp::connection::{CallError, Sent};
-use crate::browser::proxy::server::Visit;
+use crate::browser::proxy::server::PageSession;
 use crate::browser::tab::tab::Tab;
 use crate::domain::encoding;
 use crate::domain::fault::FaultCode;
@@ -25,13 +25,13 @@ const LARGE_BYTES: usize = 256 << 10;
 pub(in crate::browser) async fn load(
     tab: &Tab,
     task: &PageTask,
-    visit: Option<&Visit>,
+    visit: Option<&PageSession>,
     limit: Duration,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     let data = send_data(tab, task, visit)?;
     let canvases = send_canvases(tab, task)?;
     let carried = request_headers::begin(tab, task)?;
-    let surroundings = Surroundings::send(tab, task, limit)?;
+    let surroundings = EmulationCalls::send(tab, task, limit)?;
     let mut state = tab.state();
     match visit {
         Some(visit) => navigate(tab, visit, limit).await?,
@@ -59,9 +59,9 @@ pub(in crate::browser) async fn ask(
     lane: Lane,
     expression: String,
     limit: Duration,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<String>, StepError> {
     let answer = run(tab, lane, expression, limit).await?;
-    answer.map(|answer| answer.map_err(|thrown| thrown_by("formatOpts", thrown))).transpose()
+    answer.map(|answer| answer.map_err(|thrown| script_error("formatOpts", thrown))).transpose()
 }
 
 /// Runs a script of ours in the page and gives the text that it answers, or what it throws; `None` when the
@@ -71,7 +71,7 @@ pub(in crate::browser) async fn run(
     lane: Lane,
     expression: String,
     limit: Duration,
-) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, Trouble> {
+) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
     // Where no script of the page's can run, its own world is as good, and 2 ms less.
     let context = match lane {
         Lane::Static => None,
@@ -103,20 +103,20 @@ pub(in crate::browser) fn thrown_line(thrown: Runtime::ExceptionDetails) -> Stri
 }
 
 /// Who wrote `option` is told what it threw.
-pub(in crate::browser) fn thrown_by(option: &str, thrown: Runtime::ExceptionDetails) -> Trouble {
-    Trouble::fault(FaultCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
+pub(in crate::browser) fn script_error(option: &str, thrown: Runtime::ExceptionDetails) -> StepError {
+    StepError::fault(FaultCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
 }
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
 
-fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
+fn send_data(tab: &Tab, task: &PageTask, visit: Option<&PageSession>) -> Result<Option<Script>, StepError> {
     let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
     let large = scripts::is_large(&task.data);
     let source = if large {
         scripts::data_fetched(visit.host(), &visit.data_path())
     } else {
         let text = std::str::from_utf8(&task.data)
-            .map_err(|error| Trouble::fault(FaultCode::DataInvalid, error.to_string()))?;
+            .map_err(|error| StepError::fault(FaultCode::DataInvalid, error.to_string()))?;
         scripts::data_inline(visit.host(), text)
     };
     Ok(Some(tab.send(&new_document(source))?))
@@ -149,7 +149,7 @@ fn hear_requests() -> Network::Enable {
     }
 }
 
-async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Trouble> {
+async fn navigate(tab: &Tab, visit: &PageSession, limit: Duration) -> Result<(), StepError> {
     let navigate = Page::Navigate {
         url: visit.address(),
         referrer: None,
@@ -161,12 +161,12 @@ async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Troub
     match answer.error_text {
         None => Ok(()),
         Some(error) => {
-            Err(Trouble::fault(FaultCode::PageFailed, format!("the page could not be opened: {error}")))
+            Err(StepError::fault(FaultCode::PageFailed, format!("the page could not be opened: {error}")))
         }
     }
 }
 
-async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), Trouble> {
+async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), StepError> {
     // The mark of UTF-8 is for who reads bytes: in a text it is a letter, and before the doctype it would be content.
     let page = task.site.page().cloned().map(encoding::unmarked).unwrap_or_default();
     let html = String::from_utf8_lossy(&page).into_owned();
@@ -175,7 +175,7 @@ async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), Trouble>
     Ok(())
 }
 
-async fn settle<M>(sent: Option<Sent<M>>, limit: Duration) -> Result<(), Trouble>
+async fn settle<M>(sent: Option<Sent<M>>, limit: Duration) -> Result<(), StepError>
 where
     M: headless_chrome::protocol::cdp::types::Method,
     M::ReturnObject: Send + 'static,

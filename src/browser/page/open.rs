@@ -8,13 +8,13 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::error::{PageFault, Trouble};
+use super::error::{PageError, StepError};
 use super::load;
 use super::pictures::Pictures;
 use super::scripts;
-use super::wait_idle::Rested;
+use super::wait_idle::IdleOutcome;
 use crate::browser::chromium::capacity;
-use crate::browser::proxy::server::Visit;
+use crate::browser::proxy::server::PageSession;
 use crate::browser::tab::events::{PageEnd, PageState};
 use crate::browser::tab::lease::Lease;
 use crate::browser::tab::tab::Tab;
@@ -65,7 +65,7 @@ pub enum Way {
     /// A page without script and without references is put there, which saves a navigation.
     Put,
     /// The same, and nothing of it outlasts its elements: the next page may take their place.
-    PutPassing,
+    PutInPlace,
 }
 
 /// What a page becomes.
@@ -103,7 +103,7 @@ pub enum PageStep {
 /// A page in its tab.
 pub(in crate::browser) struct OpenPage {
     pub lease: Lease,
-    pub visit: Option<Arc<Visit>>,
+    pub visit: Option<Arc<PageSession>>,
     pub state: watch::Receiver<PageState>,
     pub warnings: Warnings,
     /// What it asked for in vain, where more is asked for from now on that is not its doing.
@@ -153,7 +153,7 @@ pub struct ReadyPage {
     pub(in crate::browser) may_be_long: bool,
 }
 
-/// Loads the page of `task` into the leased tab and waits until it is ready.
+/// PendingLoads the page of `task` into the leased tab and waits until it is ready.
 ///
 /// # Errors
 /// The step that failed, with what it waited for. The tab is given back.
@@ -162,8 +162,8 @@ pub async fn open(
     task: &PageTask,
     config: &BrowserConfig,
     progress: impl Fn(PageStep),
-) -> Result<ReadyPage, PageFault> {
-    let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
+) -> Result<ReadyPage, PageError> {
+    let Some(state) = lease.tab().map(Tab::state) else { return Err(PageError::lost()) };
     let limits = Limits::of(config);
     let length_bytes = entry_length(task);
     let mut page = OpenPage {
@@ -175,7 +175,7 @@ pub async fn open(
         limits,
         lane: task.lane,
         length_bytes,
-        passing: task.way == Way::PutPassing && is_put(task),
+        passing: task.way == Way::PutInPlace && is_put(task),
         has_page_rules: task.has_page_rules,
         measured: false,
     };
@@ -220,11 +220,11 @@ impl Limits {
 
 impl OpenPage {
     /// The tab; the lease holds it as long as the page lives.
-    pub(in crate::browser) fn tab(&self) -> Result<&Tab, Trouble> {
-        self.lease.tab().ok_or(Trouble::Ended(PageEnd::Closed))
+    pub(in crate::browser) fn tab(&self) -> Result<&Tab, StepError> {
+        self.lease.tab().ok_or(StepError::Ended(PageEnd::Closed))
     }
 
-    async fn load(&mut self, task: &PageTask) -> Result<(), Trouble> {
+    async fn load(&mut self, task: &PageTask) -> Result<(), StepError> {
         if !is_put(task) {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
@@ -235,7 +235,7 @@ impl OpenPage {
                 data,
                 (task.reach, task.options.javascript),
             );
-            let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
+            let no_name = |error: io::Error| StepError::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }
         let loading = load::load(self.tab()?, task, self.visit.as_deref(), self.limits.load);
@@ -243,12 +243,12 @@ impl OpenPage {
         self.check_reached()
     }
 
-    async fn settle(&mut self, task: &PageTask) -> Result<(), Trouble> {
+    async fn settle(&mut self, task: &PageTask) -> Result<(), StepError> {
         let readiness = self.limits.readiness;
         let ready = async {
             let is_watched = task.lane == Lane::Scripted && task.options.wait_for_selector.is_none();
             let mut seen = None;
-            if !(is_watched && self.is_soon_done().await) {
+            if !(is_watched && self.is_soon_idle().await) {
                 seen = self.become_ready(task).await?;
             }
             self.expression_holds(&task.options).await?;
@@ -258,7 +258,7 @@ impl OpenPage {
         self.linger(&task.options).await?;
         let is_at_rest = self.look_until_at_rest(task).await?;
         if task.lane == Lane::Scripted && is_at_rest {
-            self.name_left_over(&task.options);
+            self.warn_of_pending(&task.options);
         }
         if let Some(pictures) = seen {
             Box::pin(self.check_pictures(pictures)).await?;
@@ -268,7 +268,7 @@ impl OpenPage {
 
     /// Looks at the page whenever it is at rest, until nothing of it has begun to load by that; false for one that is
     /// taken as it is. One cap is over all of it.
-    async fn look_until_at_rest(&mut self, task: &PageTask) -> Result<bool, Trouble> {
+    async fn look_until_at_rest(&mut self, task: &PageTask) -> Result<bool, StepError> {
         let begun = Instant::now();
         for _ in 0..LOOKS_LIMIT {
             let left = self.limits.rest_cap.saturating_sub(begun.elapsed());
@@ -278,25 +278,27 @@ impl OpenPage {
                 return Ok(is_at_rest);
             }
         }
-        self.name_unwoken(LOOKS_LIMIT);
+        self.warn_of_lazy_loads(LOOKS_LIMIT);
         Ok(false)
     }
 
     /// Waits for so long until the page is at rest; false for one that is taken as it is.
-    async fn rests(&mut self, cap: Duration, options: &PageOptions) -> Result<bool, Trouble> {
+    async fn rests(&mut self, cap: Duration, options: &PageOptions) -> Result<bool, StepError> {
         // A page that answers nothing any more is not at rest, it is stuck.
         let limit = cap + self.limits.call * 2;
-        match self.within(limit, self.come_to_rest(cap)).await {
-            Ok(Rested::InTime) => Ok(true),
-            Ok(Rested::NotBeforeCap { computing }) => self.take_restless(computing, options).map(|()| false),
-            Err(Trouble::Late) => Err(self.stuck().await),
+        match self.within(limit, self.wait_until_idle(cap)).await {
+            Ok(IdleOutcome::InTime) => Ok(true),
+            Ok(IdleOutcome::NotBeforeCap { computing }) => {
+                self.accept_busy(computing, options).map(|()| false)
+            }
+            Err(StepError::Late) => Err(self.stuck().await),
             Err(trouble) => Err(trouble),
         }
     }
 
     /// A page may leave for another document while it is waited for: then the waiting starts again. Answers what
     /// there is to say of the pictures of a page without script.
-    async fn become_ready(&self, task: &PageTask) -> Result<Option<Pictures>, Trouble> {
+    async fn become_ready(&self, task: &PageTask) -> Result<Option<Pictures>, StepError> {
         let scripted = task.lane == Lane::Scripted;
         let selector = task.options.wait_for_selector.as_deref();
         loop {
@@ -314,7 +316,7 @@ impl OpenPage {
     }
 
     /// Runs a script of ours; `None` when the document went away under it.
-    async fn ask(&self, expression: String, limit: Duration) -> Result<Option<String>, Trouble> {
+    async fn ask(&self, expression: String, limit: Duration) -> Result<Option<String>, StepError> {
         load::ask(self.tab()?, self.lane, expression, limit).await
     }
 
@@ -328,8 +330,8 @@ impl OpenPage {
     pub(in crate::browser) async fn within<T>(
         &self,
         limit: Duration,
-        step: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        step: impl Future<Output = Result<T, StepError>>,
+    ) -> Result<T, StepError> {
         let mut state = self.state.clone();
         let ended = async move {
             let end = state.wait_for(|state| state.end.is_some()).await;
@@ -338,8 +340,8 @@ impl OpenPage {
         tokio::select! {
             // The end is known first: it says more than the calls that it ended.
             biased;
-            end = ended => Err(Trouble::Ended(end)),
-            done = tokio::time::timeout(limit, step) => done.unwrap_or(Err(Trouble::Late)),
+            end = ended => Err(StepError::Ended(end)),
+            done = tokio::time::timeout(limit, step) => done.unwrap_or(Err(StepError::Late)),
         }
     }
 }

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::inspect::ASKING_LIMIT;
 use super::load;
 use super::open::OpenPage;
@@ -37,14 +37,14 @@ pub(in crate::browser) struct Pictures {
 
 impl OpenPage {
     /// Warns of those that came and cannot be decoded.
-    pub(in crate::browser) async fn check_pictures(&mut self, seen: Pictures) -> Result<(), Trouble> {
+    pub(in crate::browser) async fn check_pictures(&mut self, seen: Pictures) -> Result<(), StepError> {
         let Pictures { mut broken, doubtful } = seen;
         if !doubtful.is_empty() {
             broken.extend(self.undecodable(&doubtful).await?);
         }
         for address in &broken {
             // Of one that did not come it is said why.
-            if self.state.borrow().failures.tell_of(address) {
+            if self.state.borrow().failures.mentions(address) {
                 continue;
             }
             self.warnings.push_kind(WarningKind::Missing, &sentence(address));
@@ -52,12 +52,12 @@ impl OpenPage {
         Ok(())
     }
 
-    async fn undecodable(&self, addresses: &[String]) -> Result<Vec<String>, Trouble> {
+    async fn undecodable(&self, addresses: &[String]) -> Result<Vec<String>, StepError> {
         let question = format!("({DECODED})({})", json!(addresses));
         let asking = load::ask(self.tab()?, self.lane, question, ASKING_LIMIT);
         match self.within(ASKING_LIMIT, asking).await {
             Ok(Some(answer)) => Ok(serde_json::from_str(&answer).unwrap_or_default()),
-            Ok(None) | Err(Trouble::Fault(_) | Trouble::Late) => Ok(Vec::new()),
+            Ok(None) | Err(StepError::Fault(_) | StepError::Late) => Ok(Vec::new()),
             Err(trouble) => Err(trouble),
         }
     }

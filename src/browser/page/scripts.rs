@@ -67,7 +67,7 @@ pub(in crate::browser) fn readiness(selector: Option<&str>, is_scripted: bool, b
 
 /// The scripts that tell what is pending, each with the one that counts what is made in Chromium's own process.
 #[derive(Clone, Debug)]
-pub(in crate::browser) struct Watches {
+pub(in crate::browser) struct IdleScripts {
     /// For each frame of a page.
     pub page: Arc<str>,
     /// For each of its workers.
@@ -76,7 +76,7 @@ pub(in crate::browser) struct Watches {
     pub workers_limit: usize,
 }
 
-impl Watches {
+impl IdleScripts {
     pub(in crate::browser) fn new(config: &BrowserConfig) -> Self {
         let (binding, blobs, locks) = (json!(BINDING), config.blob_limit_mb << 20, config.lock_limit);
         let bounds = format!("{BOUNDS}({binding},{{__proto__:null,blobs:{blobs},locks:{locks}}})");

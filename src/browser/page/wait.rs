@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Runtime;
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::load;
 use super::open::OpenPage;
 use crate::browser::cdp::connection::CallError;
@@ -16,7 +16,7 @@ const POLL: Duration = Duration::from_millis(20);
 impl OpenPage {
     /// Returns when `waitForExpression` is truthy, if there is one. The page's own script answers, so it
     /// may answer what it likes: it waits for itself alone.
-    pub(in crate::browser) async fn expression_holds(&self, options: &PageOptions) -> Result<(), Trouble> {
+    pub(in crate::browser) async fn expression_holds(&self, options: &PageOptions) -> Result<(), StepError> {
         let Some(expression) = &options.wait_for_expression else { return Ok(()) };
         loop {
             let seen = self.state.borrow().loads;
@@ -29,7 +29,7 @@ impl OpenPage {
     }
 
     /// Gives the page the time of `waitForTimeout`.
-    pub(in crate::browser) async fn linger(&self, options: &PageOptions) -> Result<(), Trouble> {
+    pub(in crate::browser) async fn linger(&self, options: &PageOptions) -> Result<(), StepError> {
         let wait = Duration::from_millis(u64::from(options.wait_ms)).min(self.limits.wait);
         if wait.is_zero() {
             return Ok(());
@@ -42,11 +42,11 @@ impl OpenPage {
     }
 
     /// Whether it is truthy now; `None` when the document went away under it.
-    async fn look(&self, expression: &str) -> Result<Option<bool>, Trouble> {
+    async fn look(&self, expression: &str) -> Result<Option<bool>, StepError> {
         let asking = load::evaluate(truth_of(expression), None);
         match self.tab()?.call_within(asking, self.limits.readiness).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
-                Err(load::thrown_by("waitForExpression", thrown))
+                Err(load::script_error("waitForExpression", thrown))
             }
             Ok(answer) => Ok(Some(answer.result.value.is_some_and(|value| value == true))),
             Err(CallError::Refused { .. }) => Ok(None),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::Performance;
 use tokio::time::Instant;
 
-use super::error::Trouble;
+use super::error::StepError;
 use super::load;
 use super::open::OpenPage;
 use crate::browser::cdp::connection::CallError;
@@ -23,7 +23,7 @@ const COMPUTING_SHARE: f64 = 0.3;
 
 /// How a page came to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum Rested {
+pub(in crate::browser) enum IdleOutcome {
     /// Nothing is waited for any more.
     InTime,
     /// The cap came first; so many of its workers answered nothing.
@@ -33,13 +33,13 @@ pub(in crate::browser) enum Rested {
 impl PageState {
     fn verdict(&self) -> Verdict {
         // What is shown instead of an address that cannot be reached has nothing pending.
-        if self.unreachable.is_some() { Verdict::Rest } else { self.rest.verdict() }
+        if self.unreachable.is_some() { Verdict::Rest } else { self.idle.verdict() }
     }
 }
 
 impl OpenPage {
     /// Whether the page is done in a moment: then it has its fonts, and need not be asked.
-    pub(in crate::browser) async fn is_soon_done(&self) -> bool {
+    pub(in crate::browser) async fn is_soon_idle(&self) -> bool {
         let mut state = self.state.clone();
         let told = state.wait_for(|state| state.verdict() != Verdict::Pending);
         let _ = tokio::time::timeout(GRACE, told).await;
@@ -47,17 +47,17 @@ impl OpenPage {
     }
 
     /// Returns when the page is at rest, or at the cap.
-    pub(in crate::browser) async fn come_to_rest(&self, cap: Duration) -> Result<Rested, Trouble> {
+    pub(in crate::browser) async fn wait_until_idle(&self, cap: Duration) -> Result<IdleOutcome, StepError> {
         let computing = AtomicUsize::new(0);
         if let Ok(rested) = tokio::time::timeout(cap, self.rest(&computing)).await {
-            return rested.map(|()| Rested::InTime);
+            return rested.map(|()| IdleOutcome::InTime);
         }
         // A page that answers nothing any more is not restless, it is stuck.
         self.answers().await?;
-        Ok(Rested::NotBeforeCap { computing: computing.into_inner() })
+        Ok(IdleOutcome::NotBeforeCap { computing: computing.into_inner() })
     }
 
-    async fn rest(&self, computing: &AtomicUsize) -> Result<(), Trouble> {
+    async fn rest(&self, computing: &AtomicUsize) -> Result<(), StepError> {
         let mut state = self.state.clone();
         loop {
             let is_ready = |state: &PageState| state.verdict() != Verdict::Pending;
@@ -66,7 +66,7 @@ impl OpenPage {
                 std::future::pending::<()>().await;
             }
             self.grace().await;
-            let heard = self.state.borrow().rest.heard();
+            let heard = self.state.borrow().idle.heard();
             // What the page has begun meanwhile is told before this is answered.
             if !self.answers().await? {
                 let _ = state.changed().await;
@@ -86,7 +86,7 @@ impl OpenPage {
     }
 
     /// Has every worker answer; false when one, or then the page, had something to tell since `heard`.
-    async fn workers_rest(&self, heard: u32, computing: &AtomicUsize) -> Result<bool, Trouble> {
+    async fn workers_rest(&self, heard: u32, computing: &AtomicUsize) -> Result<bool, StepError> {
         let tab = self.tab()?;
         let workers = tab.workers();
         if workers.is_empty() {
@@ -106,11 +106,11 @@ impl OpenPage {
         // What they have sent arrives in a task of the page's.
         self.turn().await?;
         let state = self.state.borrow();
-        if state.rest.heard() != heard {
+        if state.idle.heard() != heard {
             return Ok(false);
         }
         // What ticks there may change the document now and then.
-        let stirred = state.rest.stirred().map_or(Duration::MAX, |at| at.elapsed());
+        let stirred = state.idle.stirred().map_or(Duration::MAX, |at| at.elapsed());
         let left = self.limits.quiet.saturating_sub(stirred);
         drop(state);
         if self.verdict() == Verdict::Quiet && !left.is_zero() {
@@ -121,7 +121,7 @@ impl OpenPage {
     }
 
     /// Lets the page run what is waiting there.
-    async fn turn(&self) -> Result<(), Trouble> {
+    async fn turn(&self) -> Result<(), StepError> {
         let turned = "new Promise(done => setTimeout(done, 0, ''))".to_owned();
         load::ask(self.tab()?, self.lane, turned, self.limits.call).await.map(drop)
     }
@@ -133,7 +133,7 @@ impl OpenPage {
     /// Waits until the last answer is long enough ago; the page itself is one too, unless all of it is seen.
     async fn grace(&self) {
         loop {
-            let ended = self.state.borrow().rest.last_end().map(|ended| ended.elapsed());
+            let ended = self.state.borrow().idle.last_end().map(|ended| ended.elapsed());
             let served = self.visit.as_ref().and_then(|visit| visit.quiet_for());
             let since = ended.into_iter().chain(served).min().unwrap_or(GRACE);
             if since >= GRACE {
@@ -144,7 +144,7 @@ impl OpenPage {
     }
 
     /// Has the page answer; false when its document went away under the question.
-    async fn answers(&self) -> Result<bool, Trouble> {
+    async fn answers(&self) -> Result<bool, StepError> {
         let nothing = load::evaluate("0".to_owned(), None);
         match self.tab()?.call_within(nothing, self.limits.call).await {
             Ok(_) => Ok(true),
@@ -154,7 +154,7 @@ impl OpenPage {
     }
 
     /// Whether the page, of which nothing is seen, computes something: then there is more to come.
-    async fn computes(&self) -> Result<bool, Trouble> {
+    async fn computes(&self) -> Result<bool, StepError> {
         let tab = self.tab()?;
         tab.call_within(Performance::Enable { time_domain: None }, self.limits.call).await?;
         let (before, begun) = (self.time_in_tasks().await?, Instant::now());
@@ -164,7 +164,7 @@ impl OpenPage {
     }
 
     /// Seconds that the page has spent in tasks.
-    async fn time_in_tasks(&self) -> Result<f64, Trouble> {
+    async fn time_in_tasks(&self) -> Result<f64, StepError> {
         let answer = self.tab()?.call_within(Performance::GetMetrics(None), self.limits.call).await?;
         Ok(answer.metrics.iter().find(|metric| metric.name == "TaskDuration").map_or(0.0, |it| it.value))
     }

@@ -9,8 +9,8 @@ use actix::prelude::*;
 use tokio::sync::oneshot;
 
 use super::messages::{LeaseError, LeaseTab};
-use super::release::Gone;
-use super::reuse::{Plan, Room};
+use super::release::DisposeReason;
+use super::reuse::{Plan, TabCapacity};
 use super::state::BrowserPool;
 use super::supervisor::Purpose;
 use crate::browser::tab::lease::{BrowserId, HeldTab, Lease};
@@ -19,7 +19,7 @@ use crate::domain::lane::{Lane, PerLane};
 
 /// Where a tab comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum Seat {
+pub(in crate::browser) enum TabSource {
     /// A browser of those for anybody.
     Common,
     /// The quarantine browser of this place.
@@ -46,7 +46,7 @@ impl Handler<LeaseTab> for BrowserPool {
                 self.take_back(returned, ctx);
             }
             self.waiters.push_back(Waiter { asked: message, answer, waits_for_launch: false });
-            self.pump(ctx);
+            self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
         // A block of its own: when it is over, nobody waits there any more.
@@ -56,8 +56,8 @@ impl Handler<LeaseTab> for BrowserPool {
             Ok(Err(_)) => Err(LeaseError::Stopping),
             Err(_) => {
                 let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
-                pool.pump(ctx);
-                Err(LeaseError::Timeout { limit_ms, tabs: pool.tuning.tabs(), cause })
+                pool.serve_waiters(ctx);
+                Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
             }
         }))
     }
@@ -65,26 +65,24 @@ impl Handler<LeaseTab> for BrowserPool {
 
 impl BrowserPool {
     /// Gives tabs to those who wait, and has as many made as are wanted.
-    pub(in crate::browser) fn pump(&mut self, ctx: &mut Context<Self>) {
+    pub(in crate::browser) fn serve_waiters(&mut self, ctx: &mut Context<Self>) {
         if self.stopping {
             return;
         }
         self.waiters.retain(|waiter| !waiter.answer.is_closed());
-        self.grant(ctx);
+        self.grant_leases(ctx);
         self.clear_leaving(ctx);
         self.make_wanted(ctx);
         self.reset_used(ctx);
         self.recycle_when_due(ctx);
-        self.tell();
+        self.update_metrics();
     }
 
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
         let seats = self.seats();
         let apart = self.make_in_rooms(&seats, ctx);
-        let common = |seat: &Option<Seat>| matches!(seat, Some(Seat::Common));
-        let entitled = seats.iter().filter(|seat| common(seat)).count();
-        let left = self.tuning.tabs().saturating_sub(self.leased + apart);
-        let places = left.max(entitled.min(self.tuning.most().saturating_sub(self.leased + apart)));
+        let common = |seat: &Option<TabSource>| matches!(seat, Some(TabSource::Common));
+        let places = self.tabs.saturating_sub(self.leased + apart);
         // What a successor makes is nobody's before it takes over.
         let making = self.placed().filter(|running| self.is_common(running.id));
         let making = making.fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
@@ -92,13 +90,13 @@ impl BrowserPool {
         let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
         let waiting = self.waiters.iter().zip(&seats).filter(|(_, seat)| common(seat));
         let waiting = waiting.map(|(waiter, _)| (waiter.asked.account, waiter.asked.lane));
-        let room = Room { places, spare: self.spare_counts(), making, ahead };
-        let Plan { make, spares_gone, gone } = self.kept.make_room(waiting, room);
+        let room = TabCapacity { places, spare: self.spare_counts(), making, ahead };
+        let Plan { make, spares_gone, gone } = self.kept.plan(waiting, room);
         for held in gone {
-            self.let_go(held, Gone::Room, ctx);
+            self.dispose_reusable(held, DisposeReason::Room, ctx);
         }
         for lane in spares_gone.each() {
-            if let Some(held) = self.take_spare(lane, Seat::Common) {
+            if let Some(held) = self.take_spare(lane, TabSource::Common) {
                 Self::dispose(held, ctx);
             }
         }
@@ -116,24 +114,22 @@ impl BrowserPool {
 
     /// Where each of those who wait would get a tab by now, as far as the tabs, the shares of accounts and the rooms
     /// of quarantine go. Who waits first keeps a place for itself; one that may have none now keeps none.
-    fn seats(&mut self) -> Vec<Option<Seat>> {
-        let (tuned, most, share) = (self.tuning.tabs(), self.tuning.most(), self.account_tabs());
-        // However few tabs are worth using, an account that has none finds one.
-        let always = most - share;
+    fn seats(&mut self) -> Vec<Option<TabSource>> {
+        let share = self.account_tabs();
         let (mut all, mut held) = (self.leased, self.leased_by.clone());
         let mut walk = self.walk();
         let mut seats = Vec::with_capacity(self.waiters.len());
         for waiter in &self.waiters {
             let mine = held.entry(waiter.asked.account).or_default();
-            let may = all < most && *mine < share && (all < tuned || *mine < always);
+            let may = all < self.tabs && *mine < share;
             let seat = if !may {
                 None
             } else if self.quarantine.holds(waiter.asked) {
                 let room = self.quarantine.place(waiter.asked, &mut walk);
                 room.and_then(|room| self.purposes.iter().position(|it| *it == Purpose::Quarantine(room)))
-                    .map(Seat::Room)
+                    .map(TabSource::Room)
             } else {
-                Some(Seat::Common)
+                Some(TabSource::Common)
             };
             if seat.is_some() {
                 all += 1;
@@ -152,19 +148,19 @@ impl BrowserPool {
         counts
     }
 
-    fn take_spare(&mut self, lane: Lane, seat: Seat) -> Option<HeldTab> {
+    fn take_spare(&mut self, lane: Lane, seat: TabSource) -> Option<HeldTab> {
         let fits = |browser: BrowserId| match seat {
-            Seat::Common => self.is_common(browser),
-            Seat::Room(place) => browser.place == place,
+            TabSource::Common => self.is_common(browser),
+            TabSource::Room(place) => browser.place == place,
         };
         let at = self.spares.iter().position(|held| held.tab.lane() == lane && fits(held.browser))?;
         self.spares.remove(at)
     }
 
     /// Counts those who would have a tab by now if a browser ran.
-    fn note_launch_waits(&mut self, lane: Lane, seats: &[Option<Seat>]) {
+    fn note_launch_waits(&mut self, lane: Lane, seats: &[Option<TabSource>]) {
         for (waiter, seat) in self.waiters.iter_mut().zip(seats) {
-            let waits = matches!(seat, Some(Seat::Common)) && waiter.asked.lane == lane;
+            let waits = matches!(seat, Some(TabSource::Common)) && waiter.asked.lane == lane;
             if waits && !std::mem::replace(&mut waiter.waits_for_launch, true) {
                 self.metrics.launch_waits.inc();
             }
@@ -172,7 +168,7 @@ impl BrowserPool {
     }
 
     /// Waiters are served in order, but one whose tab is not there yet does not block the others.
-    fn grant(&mut self, ctx: &mut Context<Self>) {
+    fn grant_leases(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
         for seat in self.seats() {
@@ -188,25 +184,26 @@ impl BrowserPool {
     fn tab_for(
         &mut self,
         asked: LeaseTab,
-        seat: Seat,
+        seat: TabSource,
         awaited: &mut HashMap<AccountId, usize>,
         ctx: &mut Context<Self>,
     ) -> Option<(HeldTab, &'static str)> {
-        if asked.lane == Lane::Static && seat == Seat::Common {
+        if asked.lane == Lane::Static && seat == TabSource::Common {
             while let Some(held) = self.kept.take(asked.account) {
                 if held.tab.is_alive() {
                     return Some((held, "kept"));
                 }
-                self.let_go(held, Gone::Broken, ctx);
+                self.dispose_reusable(held, DisposeReason::Broken, ctx);
             }
             // One that is being reset is there sooner than a fresh one is made, and costs less.
-            let coming = awaited.entry(asked.account).or_insert_with(|| self.kept.coming(asked.account));
-            if *coming > 0 {
-                *coming -= 1;
+            let being_reset =
+                awaited.entry(asked.account).or_insert_with(|| self.kept.being_reset(asked.account));
+            if *being_reset > 0 {
+                *being_reset -= 1;
                 return None;
             }
         }
-        if let Seat::Room(place) = seat
+        if let TabSource::Room(place) = seat
             && !self.is_fit(place, asked)
         {
             return None;

@@ -11,4 +11,3 @@ pub(in crate::browser) mod release;
 pub(in crate::browser) mod reuse;
 pub(in crate::browser) mod state;
 pub(in crate::browser) mod supervisor;
-pub(in crate::browser) mod tuning;

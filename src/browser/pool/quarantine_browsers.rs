@@ -7,11 +7,11 @@ use std::time::Instant;
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
-use super::acquire::Seat;
+use super::acquire::TabSource;
 use super::messages::LeaseTab;
 use super::quarantine::{Quarantine, Room, Walk};
 use super::state::BrowserPool;
-use super::supervisor::{Place, Purpose, Running};
+use super::supervisor::{BrowserSlot, Purpose, RunningBrowser};
 use crate::browser::tab::lease::BrowserId;
 use crate::domain::lane::PerLane;
 
@@ -20,12 +20,12 @@ impl BrowserPool {
     pub(in crate::browser) fn walk(&self) -> Walk {
         let rooms = self.purposes.iter().zip(&self.places);
         let rooms = rooms.filter(|(purpose, _)| matches!(purpose, Purpose::Quarantine(_)));
-        let room = |place: &Place| match place {
-            Place::Running(running) => Room {
+        let room = |place: &BrowserSlot| match place {
+            BrowserSlot::Running(running) => Room {
                 pages: self.pages_in(running),
                 is_alone: running.leases.iter().any(|lease| lease.alone),
             },
-            Place::Off | Place::Starting | Place::Pausing => Room::default(),
+            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => Room::default(),
         };
         Quarantine::walk(rooms.map(|(_, place)| room(place)).collect(), self.cores)
     }
@@ -34,12 +34,12 @@ impl BrowserPool {
     /// wait are, or will be, there.
     pub(in crate::browser) fn make_in_rooms(
         &mut self,
-        seats: &[Option<Seat>],
+        seats: &[Option<TabSource>],
         ctx: &mut Context<Self>,
     ) -> usize {
         let mut wanted: HashMap<usize, (LeaseTab, PerLane<usize>)> = HashMap::new();
         for (waiter, seat) in self.waiters.iter().zip(seats) {
-            if let Some(Seat::Room(place)) = seat {
+            if let Some(TabSource::Room(place)) = seat {
                 let (_, lanes) = wanted.entry(*place).or_insert((waiter.asked, PerLane::default()));
                 *lanes.of_mut(waiter.asked.lane) += 1;
             }
@@ -59,13 +59,15 @@ impl BrowserPool {
         ctx: &mut Context<Self>,
     ) {
         let (id, maker, making) = match &self.places[place] {
-            Place::Off => {
-                self.places[place] = Place::Starting;
+            BrowserSlot::Off => {
+                self.places[place] = BrowserSlot::Starting;
                 return self.launch(place, 0, ctx);
             }
-            Place::Starting | Place::Pausing => return,
-            Place::Running(running) if self.is_stale(running, first) => return self.renew(running.id, ctx),
-            Place::Running(running) => (running.id, self.maker(running), running.making),
+            BrowserSlot::Starting | BrowserSlot::Pausing => return,
+            BrowserSlot::Running(running) if self.is_stale(running, first) => {
+                return self.renew(running.id, ctx);
+            }
+            BrowserSlot::Running(running) => (running.id, self.maker(running), running.making),
         };
         let mut there = making;
         for held in self.spares.iter().filter(|held| held.browser == id) {
@@ -79,26 +81,26 @@ impl BrowserPool {
     }
 
     /// Pages in it, those included that are being disposed of: until they are gone they may fill it.
-    fn pages_in(&self, running: &Running) -> usize {
+    fn pages_in(&self, running: &RunningBrowser) -> usize {
         let fresh = self.spares.iter().filter(|held| held.browser == running.id).count();
         running.tabs.saturating_sub(running.making.sum() + fresh)
     }
 
     /// Whether the browser must be another one before the next page, which would be charged with what others left
     /// behind: pages of another account, or any for one that is to be alone.
-    fn is_stale(&self, running: &Running, next: LeaseTab) -> bool {
+    fn is_stale(&self, running: &RunningBrowser, next: LeaseTab) -> bool {
         let is_used = running.tenant.is_some_and(|tenant| next.alone || tenant != next.account);
         is_used && self.pages_in(running) == 0
     }
 
     /// Whether the browser of a room may show the next page.
     pub(in crate::browser) fn is_fit(&self, place: usize, next: LeaseTab) -> bool {
-        matches!(&self.places[place], Place::Running(running) if !self.is_stale(running, next))
+        matches!(&self.places[place], BrowserSlot::Running(running) if !self.is_stale(running, next))
     }
 
     fn renew(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
         self.close_room(browser, ctx);
-        self.places[browser.place] = Place::Starting;
+        self.places[browser.place] = BrowserSlot::Starting;
         self.launch(browser.place, 0, ctx);
     }
 
@@ -108,7 +110,7 @@ impl BrowserPool {
         if self.waiters.iter().any(|waiter| self.quarantine.holds(waiter.asked)) {
             return;
         }
-        let is_unneeded = |running: &&Running| match self.purpose(running.id) {
+        let is_unneeded = |running: &&RunningBrowser| match self.purpose(running.id) {
             Purpose::Quarantine(room) => running.leases.is_empty() && self.quarantine.is_unneeded(room),
             Purpose::Shared | Purpose::Static => false,
         };
@@ -119,12 +121,12 @@ impl BrowserPool {
                 self.quarantine.vacate(room);
             }
         }
-        self.tell();
+        self.update_metrics();
     }
 
     fn close_room(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
-        let closed = std::mem::replace(&mut self.places[browser.place], Place::Off);
-        let Place::Running(running) = closed else { return };
+        let closed = std::mem::replace(&mut self.places[browser.place], BrowserSlot::Off);
+        let BrowserSlot::Running(running) = closed else { return };
         tracing::debug!(browser.pid = running.chromium.id(), "a quarantine browser is ended");
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(running.chromium.end()));

@@ -16,7 +16,7 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::state::BrowserPool;
-use super::supervisor::{Loss, Place, Purpose, Running, pause_after};
+use super::supervisor::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_after};
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::kills::BrowserEnd;
 use crate::browser::chromium::memory::{self, Bounds, Reading};
@@ -25,7 +25,7 @@ use crate::domain::lane::{Lane, PerLane};
 
 /// Why a browser is replaced by plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum Reason {
+pub(in crate::browser) enum RecycleReason {
     Documents,
     Age,
     Memory,
@@ -34,12 +34,12 @@ pub(in crate::browser) enum Reason {
 /// What is to take a browser's place.
 pub(in crate::browser) enum Successor {
     /// Its process is being started.
-    Starting(Reason),
+    Starting(RecycleReason),
     /// It answers, and so many of its first tabs are still being made.
-    Warming { running: Box<Running>, reason: Reason, tabs_left: usize },
+    Warming { running: Box<RunningBrowser>, reason: RecycleReason, tabs_left: usize },
 }
 
-impl Reason {
+impl RecycleReason {
     pub(in crate::browser) const ALL: [Self; 3] = [Self::Documents, Self::Age, Self::Memory];
 
     pub(in crate::browser) fn name(self) -> &'static str {
@@ -52,14 +52,14 @@ impl Reason {
 }
 
 impl Successor {
-    pub(in crate::browser) fn running(&self) -> Option<&Running> {
+    pub(in crate::browser) fn running(&self) -> Option<&RunningBrowser> {
         match self {
             Self::Warming { running, .. } => Some(running),
             Self::Starting(_) => None,
         }
     }
 
-    pub(in crate::browser) fn running_mut(&mut self) -> Option<&mut Running> {
+    pub(in crate::browser) fn running_mut(&mut self) -> Option<&mut RunningBrowser> {
         match self {
             Self::Warming { running, .. } => Some(running),
             Self::Starting(_) => None,
@@ -67,7 +67,7 @@ impl Successor {
     }
 
     /// The process itself; none while its launch is under way.
-    pub(in crate::browser) fn into_running(self) -> Option<Box<Running>> {
+    pub(in crate::browser) fn into_running(self) -> Option<Box<RunningBrowser>> {
         match self {
             Self::Warming { running, .. } => Some(running),
             Self::Starting(_) => None,
@@ -83,7 +83,7 @@ impl BrowserPool {
         }
         let mut due = None;
         for (place, state) in self.places.iter().enumerate() {
-            let Place::Running(running) = state else { continue };
+            let BrowserSlot::Running(running) = state else { continue };
             if !self.is_common(running.id) {
                 continue;
             }
@@ -93,7 +93,7 @@ impl BrowserPool {
             due = due.or_else(|| self.reason(running).map(|reason| (place, reason)));
         }
         let Some((place, reason)) = due else { return };
-        let Place::Running(running) = &mut self.places[place] else { return };
+        let BrowserSlot::Running(running) = &mut self.places[place] else { return };
         running.successor = Some(Successor::Starting(reason));
         tracing::info!(
             browser.pid = running.chromium.id(),
@@ -106,17 +106,17 @@ impl BrowserPool {
         self.launch(place, 0, ctx);
     }
 
-    fn reason(&self, running: &Running) -> Option<Reason> {
+    fn reason(&self, running: &RunningBrowser) -> Option<RecycleReason> {
         let config = &self.config;
         let reached = |value: u64, limit: u64| limit > 0 && value >= limit;
         if Instant::now() < running.stays_until {
             None
         } else if reached(running.documents, config.recycle_documents) {
-            Some(Reason::Documents)
+            Some(RecycleReason::Documents)
         } else if reached(running.since.elapsed().as_secs(), config.recycle_age_s) {
-            Some(Reason::Age)
+            Some(RecycleReason::Age)
         } else if reached(running.memory.whole(), config.recycle_memory_mb << 20) {
-            Some(Reason::Memory)
+            Some(RecycleReason::Memory)
         } else {
             None
         }
@@ -124,7 +124,7 @@ impl BrowserPool {
 
     /// Has the first tabs made of a browser that is to take another one's place: one at least, for only
     /// that shows that it can.
-    pub(in crate::browser) fn warm(&mut self, fresh: Box<Running>, ctx: &mut Context<Self>) {
+    pub(in crate::browser) fn warm(&mut self, fresh: Box<RunningBrowser>, ctx: &mut Context<Self>) {
         let (id, maker) = (fresh.id, self.maker(&fresh));
         let first = match self.purpose(id) {
             Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
@@ -135,22 +135,22 @@ impl BrowserPool {
                 PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) }
             }
         };
-        let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
+        let Some(BrowserSlot::Running(old)) = self.places.get_mut(id.place) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
-        let first: Vec<Lane> = first.each().take(self.tuning.most()).collect();
+        let first: Vec<Lane> = first.each().take(self.tabs).collect();
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
         for lane in first {
             if !self.make_tab_in(id, maker.clone(), lane, ctx) {
-                let loss = Loss::Unusable("there is no port for its first tab");
+                let loss = BrowserLoss::Unusable("there is no port for its first tab");
                 return self.lose(id, &loss, ctx);
             }
         }
-        self.tell();
+        self.update_metrics();
     }
 
     /// Remembers that the replacement of a browser failed to start: the old one stays for a while.
     pub(in crate::browser) fn put_off(&mut self, place: usize) {
-        if let Some(Place::Running(running)) = self.places.get_mut(place) {
+        if let Some(BrowserSlot::Running(running)) = self.places.get_mut(place) {
             running.successor = None;
             running.stays_until = Instant::now() + pause_after(running.failed_successors);
             running.failed_successors += 1;
@@ -158,7 +158,7 @@ impl BrowserPool {
     }
 
     pub(in crate::browser) fn is_successor(&self, browser: BrowserId) -> bool {
-        let Some(Place::Running(old)) = self.places.get(browser.place) else { return false };
+        let Some(BrowserSlot::Running(old)) = self.places.get(browser.place) else { return false };
         old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
     }
 
@@ -167,7 +167,7 @@ impl BrowserPool {
     pub(in crate::browser) fn keep_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
         let browser = held.browser;
         let successor = match self.places.get_mut(browser.place) {
-            Some(Place::Running(old)) => old.successor.as_mut(),
+            Some(BrowserSlot::Running(old)) => old.successor.as_mut(),
             _ => None,
         };
         match successor {
@@ -184,7 +184,7 @@ impl BrowserPool {
 
     /// From now on leases are the new browser's; the old one may finish what it has.
     fn take_over(&mut self, place: usize, ctx: &mut Context<Self>) {
-        let Some(Place::Running(old)) = self.places.get_mut(place) else { return };
+        let Some(BrowserSlot::Running(old)) = self.places.get_mut(place) else { return };
         let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
         tracing::info!(
             browser.pid = running.chromium.id(),
@@ -193,8 +193,8 @@ impl BrowserPool {
             "a new browser took the place of another"
         );
         self.spares.extend(running.warm.drain(..));
-        let replaced = std::mem::replace(&mut self.places[place], Place::Running(running));
-        let Place::Running(old) = replaced else { return };
+        let replaced = std::mem::replace(&mut self.places[place], BrowserSlot::Running(running));
+        let BrowserSlot::Running(old) = replaced else { return };
         self.metrics.recycles.of([reason.name()]).inc();
         let id = old.id;
         self.leaving.push(*old);
@@ -225,7 +225,7 @@ impl BrowserPool {
             tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
             ctx.spawn(wrap_future(running.chromium.end()));
         }
-        self.tell();
+        self.update_metrics();
     }
 
     /// The last pages of a replaced browser took too long: they end with it, and are rendered again.
@@ -241,12 +241,12 @@ impl BrowserPool {
         running.kills.announce_browser(BrowserEnd::Replaced);
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(running.chromium.end()));
-        self.tell();
+        self.update_metrics();
     }
 
     /// Forgets a successor that is lost before it took over; its place is still filled.
-    pub(in crate::browser) fn take_successor(&mut self, browser: BrowserId) -> Option<Running> {
-        let Some(Place::Running(old)) = self.places.get_mut(browser.place) else { return None };
+    pub(in crate::browser) fn take_successor(&mut self, browser: BrowserId) -> Option<RunningBrowser> {
+        let Some(BrowserSlot::Running(old)) = self.places.get_mut(browser.place) else { return None };
         let is_it = old.successor.as_ref()?.running().is_some_and(|running| running.id == browser);
         let lost = if is_it { old.successor.take()?.into_running() } else { None };
         if lost.is_some() {
@@ -256,24 +256,25 @@ impl BrowserPool {
     }
 
     /// Has the memory of every browser looked at.
-    pub(in crate::browser) fn weigh_all(&mut self, ctx: &mut Context<Self>) {
+    pub(in crate::browser) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
         let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
         let undisturbed = Duration::from_millis(self.config.yield_after_ms);
-        let weighed: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
-        for (browser, process, kills) in weighed {
+        let memory_measured: Vec<_> =
+            self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
+        for (browser, process, kills) in memory_measured {
             // Only where no page without script is shown does a renderer have one page in its life.
             let has_one_page = self.purpose(browser) != self.purpose_for(Lane::Static);
             let bounds = Bounds { memory_bytes, undisturbed: has_one_page.then_some(undisturbed) };
             let reading = tokio::task::spawn_blocking(move || memory::sweep(process, bounds, &kills));
             ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
                 if let Ok(reading) = reading {
-                    pool.weighed(browser, reading, ctx);
+                    pool.memory_measured(browser, reading, ctx);
                 }
             }));
         }
     }
 
-    fn weighed(&mut self, browser: BrowserId, reading: Reading, ctx: &mut Context<Self>) {
+    fn memory_measured(&mut self, browser: BrowserId, reading: Reading, ctx: &mut Context<Self>) {
         let Some(running) = self.find(browser) else { return };
         running.memory = reading;
         let sum = self.all().fold(Reading::default(), |sum, running| sum.and(running.memory));
@@ -281,7 +282,7 @@ impl BrowserPool {
             self.metrics.memory.of([part]).set(i64::try_from(bytes).unwrap_or(i64::MAX));
         }
         if reading.own > self.config.own_memory_limit_mb << 20 {
-            self.lose(browser, &Loss::Filled { own_mb: reading.own >> 20 }, ctx);
+            self.lose(browser, &BrowserLoss::Filled { own_mb: reading.own >> 20 }, ctx);
         }
     }
 }

@@ -10,8 +10,8 @@ use actix::prelude::*;
 
 use super::messages::LeaseTab;
 use super::state::BrowserPool;
-use super::supervisor::Loss;
-use crate::browser::page::error::Trouble;
+use super::supervisor::BrowserLoss;
+use crate::browser::page::error::StepError;
 use crate::browser::tab::events::PageEnd;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, TabReturned};
 use crate::browser::tab::reset::Traces;
@@ -19,7 +19,7 @@ use crate::domain::lane::Lane;
 
 /// Why a tab without script is not kept any more, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum Gone {
+pub(in crate::browser) enum DisposeReason {
     /// It had enough documents.
     Documents,
     /// It is old.
@@ -32,7 +32,7 @@ pub(in crate::browser) enum Gone {
     Broken,
 }
 
-impl Gone {
+impl DisposeReason {
     fn name(self) -> &'static str {
         match self {
             Self::Documents => "documents",
@@ -45,9 +45,9 @@ impl Gone {
 }
 
 /// Takes tabs back for as long as the pool lives.
-pub(in crate::browser) struct Returning;
+pub(in crate::browser) struct ReturnedTabs;
 
-impl ActorFuture<BrowserPool> for Returning {
+impl ActorFuture<BrowserPool> for ReturnedTabs {
     type Output = ();
 
     fn poll(
@@ -58,7 +58,7 @@ impl ActorFuture<BrowserPool> for Returning {
     ) -> Poll<()> {
         while let Poll::Ready(Some(returned)) = pool.returned.poll_recv(task) {
             pool.take_back(returned, ctx);
-            pool.pump(ctx);
+            pool.serve_waiters(ctx);
         }
         Poll::Pending
     }
@@ -68,15 +68,10 @@ impl BrowserPool {
     pub(in crate::browser) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, asked, end } = returned;
         let (account, lane) = (asked.account, held.tab.lane());
-        // Pages without script have a bound of their own, and would hide what becomes of the others.
-        if lane == Lane::Scripted {
-            let is_loaded = self.leased >= self.tuning.tabs() || !self.waiters.is_empty();
-            self.tuning.ended(Instant::now(), is_loaded);
-        }
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
-            let loss = Loss::Silent("it did not answer when its page was late".to_owned());
+            let loss = BrowserLoss::Silent("it did not answer when its page was late".to_owned());
             self.lose(held.browser, &loss, ctx);
         }
         // After its loss, in which this page may have had a part.
@@ -88,14 +83,14 @@ impl BrowserPool {
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
             (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => {
-                self.let_go(held, Gone::Page, ctx);
+                self.dispose_reusable(held, DisposeReason::Page, ctx);
                 // If it was the tab and not the page, the next try must not get another one like it.
                 for held in self.kept.extract_of(account) {
-                    self.let_go(held, Gone::Page, ctx);
+                    self.dispose_reusable(held, DisposeReason::Page, ctx);
                 }
             }
-            (Lane::Static, LeaseEnd::Reusable(traces)) => match self.wear(&held) {
-                Some(gone) => self.let_go(held, gone, ctx),
+            (Lane::Static, LeaseEnd::Reusable(traces)) => match self.worn_out_by(&held) {
+                Some(gone) => self.dispose_reusable(held, gone, ctx),
                 None if !self.may_keep(held.browser) => Self::dispose(held, ctx),
                 None => {
                     let is_ready = traces.passing;
@@ -130,7 +125,7 @@ impl BrowserPool {
     /// Has those tabs reset that were used; whoever waits for their places has had them by now.
     pub(in crate::browser) fn reset_used(&mut self, ctx: &mut Context<Self>) {
         let limit = Duration::from_millis(self.config.reset_timeout_ms);
-        while let Some((ticket, held)) = self.kept.next_used() {
+        while let Some((ticket, held)) = self.kept.next_to_reset() {
             let reset = async move {
                 let done = held.tab.reset(&held.traces, limit).await;
                 (held, done)
@@ -146,7 +141,7 @@ impl BrowserPool {
         &mut self,
         ticket: u64,
         mut held: HeldTab,
-        done: &Result<(), Trouble>,
+        done: &Result<(), StepError>,
         ctx: &mut Context<Self>,
     ) {
         if done.is_ok() && self.may_keep(held.browser) {
@@ -155,13 +150,18 @@ impl BrowserPool {
         } else {
             self.kept.reset_done(ticket, None);
             tracing::debug!(?done, "a tab is not kept");
-            self.let_go(held, Gone::Broken, ctx);
+            self.dispose_reusable(held, DisposeReason::Broken, ctx);
         }
-        self.pump(ctx);
+        self.serve_waiters(ctx);
     }
 
     /// Disposes of a tab in which no script ran.
-    pub(in crate::browser) fn let_go(&self, held: HeldTab, why: Gone, ctx: &mut Context<Self>) {
+    pub(in crate::browser) fn dispose_reusable(
+        &self,
+        held: HeldTab,
+        why: DisposeReason,
+        ctx: &mut Context<Self>,
+    ) {
         self.metrics.kept_ended.of([why.name()]).inc();
         Self::dispose(held, ctx);
     }
@@ -174,7 +174,7 @@ impl BrowserPool {
             pool.count_tab(browser, -1);
             match disposed {
                 Err(error) if error.is_of_browser() => {
-                    pool.lose(browser, &Loss::Silent(error.to_string()), ctx);
+                    pool.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);
                 }
                 // What is refused is gone already.
                 Ok(()) | Err(_) => pool.free_origins.push(origin),
@@ -186,23 +186,23 @@ impl BrowserPool {
     /// Disposes of kept tabs that are old or dead, and has those emptied that still hold a page.
     pub(in crate::browser) fn sweep_kept(&mut self, ctx: &mut Context<Self>) {
         for held in self.kept.extract(|held| !held.tab.is_alive()) {
-            self.let_go(held, Gone::Broken, ctx);
+            self.dispose_reusable(held, DisposeReason::Broken, ctx);
         }
         let born_before = self.oldest_birth();
         for held in self.kept.extract(|held| born_before.is_some_and(|birth| held.since <= birth)) {
-            self.let_go(held, Gone::Age, ctx);
+            self.dispose_reusable(held, DisposeReason::Age, ctx);
         }
-        self.kept.reopen(|held| held.traces.passing);
-        self.pump(ctx);
+        self.kept.require_reset(|held| held.traces.passing);
+        self.serve_waiters(ctx);
     }
 
-    fn wear(&self, held: &HeldTab) -> Option<Gone> {
+    fn worn_out_by(&self, held: &HeldTab) -> Option<DisposeReason> {
         if held.documents >= self.config.reuse_documents {
-            Some(Gone::Documents)
+            Some(DisposeReason::Documents)
         } else if self.oldest_birth().is_some_and(|birth| held.since <= birth) {
-            Some(Gone::Age)
+            Some(DisposeReason::Age)
         } else {
-            (!held.tab.is_alive()).then_some(Gone::Broken)
+            (!held.tab.is_alive()).then_some(DisposeReason::Broken)
         }
     }
 

@@ -1,10 +1,10 @@
 //! The tabs that are kept for a further page of their account: which one it gets, and which go first.
 //!
 //! ```text
-//!  put ──> Used ──(next_used)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
-//!   │        ^└──────────── make_room: the least lately used first ──┘^
+//!  put ──> Used ──(next_to_reset)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
+//!   │        ^└──────────── plan: the least lately used first ──┘^
 //!   └────────┼─────────────────(is ready)─────────────────────────────┤
-//!            └─────────────────(reopen)───────────────────────────────┘
+//!            └─────────────────(require_reset)───────────────────────────────┘
 //! ```
 //!
 //! Pure: it knows neither browsers nor the time.
@@ -15,7 +15,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 
 /// Kept tabs, those first that were used least lately.
-pub(in crate::browser) struct KeptTabs<T> {
+pub(in crate::browser) struct ReusableTabs<T> {
     entries: VecDeque<Entry<T>>,
     last_ticket: u64,
 }
@@ -37,7 +37,7 @@ enum State<T> {
 
 /// What there is for leases, beside what is kept.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::browser) struct Room {
+pub(in crate::browser) struct TabCapacity {
     /// Tabs that may be there at once and are not leased.
     pub places: usize,
     /// Fresh ones that are there.
@@ -68,7 +68,7 @@ impl<T> State<T> {
     }
 }
 
-impl<T> KeptTabs<T> {
+impl<T> ReusableTabs<T> {
     pub(in crate::browser) fn new() -> Self {
         Self { entries: VecDeque::new(), last_ticket: 0 }
     }
@@ -81,7 +81,7 @@ impl<T> KeptTabs<T> {
     }
 
     /// Has those tabs reset of which `holds` holds.
-    pub(in crate::browser) fn reopen(&mut self, holds: impl Fn(&T) -> bool) {
+    pub(in crate::browser) fn require_reset(&mut self, holds: impl Fn(&T) -> bool) {
         let is_it = |entry: &&mut Entry<T>| matches!(&entry.state, State::Clean(tab) if holds(tab));
         for entry in self.entries.iter_mut().filter(is_it) {
             if let Some(tab) = std::mem::replace(&mut entry.state, State::Resetting).into_tab() {
@@ -91,7 +91,7 @@ impl<T> KeptTabs<T> {
     }
 
     /// A tab that is to be reset, with the ticket under which it comes back.
-    pub(in crate::browser) fn next_used(&mut self) -> Option<(u64, T)> {
+    pub(in crate::browser) fn next_to_reset(&mut self) -> Option<(u64, T)> {
         let entry = self.entries.iter_mut().find(|entry| matches!(entry.state, State::Used(_)))?;
         let tab = std::mem::replace(&mut entry.state, State::Resetting).into_tab()?;
         Some((entry.ticket, tab))
@@ -114,7 +114,7 @@ impl<T> KeptTabs<T> {
     }
 
     /// How many tabs of `account` will be clean in a moment.
-    pub(in crate::browser) fn coming(&self, account: AccountId) -> usize {
+    pub(in crate::browser) fn being_reset(&self, account: AccountId) -> usize {
         let is_clean = |entry: &Entry<T>| matches!(entry.state, State::Clean(_));
         self.entries.iter().filter(|entry| entry.account == account && !is_clean(entry)).count()
     }
@@ -145,10 +145,10 @@ impl<T> KeptTabs<T> {
 
     /// Which fresh tabs are to be made for those who wait, first come first served, and which ones must go for
     /// that: none that is for somebody who came earlier.
-    pub(in crate::browser) fn make_room(
+    pub(in crate::browser) fn plan(
         &mut self,
         waiting: impl Iterator<Item = (AccountId, Lane)>,
-        room: Room,
+        room: TabCapacity,
     ) -> Plan<T> {
         let mut claims: HashMap<AccountId, usize> = HashMap::new();
         let (mut claimed, mut wanted, mut nobody) = (0, PerLane::default(), true);
@@ -189,7 +189,7 @@ impl<T> KeptTabs<T> {
 
     /// A page with script always needs a fresh tab, one without only where its account has none: for that no
     /// other account loses its own.
-    fn ahead(&self, room: Room) -> PerLane<usize> {
+    fn ahead(&self, room: TabCapacity) -> PerLane<usize> {
         let scripted = room.ahead.min(room.places);
         let unscripted = room.ahead.min(room.places.saturating_sub(scripted + self.entries.len()));
         PerLane { unscripted, scripted }
@@ -228,7 +228,7 @@ fn share_out(all: &mut usize, most: PerLane<usize>) -> PerLane<usize> {
 mod tests {
     use super::*;
 
-    type Tabs = KeptTabs<&'static str>;
+    type Tabs = ReusableTabs<&'static str>;
 
     fn accounts() -> [AccountId; 3] {
         [AccountId::generate(), AccountId::generate(), AccountId::generate()]
@@ -239,15 +239,15 @@ mod tests {
         let mut kept = Tabs::new();
         for &(account, tab) in tabs {
             kept.put(account, tab, false);
-            let (ticket, tab) = kept.next_used().unwrap();
+            let (ticket, tab) = kept.next_to_reset().unwrap();
             kept.reset_done(ticket, Some(tab));
         }
         kept
     }
 
     /// No fresh tab is there.
-    fn room(places: usize) -> Room {
-        Room { places, spare: PerLane::default(), making: PerLane::default(), ahead: 0 }
+    fn room(places: usize) -> TabCapacity {
+        TabCapacity { places, spare: PerLane::default(), making: PerLane::default(), ahead: 0 }
     }
 
     /// Fresh tabs of pages without script, and of those with.
@@ -256,8 +256,8 @@ mod tests {
     }
 
     /// What is done for those who wait: fresh tabs made, spares and kept tabs that go.
-    fn plan(kept: &mut Tabs, waiting: &[(AccountId, Lane)], room: Room) -> [String; 3] {
-        let Plan { make, spares_gone, gone } = kept.make_room(waiting.iter().copied(), room);
+    fn plan(kept: &mut Tabs, waiting: &[(AccountId, Lane)], room: TabCapacity) -> [String; 3] {
+        let Plan { make, spares_gone, gone } = kept.plan(waiting.iter().copied(), room);
         let names = |lanes: PerLane<usize>| lanes.each().map(Lane::name).collect::<Vec<_>>().join(" ");
         [names(make), names(spares_gone), gone.join(" ")]
     }
@@ -276,16 +276,16 @@ mod tests {
         let [one, ..] = accounts();
         let mut kept = Tabs::new();
         kept.put(one, "a", false);
-        assert_eq!((kept.take(one), kept.coming(one), kept.idle()), (None, 1, 1));
-        let (ticket, tab) = kept.next_used().unwrap();
-        assert_eq!((kept.take(one), kept.coming(one), kept.idle()), (None, 1, 0));
-        assert!(kept.next_used().is_none());
+        assert_eq!((kept.take(one), kept.being_reset(one), kept.idle()), (None, 1, 1));
+        let (ticket, tab) = kept.next_to_reset().unwrap();
+        assert_eq!((kept.take(one), kept.being_reset(one), kept.idle()), (None, 1, 0));
+        assert!(kept.next_to_reset().is_none());
         kept.reset_done(ticket, Some(tab));
-        assert_eq!((kept.coming(one), kept.take(one)), (0, Some("a")));
+        assert_eq!((kept.being_reset(one), kept.take(one)), (0, Some("a")));
         kept.put(one, "b", false);
-        let (ticket, _) = kept.next_used().unwrap();
+        let (ticket, _) = kept.next_to_reset().unwrap();
         kept.reset_done(ticket, None);
-        assert_eq!((kept.coming(one), kept.take(one)), (0, None));
+        assert_eq!((kept.being_reset(one), kept.take(one)), (0, None));
     }
 
     #[test]
@@ -293,10 +293,10 @@ mod tests {
         let [one, ..] = accounts();
         let mut kept = Tabs::new();
         kept.put(one, "a", true);
-        assert!(kept.next_used().is_none());
-        kept.reopen(|tab| *tab == "a");
-        assert_eq!((kept.take(one), kept.coming(one)), (None, 1));
-        assert!(kept.next_used().is_some());
+        assert!(kept.next_to_reset().is_none());
+        kept.require_reset(|tab| *tab == "a");
+        assert_eq!((kept.take(one), kept.being_reset(one)), (None, 1));
+        assert!(kept.next_to_reset().is_some());
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         let page = [(three, Lane::Static)];
         assert_eq!(plan(&mut kept, &page, room(3)), ["static", "", ""]);
         assert_eq!(plan(&mut kept, &page, room(2)), ["static", "", "a"]);
-        assert_eq!(plan(&mut kept, &page, Room { making: of(1, 0), ..room(2) }), ["", "", ""]);
+        assert_eq!(plan(&mut kept, &page, TabCapacity { making: of(1, 0), ..room(2) }), ["", "", ""]);
         assert_eq!(plan(&mut kept, &[(two, Lane::Scripted)], room(1)), ["scripted", "", "b"]);
     }
 
@@ -327,7 +327,7 @@ mod tests {
         let [one, two, _] = accounts();
         let mut kept = Tabs::new();
         kept.put(one, "a", false);
-        let (ticket, tab) = kept.next_used().unwrap();
+        let (ticket, tab) = kept.next_to_reset().unwrap();
         let page = [(two, Lane::Static)];
         assert_eq!(plan(&mut kept, &page, room(1)), ["", "", ""]);
         kept.reset_done(ticket, Some(tab));
@@ -339,33 +339,48 @@ mod tests {
         let [one, two, _] = accounts();
         let spare = of(1, 0);
         let page = [(two, Lane::Scripted)];
-        assert_eq!(plan(&mut Tabs::new(), &page, Room { spare, ..room(2) }), ["scripted", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &page, Room { spare, ..room(1) }), ["scripted", "static", ""]);
-        assert_eq!(plan(&mut clean(&[(one, "a")]), &page, Room { spare, ..room(2) }), ["scripted", "", "a"]);
+        assert_eq!(plan(&mut Tabs::new(), &page, TabCapacity { spare, ..room(2) }), ["scripted", "", ""]);
+        assert_eq!(
+            plan(&mut Tabs::new(), &page, TabCapacity { spare, ..room(1) }),
+            ["scripted", "static", ""]
+        );
+        assert_eq!(
+            plan(&mut clean(&[(one, "a")]), &page, TabCapacity { spare, ..room(2) }),
+            ["scripted", "", "a"]
+        );
         // One that is being made cannot go yet, and nothing is made beside it.
-        assert_eq!(plan(&mut Tabs::new(), &page, Room { making: spare, ..room(1) }), ["", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &page, TabCapacity { making: spare, ..room(1) }), ["", "", ""]);
     }
 
     #[test]
     fn where_nobody_waits_each_lane_has_its_spares() {
-        let ahead = Room { ahead: 1, ..room(2) };
+        let ahead = TabCapacity { ahead: 1, ..room(2) };
         assert_eq!(plan(&mut Tabs::new(), &[], ahead), ["scripted static", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &[], Room { places: 1, ..ahead }), ["scripted", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &[], Room { making: of(0, 1), ..ahead }), ["static", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &[], Room { spare: of(1, 1), ..ahead }), ["", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { places: 1, ..ahead }), ["scripted", "", ""]);
+        assert_eq!(
+            plan(&mut Tabs::new(), &[], TabCapacity { making: of(0, 1), ..ahead }),
+            ["static", "", ""]
+        );
+        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { spare: of(1, 1), ..ahead }), ["", "", ""]);
     }
 
     #[test]
     fn kept_tabs_leave_the_place_of_the_spare_with_script_and_take_that_of_the_other() {
         let [one, two, _] = accounts();
         let tabs = [(one, "a"), (two, "b")];
-        let ahead = Room { ahead: 1, ..room(3) };
+        let ahead = TabCapacity { ahead: 1, ..room(3) };
         assert_eq!(plan(&mut clean(&tabs), &[], ahead), ["scripted", "", ""]);
-        assert_eq!(plan(&mut clean(&tabs), &[], Room { places: 4, ..ahead }), ["scripted static", "", ""]);
-        assert_eq!(plan(&mut clean(&tabs), &[], Room { places: 2, ..ahead }), ["scripted", "", "a"]);
-        assert_eq!(plan(&mut clean(&tabs), &[], Room { spare: of(1, 1), ..ahead }), ["", "static", ""]);
         assert_eq!(
-            plan(&mut clean(&tabs[1..]), &[], Room { places: 1, spare: of(0, 1), ..ahead }),
+            plan(&mut clean(&tabs), &[], TabCapacity { places: 4, ..ahead }),
+            ["scripted static", "", ""]
+        );
+        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { places: 2, ..ahead }), ["scripted", "", "a"]);
+        assert_eq!(
+            plan(&mut clean(&tabs), &[], TabCapacity { spare: of(1, 1), ..ahead }),
+            ["", "static", ""]
+        );
+        assert_eq!(
+            plan(&mut clean(&tabs[1..]), &[], TabCapacity { places: 1, spare: of(0, 1), ..ahead }),
             ["", "", "b"]
         );
     }
@@ -385,6 +400,6 @@ mod tests {
         kept.put(two, "b2", false);
         assert_eq!(kept.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);
         assert_eq!((kept.take(two), kept.take(one)), (None, Some("a2")));
-        assert_eq!(kept.next_used().map(|(_, tab)| tab), Some("b2"));
+        assert_eq!(kept.next_to_reset().map(|(_, tab)| tab), Some("b2"));
     }
 }

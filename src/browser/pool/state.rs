@@ -6,12 +6,12 @@
 //!  make a tab ──> spares ─┤     at most `tabs` leased, spare and kept                              │
 //!   kept: its account's ──┘<──────────────────(reset: keeping.rs)──────────────────────────────────┘
 //!
-//!  a place:  Starting ──> Running ──(connection closed, no answer)──> Starting …
-//!                │             └──(did enough: recycle.rs)──> Running, another one
+//!  a place:  Starting ──> RunningBrowser ──(connection closed, no answer)──> Starting …
+//!                │             └──(did enough: recycle.rs)──> RunningBrowser, another one
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
-//! Places are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
+//! ConnectionSlots are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
 //! and for accounts in quarantine (`quarantine.rs`); the last are started when somebody waits for one.
 //!
 //! Everything runs on the actor's own thread, which must therefore be one that lasts.
@@ -27,18 +27,17 @@ use tokio::sync::mpsc;
 use super::acquire::Waiter;
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
 use super::quarantine::Quarantine;
-use super::recycle::Reason;
-use super::release::Returning;
-use super::reuse::KeptTabs;
-use super::supervisor::{Loss, Place, Purpose, Running};
-use super::tuning::Tuning;
+use super::recycle::RecycleReason;
+use super::release::ReturnedTabs;
+use super::reuse::ReusableTabs;
+use super::supervisor::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser};
 use crate::browser::cdp::connection::CallError;
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::font_families::{self, Families};
 use crate::browser::chromium::profile::Profile;
-use crate::browser::page::scripts::Watches;
-use crate::browser::proxy::server::Origin;
-use crate::browser::tab::factory::Maker;
+use crate::browser::page::scripts::IdleScripts;
+use crate::browser::proxy::server::PageServer;
+use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, HeldTab, TabReturned};
 use crate::browser::tab::tab::Tab;
 use crate::config::BrowserConfig;
@@ -61,21 +60,22 @@ pub struct BrowserPool {
     /// The way of its pages to allowed hosts.
     outbound: Outbound,
     pub(in crate::browser) metrics: BrowserMetrics,
-    pub(in crate::browser) tuning: Tuning,
+    /// Most tabs leased at once.
+    pub(in crate::browser) tabs: usize,
     pub(in crate::browser) spare_tabs: usize,
     pub(in crate::browser) cores: usize,
-    pub(in crate::browser) places: Vec<Place>,
+    pub(in crate::browser) places: Vec<BrowserSlot>,
     /// What each place is for.
     pub(in crate::browser) purposes: Vec<Purpose>,
     pub(in crate::browser) quarantine: Quarantine,
     share: AccountShare,
     /// Replaced browsers with their last pages.
-    pub(in crate::browser) leaving: Vec<Running>,
+    pub(in crate::browser) leaving: Vec<RunningBrowser>,
     pub(in crate::browser) last_generation: u64,
-    pub(in crate::browser) free_origins: Vec<Arc<Origin>>,
+    pub(in crate::browser) free_origins: Vec<Arc<PageServer>>,
     pub(in crate::browser) spares: VecDeque<HeldTab>,
     /// Tabs without script, each of one account.
-    pub(in crate::browser) kept: KeptTabs<HeldTab>,
+    pub(in crate::browser) kept: ReusableTabs<HeldTab>,
     pub(in crate::browser) leased: usize,
     pub(in crate::browser) leased_by: HashMap<AccountId, usize>,
     pub(in crate::browser) waiters: VecDeque<Waiter>,
@@ -87,7 +87,7 @@ pub struct BrowserPool {
     retries_origin: bool,
     pub(in crate::browser) stopping: bool,
     /// The scripts that watch whether a page is at rest.
-    pub(in crate::browser) watches: Watches,
+    pub(in crate::browser) watches: IdleScripts,
 }
 
 impl BrowserPool {
@@ -96,13 +96,12 @@ impl BrowserPool {
     #[must_use]
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
-        let (most, cores) = (capacity::tabs(config.tabs), capacity::cores());
-        let watches = Watches::new(&config);
+        let watches = IdleScripts::new(&config);
         Self {
             metrics,
-            tuning: Tuning::new(if config.adapt_tabs { cores } else { most }, most),
+            tabs: capacity::tabs(config.tabs),
             spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
-            cores,
+            cores: capacity::cores(),
             places: Vec::new(),
             purposes: Vec::new(),
             quarantine: Quarantine::new(
@@ -118,7 +117,7 @@ impl BrowserPool {
             last_generation: 0,
             free_origins: Vec::new(),
             spares: VecDeque::new(),
-            kept: KeptTabs::new(),
+            kept: ReusableTabs::new(),
             leased: 0,
             leased_by: HashMap::new(),
             waiters: VecDeque::new(),
@@ -140,14 +139,14 @@ impl BrowserPool {
 
     /// How many tabs one account may hold.
     pub(in crate::browser) fn account_tabs(&self) -> usize {
-        self.share.of(self.tuning.most())
+        self.share.of(self.tabs)
     }
 
     /// False when there is no port for it.
     pub(in crate::browser) fn make_tab_in(
         &mut self,
         browser: BrowserId,
-        maker: Maker,
+        maker: TabFactory,
         lane: Lane,
         ctx: &mut Context<Self>,
     ) -> bool {
@@ -156,7 +155,7 @@ impl BrowserPool {
             if !std::mem::replace(&mut self.retries_origin, true) {
                 ctx.run_later(RETRY_PAUSE, |pool, ctx| {
                     pool.retries_origin = false;
-                    pool.pump(ctx);
+                    pool.serve_waiters(ctx);
                 });
             }
             return false;
@@ -173,7 +172,7 @@ impl BrowserPool {
     fn tab_made(
         &mut self,
         browser: BrowserId,
-        (lane, origin): (Lane, Arc<Origin>),
+        (lane, origin): (Lane, Arc<PageServer>),
         made: Result<Tab, CallError>,
         ctx: &mut Context<Self>,
     ) {
@@ -192,17 +191,17 @@ impl BrowserPool {
                 self.count_tab(browser, -1);
                 tracing::warn!(%error, "a tab could not be made");
                 if !error.is_of_browser() && !self.is_successor(browser) {
-                    ctx.run_later(RETRY_PAUSE, Self::pump);
+                    ctx.run_later(RETRY_PAUSE, Self::serve_waiters);
                     return;
                 }
-                self.lose(browser, &Loss::Silent(error.to_string()), ctx);
+                self.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);
             }
         }
-        self.pump(ctx);
+        self.serve_waiters(ctx);
     }
 
     /// Shows in the metrics what there is now.
-    pub(in crate::browser) fn tell(&self) {
+    pub(in crate::browser) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (common, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_common(running.id));
         let up = common.len();
@@ -217,7 +216,7 @@ impl BrowserPool {
         self.metrics.tabs.of(["making"]).set(level(making));
         self.metrics.tabs.of(["spare"]).set(level(self.spares.len()));
         self.metrics.tabs.of(["kept"]).set(level(self.kept.idle()));
-        self.metrics.tab_limit.set(level(self.tuning.tabs()));
+        self.metrics.tab_limit.set(level(self.tabs));
         self.metrics.waiting.set(level(self.waiters.len()));
         self.metrics.quarantined.set(level(self.quarantine.count()));
     }
@@ -226,11 +225,11 @@ impl BrowserPool {
         self.last_failure.as_ref().or(self.no_port.as_ref())
     }
 
-    fn free_origin(&mut self) -> Option<Arc<Origin>> {
+    fn free_origin(&mut self) -> Option<Arc<PageServer>> {
         if let Some(origin) = self.free_origins.pop() {
             return Some(origin);
         }
-        match Origin::bind(self.outbound.clone()) {
+        match PageServer::bind(self.outbound.clone()) {
             Ok(origin) => {
                 self.no_port = None;
                 Some(Arc::new(origin))
@@ -250,7 +249,7 @@ impl Actor for BrowserPool {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.spawn(Returning);
+        ctx.spawn(ReturnedTabs);
         if !self.config.sandbox {
             tracing::warn!("Chromium's sandbox is off (browser.sandbox): pages are not caged");
         }
@@ -274,22 +273,22 @@ impl Handler<GetPoolStatus> for BrowserPool {
             .places
             .iter()
             .filter_map(|place| match place {
-                Place::Running(running) => Some(running.chromium.id()),
-                Place::Off | Place::Starting | Place::Pausing => None,
+                BrowserSlot::Running(running) => Some(running.chromium.id()),
+                BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
             })
             .collect();
         MessageResult(PoolStatus {
             ready: !self.stopping && self.is_ready(),
             cause: self.cause().cloned(),
             browsers,
-            tabs: self.tuning.most(),
+            tabs: self.tabs,
             spare: self.spares.len(),
             kept: self.kept.idle(),
             quarantined: self.quarantine.count(),
             leased: self.leased,
             waiting: self.waiters.len(),
             leaving: self.leaving.iter().map(|running| running.chromium.id()).collect(),
-            recycled: Reason::ALL.iter().map(|it| self.metrics.recycles.of([it.name()]).get()).sum(),
+            recycled: RecycleReason::ALL.iter().map(|it| self.metrics.recycles.of([it.name()]).get()).sum(),
             launch_waits: self.metrics.launch_waits.get(),
         })
     }
@@ -302,10 +301,10 @@ impl Handler<ShutDown> for BrowserPool {
         self.stopping = true;
         self.waiters.clear();
         self.spares.clear();
-        self.kept = KeptTabs::new();
+        self.kept = ReusableTabs::new();
         let placed = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
-            Place::Running(running) => Some(*running),
-            Place::Off | Place::Starting | Place::Pausing => None,
+            BrowserSlot::Running(running) => Some(*running),
+            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
         });
         let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.leaving)).collect();
         let successors =

@@ -14,8 +14,8 @@ use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::{BrowserEnd, Kills};
 use crate::browser::chromium::memory::Reading;
 use crate::browser::chromium::process::LaunchError;
-use crate::browser::tab::events::TellingLimits;
-use crate::browser::tab::factory::Maker;
+use crate::browser::tab::events::EventLimits;
+use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, HeldTab};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
@@ -27,11 +27,11 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A place for a process. At most one launch is under way for each.
-pub(in crate::browser) enum Place {
+pub(in crate::browser) enum BrowserSlot {
     /// Of a quarantine browser that nobody needs.
     Off,
     Starting,
-    Running(Box<Running>),
+    Running(Box<RunningBrowser>),
     Pausing,
 }
 
@@ -48,7 +48,7 @@ pub(in crate::browser) enum Purpose {
 
 /// Why a browser is lost.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(in crate::browser) enum Loss {
+pub(in crate::browser) enum BrowserLoss {
     /// It died.
     #[error("its connection ended")]
     Died,
@@ -63,7 +63,7 @@ pub(in crate::browser) enum Loss {
     Filled { own_mb: u64 },
 }
 
-impl Loss {
+impl BrowserLoss {
     fn name(&self) -> &'static str {
         match self {
             Self::Died => "died",
@@ -78,7 +78,7 @@ impl Loss {
     }
 }
 
-pub(in crate::browser) struct Running {
+pub(in crate::browser) struct RunningBrowser {
     pub chromium: Chromium,
     pub id: BrowserId,
     pub since: Instant,
@@ -114,15 +114,15 @@ impl BrowserPool {
             .chain(std::iter::repeat_n(Purpose::Static, fixed))
             .chain((0..rooms).map(Purpose::Quarantine))
             .collect();
-        self.places = self.purposes.iter().map(|_| Place::Off).collect();
+        self.places = self.purposes.iter().map(|_| BrowserSlot::Off).collect();
         for place in 0..shared + fixed {
-            self.places[place] = Place::Starting;
+            self.places[place] = BrowserSlot::Starting;
             self.launch(place, 0, ctx);
         }
         let watch = Duration::from_millis(self.config.memory_watch_ms);
         ctx.run_interval(watch, |pool, ctx| {
             if pool.leased > 0 {
-                pool.weigh_all(ctx);
+                pool.measure_memory(ctx);
             }
             pool.recycle_when_due(ctx);
         });
@@ -131,12 +131,12 @@ impl BrowserPool {
             pool.ping(ctx);
             pool.close_unneeded_rooms(ctx);
             pool.sweep_kept(ctx);
-            pool.weigh_all(ctx);
+            pool.measure_memory(ctx);
         });
     }
 
     /// Where the next tab of `lane` is made that is for anybody.
-    pub(in crate::browser) fn least_busy(&self, lane: Lane) -> Option<(BrowserId, Maker)> {
+    pub(in crate::browser) fn least_busy(&self, lane: Lane) -> Option<(BrowserId, TabFactory)> {
         let wanted = self.purpose_for(lane);
         let of_lane = self.placed().filter(|running| self.purpose(running.id) == wanted);
         let running = of_lane.min_by_key(|running| running.tabs)?;
@@ -164,11 +164,11 @@ impl BrowserPool {
         [Lane::Static, Lane::Scripted].iter().all(|lane| self.least_busy(*lane).is_some())
     }
 
-    pub(in crate::browser) fn maker(&self, running: &Running) -> Maker {
-        Maker {
+    pub(in crate::browser) fn maker(&self, running: &RunningBrowser) -> TabFactory {
+        TabFactory {
             connection: running.chromium.connection.clone(),
             kills: Arc::clone(&running.kills),
-            telling: TellingLimits {
+            telling: EventLimits {
                 all_bytes: self.config.told_limit_mb << 20,
                 frame_address_bytes: self.config.frame_address_limit_mb << 20,
             },
@@ -181,24 +181,24 @@ impl BrowserPool {
     }
 
     /// Every process that gives leases.
-    pub(in crate::browser) fn placed(&self) -> impl Iterator<Item = &Running> {
+    pub(in crate::browser) fn placed(&self) -> impl Iterator<Item = &RunningBrowser> {
         self.places.iter().filter_map(|state| match state {
-            Place::Running(running) => Some(&**running),
-            Place::Off | Place::Starting | Place::Pausing => None,
+            BrowserSlot::Running(running) => Some(&**running),
+            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
         })
     }
 
     /// Every process that runs: in its place, about to take one, or with its last pages.
-    pub(in crate::browser) fn all(&self) -> impl Iterator<Item = &Running> {
+    pub(in crate::browser) fn all(&self) -> impl Iterator<Item = &RunningBrowser> {
         let successors = self.placed().filter_map(|running| running.successor.as_ref()?.running());
         self.placed().chain(successors).chain(&self.leaving)
     }
 
-    pub(in crate::browser) fn find(&mut self, browser: BrowserId) -> Option<&mut Running> {
+    pub(in crate::browser) fn find(&mut self, browser: BrowserId) -> Option<&mut RunningBrowser> {
         if let Some(at) = self.leaving.iter().position(|running| running.id == browser) {
             return self.leaving.get_mut(at);
         }
-        let Place::Running(running) = self.places.get_mut(browser.place)? else { return None };
+        let BrowserSlot::Running(running) = self.places.get_mut(browser.place)? else { return None };
         if running.id == browser {
             return Some(running);
         }
@@ -234,18 +234,18 @@ impl BrowserPool {
             return;
         }
         self.metrics.launches.of([if launched.is_ok() { "answered" } else { "failed" }]).inc();
-        let replaces = matches!(self.places[place], Place::Running(_));
+        let replaces = matches!(self.places[place], BrowserSlot::Running(_));
         match launched {
             Ok(chromium) => {
                 let running = self.receive(place, failed_starts, chromium, ctx);
                 if replaces {
                     return self.warm(running, ctx);
                 }
-                self.places[place] = Place::Running(running);
+                self.places[place] = BrowserSlot::Running(running);
                 if self.is_ready() {
                     self.last_failure = None;
                 }
-                self.pump(ctx);
+                self.serve_waiters(ctx);
             }
             Err(error) => {
                 tracing::error!(%error, browser.place = place, "a browser did not start");
@@ -264,16 +264,16 @@ impl BrowserPool {
         failed_starts: u32,
         chromium: Chromium,
         ctx: &mut Context<Self>,
-    ) -> Box<Running> {
+    ) -> Box<RunningBrowser> {
         self.last_generation += 1;
         let id = BrowserId { place, generation: self.last_generation };
         let connection = chromium.connection.clone();
         ctx.spawn(
             wrap_future::<_, Self>(async move { connection.closed().await })
-                .map(move |(), pool, ctx| pool.lose(id, &Loss::Died, ctx)),
+                .map(move |(), pool, ctx| pool.lose(id, &BrowserLoss::Died, ctx)),
         );
         let since = Instant::now();
-        Box::new(Running {
+        Box::new(RunningBrowser {
             chromium,
             id,
             since,
@@ -293,10 +293,10 @@ impl BrowserPool {
     }
 
     fn pause(&mut self, place: usize, failed_starts: u32, ctx: &mut Context<Self>) {
-        self.places[place] = Place::Pausing;
+        self.places[place] = BrowserSlot::Pausing;
         ctx.run_later(pause_after(failed_starts), move |pool, ctx| {
             if !pool.stopping {
-                pool.places[place] = Place::Starting;
+                pool.places[place] = BrowserSlot::Starting;
                 pool.launch(place, failed_starts + 1, ctx);
             }
         });
@@ -304,14 +304,19 @@ impl BrowserPool {
 
     /// Ends a browser that died, does not answer or is full, and has another one take its place. Its leases end by
     /// themselves: their calls have no answer any more. Whose pages may have been the reason goes to quarantine.
-    pub(in crate::browser) fn lose(&mut self, browser: BrowserId, loss: &Loss, ctx: &mut Context<Self>) {
+    pub(in crate::browser) fn lose(
+        &mut self,
+        browser: BrowserId,
+        loss: &BrowserLoss,
+        ctx: &mut Context<Self>,
+    ) {
         if self.stopping {
             return;
         }
         let Some(ended) = self.take_out(browser, loss, ctx) else { return };
         // Calls that wait are answered before its end is: one of them may be heard of first.
-        let is_dead = ended.chromium.connection.is_closed() && !matches!(loss, Loss::Filled { .. });
-        let loss = if is_dead { &Loss::Died } else { loss };
+        let is_dead = ended.chromium.connection.is_closed() && !matches!(loss, BrowserLoss::Filled { .. });
+        let loss = if is_dead { &BrowserLoss::Died } else { loss };
         tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
         if !self.is_ready() {
@@ -322,12 +327,12 @@ impl BrowserPool {
                 self.admit_to_quarantine(*asked);
             }
         }
-        if matches!(loss, Loss::Filled { .. }) {
+        if matches!(loss, BrowserLoss::Filled { .. }) {
             ended.kills.announce_browser(BrowserEnd::Filled);
         }
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(ended.chromium.end()));
-        self.pump(ctx);
+        self.serve_waiters(ctx);
     }
 
     /// The account's pages of that lane go to a room of their own for a while.
@@ -343,27 +348,33 @@ impl BrowserPool {
         self.kept.extract(|held| held.browser == browser);
     }
 
-    fn take_out(&mut self, browser: BrowserId, loss: &Loss, ctx: &mut Context<Self>) -> Option<Running> {
+    fn take_out(
+        &mut self,
+        browser: BrowserId,
+        loss: &BrowserLoss,
+        ctx: &mut Context<Self>,
+    ) -> Option<RunningBrowser> {
         if let Some(at) = self.leaving.iter().position(|running| running.id == browser) {
             return Some(self.leaving.swap_remove(at));
         }
-        let is_placed = matches!(self.places.get(browser.place)?, Place::Running(it) if it.id == browser);
+        let is_placed =
+            matches!(self.places.get(browser.place)?, BrowserSlot::Running(it) if it.id == browser);
         if !is_placed {
             return self.take_successor(browser);
         }
-        let place = std::mem::replace(&mut self.places[browser.place], Place::Starting);
-        let Place::Running(mut ended) = place else { return None };
+        let place = std::mem::replace(&mut self.places[browser.place], BrowserSlot::Starting);
+        let BrowserSlot::Running(mut ended) = place else { return None };
         if !self.is_common(browser) {
             // The next one is started when somebody waits for it.
-            self.places[browser.place] = Place::Off;
+            self.places[browser.place] = BrowserSlot::Off;
             return Some(*ended);
         }
         // A browser that we end on purpose is well: another one starts at once, however young it was.
-        let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, Loss::Filled { .. });
+        let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, BrowserLoss::Filled { .. });
         match ended.successor.take().map(Successor::into_running) {
             Some(Some(mut successor)) => {
                 self.spares.extend(successor.warm.drain(..));
-                self.places[browser.place] = Place::Running(successor);
+                self.places[browser.place] = BrowserSlot::Running(successor);
             }
             // Its launch is under way: it finds the place empty.
             Some(None) => {}
@@ -381,7 +392,7 @@ impl BrowserPool {
             let answered = async move { connection.call(None, GetVersion(None), limit).await };
             ctx.spawn(wrap_future::<_, Self>(answered).map(move |answered, pool, ctx| {
                 if let Err(error) = answered {
-                    pool.lose(browser, &Loss::Silent(error.to_string()), ctx);
+                    pool.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);
                 }
             }));
         }

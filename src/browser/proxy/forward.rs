@@ -20,8 +20,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::server::{Answer, Refused, Visit};
-use super::slots::{Places, Talk};
+use super::server::{PageResponse, PageSession, Refused};
+use super::slots::{ConnectionSlots, TunnelActivity};
 use crate::domain::reach::Reach;
 use crate::outbound::{Outbound, PageLimits, Pinned};
 
@@ -47,19 +47,19 @@ const HOP_BY_HOP: [&str; 9] = [
 
 /// The way out of one page, for as long as it is there.
 #[derive(Debug)]
-pub(in crate::browser) struct Fence {
+pub(in crate::browser) struct ForwardProxy {
     reach: Reach,
     outbound: Outbound,
     limits: PageLimits,
-    places: Places,
+    places: ConnectionSlots,
     let_through: AtomicBool,
     begun: AtomicU64,
     bytes: AtomicU64,
 }
 
 /// One request or tunnel to an allowed host.
-pub(in crate::browser) struct Passage {
-    visit: Arc<Visit>,
+pub(in crate::browser) struct ProxyRequest {
+    visit: Arc<PageSession>,
     /// Host and port.
     host: Option<String>,
     shown: String,
@@ -69,10 +69,10 @@ pub(in crate::browser) struct Passage {
     _place: OwnedSemaphorePermit,
 }
 
-impl Fence {
+impl ForwardProxy {
     pub(in crate::browser) fn new(outbound: Outbound, reach: Reach) -> Self {
         let limits = outbound.page_limits();
-        let places = Places::new(limits.connections);
+        let places = ConnectionSlots::new(limits.connections);
         let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
         Self { reach, outbound, limits, places, let_through: AtomicBool::default(), begun, bytes }
     }
@@ -83,42 +83,42 @@ impl Fence {
     }
 
     /// A tunnel that begins.
-    pub(in crate::browser) fn begin_talk(&self) -> Arc<Talk> {
-        self.places.begin_talk()
+    pub(in crate::browser) fn begin_tunnel(&self) -> Arc<TunnelActivity> {
+        self.places.begin_tunnel()
     }
 }
 
 /// Answers what is not for the origin itself.
-pub(in crate::browser) async fn pass(
-    visit: &Arc<Visit>,
+pub(in crate::browser) async fn forward(
+    visit: &Arc<PageSession>,
     request: Request<Incoming>,
-) -> Result<Response<Answer>, Refused> {
+) -> Result<Response<PageResponse>, Refused> {
     let is_tunnel = request.method() == Method::CONNECT;
     let (host, shown) = (host_of(request.uri()), shown(request.uri()));
     let Some(url) = address_of(request.uri(), is_tunnel) else {
-        visit.refuse(host, &shown, "it is no address of http or https");
+        visit.warn_refused(host, &shown, "it is no address of http or https");
         return Err(Refused);
     };
     if url.host_str() == Some(visit.host()) {
         // No entry opens it: its name is made for this page, and nothing but its own proxy answers to it.
-        visit.refuse(host, &shown.replace(visit.host(), OWN_ORIGIN), OTHER_PORT);
+        visit.warn_refused(host, &shown.replace(visit.host(), OWN_ORIGIN), OTHER_PORT);
         return Err(Refused);
     }
-    let passage = Passage::begin(visit, host, shown).await?;
+    let passage = ProxyRequest::begin(visit, host, shown).await?;
     let pinned = passage.decide(&url).await?;
     if is_tunnel { passage.tunnel(pinned, request).await } else { passage.fetch(&pinned, request).await }
 }
 
-impl Passage {
+impl ProxyRequest {
     /// Waits for a place where there are too many.
     pub(in crate::browser) async fn begin(
-        visit: &Arc<Visit>,
+        visit: &Arc<PageSession>,
         host: Option<String>,
         shown: String,
     ) -> Result<Self, Refused> {
         let fence = visit.fence();
         let refuse = |why: &str| {
-            visit.refuse(host.clone(), &shown, why);
+            visit.warn_refused(host.clone(), &shown, why);
             Refused
         };
         if fence.reach == Reach::OwnFiles {
@@ -150,7 +150,11 @@ impl Passage {
         Ok(pinned)
     }
 
-    async fn fetch(self, pinned: &Pinned, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
+    async fn fetch(
+        self,
+        pinned: &Pinned,
+        request: Request<Incoming>,
+    ) -> Result<Response<PageResponse>, Refused> {
         let this = Arc::new(self);
         let (mut head, body) = request.into_parts();
         strip(&mut head.headers);
@@ -185,7 +189,7 @@ impl Passage {
         self.deadline
     }
 
-    pub(in crate::browser) fn visit(&self) -> &Visit {
+    pub(in crate::browser) fn visit(&self) -> &PageSession {
         &self.visit
     }
 
@@ -225,12 +229,12 @@ impl Passage {
     }
 
     pub(in crate::browser) fn refused(&self, why: impl Display) -> Refused {
-        self.visit.refuse(self.host.clone(), &self.shown, &why.to_string());
+        self.visit.warn_refused(self.host.clone(), &self.shown, &why.to_string());
         Refused
     }
 }
 
-impl Drop for Passage {
+impl Drop for ProxyRequest {
     fn drop(&mut self) {
         self.visit.touch();
     }
@@ -241,7 +245,7 @@ fn nothing() -> UnsyncBoxBody<Bytes, Refused> {
 }
 
 /// The body of a request, which ends with an error at the first limit.
-fn metered(passage: Arc<Passage>, body: Incoming) -> UnsyncBoxBody<Bytes, Refused> {
+fn metered(passage: Arc<ProxyRequest>, body: Incoming) -> UnsyncBoxBody<Bytes, Refused> {
     let frames = stream::try_unfold((passage, body), |(passage, mut body)| async move {
         let frame = next_frame(&passage, &mut body).await?;
         Ok(frame.map(|frame| (frame, (passage, body))))
@@ -251,7 +255,7 @@ fn metered(passage: Arc<Passage>, body: Incoming) -> UnsyncBoxBody<Bytes, Refuse
 
 /// The body of an answer. It is taken from its host by a task, as the deadline counts also while the page does
 /// not read; connection and place end with the answer.
-fn taken(passage: Arc<Passage>, mut body: Incoming, connection: AbortOnDropHandle<()>) -> Answer {
+fn taken(passage: Arc<ProxyRequest>, mut body: Incoming, connection: AbortOnDropHandle<()>) -> PageResponse {
     let (there, here) = mpsc::channel(1);
     let task = AbortOnDropHandle::new(tokio::spawn(async move {
         let taking = async {
@@ -274,7 +278,7 @@ fn taken(passage: Arc<Passage>, mut body: Incoming, connection: AbortOnDropHandl
     StreamBody::new(frames).boxed_unsync()
 }
 
-async fn next_frame(passage: &Passage, body: &mut Incoming) -> Result<Option<Frame<Bytes>>, Refused> {
+async fn next_frame(passage: &ProxyRequest, body: &mut Incoming) -> Result<Option<Frame<Bytes>>, Refused> {
     match body.frame().await {
         None => Ok(None),
         Some(Ok(frame)) => {
@@ -341,7 +345,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::browser::proxy::server::Origin;
+    use crate::browser::proxy::server::PageServer;
     use crate::config::Config;
     use crate::domain::site::Site;
     use crate::outbound::SystemResolver;
@@ -355,7 +359,7 @@ mod tests {
         let variables =
             variables.map(|(name, value)| (format!("PLATEN__OUTBOUND__{name}"), value.to_owned()));
         let config = Config::load(None, variables).unwrap().outbound;
-        let origin = Origin::bind(Outbound::new(config, &[], Arc::new(SystemResolver))).unwrap();
+        let origin = PageServer::bind(Outbound::new(config, &[], Arc::new(SystemResolver))).unwrap();
         let visit = origin.serve("test", Site::default(), None, (Reach::AllowedHosts, true)).unwrap();
         let proxy = origin.proxy_address();
         let mut page = TcpStream::connect(proxy.strip_prefix("http://").unwrap()).await.unwrap();
@@ -365,7 +369,10 @@ mod tests {
         while host.write_all(&[b'x'; 4_096]).await.is_ok() {}
         let why = "it was not done within 1 s (outbound.page_timeout_s)";
         assert_eq!(visit.warnings().lines(), [format!("refused address: http://{address}/x ({why})")]);
-        assert!(Passage::begin(&visit, None, "another".to_owned()).await.is_ok(), "the one place is free");
+        assert!(
+            ProxyRequest::begin(&visit, None, "another".to_owned()).await.is_ok(),
+            "the one place is free"
+        );
     }
 
     #[test]

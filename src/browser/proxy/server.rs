@@ -24,8 +24,8 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::forward::{self, Fence};
-use super::static_files::{self, Served};
+use super::forward::{self, ForwardProxy};
+use super::static_files::{self, StaticResponse};
 use crate::clock;
 use crate::domain::fault::{WarningKind, Warnings};
 use crate::domain::reach::Reach;
@@ -44,14 +44,14 @@ const NAMED_CHARS: usize = 200;
 const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
 
 /// What a request is answered with.
-pub(in crate::browser) type Answer = UnsyncBoxBody<Bytes, Refused>;
+pub(in crate::browser) type PageResponse = UnsyncBoxBody<Bytes, Refused>;
 
 /// The proxy of one slot. It lives as long as the slot; between jobs it closes every connection.
 #[derive(Debug)]
-pub struct Origin {
+pub struct PageServer {
     port: u16,
     outbound: Outbound,
-    job: Arc<Mutex<Option<Arc<Visit>>>>,
+    job: Arc<Mutex<Option<Arc<PageSession>>>>,
     _accepting: DropGuard,
     /// No page reaches another one's slot, whatever is allowed.
     _own: Claim,
@@ -59,11 +59,11 @@ pub struct Origin {
 
 /// What the origin serves for one job, and what happened.
 #[derive(Debug)]
-pub struct Visit {
+pub struct PageSession {
     host: String,
     site: Site,
-    fence: Fence,
-    /// Served at a path of its own, beside the files: the data of a page where it is large.
+    fence: ForwardProxy,
+    /// StaticResponse at a path of its own, beside the files: the data of a page where it is large.
     data: Option<Bytes>,
     /// Its pages run their scripts.
     javascript: bool,
@@ -79,7 +79,7 @@ struct Events {
     last_request: Option<Instant>,
 }
 
-impl Origin {
+impl PageServer {
     /// Listens on a free port of the loopback, within the present runtime; other hosts are reached by `outbound`.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Origin {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Serves `site` under a new name below that of its `tab` until [`Origin::clear`]; its page may go as far
+    /// Serves `site` under a new name below that of its `tab` until [`PageServer::clear`]; its page may go as far
     /// as `reach`, and runs script or not.
     ///
     /// # Errors
@@ -113,13 +113,13 @@ impl Origin {
         site: Site,
         data: Option<Bytes>,
         (reach, javascript): (Reach, bool),
-    ) -> io::Result<Arc<Visit>> {
+    ) -> io::Result<Arc<PageSession>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
         let events = Events { warnings: Warnings::default(), refused: HashSet::new(), last_request: None };
-        let visit = Arc::new(Visit {
+        let visit = Arc::new(PageSession {
             host: format!("{random:032x}.{tab}.localhost"),
             site,
-            fence: Fence::new(self.outbound.clone(), reach),
+            fence: ForwardProxy::new(self.outbound.clone(), reach),
             data,
             javascript,
             events: Mutex::new(events),
@@ -134,7 +134,7 @@ impl Origin {
         self.replace(None);
     }
 
-    fn replace(&self, visit: Option<Arc<Visit>>) {
+    fn replace(&self, visit: Option<Arc<PageSession>>) {
         let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(previous) = std::mem::replace(&mut *job, visit) {
             previous.ended.cancel();
@@ -142,7 +142,7 @@ impl Origin {
     }
 }
 
-impl Visit {
+impl PageSession {
     /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
     #[must_use]
     pub fn address(&self) -> String {
@@ -193,7 +193,7 @@ impl Visit {
     }
 
     /// Says that an address of `host`, which names its port, was not reached.
-    pub(in crate::browser) fn refuse(&self, host: Option<String>, shown: &str, why: &str) {
+    pub(in crate::browser) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {
         let mut events = self.events();
         if events.refused.len() < REFUSED_LIMIT {
             events.refused.extend(host);
@@ -216,7 +216,7 @@ impl Visit {
         self.fence.let_through()
     }
 
-    pub(in crate::browser) fn fence(&self) -> &Fence {
+    pub(in crate::browser) fn fence(&self) -> &ForwardProxy {
         &self.fence
     }
 
@@ -225,10 +225,10 @@ impl Visit {
         self.ended.clone()
     }
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<PageResponse>, Refused> {
         if request.method() == Method::CONNECT || request.uri().host() != Some(self.host.as_str()) {
             self.touch();
-            return forward::pass(&self, request).await;
+            return forward::forward(&self, request).await;
         }
         if request.uri().path() != self.path() {
             self.touch();
@@ -246,8 +246,8 @@ impl Visit {
             return static_files::data(self.data.clone().unwrap_or_default());
         }
         match static_files::answer(&self.site, request.uri(), request.method(), request.headers()) {
-            Served::File(response) => response,
-            Served::Missing(response) => {
+            StaticResponse::File(response) => response,
+            StaticResponse::Missing(response) => {
                 let text = format!("asset not found: {}", shorten(request.uri()));
                 self.events().warnings.push_kind(WarningKind::Missing, &text);
                 response
@@ -269,7 +269,7 @@ fn shorten(uri: &Uri) -> String {
     uri.path_and_query().map_or("/", |path| path.as_str()).chars().take(NAMED_CHARS).collect()
 }
 
-async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ended: CancellationToken) {
+async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<PageSession>>>>, ended: CancellationToken) {
     let places = Arc::new(Semaphore::new(CONNECTION_LIMIT));
     let next = async || {
         let place = Arc::clone(&places).acquire_owned().await;
@@ -295,7 +295,7 @@ async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ende
     }
 }
 
-async fn serve_connection(stream: TcpStream, visit: Arc<Visit>) {
+async fn serve_connection(stream: TcpStream, visit: Arc<PageSession>) {
     let _ = stream.set_nodelay(true);
     let ended = visit.ended.clone();
     let service = service_fn(move |request| Arc::clone(&visit).answer(request));
@@ -326,7 +326,7 @@ mod tests {
         let allow = ("PLATEN__OUTBOUND__ALLOW".to_owned(), format!("[{}]", entries.join(",")));
         let config = Config::load(None, [allow]).unwrap().outbound;
         let outbound = Outbound::new(config, &[], Arc::new(SystemResolver));
-        let origin = Origin::bind(outbound.clone()).unwrap();
+        let origin = PageServer::bind(outbound.clone()).unwrap();
         let url = Url::parse(&origin.proxy_address()).unwrap();
         let refused = outbound.decide_page(&url).await.unwrap_err().to_string();
         assert!(refused.contains("this service itself"), "{refused}");

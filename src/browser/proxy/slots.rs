@@ -17,19 +17,19 @@ const LEAVING: Duration = Duration::from_millis(100);
 
 /// The places of one page.
 #[derive(Debug)]
-pub(in crate::browser) struct Places {
+pub(in crate::browser) struct ConnectionSlots {
     free: Arc<Semaphore>,
-    talks: Mutex<Vec<Weak<Talk>>>,
+    talks: Mutex<Vec<Weak<TunnelActivity>>>,
 }
 
 /// What can be seen of a tunnel from outside: who spoke last, and when.
 #[derive(Debug)]
-pub(in crate::browser) struct Talk {
+pub(in crate::browser) struct TunnelActivity {
     last: Mutex<(bool, Instant)>,
     given_up: CancellationToken,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(in crate::browser) fn new(count: usize) -> Self {
         Self { free: Arc::new(Semaphore::new(count)), talks: Mutex::default() }
     }
@@ -47,9 +47,9 @@ impl Places {
     }
 
     /// A tunnel that begins, of which nobody has said anything yet.
-    pub(in crate::browser) fn begin_talk(&self) -> Arc<Talk> {
+    pub(in crate::browser) fn begin_tunnel(&self) -> Arc<TunnelActivity> {
         let last = Mutex::new((false, Instant::now()));
-        let talk = Arc::new(Talk { last, given_up: CancellationToken::new() });
+        let talk = Arc::new(TunnelActivity { last, given_up: CancellationToken::new() });
         let mut talks = self.talks.lock().unwrap_or_else(PoisonError::into_inner);
         talks.retain(|talk| talk.strong_count() > 0);
         talks.push(Arc::downgrade(&talk));
@@ -73,7 +73,7 @@ impl Places {
     }
 }
 
-impl Talk {
+impl TunnelActivity {
     /// Something was said, by the host or the page.
     pub(in crate::browser) fn note(&self, of_host: bool) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (of_host, Instant::now());
@@ -101,7 +101,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_tunnel_is_idle_when_its_host_had_the_last_word_for_a_while() {
-        let talk = Places::new(1).begin_talk();
+        let talk = ConnectionSlots::new(1).begin_tunnel();
         for (of_host, quiet_ms, idle) in [(true, 0, false), (true, 1_500, true), (false, 1_500, false)] {
             talk.note(of_host);
             tokio::time::advance(Duration::from_millis(quiet_ms)).await;
@@ -110,7 +110,12 @@ mod tests {
     }
 
     /// A tunnel that holds a place until it is given up, and then says its name.
-    async fn hold(places: &Places, name: &'static str, ended: &Mutex<Vec<&'static str>>, talk: Arc<Talk>) {
+    async fn hold(
+        places: &ConnectionSlots,
+        name: &'static str,
+        ended: &Mutex<Vec<&'static str>>,
+        talk: Arc<TunnelActivity>,
+    ) {
         let place = places.take().await.unwrap();
         talk.given_up().await;
         ended.lock().unwrap().push(name);
@@ -119,8 +124,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_gives_way_for_each_that_waits_and_never_one_that_awaits_an_answer() {
-        let (places, ended) = (Places::new(3), Mutex::default());
-        let talks: [_; 3] = std::array::from_fn(|_| places.begin_talk());
+        let (places, ended) = (ConnectionSlots::new(3), Mutex::default());
+        let talks: [_; 3] = std::array::from_fn(|_| places.begin_tunnel());
         let names = ["answers last", "awaits an answer", "answers first"];
         let held = names.iter().zip(&talks).map(|(name, talk)| hold(&places, name, &ended, Arc::clone(talk)));
         let held = futures_util::future::join_all(held);

@@ -21,31 +21,36 @@ const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').r
 const PAGE: &str = "text/html; charset=utf-8";
 
 /// An answer, and whether the file was there.
-pub(in crate::browser) enum Served {
+pub(in crate::browser) enum StaticResponse {
     File(Response<Full<Bytes>>),
     Missing(Response<Full<Bytes>>),
 }
 
 /// Answers a request for a file of `site`.
-pub(in crate::browser) fn answer(site: &Site, address: &Uri, method: &Method, headers: &HeaderMap) -> Served {
+pub(in crate::browser) fn answer(
+    site: &Site,
+    address: &Uri,
+    method: &Method,
+    headers: &HeaderMap,
+) -> StaticResponse {
     if method != Method::GET && method != Method::HEAD {
-        return Served::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
+        return StaticResponse::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
     }
     let decoded = percent_decode_str(address.path()).decode_utf8_lossy();
     let wanted = decoded.trim_start_matches('/');
     match find(site, wanted) {
-        Found::File(name, content) => Served::File(file(site, &name, content, method, headers)),
-        Found::Folder => Served::File(moved(wanted, address.query())),
+        Found::File(name, content) => StaticResponse::File(file(site, &name, content, method, headers)),
+        Found::Folder => StaticResponse::File(moved(wanted, address.query())),
         // A reload of an address that the page's router made up, or a move to one. What the page fetches
         // there by script is no page: it would read html where it asked for data, and nobody would be told.
         // Nor is what a frame shows: the entry would show itself in its own frame, and again in that one's.
         Found::Nothing if is_route(wanted) && is_navigation(headers) => {
             let page = site.page().cloned().unwrap_or_default();
-            Served::File(file(site, site.entry(), &page, method, headers))
+            StaticResponse::File(file(site, site.entry(), &page, method, headers))
         }
         // A frame would show what is said here, in the middle of a document.
-        Found::Nothing if is_shown(headers) => Served::Missing(nothing(StatusCode::NOT_FOUND)),
-        Found::Nothing => Served::Missing(plain(StatusCode::NOT_FOUND, "not found")),
+        Found::Nothing if is_shown(headers) => StaticResponse::Missing(nothing(StatusCode::NOT_FOUND)),
+        Found::Nothing => StaticResponse::Missing(plain(StatusCode::NOT_FOUND, "not found")),
     }
 }
 
@@ -222,7 +227,7 @@ mod tests {
     ) -> (u16, HeaderMap, String) {
         let named = |&(name, value): &(&'static str, &str)| (name.parse().unwrap(), value.parse().unwrap());
         let headers: HeaderMap = given.iter().map(named).collect();
-        let (Served::File(response) | Served::Missing(response)) =
+        let (StaticResponse::File(response) | StaticResponse::Missing(response)) =
             answer(site, &path.parse().unwrap(), &method, &headers);
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();

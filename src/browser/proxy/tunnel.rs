@@ -7,9 +7,9 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::forward::Passage;
-use super::server::{Answer, Refused};
-use super::slots::Talk;
+use super::forward::ProxyRequest;
+use super::server::{PageResponse, Refused};
+use super::slots::TunnelActivity;
 use crate::outbound::Pinned;
 
 /// Read at a time.
@@ -17,13 +17,13 @@ const BUFFER_BYTES: usize = 16 << 10;
 /// A record of TLS that begins a handshake (RFC 8446 §5.1).
 const HANDSHAKE: u8 = 22;
 
-impl Passage {
+impl ProxyRequest {
     /// Connects, and answers: from then on the connection is a tunnel.
     pub(in crate::browser) async fn tunnel(
         self,
         pinned: Pinned,
         mut request: Request<Incoming>,
-    ) -> Result<Response<Answer>, Refused> {
+    ) -> Result<Response<PageResponse>, Refused> {
         let connected = self.within(self.outbound().connect(&pinned)).await?;
         let host = connected.map_err(|error| self.refused(format!("it cannot be reached: {error}")))?;
         let upgraded = hyper::upgrade::on(&mut request);
@@ -53,7 +53,7 @@ impl Passage {
         if first[0] != HANDSHAKE {
             pinned.check_plain().map_err(|refusal| self.refused(refusal))?;
         }
-        let talk = self.visit().fence().begin_talk();
+        let talk = self.visit().fence().begin_tunnel();
         let (from_page, to_page) = tokio::io::split(page);
         let (from_host, mut to_host) = host.into_split();
         let carried = async {
@@ -77,7 +77,13 @@ impl Passage {
     }
 
     /// One direction, until its end.
-    async fn pour<R, W>(&self, mut from: R, mut to: W, talk: &Talk, of_host: bool) -> Result<(), Refused>
+    async fn pour<R, W>(
+        &self,
+        mut from: R,
+        mut to: W,
+        talk: &TunnelActivity,
+        of_host: bool,
+    ) -> Result<(), Refused>
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
@@ -104,7 +110,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::browser::proxy::server::Origin;
+    use crate::browser::proxy::server::PageServer;
     use crate::config::Config;
     use crate::domain::reach::Reach;
     use crate::domain::site::Site;
@@ -126,9 +132,9 @@ mod tests {
         let config = Config::load(None, [allow]).unwrap().outbound;
         let outbound = Outbound::new(config, &[], Arc::new(Public));
         let pinned = outbound.decide_page(&Url::parse("https://a.example:8443/").unwrap()).await.unwrap();
-        let origin = Origin::bind(outbound).unwrap();
+        let origin = PageServer::bind(outbound).unwrap();
         let visit = origin.serve("tab", Site::default(), None, (Reach::AllowedHosts, true)).unwrap();
-        let passage = Passage::begin(&visit, None, "a.example:8443".to_owned()).await.unwrap();
+        let passage = ProxyRequest::begin(&visit, None, "a.example:8443".to_owned()).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut there, _) = listener.accept().await.unwrap();

@@ -16,14 +16,14 @@ const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
 
 /// What a script said.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::browser) struct Said {
+pub(in crate::browser) struct ConsoleEntry {
     /// What a caller may ask to fail on; `console.warn` is nothing of that.
     pub(in crate::browser) kind: Option<WarningKind>,
     pub(in crate::browser) text: String,
 }
 
 /// An exception that nobody caught.
-pub(in crate::browser) fn thrown(event: Event<'_>) -> Option<Said> {
+pub(in crate::browser) fn thrown(event: Event<'_>) -> Option<ConsoleEntry> {
     #[derive(Deserialize)]
     struct Thrown {
         #[serde(rename = "exceptionDetails")]
@@ -31,11 +31,11 @@ pub(in crate::browser) fn thrown(event: Event<'_>) -> Option<Said> {
     }
     let Thrown { details } = event.parse()?;
     let text = format!("uncaught exception: {}", details.sentence());
-    Some(Said { kind: Some(WarningKind::Exception), text })
+    Some(ConsoleEntry { kind: Some(WarningKind::Exception), text })
 }
 
 /// A call of the console, where it is an error or a warning.
-pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<Said> {
+pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<ConsoleEntry> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Called {
@@ -56,19 +56,19 @@ pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<Said> {
     } else {
         text
     };
-    Some(Said { kind, text: format!("{name}: {text}{place}") })
+    Some(ConsoleEntry { kind, text: format!("{name}: {text}{place}") })
 }
 
 /// The same of a call, or an exception, that is longer than anybody keeps.
-pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<Said> {
+pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<ConsoleEntry> {
     let bytes = event.bytes;
     if event.method() == Some("Runtime.exceptionThrown") {
         let text = format!("uncaught exception: one of about {bytes} bytes");
-        return Some(Said { kind: Some(WarningKind::Exception), text });
+        return Some(ConsoleEntry { kind: Some(WarningKind::Exception), text });
     }
     let kinds = ["error", "assert", "warning"].into_iter();
     let (kind, name) = kinds.filter(|kind| begins_with(event, kind)).find_map(kind_of)?;
-    Some(Said { kind, text: format!("{name}: a text of about {bytes} bytes") })
+    Some(ConsoleEntry { kind, text: format!("{name}: a text of about {bytes} bytes") })
 }
 
 /// Why nothing more is known of a page that says more than `limit` things.

@@ -7,10 +7,10 @@ use headless_chrome::protocol::cdp::{Log, Network, Page, Runtime};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::console::{self, Said};
+use super::console::{self, ConsoleEntry};
 use super::excess::Excess;
-use super::failed_requests::Failures;
-use super::idle::{BINDING, Rest};
+use super::failed_requests::FailedRequests;
+use super::idle::{BINDING, IdleState};
 use super::workers::PageWorkers;
 use crate::browser::cdp::connection::{Connection, Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
@@ -47,9 +47,9 @@ pub struct PageState {
     /// What its author wants to know.
     pub warnings: Warnings,
     /// What it asked for in vain, as Chromium says.
-    pub failures: Failures,
+    pub failures: FailedRequests,
     /// Whether it is at rest.
-    pub rest: Rest,
+    pub idle: IdleState,
     heard: u32,
     chatter: u32,
 }
@@ -93,12 +93,12 @@ pub(in crate::browser) struct PageEvents {
     flooded: AtomicBool,
     told_bytes: AtomicU64,
     frame_address_bytes: AtomicU64,
-    limits: TellingLimits,
+    limits: EventLimits,
 }
 
 /// How much a page may tell.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::browser) struct TellingLimits {
+pub(in crate::browser) struct EventLimits {
     /// In all.
     pub all_bytes: u64,
     /// Of addresses that its frames go to.
@@ -112,7 +112,7 @@ impl PageEvents {
         session: &Arc<str>,
         frame: &str,
         kills: &Arc<Kills>,
-        limits: TellingLimits,
+        limits: EventLimits,
     ) -> Arc<Self> {
         let events = Arc::new_cyclic(|this| Self {
             this: this.clone(),
@@ -210,21 +210,21 @@ impl PageEvents {
         let Some(Navigated { frame }) = event.parse() else { return };
         self.state.send_modify(|state| {
             if frame.id != self.frame {
-                return state.rest.doubt_frames();
+                return state.idle.doubt_frames();
             }
             state.documents += 1;
             state.unreachable = frame.unreachable_url;
             state.document = Some(frame.loader_id);
-            state.rest.document_changed();
+            state.idle.document_changed();
         });
     }
 
-    fn said(&self, said: impl FnOnce() -> Option<Said>) {
+    fn said(&self, said: impl FnOnce() -> Option<ConsoleEntry>) {
         // What was on its way when it was told to be silent.
         if self.deaf.load(Ordering::Relaxed) {
             return;
         }
-        let Some(Said { kind, text }) = said() else { return self.chattered() };
+        let Some(ConsoleEntry { kind, text }) = said() else { return self.chattered() };
         self.state.send_modify(|state| match kind {
             Some(kind) => state.warnings.push_kind(kind, &text),
             None => state.warnings.push(&text),
@@ -258,7 +258,7 @@ impl PageEvents {
         }
     }
 
-    pub(in crate::browser) fn count_told(&self, bytes: u64) {
+    pub(in crate::browser) fn count_event_bytes(&self, bytes: u64) {
         let told = self.told_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         // One whose script never pauses cannot be told to be silent, and what it tells is read for nothing.
         if told > self.limits.all_bytes {
@@ -277,16 +277,16 @@ impl PageEvents {
     fn told(&self, event: Event<'_>) {
         match Excess::told(event) {
             Some(excess) => self.end(PageEnd::Exceeded(excess)),
-            None => self.hear_rest(|rest| rest.hear(event, &self.frame)),
+            None => self.update_idle(|rest| rest.hear(event, &self.frame)),
         }
     }
 
     /// Tells the page's rest something, which answers whether it took it.
-    pub(in crate::browser) fn hear_rest(&self, tell: impl FnOnce(&mut Rest) -> bool) {
+    pub(in crate::browser) fn update_idle(&self, tell: impl FnOnce(&mut IdleState) -> bool) {
         let mut flooded = false;
         self.state.send_if_modified(|state| {
-            let heard = tell(&mut state.rest);
-            flooded = heard && state.rest.is_flooded();
+            let heard = tell(&mut state.idle);
+            flooded = heard && state.idle.is_flooded();
             heard
         });
         if flooded && !self.flooded.swap(true, Ordering::Relaxed) {
@@ -333,7 +333,7 @@ impl PageEvents {
         // Which takes the binding of the page's watch away as well.
         drop(self.connection.send(Some(&self.session), &rest_binding()));
         self.state.send_modify(|state| {
-            state.rest.lose_contexts();
+            state.idle.lose_contexts();
             // Who wants to fail for what it says must not succeed because it says too much.
             state.warnings.push_kinds(&[WarningKind::Console, WarningKind::Exception], why);
         });
@@ -342,7 +342,7 @@ impl PageEvents {
 
 impl EventSink for PageEvents {
     fn event(&self, event: Event<'_>) {
-        self.count_told(event.length() as u64);
+        self.count_event_bytes(event.length() as u64);
         match event.method {
             "Page.domContentEventFired" => self.state.send_modify(|state| state.parsed += 1),
             "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
@@ -359,12 +359,12 @@ impl EventSink for PageEvents {
             "Page.frameStartedNavigating" => self.count_frame_address(event.length() as u64),
             "Runtime.bindingCalled" => self.told(event),
             "Fetch.requestPaused" => self.request_paused(event),
-            _ => self.hear_rest(|rest| rest.hear(event, &self.frame)),
+            _ => self.update_idle(|rest| rest.hear(event, &self.frame)),
         }
     }
 
     fn long_event(&self, event: &LongEvent) {
-        self.count_told(event.bytes);
+        self.count_event_bytes(event.bytes);
         match event.method() {
             // Nobody asked whether it may be left: such a question has no text.
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),

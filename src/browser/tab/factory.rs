@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
 
-use super::events::{PageEvents, TellingLimits, rest_binding};
+use super::events::{EventLimits, PageEvents, rest_binding};
 use super::tab::{Tab, end_context};
 use super::workers;
 use crate::browser::cdp::connection::{CallError, Connection};
@@ -15,8 +15,8 @@ use crate::browser::chromium::kills::Kills;
 use crate::browser::page::emulate;
 use crate::browser::page::fonts::Fonts;
 use crate::browser::page::load;
-use crate::browser::page::scripts::Watches;
-use crate::browser::proxy::server::Origin;
+use crate::browser::page::scripts::IdleScripts;
+use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
 
@@ -25,22 +25,26 @@ pub(in crate::browser) const HARDLY_THERE: (u32, u32) = (8, 8);
 
 /// What a tab needs of its browser.
 #[derive(Clone)]
-pub(in crate::browser) struct Maker {
+pub(in crate::browser) struct TabFactory {
     pub connection: Connection,
     pub kills: Arc<Kills>,
-    pub telling: TellingLimits,
+    pub telling: EventLimits,
     pub fonts: Arc<Fonts>,
     pub families: Arc<Families>,
     pub call_limit: Duration,
     /// Whether pages without script have no frames.
     pub withholds_frames: bool,
     /// The scripts that watch whether a page is at rest.
-    pub watches: Watches,
+    pub watches: IdleScripts,
 }
 
-impl Maker {
+impl TabFactory {
     /// Makes a tab whose context knows no proxy but `origin`'s.
-    pub(in crate::browser) async fn make(self, lane: Lane, origin: Arc<Origin>) -> Result<Tab, CallError> {
+    pub(in crate::browser) async fn make(
+        self,
+        lane: Lane,
+        origin: Arc<PageServer>,
+    ) -> Result<Tab, CallError> {
         let (limit, connection) = (self.call_limit, self.connection);
         let create = Target::CreateBrowserContext {
             dispose_on_detach: Some(true),
@@ -87,7 +91,7 @@ impl Tab {
         off.answer(self.call_limit).await.map(drop)
     }
 
-    async fn prepare_scripted(&self, watches: &Watches) -> Result<(), CallError> {
+    async fn prepare_scripted(&self, watches: &IdleScripts) -> Result<(), CallError> {
         let exceptions = self.send(&Runtime::Enable(None))?;
         // Only a page that runs script can start one.
         let downloads = self.connection.send(
@@ -210,17 +214,17 @@ mod tests {
         let peer = tokio::spawn(answer_all_but(method, theirs));
         let (reader, writer) = tokio::io::split(ours);
         let connection = Connection::open(BufReader::new(reader), writer);
-        let maker = Maker {
+        let maker = TabFactory {
             connection: connection.clone(),
             kills: Arc::default(),
-            telling: TellingLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
+            telling: EventLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
             fonts: Arc::default(),
             families: Arc::new(Families::of(&Config::default().browser)),
             call_limit: Duration::from_secs(10),
             withholds_frames: true,
-            watches: Watches::new(&Config::default().browser),
+            watches: IdleScripts::new(&Config::default().browser),
         };
-        let made = maker.make(lane, Arc::new(Origin::bind(nowhere()).unwrap())).await;
+        let made = maker.make(lane, Arc::new(PageServer::bind(nowhere()).unwrap())).await;
         assert!(matches!(made.err(), Some(CallError::Refused { .. })), "{method}");
         connection.close();
         drop(connection);

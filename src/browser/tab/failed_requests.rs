@@ -12,7 +12,7 @@ use url::Url;
 
 use super::console::own_path;
 use crate::browser::cdp::connection::Event;
-use crate::browser::proxy::server::Visit;
+use crate::browser::proxy::server::PageSession;
 use crate::domain::fault::{WarningKind, Warnings};
 
 /// After so many entries a page's log is not heard any more.
@@ -32,13 +32,13 @@ const SOCKET: &str = "WebSocket connection to '";
 
 /// What a page asked for in vain.
 #[derive(Clone, Debug, Default)]
-pub struct Failures {
-    kept: Vec<Failure>,
+pub struct FailedRequests {
+    kept: Vec<FailedRequest>,
     is_deaf: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Failure {
+struct FailedRequest {
     /// What was asked for; for a policy's word, the page.
     address: String,
     /// Chromium's name of the request; that of a document is the document's as well.
@@ -76,20 +76,20 @@ struct Entry<'a> {
     network_request_id: Option<String>,
 }
 
-impl Failures {
+impl FailedRequests {
     /// Takes an entry of the page's log; true when it is the last one that is taken.
     pub(in crate::browser) fn hear(&mut self, event: Event<'_>) -> bool {
         let Some(Added { entry }) = event.parse() else { return false };
         if self.is_deaf || entry.level != "error" {
             return false;
         }
-        self.kept.extend(Failure::of(&entry));
+        self.kept.extend(FailedRequest::of(&entry));
         self.is_deaf = self.kept.len() >= HEARD_LIMIT;
         self.is_deaf
     }
 
     /// Whether the log was told to be silent, which it stays for every further page of its tab.
-    pub(in crate::browser) fn are_deaf(&self) -> bool {
+    pub(in crate::browser) fn is_muted(&self) -> bool {
         self.is_deaf
     }
 
@@ -102,9 +102,9 @@ impl Failures {
     }
 
     /// Whether it is said of `address` already why it did not come, or that may have been missed.
-    pub(in crate::browser) fn tell_of(&self, address: &str) -> bool {
+    pub(in crate::browser) fn mentions(&self, address: &str) -> bool {
         let short: String = address.chars().take(KEPT_CHARS).collect();
-        let names = |failure: &Failure| match &failure.reason {
+        let names = |failure: &FailedRequest| match &failure.reason {
             Reason::Other(text) => text.contains(&short),
             Reason::Status(_) | Reason::Unanswered(_) | Reason::Local => failure.address == short,
         };
@@ -112,7 +112,7 @@ impl Failures {
     }
 
     /// All of it in sentences, but for what `visit` has said already.
-    pub(in crate::browser) fn warnings(&self, visit: Option<&Visit>) -> Warnings {
+    pub(in crate::browser) fn warnings(&self, visit: Option<&PageSession>) -> Warnings {
         let mut warnings = Warnings::default();
         for failure in &self.kept {
             if let Some((kind, text)) = failure.sentence(visit) {
@@ -129,7 +129,7 @@ impl Failures {
     }
 }
 
-impl Failure {
+impl FailedRequest {
     fn of(entry: &Entry<'_>) -> Option<Self> {
         let text = entry.text.as_ref();
         let (address, reason) = if let Some(reason) = text.strip_prefix(NOT_LOADED) {
@@ -158,7 +158,7 @@ impl Failure {
         Some(Self { address, request: entry.network_request_id.clone(), reason })
     }
 
-    fn sentence(&self, visit: Option<&Visit>) -> Option<(WarningKind, String)> {
+    fn sentence(&self, visit: Option<&PageSession>) -> Option<(WarningKind, String)> {
         let shown = shown(&self.address);
         match &self.reason {
             Reason::Status(404) if own_path(&self.address).is_some() => None,
@@ -201,7 +201,7 @@ fn local_address(text: &str) -> &str {
 }
 
 /// Whether the proxy refused a connection to where `address` leads, and said so.
-fn is_refused(visit: &Visit, address: &str) -> bool {
+fn is_refused(visit: &PageSession, address: &str) -> bool {
     let Ok(url) = Url::parse(address) else { return false };
     let port =
         url.port_or_known_default().filter(|_| matches!(url.scheme(), "http" | "https" | "ws" | "wss"));
@@ -236,7 +236,7 @@ mod tests {
 
     const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
 
-    fn hear(failures: &mut Failures, text: &str, url: &str) -> bool {
+    fn hear(failures: &mut FailedRequests, text: &str, url: &str) -> bool {
         let entry = json!({"source": "network", "level": "error", "text": text, "timestamp": 1.5, "url": url,
             "networkRequestId": "7.1"});
         let params = RawValue::from_string(json!({ "entry": entry }).to_string()).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn told(text: &str, url: &str) -> Vec<String> {
-        let mut failures = Failures::default();
+        let mut failures = FailedRequests::default();
         hear(&mut failures, text, url);
         failures.warnings(None).lines()
     }
@@ -305,16 +305,16 @@ mod tests {
 
     #[test]
     fn a_document_is_known_by_its_request() {
-        let mut failures = Failures::default();
+        let mut failures = FailedRequests::default();
         hear(&mut failures, &format!("{NOT_LOADED}{STATUS}404 (Not Found)"), "http://h.test/");
         assert_eq!(failures.status_of("7.1"), Some((404, "http://h.test/")));
         assert_eq!(failures.status_of("7.2"), None);
-        assert!(failures.tell_of("http://h.test/") && !failures.tell_of("http://h.test/b"));
+        assert!(failures.mentions("http://h.test/") && !failures.mentions("http://h.test/b"));
     }
 
     #[test]
     fn a_page_without_end_is_heard_to_a_limit_and_that_is_said() {
-        let mut failures = Failures::default();
+        let mut failures = FailedRequests::default();
         let text = format!("{NOT_LOADED}net::ERR_FAILED");
         let last: Vec<bool> = (0..HEARD_LIMIT + 9)
             .map(|at| hear(&mut failures, &text, &format!("http://h.test/{at}")))

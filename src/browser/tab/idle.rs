@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::loads::Loads;
+use super::loads::PendingLoads;
 use crate::browser::cdp::connection::Event;
 
 /// The binding by which the watch tells; it takes it from the page's world before the page can see it.
@@ -29,11 +29,11 @@ const SILENCE: Duration = Duration::from_millis(2_500);
 
 /// What is known of a page's rest.
 #[derive(Clone, Debug, Default)]
-pub struct Rest {
+pub struct IdleState {
     /// What the watch of each frame told last, by its script context; those of workers are negative.
     frames: HashMap<i64, Frame>,
     top: Option<i64>,
-    loads: Loads,
+    loads: PendingLoads,
     /// When a watch last told that something goes on.
     stirred: Option<Instant>,
     /// When a worker's last told.
@@ -87,7 +87,7 @@ pub(in crate::browser) enum Verdict {
     Done,
 }
 
-impl Rest {
+impl IdleState {
     /// Takes what `event` says of the rest of the page whose main frame is `main`; false when it is about
     /// something else.
     pub(in crate::browser) fn hear(&mut self, event: Event<'_>, main: &str) -> bool {

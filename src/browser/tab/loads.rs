@@ -18,7 +18,7 @@ const NAMED_CHARS: usize = 100;
 
 /// Requests and frames without an end yet, and when the last one ended.
 #[derive(Clone, Debug, Default)]
-pub(in crate::browser) struct Loads {
+pub(in crate::browser) struct PendingLoads {
     /// Requests, with their addresses.
     requests: HashMap<String, String>,
     /// Frames that load a document.
@@ -29,7 +29,7 @@ pub(in crate::browser) struct Loads {
     loaded: Option<Instant>,
 }
 
-impl Loads {
+impl PendingLoads {
     /// Whether nothing is requested or loads.
     pub(in crate::browser) fn is_over(&self) -> bool {
         self.requests.is_empty() && self.loading.is_empty()

@@ -11,10 +11,10 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::Page;
 
 use super::tab::Tab;
-use crate::browser::page::emulate::{self, Surroundings};
-use crate::browser::page::error::Trouble;
+use crate::browser::page::emulate::{self, EmulationCalls};
+use crate::browser::page::error::StepError;
 use crate::browser::page::open::{OpenPage, PageOutput};
-use crate::browser::proxy::server::Visit;
+use crate::browser::proxy::server::PageSession;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -28,7 +28,7 @@ const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(in crate::browser) struct Traces {
     /// It came from an origin, so its address is in the history, and what it asked for may still come.
-    visit: Option<Arc<Visit>>,
+    visit: Option<Arc<PageSession>>,
     /// It was not shown in the surroundings of a plain tab.
     surrounded: bool,
     /// Its elements are still there, and nothing else: the next page may take their place.
@@ -37,7 +37,7 @@ pub(in crate::browser) struct Traces {
 
 impl OpenPage {
     /// The file is made: the tab may be kept, unless something of the page would stay in it.
-    pub(in crate::browser) fn end_well(
+    pub(in crate::browser) fn offer_for_reuse(
         mut self,
         options: &PageOptions,
         output: PageOutput,
@@ -54,7 +54,7 @@ impl OpenPage {
         let traces = Traces { visit: self.visit.clone(), surrounded, passing };
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
         // Of the next page nothing would be heard, and it would seem to have all its files.
-        let is_heard = !self.state.borrow().failures.are_deaf();
+        let is_heard = !self.state.borrow().failures.is_muted();
         let is_static = self.lease.tab().is_some_and(|tab| tab.lane() == Lane::Static);
         if is_static && is_light && is_clean && is_heard {
             self.lease.report_reusable(traces);
@@ -72,26 +72,26 @@ impl Traces {
 impl Tab {
     /// Shows nothing again, in a new document, and forgets its page. It takes 4 ms: who waits for the tab is better
     /// served by another one than by one that takes as long as `limit`.
-    pub(in crate::browser) async fn reset(&self, traces: &Traces, limit: Duration) -> Result<(), Trouble> {
+    pub(in crate::browser) async fn reset(&self, traces: &Traces, limit: Duration) -> Result<(), StepError> {
         self.origin().clear();
         let reset = tokio::time::timeout(limit, self.leave_page(traces, limit));
-        reset.await.unwrap_or(Err(Trouble::Late))
+        reset.await.unwrap_or(Err(StepError::Late))
     }
 
-    async fn leave_page(&self, traces: &Traces, limit: Duration) -> Result<(), Trouble> {
+    async fn leave_page(&self, traces: &Traces, limit: Duration) -> Result<(), StepError> {
         let mut state = self.state();
         let (loads, documents) = {
             let seen = state.borrow();
             (seen.loads, seen.documents)
         };
         if let Some(error) = self.call_within(blank(), limit).await?.error_text {
-            return Err(Trouble::fault(FaultCode::Internal, error));
+            return Err(StepError::fault(FaultCode::Internal, error));
         }
         let is_blank = state.wait_for(|it| it.end.is_some() || it.documents > documents && it.loads > loads);
         if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
-            return Err(Trouble::Ended(end));
+            return Err(StepError::Ended(end));
         }
-        let surroundings = traces.surrounded.then(|| Surroundings::undo(self, limit)).transpose()?;
+        let surroundings = traces.surrounded.then(|| EmulationCalls::undo(self, limit)).transpose()?;
         if traces.visit.is_some() {
             self.call_within(Page::ResetNavigationHistory(None), limit).await?;
         }
@@ -100,10 +100,13 @@ impl Tab {
         }
         // A request may have been let through after the file was made.
         if traces.hold_foreign() {
-            return Err(Trouble::fault(FaultCode::PageFailed, "an allowed host answered the page that left"));
+            return Err(StepError::fault(
+                FaultCode::PageFailed,
+                "an allowed host answered the page that left",
+            ));
         }
-        if state.borrow().failures.are_deaf() {
-            return Err(Trouble::fault(
+        if state.borrow().failures.is_muted() {
+            return Err(StepError::fault(
                 FaultCode::PageFailed,
                 "the page that left asked for too much in vain",
             ));

@@ -13,7 +13,7 @@ use crate::browser::cdp::connection::{CallError, Connection, Sent};
 use crate::browser::chromium::font_families::Families;
 use crate::browser::page::fonts::Fonts;
 use crate::browser::page::load;
-use crate::browser::proxy::server::Origin;
+use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
 
@@ -24,7 +24,7 @@ pub struct Tab {
     pub(in crate::browser) context: String,
     pub(in crate::browser) session: Arc<str>,
     pub(in crate::browser) frame: String,
-    pub(in crate::browser) origin: Arc<Origin>,
+    pub(in crate::browser) origin: Arc<PageServer>,
     pub(in crate::browser) events: Arc<PageEvents>,
     pub(in crate::browser) fonts: Arc<Fonts>,
     pub(in crate::browser) families: Arc<Families>,
@@ -90,7 +90,7 @@ impl Tab {
     }
 
     /// The proxy of its slot.
-    pub(in crate::browser) fn origin(&self) -> &Arc<Origin> {
+    pub(in crate::browser) fn origin(&self) -> &Arc<PageServer> {
         &self.origin
     }
 

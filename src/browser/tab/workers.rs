@@ -17,12 +17,12 @@ use super::excess::Excess;
 use crate::browser::cdp::connection::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
 use crate::browser::page::load;
-use crate::browser::page::scripts::Watches;
+use crate::browser::page::scripts::IdleScripts;
 
 /// The sessions of a page's workers.
 #[derive(Default)]
 pub(in crate::browser) struct PageWorkers {
-    watches: OnceLock<Watches>,
+    watches: OnceLock<IdleScripts>,
     sessions: Mutex<Sessions>,
 }
 
@@ -50,7 +50,7 @@ impl PageWorkers {
 
 impl PageEvents {
     /// From now on workers are watched as `watches` say.
-    pub(in crate::browser) fn watch_workers(&self, watches: &Watches) {
+    pub(in crate::browser) fn watch_workers(&self, watches: &IdleScripts) {
         let _ = self.workers.watches.set(watches.clone());
     }
 
@@ -95,12 +95,12 @@ impl PageEvents {
             // It goes on as soon as nobody is attached to it.
             let detach = Target::DetachFromTarget { session_id: Some(session.to_string()), target_id: None };
             drop(self.connection.send(Some(parent), &detach));
-            return self.hear_rest(|rest| {
+            return self.update_idle(|rest| {
                 rest.has_unwatched_worker();
                 true
             });
         };
-        self.hear_rest(|rest| {
+        self.update_idle(|rest| {
             rest.worker_began(id);
             true
         });
@@ -152,7 +152,7 @@ impl PageEvents {
         }
         let id = self.workers.sessions().living.remove(session.as_str());
         if let Some(id) = id {
-            self.hear_rest(|rest| {
+            self.update_idle(|rest| {
                 rest.worker_ended(id);
                 true
             });
@@ -163,21 +163,21 @@ impl PageEvents {
 impl EventSink for WorkerEvents {
     fn event(&self, event: Event<'_>) {
         let Some(page) = self.page.upgrade() else { return };
-        page.count_told(event.length() as u64);
+        page.count_event_bytes(event.length() as u64);
         match event.method {
             "Debugger.paused" => page.watch_worker(&self.session),
             "Target.attachedToTarget" => page.worker_attached(event, &self.session),
             "Target.detachedFromTarget" => page.detached(event),
             _ => match Excess::told(event) {
                 Some(excess) => page.end(PageEnd::Exceeded(excess)),
-                None => page.hear_rest(|rest| rest.hear_worker(event, self.id)),
+                None => page.update_idle(|rest| rest.hear_worker(event, self.id)),
             },
         }
     }
 
     fn long_event(&self, event: &LongEvent) {
         let Some(page) = self.page.upgrade() else { return };
-        page.count_told(event.bytes);
+        page.count_event_bytes(event.bytes);
         // Each says the address of the script, which may be all of it.
         match event.method() {
             Some("Debugger.paused") => page.watch_worker(&self.session),

@@ -10,7 +10,7 @@ use super::page_rules::{files_with_styles, rules_may_matter};
 use super::references::has_references;
 use super::sheets;
 use crate::browser::{
-    self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask, Retry, Way,
+    self, BrowserPool, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry, Way,
 };
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -213,7 +213,7 @@ fn way_of(page: &[u8]) -> Way {
     } else if outlasts_its_elements(page) {
         Way::Put
     } else {
-        Way::PutPassing
+        Way::PutInPlace
     }
 }
 
@@ -221,7 +221,7 @@ fn unleased(error: &LeaseError) -> RenderError {
     RenderError::Unleased(JobFault::new(FaultCode::BrowserUnavailable, error.to_string()))
 }
 
-fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {
+fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
     warnings.extend(&page.warnings);
     match page.retry {
         Retry::No => RenderError::Page(page.fault),

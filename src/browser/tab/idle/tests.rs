@@ -4,19 +4,19 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-fn hear(rest: &mut Rest, method: &str, params: &str) {
+fn hear(rest: &mut IdleState, method: &str, params: &str) {
     let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
     assert!(rest.hear(Event::of(method, &params), "MAIN"));
 }
 
-fn tell(rest: &mut Rest, context: i64, payload: &str) {
+fn tell(rest: &mut IdleState, context: i64, payload: &str) {
     let params = serde_json::json!({"name": BINDING, "payload": payload, "executionContextId": context});
     hear(rest, "Runtime.bindingCalled", &params.to_string());
 }
 
 #[test]
 fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
-    let mut rest = Rest::default();
+    let mut rest = IdleState::default();
     for _ in 0..HEARD_LIMIT {
         tell(&mut rest, 1, "top:rest:0:");
     }
@@ -28,7 +28,7 @@ fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
 
 #[tokio::test(start_paused = true)]
 async fn a_frame_that_left_unheard_is_forgotten_when_it_is_silent() {
-    let mut rest = Rest::default();
+    let mut rest = IdleState::default();
     rest.lose_contexts();
     for (context, told) in [(1, "top:rest:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")] {
         tell(&mut rest, context, told);
@@ -47,7 +47,7 @@ async fn a_frame_that_left_unheard_is_forgotten_when_it_is_silent() {
 
 #[test]
 fn a_worker_is_waited_for_from_its_making_until_its_script_has_run() {
-    let mut rest = Rest::default();
+    let mut rest = IdleState::default();
     tell(&mut rest, 1, "top:rest:1:an interval of 50 ms");
     assert_eq!((rest.verdict(), rest.pending()), (Verdict::Pending, "the script of a worker".to_owned()));
     rest.worker_began(-1);
@@ -69,7 +69,7 @@ fn a_worker_is_waited_for_from_its_making_until_its_script_has_run() {
 
 #[test]
 fn a_worker_that_is_taken_back_before_it_began_hides_no_other_one() {
-    let mut rest = Rest::default();
+    let mut rest = IdleState::default();
     tell(&mut rest, 1, "top:rest:1:");
     rest.worker_began(-1);
     rest.worker_ended(-1);
