@@ -249,8 +249,9 @@ local function is_last_stop(item)
 end
 
 -- In a paragraph from right to left what stands first (a number, the sign of a list) is at the right, with its gaps at its
--- left. Letters and digits in it keep their order.
+-- left. Letters and digits in it keep their order; what runs from right to left by itself (a term that is described) is left as it is.
 local function turn(box)
+  if box.dir == "TRT" or box.head and box.head.id == DIR then return end
   box.dir = "TRT"
   local item = box.head
   while item do
@@ -349,4 +350,10 @@ local rules = bidi()
 if rules then
   add("pre_linebreak_filter", directed_paragraph(rules), "platen.direction", shaped)
   add("hpack_filter", directed_box(rules), "platen.direction", shaped)
+  -- At the end of a paragraph LuaTeX means to set \shapemode to 0 and sets a register of dimensions instead, which is LaTeX's
+  -- \labelsep: lists would have no gap behind their numbers. It does so only where there is something to set.
+  luatexbase.add_to_callback("post_linebreak_filter", function()
+    tex.shapemode = 0
+    return true
+  end, "platen.direction")
 end

@@ -24,8 +24,11 @@ const ALIKE: usize = 10;
 const PREAMBLES: usize = 30;
 /// Room for seven formats.
 const FORMATS_MB: &str = "200";
-/// Until a loop is ended.
-const PROCESSOR_S: &str = "3";
+/// Until a loop is ended: lualatex takes half of it for these packages.
+const PROCESSOR_S: &str = "8";
+/// A busy machine has longer than that.
+const TIMEOUT_MS: &str = "60000";
+const WAIT_S: &str = "120";
 
 /// What becomes of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +47,10 @@ pub fn run(documents: usize) -> io::Result<()> {
         ("PLATEN__WORKERS__SCRATCH_DIR", scratch.display().to_string()),
         ("PLATEN__TEX__FORMATS_LIMIT_MB", FORMATS_MB.to_owned()),
         ("PLATEN__TEX__PROCESSOR_LIMIT_S", PROCESSOR_S.to_owned()),
+        ("PLATEN__TEX__TIMEOUT_MS", TIMEOUT_MS.to_owned()),
+        // The first document of lualatex waits until all fonts are read.
+        ("PLATEN__HTTP__WAIT_DEFAULT_S", WAIT_S.to_owned()),
+        ("PLATEN__HTTP__WAIT_LIMIT_S", WAIT_S.to_owned()),
     ];
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     // Programs may have users of their own, who go through the folders to theirs.
@@ -108,10 +115,10 @@ async fn make(program: &Program, number: usize) -> io::Result<()> {
         "formatOpts": {"engine": engine},
     });
     let made = program.render(body.to_string()).await;
-    if made.is_ok_and(|pdf| pdf.starts_with(b"%PDF-")) == (end == End::Made) {
+    if made.as_ref().is_ok_and(|pdf| pdf.starts_with(b"%PDF-")) == (end == End::Made) {
         return Ok(());
     }
-    Err(io::Error::other(format!("document {number} did not end as it should")))
+    Err(io::Error::other(format!("document {number} did not end as it should: {:?}", made.err())))
 }
 
 /// What the service tells of itself when nothing of TeX runs any more: formats are made beside the documents.

@@ -85,8 +85,9 @@ async fn a_value_is_itself_wherever_it_stands() {
 async fn scripts_run_their_way_and_lines_end_between_signs() {
     let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
     let source = "\\documentclass{article}\\begin{document}\n\\section{<%= hebrew %>}\nHe said <%= hebrew %> (<%= hebrew %>), \
-                  twice.\n\n<%= hebrew %> (ABC 12). \\textbf{<%= arabic %>}\n\n<%= chinese.repeat(12) %>\n\\end{document}";
-    let data = json!({"hebrew": "שלום עולם", "arabic": "مرحبا بالعالم", "chinese": "人人生而自由，在尊严和权利上一律平等。"});
+                  twice.\n\n<%= hebrew %> (ABC 12). \\textbf{<%= arabic %>}\n\n<%= chinese.repeat(12) %>\n\n(gap \\the\\labelsep)\n\n\
+                  \\begin{description}\\item[<%= term %>] <%= hebrew %>\\end{description}\n\\end{document}";
+    let data = json!({"hebrew": "שלום עולם", "term": "צד", "arabic": "مرحبا بالعالم", "chinese": "人人生而自由，在尊严和权利上一律平等。"});
     let (view, pdf) = app.typeset("pdf", source, (data, json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     // Nothing else: no line is too wide, no letter is missing.
@@ -107,10 +108,14 @@ async fn scripts_run_their_way_and_lines_end_between_signs() {
         first.len() >= 4 && first.iter().zip(&second).all(|(one, two)| one > two),
         "{first:?} {second:?}"
     );
+    let heading = first[0];
+    let (first, second) = (left("צ"), left("ד"));
+    assert!(first.len() == 1 && first[0] > second[0], "a term that is described: {first:?} {second:?}");
     let number = left("1");
-    assert!(number.iter().any(|at| *at > first[0]), "a heading begins at the right: {places}");
+    assert!(number.iter().any(|at| *at > heading), "a heading begins at the right: {places}");
     let text = app.text_of(&pdf);
     assert!(text.contains("مرحبا بالعالم") && text.contains("(ABC 12)"), "{text}");
+    assert!(text.contains("(gap 5.0pt)"), "lists have their gaps behind such paragraphs: {text}");
 }
 
 #[actix_web::test]

@@ -53,14 +53,24 @@ const FONTS: [&str; 13] = [
     "notoserif-regular",
 ];
 
+/// So long nobody looks whether fonts have changed: that is 2 ms for 700 files, with each document. A font that came since is
+/// read by the document itself.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 /// Files of the cache by their names in a job's folder.
 type Files = Vec<(String, Bytes)>;
+
+/// What this service has, what that is made of, and when that was looked at.
+struct Present {
+    key: Option<Key>,
+    files: Arc<Files>,
+    looked: Instant,
+}
 
 /// The cache for all documents.
 pub(super) struct FontCache {
     kept: Option<Kept>,
-    /// What this service has, and what that is made of.
-    present: Mutex<Option<(Option<Key>, Arc<Files>)>>,
+    present: Mutex<Option<Present>>,
     /// It was said that nothing is kept.
     told: Once,
 }
@@ -77,17 +87,22 @@ impl FontCache {
             return Arc::default();
         }
         let mut present = self.present.lock().await;
+        if let Some(present) = present.as_ref().filter(|present| present.looked.elapsed() < LOOK_AGAIN) {
+            return Arc::clone(&present.files);
+        }
+        let looked = Instant::now();
         let key = spawn_blocking(|| key::key(&[DOCUMENT, set(), opening::START, opening::SCRIPTS])).await;
         // Without a name it is this service's alone.
         let key = key.map_err(io::Error::other).flatten();
         // Each document finds the same; one line says so.
         let key = key.inspect_err(|error| self.told.call_once(|| unkept(error))).ok();
-        if let Some((_, files)) = present.as_ref().filter(|(of, _)| *of == key) {
-            return Arc::clone(files);
+        if let Some(present) = present.as_mut().filter(|present| present.key == key) {
+            present.looked = looked;
+            return Arc::clone(&present.files);
         }
         // Where it fails, the next document tries again.
         match self.kept_or_made(tex, key).await {
-            Ok(files) => Arc::clone(&present.insert((key, Arc::new(files))).1),
+            Ok(files) => Arc::clone(&present.insert(Present { key, files: Arc::new(files), looked }).files),
             Err(cause) => {
                 tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
                 Arc::default()
