@@ -1,4 +1,4 @@
-//! Which part of a page becomes the file: one element, the whole page, or what is there by itself.
+//! The clip: which part of a page becomes the file (one element, the whole page, or one viewport).
 
 use headless_chrome::protocol::cdp::{DOM, Page};
 use serde::Deserialize;
@@ -56,16 +56,6 @@ pub(in crate::browser) async fn clip(
 pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
-    }
-    Ok(())
-}
-
-/// The same, and gives it its title.
-pub(in crate::browser) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
-    isolate(page, options).await?;
-    if let Some(title) = &options.extras.metadata.title {
-        let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
-        load::ask(page.tab()?, page.lane, set, page.limits.print).await?;
     }
     Ok(())
 }

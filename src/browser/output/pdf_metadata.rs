@@ -1,16 +1,30 @@
-//! Writes author, subject and keywords into a PDF as it passes: a changed information object behind its
-//! end (PDF 1.7, 7.5.6), for Chromium has no words for them.
+//! Title, author, subject and keywords of a PDF.
+//!
+//! Chromium writes the document's title and has no option for the rest. So the title is set in the page before it is
+//! printed, and the others are appended while the file streams through: an incremental update that replaces the
+//! information object (PDF 1.7, 7.5.6).
 
 use std::fmt::Write as _;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+use serde_json::json;
 
+use crate::browser::page::error::StepError;
+use crate::browser::page::load;
+use crate::browser::page::open::OpenPage;
 use crate::domain::format_opts::Metadata;
 
 /// Chromium writes the information object first; this much of the file holds it.
 const HEAD_BYTES: usize = 8 << 10;
 /// The trailer is last; this much of the file holds it.
 const TAIL_BYTES: usize = 2 << 10;
+
+/// Sets the title that the PDF gets, before the page is printed.
+pub(in crate::browser) async fn set_title(page: &OpenPage, metadata: &Metadata) -> Result<(), StepError> {
+    let Some(title) = &metadata.title else { return Ok(()) };
+    let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
+    load::ask(page.tab()?, page.lane, set, page.limits.print).await.map(drop)
+}
 
 /// What is kept of a PDF while it passes.
 pub(in crate::browser) struct MetadataWriter {

@@ -14,7 +14,7 @@ use super::header_footer;
 use super::html::{self, Snapshot};
 use super::page_rules::PageRules;
 use super::page_width::ScaleFinder;
-use super::pdf_metadata::MetadataWriter;
+use super::pdf_metadata::{self, MetadataWriter};
 use super::tagged::{self, Counted, Long, Print, count};
 use crate::browser::cdp::connection::CallError;
 use crate::browser::page::error::{PageError, StepError};
@@ -168,7 +168,8 @@ impl Printed {
 type Made = (Source, Vec<String>);
 
 async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, StepError> {
-    clip::prepare(page, options).await?;
+    clip::isolate(page, options).await?;
+    pdf_metadata::set_title(page, &options.extras.metadata).await?;
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
         return print_on(page, &rules, options, long).await;

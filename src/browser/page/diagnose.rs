@@ -1,4 +1,4 @@
-//! Says why a page failed: which deadline fired, its key, and what the page was waiting for.
+//! Diagnosis of a page that failed or never became idle: which deadline, its configuration key, what was pending.
 
 use std::fmt::Write;
 use std::time::Duration;

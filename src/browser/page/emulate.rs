@@ -1,4 +1,4 @@
-//! What surrounds a page, told to its tab before the page is there: only what differs from a plain tab.
+//! Emulation: medium, viewport, time zone, locale. Set before the page loads, and only where it differs from a plain tab.
 
 use std::pin::Pin;
 use std::time::Duration;

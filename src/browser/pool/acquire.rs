@@ -1,4 +1,4 @@
-//! Who waits gets a tab: one of his account's that is kept, a spare one, or one that is made.
+//! Leasing: a waiter gets a reusable tab of its account, a warm one, or a new one.
 
 use std::collections::HashMap;
 use std::ops::Add as _;
@@ -167,7 +167,8 @@ impl BrowserPool {
         }
     }
 
-    /// Waiters are served in order, but one whose tab is not there yet does not block the others.
+    /// Waiters are served in order, but one whose lane has no tab right now does not block the others: a page with
+    /// script that waits for a browser must not idle a free tab of the static lane.
     fn grant_leases(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! What becomes of a tab whose lease has ended: disposed of, or reset and kept for its account.
+//! Taking tabs back: a tab whose lease has ended is disposed of, or reset and kept for its account.
 
 use std::pin::Pin;
 use std::sync::Arc;

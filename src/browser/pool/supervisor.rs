@@ -1,4 +1,4 @@
-//! The processes of the pool: started, asked whether they live, replaced when they are lost.
+//! Supervisor of the browsers: starts them, pings them, replaces those that are lost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

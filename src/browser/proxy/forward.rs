@@ -1,7 +1,10 @@
-//! What leaves a slot for an allowed host: decided upon by `outbound`, bounded, and said when it is refused.
+//! Forward proxy for a page's own requests. Threats: DNS rebinding and redirects to private addresses.
 //!
-//! Plain http is fetched here, everything else arrives as CONNECT and becomes a tunnel. Redirects are
-//! the page's to follow, so that each of them comes by here again.
+//! Every request is resolved once, judged by `outbound` on the resolved address, and connected to that address.
+//! Redirects go back to Chromium unfollowed, so that each hop is judged again. Time, bytes and number of requests are
+//! bounded; what is refused becomes a warning of the page ([`PageSession::warn_refused`]).
+//!
+//! Plain http is fetched here. Everything else arrives as CONNECT and becomes a tunnel (`tunnel.rs`).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -45,7 +48,7 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// The way out of one page, for as long as it is there.
+/// What one page may reach, and what it has used of its limits.
 #[derive(Debug)]
 pub(in crate::browser) struct ForwardProxy {
     reach: Reach,

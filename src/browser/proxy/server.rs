@@ -1,9 +1,8 @@
-//! A slot's proxy, which is the origin of its page and its fence in one.
+//! The HTTP proxy of one tab: serves its page's files and is the only way out of its browser context.
 //!
-//! Chromium sends every request of a page to the proxy of the page's browser context. It serves the
-//! files of the present job under a host name that nobody can guess, lets through what `outbound` allows
-//! (`fence`), and answers everything else by closing the connection: an answer of any status would make a
-//! `fetch` in mode `no-cors` succeed.
+//! Chromium sends every request of a page here. The template's files are served under a random host name, which no other
+//! page can guess. What `outbound` allows is forwarded (`forward.rs`). Everything else is refused by closing the
+//! connection: a response of any status would make a `fetch` in mode `no-cors` succeed.
 
 use std::collections::HashSet;
 use std::io;
@@ -46,7 +45,7 @@ const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
 /// What a request is answered with.
 pub(in crate::browser) type PageResponse = UnsyncBoxBody<Bytes, Refused>;
 
-/// The proxy of one slot. It lives as long as the slot; between jobs it closes every connection.
+/// The proxy of one tab. Its port outlives documents; connections are closed between them.
 #[derive(Debug)]
 pub struct PageServer {
     port: u16,
@@ -57,7 +56,7 @@ pub struct PageServer {
     _own: Claim,
 }
 
-/// What the origin serves for one job, and what happened.
+/// What is served for one document, and the warnings of what was refused or not found.
 #[derive(Debug)]
 pub struct PageSession {
     host: String,
@@ -192,7 +191,7 @@ impl PageSession {
         text.replace(&format!("http://{}", self.host), "")
     }
 
-    /// Says that an address of `host`, which names its port, was not reached.
+    /// Records a refused address as a warning of the page; `host` names its port.
     pub(in crate::browser) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {
         let mut events = self.events();
         if events.refused.len() < REFUSED_LIMIT {

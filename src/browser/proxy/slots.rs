@@ -1,6 +1,8 @@
-//! So many requests and tunnels of a page at once, and who gives way when one more comes.
+//! Connection slots of one page: how many requests and tunnels it has at once, and which tunnel is closed for a new one.
 //!
-//! A request ends with its answer, but Chromium keeps a tunnel that it has no use for: it may need it again.
+//! A request frees its slot with its answer. Chromium keeps tunnels open for reuse after their last answer, so a page of
+//! many hosts would fill all slots with idle tunnels and wait until its deadline: the tunnel that is idle for longest is
+//! closed for each request that waits.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -22,7 +24,7 @@ pub(in crate::browser) struct ConnectionSlots {
     talks: Mutex<Vec<Weak<TunnelActivity>>>,
 }
 
-/// What can be seen of a tunnel from outside: who spoke last, and when.
+/// Activity of a tunnel: which side sent last, and when. Tells an idle one from one that awaits its answer.
 #[derive(Debug)]
 pub(in crate::browser) struct TunnelActivity {
     last: Mutex<(bool, Instant)>,

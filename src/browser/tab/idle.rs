@@ -1,4 +1,4 @@
-//! Whether a page is at rest: what its watch tells, and what it requests.
+//! Idle detection: whether anything of a page is pending, by what its watch reports and what it requests.
 //!
 //! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and
 //! tells by a binding what is pending of timers, frames, requests and changes. The browser's events add what
