@@ -1,4 +1,4 @@
-//! The README's tour, run as it stands there: curl and Python against the real program.
+//! The commands of the README and of the pages in `docs`, run as they stand there: curl, Python and the program itself.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,6 +12,20 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_platen");
 const README: &str = include_str!("../README.md");
+const API: &str = include_str!("../docs/api.md");
+const TEMPLATES: &str = include_str!("../docs/templates.md");
+/// The pages whose `sh` blocks go on where the tour has ended, and whose lines `$ platen …` are run.
+const PAGES: &[&str] = &[
+    README,
+    API,
+    TEMPLATES,
+    include_str!("../docs/command-line.md"),
+    include_str!("../docs/format-options.md"),
+    include_str!("../docs/latex.md"),
+    include_str!("../docs/office-files.md"),
+    include_str!("../docs/pictures.md"),
+    include_str!("../docs/security.md"),
+];
 const WAIT_UNTIL_READY: &str =
     "timeout 60 bash -c 'until curl -sf -o /dev/null '\"${base%/v1}\"'/health/ready; do sleep 0.1; done'\n";
 
@@ -69,12 +83,12 @@ fn the_tour_works_as_it_stands_in_the_readme() {
     let service = Service::start();
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     std::os::unix::fs::symlink(assets, service.folder.path().join("assets")).unwrap();
-    let tour = section("## A tour in five minutes");
+    let tour = section(README, "## A tour in five minutes");
 
     let shell = blocks(tour, "sh");
     let (settings, commands) = shell.split_at(shell.find("curl -sS").unwrap());
     // The later steps make the same file again.
-    let commands = commands.replacen("field() {", "mv invoice.pdf first.pdf\nfield() {", 1);
+    let commands = commands.replacen("api() {", "mv invoice.pdf first.pdf\napi() {", 1);
     let script = format!("set -euo pipefail\n{}{WAIT_UNTIL_READY}{commands}", service.adapted(settings));
     let printed = service.run("bash", &["-c", &script]);
     assert!(printed.contains("\"status\":\"done\""), "{printed}");
@@ -84,23 +98,25 @@ fn the_tour_works_as_it_stands_in_the_readme() {
         assert!(invoice.contains("Müller & Søn") && invoice.contains("€ 3,987.18"), "{file}: {invoice}");
     }
 
-    let saved = blocks(section("## Templates and data"), "sh");
-    let printed = service.run(
-        "bash",
-        &["-c", &format!("set -euo pipefail\n{}\n{saved}", service.adapted(settings_and_helpers(&shell)))],
-    );
-    assert!(printed.trim_end().ends_with('}') && printed.contains("document.pdf"), "{printed}");
+    let helpers = shell
+        .lines()
+        .filter(|line| ["base=", "token=", "api()", "field()"].iter().any(|it| line.starts_with(it)));
+    let helpers: Vec<_> = helpers.collect();
+    let pages: String = PAGES[1..].iter().map(|page| blocks(page, "sh")).collect();
+    assert!(["Payslip", "\"latex\"", "invoice.docx", "unzip"].iter().all(|it| pages.contains(it)), "{pages}");
+    let script = format!("set -euo pipefail\n{}\n{pages}", service.adapted(&helpers.join("\n")));
+    let printed = service.run("bash", &["-c", &script]);
+    assert!(printed.contains("document.pdf") && !printed.contains("\"code\""), "{printed}");
 
-    service.run("python3", &["-c", &service.adapted(&blocks(tour, "python"))]);
+    service.run("python3", &["-c", &service.adapted(&blocks(API, "python"))]);
     let greeting = service.run("pdftotext", &["hello.pdf", "-"]);
     assert_eq!(greeting.trim(), "Grüße, Zoë!");
 }
 
 #[test]
-fn numbers_money_and_dates_read_as_the_readme_says() {
+fn numbers_money_and_dates_read_as_the_page_of_templates_says() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, passage) = section("## Templates and data").split_once("### Numbers, money and dates\n").unwrap();
-    let (passage, _) = passage.split_once("\n### ").unwrap();
+    let passage = section(TEMPLATES, "## Numbers, money and dates");
     let (template, order) = (blocks(passage, "ejs"), blocks(passage, "json"));
     let order: serde_json::Value = serde_json::from_str(&order).unwrap();
     let files = [
@@ -125,6 +141,33 @@ fn numbers_money_and_dates_read_as_the_readme_says() {
     }
 }
 
+/// Files that a reader would have: these stand for his own.
+#[test]
+fn lines_for_the_program_work_as_they_stand_in_the_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for name in ["assets", "tests"] {
+        std::os::unix::fs::symlink(top.join(name), folder.path().join(name)).unwrap();
+    }
+    let template = "<%= customer.name %>\n<% items.forEach(item => { %><%= item.price %><% }) %>\n";
+    std::fs::write(folder.path().join("letter.ejs"), template).unwrap();
+    std::fs::write(folder.path().join("data.json"), r#"{"customer": {"name": "Zoë"}, "items": [{}]}"#)
+        .unwrap();
+    let text: String = PAGES.iter().map(|page| blocks(page, "text")).collect();
+    let mut lines: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+    // It tries the whole machine, and its exit status is that of the machine.
+    lines.retain(|line| *line != "platen doctor");
+    lines.sort_unstable();
+    lines.dedup();
+    assert!(lines.len() >= 8 && lines.iter().all(|line| line.contains("platen ")), "{lines:?}");
+    let script = format!("set -euo pipefail\nplaten() {{ {PROGRAM} \"$@\"; }}\n{}", lines.join("\n"));
+    let output = command(folder.path(), "bash").args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let made = ["invoice.pdf", "filled.docx", "report.xlsx", "letter.pdf", "deck.zip", "talk.pptx"];
+    let missing: Vec<_> = made.into_iter().filter(|name| !folder.path().join(name).exists()).collect();
+    assert!(missing.is_empty(), "not made: {missing:?}");
+}
+
 #[test]
 fn a_block_is_what_stands_between_its_fences() {
     assert_eq!(blocks("a\n```sh\nb\nc\n```\nd\n```json\n{}\n```\n```sh\ne\n```\n", "sh"), "b\nc\ne\n");
@@ -144,15 +187,10 @@ fn command(folder: &Path, program: &str) -> Command {
     command
 }
 
-/// The README from `heading` to the next heading of the same level.
-fn section(heading: &str) -> &'static str {
-    let (_, after) = README.split_once(&format!("\n{heading}\n")).unwrap();
+/// The page from `heading` to the next heading of the same level.
+fn section(page: &'static str, heading: &str) -> &'static str {
+    let (_, after) = page.split_once(&format!("\n{heading}\n")).unwrap();
     after.split_once("\n## ").map_or(after, |(section, _)| section)
-}
-
-/// The first lines of the tour: where the service is, and how it is asked.
-fn settings_and_helpers(shell: &str) -> &str {
-    &shell[..shell.find("\njob=").unwrap()]
 }
 
 /// The code blocks of one language, one after the other.

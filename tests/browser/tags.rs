@@ -124,7 +124,7 @@ async fn a_second_print_that_would_come_too_late_is_not_begun() {
     pool.finish().await;
 }
 
-/// What the README says of pictures.
+/// What `docs/format-options.md` says of pictures.
 #[actix::test]
 async fn a_jpeg_is_in_the_file_as_it_is_and_a_png_is_not() {
     let pool = TestPool::start(|_| {});

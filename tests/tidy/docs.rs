@@ -14,6 +14,8 @@ use platen::telemetry::metrics::Metrics;
 use crate::tree::{self, Rule, Source};
 
 const CONFIGURATION: &str = "docs/configuration.md";
+const ERRORS: &str = "docs/errors.md";
+const OPTIONS: &str = "docs/format-options.md";
 const BEGIN: &str = "<!-- begin: made from config/default.toml -->";
 const END: &str = "<!-- end -->";
 
@@ -35,23 +37,23 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "codes documented",
-        applies: |path| path == "README.md",
+        applies: |path| path == ERRORS,
         check: codes_documented,
         bad: &[
-            ("README.md", "| 400 | `job_not_found` | wrong status |\n"),
-            ("README.md", concat!(include_str!("../../README.md"), "\n| 404 | `lost_code` | gone |\n")),
+            (ERRORS, "| 400 | `job_not_found` | wrong status |\n"),
+            (ERRORS, concat!(include_str!("../../docs/errors.md"), "\n| 404 | `lost_code` | gone |\n")),
         ],
-        good: &[("README.md", include_str!("../../README.md"))],
+        good: &[(ERRORS, include_str!("../../docs/errors.md"))],
     },
     Rule {
         name: "options documented",
-        applies: |path| path == "README.md",
+        applies: |path| path == OPTIONS,
         check: options_documented,
         bad: &[
-            ("README.md", "| `formatOpts` | works on | |\n|---|---|---|\n| `format` | pdf | the sheet |\n"),
-            ("README.md", concat!("| `formatOpts` | works on | |\n| `zoom` | pdf | ", "never was |\n")),
+            (OPTIONS, "| `formatOpts` | works on | |\n|---|---|---|\n| `format` | pdf | the sheet |\n"),
+            (OPTIONS, concat!("| `formatOpts` | works on | |\n| `zoom` | pdf | ", "never was |\n")),
         ],
-        good: &[("README.md", include_str!("../../README.md"))],
+        good: &[(OPTIONS, include_str!("../../docs/format-options.md"))],
     },
     Rule {
         name: "links lead somewhere",
@@ -61,10 +63,15 @@ pub const RULES: &[Rule] = &[
             ("README.md", "see [there](docs/nowhere.md)\n"),
             ("ARCHITECTURE.md", "it is in `src/nowhere.rs`\n"),
             ("docs/a.md", "see [there](README.md)\n"),
+            ("docs/a.md", "see [there](../README.md#no-such-heading)\n"),
+            ("README.md", "# Here\n\nsee [top](#top)\n"),
         ],
         good: &[
-            ("README.md", "see [licence](LICENSE), [site](https://example.org), [top](#top)\n"),
-            ("docs/a.md", "see [readme](../README.md#limits) and `src/lib.rs`\n"),
+            (
+                "README.md",
+                "see [licence](LICENSE), [site](https://example.org)\n\n## The top, `a` & b\n\n[top](#the-top-a--b)\n",
+            ),
+            ("docs/a.md", "see [readme](../README.md#licence) and `src/lib.rs`\n"),
         ],
     },
 ];
@@ -214,9 +221,16 @@ fn links(source: &Source) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in source.lines() {
         for target in between(line, "](", ')').filter(|target| !target.contains("://")) {
-            let path = target.split('#').next().unwrap_or_default();
-            if !path.is_empty() && !top.join(folder).join(path).exists() {
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let whole = top.join(folder).join(path);
+            if !path.is_empty() && !whole.exists() {
                 found.push((number, format!("the link to '{target}' leads nowhere")));
+            } else if !heading.is_empty() {
+                let page = if path.is_empty() { None } else { std::fs::read_to_string(whole).ok() };
+                let page = page.as_deref().unwrap_or(&source.text);
+                if !headings(page).any(|known| known == heading) {
+                    found.push((number, format!("the link to '{target}' names no heading of that page")));
+                }
             }
         }
         for rest in between(line, "`src/", '`') {
@@ -226,6 +240,16 @@ fn links(source: &Source) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+/// The names by which links reach the headings of a page: GitHub's, for headings without links and pictures.
+fn headings(page: &str) -> impl Iterator<Item = String> {
+    let name = |title: &str| {
+        let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+        title.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    };
+    let title = |line: &str| line.starts_with('#').then(|| name(line.trim_start_matches('#')));
+    page.lines().filter_map(title).collect::<Vec<_>>().into_iter()
 }
 
 /// The texts of `line` that follow `open` and end before `close`.
