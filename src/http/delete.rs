@@ -8,7 +8,7 @@ use super::problem::Answer;
 use super::state::HttpState;
 use super::view::JobBody;
 use super::{gate, job, view};
-use crate::jobs::erase::{DeleteJob, Deleted};
+use crate::jobs::registry::delete::{DeleteJob, Deleted};
 
 /// Cancel a job that waits or runs, or erase one that is done, with its inputs and its document.
 #[utoipa::path(

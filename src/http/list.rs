@@ -14,7 +14,7 @@ use super::view::JobBody;
 use super::{gate, view};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::jobs::list::{JobFilter, ListJobs};
+use crate::jobs::registry::list::{JobFilter, ListJobs};
 use crate::jobs::view::WireStatus;
 use crate::problem::Problem;
 

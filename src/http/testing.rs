@@ -27,10 +27,10 @@ use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId};
 use crate::engines::{self, catalog::Catalog};
-use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{
     CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,
 };
+use crate::jobs::registry::list::{JobPage, ListJobs};
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};

@@ -22,8 +22,8 @@ use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::http::{conversions, gate, view, wait};
-use crate::jobs::erase::DeleteJob;
 use crate::jobs::messages::{InitJob, JobSpec};
+use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::view::JobView;
 use crate::problem::{Fault, Problem};
 
