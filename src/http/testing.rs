@@ -27,10 +27,10 @@ use crate::engines::{self, catalog::Catalog};
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::http::serve::{application, serve};
 use crate::http::state::{Checked, HttpState, JobGate, Readiness};
-use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{
     CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,
 };
+use crate::jobs::registry::list::{JobPage, ListJobs};
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-use super::view::JobView;
 use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;

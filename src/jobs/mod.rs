@@ -1,28 +1,13 @@
-//! The life of a job: the registry actor, one actor a job, the journal.
+//! The life of a job: `queue` decides whose job runs next, `registry` answers the messages and supervises, `run` is the
+//! actor of one job, `store` is what lasts, `cleanup` deletes what has expired.
+//!
+//! `http` sends messages to the registry and reads views; `app` starts the rooms.
 
-mod actor;
-mod asking;
-mod cost;
-pub mod deps;
-mod due;
-pub mod erase;
-pub mod idempotency;
-mod inputs;
-pub mod journal;
-pub mod list;
+pub mod cleanup;
+pub mod context;
 pub mod messages;
-mod notice;
-pub mod purge;
 mod queue;
-pub mod record;
 pub mod registry;
 mod run;
-pub mod secret;
-mod settle;
-pub mod stop;
-pub mod stored;
-pub mod sweep;
-mod uploads;
+pub mod store;
 pub mod view;
-
-pub use asking::ResumeJobs;

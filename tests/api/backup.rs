@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::config::Config;
 use platen::domain::site::Site;
-use platen::jobs::record::JobRecord;
+use platen::jobs::store::record::JobRecord;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index as _, SledIndex};

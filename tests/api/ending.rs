@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use platen::app::App;
 use platen::config::Config;
 use platen::domain::job::JobState;
-use platen::jobs::journal::Journal;
+use platen::jobs::store::journal::Journal;
 use platen::storage::index::SledIndex;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use platen::domain::ids::AccountId;
-use platen::jobs::sweep::Swept;
+use platen::jobs::cleanup::sweeper::Swept;
 
 use crate::house::House;
 use crate::retention::{DAY_MS, keep, output};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use platen::jobs::erase::Deleted;
+use platen::jobs::registry::delete::Deleted;
 use platen::jobs::view::JobView;
 
 use crate::house::{House, View};

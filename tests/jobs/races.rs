@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use platen::domain::fault::FaultCode;
 use platen::domain::job::JobState;
-use platen::jobs::erase::Deleted;
-use platen::jobs::stop::StopJobs;
+use platen::jobs::registry::delete::Deleted;
+use platen::jobs::registry::shutdown::StopJobs;
 use platen::jobs::view::JobView;
 
 use crate::house::{House, PATIENCE, View};

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use platen::domain::ids::{AccountId, JobId};
 use platen::jobs::messages::{CloseUpload, InputPart, OpenUpload};
-use platen::jobs::{ResumeJobs, stored};
+use platen::jobs::registry::requests::ResumeJobs;
+use platen::jobs::store::stored_inputs as stored;
 use platen::problem::{Code, Problem};
 use platen::storage::index::Change;
 use platen::storage::{CountedUpload, Landing};

@@ -9,7 +9,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::jobs::erase::{DeleteJob, Deleted};
+use crate::jobs::registry::delete::{DeleteJob, Deleted};
 
 /// Cancel a job that waits or runs, or erase one that is done, with its inputs and its document.
 #[utoipa::path(

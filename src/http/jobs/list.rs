@@ -15,7 +15,7 @@ use crate::http::openapi::{KindName, StatusName, TargetName};
 use crate::http::problem::HandlerResult;
 use crate::http::query::{self, Query};
 use crate::http::state::HttpState;
-use crate::jobs::list::{JobFilter, ListJobs};
+use crate::jobs::registry::list::{JobFilter, ListJobs};
 use crate::jobs::view::WireStatus;
 use crate::problem::Problem;
 

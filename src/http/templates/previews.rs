@@ -25,8 +25,8 @@ use crate::http::middleware::auth::Caller;
 use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::jobs::erase::DeleteJob;
 use crate::jobs::messages::{InitJob, JobSpec};
+use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::view::JobView;
 use crate::problem::{Fault, Problem};
 

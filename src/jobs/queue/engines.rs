@@ -13,7 +13,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
-use crate::jobs::cost::JobKind;
+use crate::jobs::queue::cost::JobKind;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::messages::JobSpec;
-use super::secret::Secret;
-use super::view::{JobView, Output, WireStatus};
 use crate::accounts::UsageKey;
 use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
+use crate::jobs::messages::JobSpec;
+use crate::jobs::store::secrets::Secret;
+use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::pipeline::InputSet;
 
 /// Everything that lasts of a job, except its objects.

@@ -2,12 +2,13 @@
 
 use actix::Addr;
 
-use super::erase::{self, DeleteJob};
-use super::journal::{self, Journal};
-use super::record::JobRecord;
-use super::registry::JobRegistry;
 use crate::accounts::open;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::registry::delete as erase;
+use crate::jobs::registry::delete::DeleteJob;
+use crate::jobs::store::journal::{self, Journal};
+use crate::jobs::store::record::JobRecord;
 use crate::storage::ObjectStore;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers;

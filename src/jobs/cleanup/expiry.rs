@@ -1,14 +1,14 @@
 //! When something is to be done with a job that nobody asks for: it expires, its document goes, it is
 //! forgotten. A pure function of the record; `sweep.rs` does it.
 
-use super::record::JobRecord;
 use crate::clock::Timestamp;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
+use crate::jobs::store::record::JobRecord;
 
 /// The entries `due/<time>/<account>/<job>` stand in the order in which they are due.
-pub(super) const PREFIX: &str = "due/";
+pub(in crate::jobs) const PREFIX: &str = "due/";
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +67,12 @@ impl Retention {
 }
 
 /// The entry for a job.
-pub(super) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
+pub(in crate::jobs) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{}/{account}/{job}", at.sortable())
 }
 
 /// The time and the job of an entry.
-pub(super) fn parse(key: &str) -> Option<(Timestamp, AccountId, JobId)> {
+pub(in crate::jobs) fn parse(key: &str) -> Option<(Timestamp, AccountId, JobId)> {
     let mut parts = key.strip_prefix(PREFIX)?.split('/');
     let at = Timestamp::parse(parts.next()?)?;
     Some((at, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))

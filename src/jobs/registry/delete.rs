@@ -2,15 +2,15 @@
 
 use actix::prelude::*;
 
-use super::actor;
-use super::inputs;
-use super::journal::Journal;
-use super::record::JobRecord;
-use super::registry::{Found, JobRegistry, actor_lost, not_found};
-use super::view::JobView;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
+use crate::jobs::registry::{Found, JobRegistry, actor_lost, not_found};
+use crate::jobs::run::actor;
+use crate::jobs::store::inputs;
+use crate::jobs::store::journal::Journal;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::view::JobView;
 use crate::problem::Problem;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers::{self, Gone};
@@ -84,7 +84,7 @@ async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -
 }
 
 /// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(super) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
+pub(in crate::jobs) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
     let mut keys = inputs::objects(record, landing);
     keys.push(output(record));
     let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
@@ -92,6 +92,6 @@ pub(super) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing
 }
 
 /// The document of a job.
-pub(super) fn output(record: &JobRecord) -> StorageKey {
+pub(in crate::jobs) fn output(record: &JobRecord) -> StorageKey {
     StorageKey::JobOutput(record.account, record.id, record.file())
 }

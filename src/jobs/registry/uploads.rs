@@ -14,7 +14,7 @@ use crate::templates::package::Package;
 ///
 /// # Errors
 /// `template_archive_invalid`.
-pub(super) async fn check(
+pub(in crate::jobs) async fn check(
     parts: &Parts,
     kind: TemplateKind,
     upload: &mut CountedUpload,

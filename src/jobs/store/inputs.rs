@@ -3,12 +3,12 @@
 
 use bytes::Bytes;
 
-use super::deps::Deps;
-use super::erase;
-use super::journal::Journal;
-use super::messages::InputPart;
-use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::context::Deps;
+use crate::jobs::messages::InputPart;
+use crate::jobs::registry::delete as erase;
+use crate::jobs::store::journal::Journal;
+use crate::jobs::store::record::JobRecord;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
@@ -18,7 +18,7 @@ use crate::storage::{Landing, ObjectStore, StorageKey, StoreError, landing};
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
 
 /// Where an input that came with the request is written.
-pub(super) struct Placed {
+pub(in crate::jobs) struct Placed {
     /// The batch of the record, with the small inputs.
     pub change: Change,
     /// The large inputs.
@@ -26,7 +26,12 @@ pub(super) struct Placed {
 }
 
 /// Finds a place for every input that is `held`, and says in `record` which are in the journal.
-pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_bytes: u64) -> Placed {
+pub(in crate::jobs) fn place(
+    record: &mut JobRecord,
+    held: &Held,
+    change: Change,
+    limit_bytes: u64,
+) -> Placed {
     let mut placed = Placed { change, objects: Vec::new() };
     for part in PARTS {
         let Some(bytes) = held_part(held, part) else { continue };
@@ -45,13 +50,13 @@ pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_b
 
 /// The part of `held` that may stay in memory until the job ends, as copies: a slice would hold the
 /// whole body that it came in.
-pub(super) fn small(held: &Held, limit_bytes: u64) -> Held {
+pub(in crate::jobs) fn small(held: &Held, limit_bytes: u64) -> Held {
     let copy = |bytes: &Bytes| (bytes.len() as u64 <= limit_bytes).then(|| Bytes::copy_from_slice(bytes));
     Held { data: held.data.as_ref().and_then(copy), template: held.template.as_ref().and_then(copy) }
 }
 
 /// Deletes objects of a job; what cannot be deleted stays for the sweep.
-pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
+pub(in crate::jobs) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
     if let Err(error) = store.delete_all(keys).await
         && !error.is_held()
     {
@@ -63,7 +68,11 @@ pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
 ///
 /// # Errors
 /// When the index fails.
-pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) -> Result<Held, IndexError> {
+pub(in crate::jobs) async fn load(
+    journal: &Journal,
+    record: &JobRecord,
+    mut held: Held,
+) -> Result<Held, IndexError> {
     if record.journaled.data && held.data.is_none() {
         held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
     }
@@ -74,13 +83,13 @@ pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) 
 }
 
 /// The part of a job's last batch that removes its inputs from the journal.
-pub(super) fn removal(record: &JobRecord) -> Change {
+pub(in crate::jobs) fn removal(record: &JobRecord) -> Change {
     let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
     journaled.fold(Change::new(), |change, part| change.delete(key(record.id, part)))
 }
 
 /// The objects that may be left of a job that has ended, and that its record does not name.
-pub(super) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
+pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
     let mut keys = objects(record, landing);
     if record.output.is_none() {
         keys.push(erase::output(record));
@@ -89,7 +98,7 @@ pub(super) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey>
 }
 
 /// The objects that may hold inputs of the job, its passwords among them.
-pub(super) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
+pub(in crate::jobs) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
     // A saved template is no input: nobody gives one with the job, and nobody has an address for one.
     let is_input =
         |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
@@ -110,7 +119,7 @@ fn uploads(record: &JobRecord) -> impl Iterator<Item = StorageKey> {
 }
 
 /// The inputs that are uploaded.
-pub(super) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item = InputPart> {
+pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item = InputPart> {
     let is_uploaded = |part: &InputPart| match part {
         InputPart::Data => !record.given.data,
         InputPart::Template => !record.given.template && record.template.is_none(),
@@ -122,7 +131,11 @@ pub(super) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item = InputPa
 ///
 /// # Errors
 /// `payload_too_large`, `storage_exceeded`, and what the store says.
-pub(super) async fn take_uploads(deps: &Deps, record: &JobRecord, limit_bytes: u64) -> Result<(), Problem> {
+pub(in crate::jobs) async fn take_uploads(
+    deps: &Deps,
+    record: &JobRecord,
+    limit_bytes: u64,
+) -> Result<(), Problem> {
     let taken = uploaded_parts(record).map(|part| take_upload(deps, record, part, limit_bytes));
     futures_util::future::try_join_all(taken).await.map(drop)
 }
@@ -157,7 +170,7 @@ fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {
 }
 
 /// The object that an upload of this part becomes.
-pub(super) fn object(account: AccountId, job: JobId, part: InputPart) -> StorageKey {
+pub(in crate::jobs) fn object(account: AccountId, job: JobId, part: InputPart) -> StorageKey {
     match part {
         InputPart::Data => StorageKey::JobData(account, job),
         InputPart::Template => StorageKey::JobTemplate(account, job),
@@ -179,7 +192,7 @@ fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
 }
 
 /// The entries that inputs of a job may have.
-pub(super) fn keys(job: JobId) -> [String; 2] {
+pub(in crate::jobs) fn keys(job: JobId) -> [String; 2] {
     [InputPart::Data, InputPart::Template].map(|part| key(job, part))
 }
 

@@ -3,6 +3,12 @@
 //! It holds the address and the view of every job in memory. A job whose actor died is made anew from its
 //! record; one that ended leaves memory, and its record answers.
 
+pub mod delete;
+pub mod list;
+pub mod requests;
+pub mod shutdown;
+mod uploads;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,51 +16,51 @@ use std::time::Duration;
 use actix::prelude::*;
 use tokio::sync::{mpsc, watch};
 
-use super::actor::{self, JobActor};
-use super::cost::JobKind;
-use super::deps::Deps;
-use super::idempotency::{HeldKey, KeyLine};
-use super::notice::{Departure, Notice, Slot, Telling};
-use super::queue::{EngineLimits, FairQueue, NoPlace, QueueLimits, Turn};
-use super::record::JobRecord;
-use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
+use crate::jobs::context::Deps;
+use crate::jobs::queue::cost::JobKind;
+use crate::jobs::queue::{EngineLimits, FairQueue, NoPlace, QueueLimits, Turn};
+use crate::jobs::run::actor::{self, JobActor};
+use crate::jobs::run::notices::{Departure, Notice, Slot, Telling};
+use crate::jobs::store::idempotency::{HeldKey, KeyLine};
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::view::{JobView, WireStatus};
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::slots::AccountShare;
 
-pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
+pub(in crate::jobs) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
 
 /// Seconds after which a caller may try a full queue again.
 const RETRY_AFTER_S: u64 = 2;
 
 /// The job registry.
 pub struct JobRegistry {
-    pub(super) deps: Arc<Deps>,
+    pub(in crate::jobs) deps: Arc<Deps>,
     arbiters: Vec<ArbiterHandle>,
-    pub(super) live: HashMap<JobId, Live>,
+    pub(in crate::jobs) live: HashMap<JobId, Live>,
     lives: u64,
     left: u64,
-    pub(super) queue: FairQueue,
+    pub(in crate::jobs) queue: FairQueue,
     /// The keys of requests that are being answered.
-    pub(super) keys: HashMap<HeldKey, KeyLine>,
+    pub(in crate::jobs) keys: HashMap<HeldKey, KeyLine>,
     slots: usize,
     turns: u64,
     /// The turns under way, by number.
     taken: HashMap<u64, Turn>,
-    pub(super) running: HashMap<JobId, Addr<JobActor>>,
+    pub(in crate::jobs) running: HashMap<JobId, Addr<JobActor>>,
     notices: mpsc::UnboundedSender<Telling>,
     incoming: Option<mpsc::UnboundedReceiver<Telling>>,
-    pub(super) stopping: bool,
-    pub(super) stopped: watch::Sender<usize>,
+    pub(in crate::jobs) stopping: bool,
+    pub(in crate::jobs) stopped: watch::Sender<usize>,
 }
 
 #[derive(Clone)]
-pub(super) struct Live {
+pub(in crate::jobs) struct Live {
     number: u64,
-    pub(super) addr: Addr<JobActor>,
-    pub(super) view: watch::Receiver<JobView>,
+    pub(in crate::jobs) addr: Addr<JobActor>,
+    pub(in crate::jobs) view: watch::Receiver<JobView>,
     /// Held by the map, and by every question to the actor that is not answered yet.
     held: Arc<()>,
 }
@@ -93,7 +99,7 @@ impl JobRegistry {
         }
     }
 
-    pub(super) fn spawn(&mut self, record: JobRecord) -> Live {
+    pub(in crate::jobs) fn spawn(&mut self, record: JobRecord) -> Live {
         self.lives += 1;
         let (job, number) = (record.id, self.lives);
         let (sender, view) = watch::channel(record.view());
@@ -108,7 +114,7 @@ impl JobRegistry {
     }
 
     /// The job in memory, brought back from its record if it has not ended.
-    pub(super) fn find(
+    pub(in crate::jobs) fn find(
         &self,
         account: AccountId,
         job: JobId,
@@ -148,7 +154,7 @@ impl JobRegistry {
         }))
     }
 
-    pub(super) fn forget(&mut self, job: JobId) {
+    pub(in crate::jobs) fn forget(&mut self, job: JobId) {
         self.live.remove(&job);
         self.left += 1;
     }
@@ -160,7 +166,7 @@ impl JobRegistry {
         self.stopped.send_replace(self.running.len());
     }
 
-    pub(super) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
+    pub(in crate::jobs) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
         let limits = &self.deps.limits;
         let admitted = self.queue.admit(account);
         let outcome = admitted.map_or_else(NoPlace::name, |()| "admitted");
@@ -180,12 +186,12 @@ impl JobRegistry {
         }.retry_after(RETRY_AFTER_S))
     }
 
-    pub(super) fn refuse_when_stopping(&self) -> Result<(), Problem> {
+    pub(in crate::jobs) fn refuse_when_stopping(&self) -> Result<(), Problem> {
         if self.stopping { Err(stopping()) } else { Ok(()) }
     }
 
     /// Starts an initialized job and puts it into the queue once its start is durable.
-    pub(super) fn start(
+    pub(in crate::jobs) fn start(
         &mut self,
         account: AccountId,
         live: Live,
@@ -207,7 +213,7 @@ impl JobRegistry {
 
     /// Puts a job that has a place and was started into the queue, unless it was cancelled meanwhile: its
     /// end may have been heard of before its start, and would not be heard of again.
-    pub(super) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
         let (account, job, kind, is_done) = {
             let view = view.borrow();
             let kind = JobKind { kind: view.kind, target: view.target };
@@ -221,7 +227,7 @@ impl JobRegistry {
     }
 
     /// Gives the free slots to the jobs whose turn it is.
-    pub(super) fn dispatch(&mut self, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn dispatch(&mut self, ctx: &mut Context<Self>) {
         while !self.stopping && self.taken.len() < self.slots {
             let Some(turn) = self.queue.next() else { return };
             let (account, job) = (turn.account, turn.job);
@@ -271,7 +277,7 @@ impl JobRegistry {
     }
 
     /// Takes a started job up where its record says it stands.
-    pub(super) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
+    pub(in crate::jobs) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
         let (account, job) = (record.account, record.id);
         let kind = JobKind { kind: record.kind, target: record.target };
         let live = self.spawn(record);
@@ -285,13 +291,13 @@ impl JobRegistry {
     }
 }
 
-pub(super) enum Found {
+pub(in crate::jobs) enum Found {
     Live(Live),
     Ended(watch::Receiver<JobView>),
 }
 
 impl Found {
-    pub(super) fn view(self) -> watch::Receiver<JobView> {
+    pub(in crate::jobs) fn view(self) -> watch::Receiver<JobView> {
         match self {
             Self::Live(live) => live.view,
             Self::Ended(view) => view,
@@ -363,15 +369,15 @@ impl StreamHandler<Telling> for JobRegistry {
     }
 }
 
-pub(super) fn not_found(job: JobId) -> Problem {
+pub(in crate::jobs) fn not_found(job: JobId) -> Problem {
     Problem::new(Code::JobNotFound, format!("there is no job {job} in this account"))
 }
 
-pub(super) fn stopping() -> Problem {
+pub(in crate::jobs) fn stopping() -> Problem {
     Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment")
         .retry_after(RETRY_AFTER_S)
 }
 
-pub(super) fn actor_lost() -> Problem {
+pub(in crate::jobs) fn actor_lost() -> Problem {
     Problem::internal("a job's actor was lost while it was asked")
 }

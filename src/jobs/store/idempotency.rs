@@ -13,13 +13,13 @@ use actix::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
-use super::journal::Journal;
-use super::messages::{FindRepeat, Idempotency, InitJob};
-use super::record::JobRecord;
-use super::registry::{Found, JobRegistry, ViewReply};
-use super::view::JobView;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::{FindRepeat, Idempotency, InitJob};
+use crate::jobs::registry::{Found, JobRegistry, ViewReply};
+use crate::jobs::store::journal::Journal;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
 use crate::storage::record;
@@ -30,10 +30,10 @@ const DUE_PREFIX: &str = "idempotency-due/";
 const PAGE: usize = 500;
 
 /// A key of an account, as the registry holds it while a request with it is being answered.
-pub(super) type HeldKey = (AccountId, [u8; 32]);
+pub(in crate::jobs) type HeldKey = (AccountId, [u8; 32]);
 
 /// Requests that wait until an earlier one with the same key is answered.
-pub(super) type KeyLine = VecDeque<oneshot::Sender<()>>;
+pub(in crate::jobs) type KeyLine = VecDeque<oneshot::Sender<()>>;
 
 #[derive(Serialize, Deserialize)]
 struct KeyRecord {
@@ -72,7 +72,7 @@ pub async fn sweep(journal: &Journal, now: Timestamp) -> Result<usize, IndexErro
 
 impl JobRegistry {
     /// What goes into the batch of a new job's record, so that the caller's key stands for it.
-    pub(super) fn key_entries(
+    pub(in crate::jobs) fn key_entries(
         &self,
         job: &JobRecord,
         idempotency: Option<Idempotency>,
@@ -84,7 +84,7 @@ impl JobRegistry {
 
     /// The job that the message's key stands for; made when it stands for none. Requests with one key are
     /// answered one after the other, so that of two at the same moment only one makes a job.
-    pub(super) fn once(
+    pub(in crate::jobs) fn once(
         &mut self,
         idempotency: Idempotency,
         message: InitJob,

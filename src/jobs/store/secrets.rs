@@ -10,10 +10,10 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::record::JobRecord;
 use crate::clock;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords, Requests, Secrets};
+use crate::jobs::store::record::JobRecord;
 use crate::storage::{ObjectStore, StorageKey, StoreError};
 
 /// Room for a password and its length.
@@ -53,7 +53,7 @@ impl Secret {
 ///
 /// # Errors
 /// When the operating system has no random source to give.
-pub(super) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Option<Bytes>)> {
+pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Option<Bytes>)> {
     if secrets.is_empty() {
         return Ok((Secret::None, None));
     }
@@ -79,7 +79,7 @@ pub(super) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Option<Bytes>
 ///
 /// # Errors
 /// When a half is gone: without its secrets the job must not run.
-pub(super) async fn load(
+pub(in crate::jobs) async fn load(
     store: &dyn ObjectStore,
     record: &JobRecord,
     given: &Secrets,

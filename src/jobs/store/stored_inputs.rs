@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 
-use super::deps::Deps;
-use super::inputs;
-use super::messages::InputPart;
-use super::record::JobRecord;
 use crate::accounts::open;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::context::Deps;
+use crate::jobs::messages::InputPart;
+use crate::jobs::store::inputs;
+use crate::jobs::store::record::JobRecord;
 use crate::pipeline::Held;
 use crate::problem::Problem;
 use crate::storage::index::{Change, IndexError};
@@ -31,14 +31,14 @@ pub struct StoredInputs {
 
 /// The inputs of one job.
 #[derive(Debug, Default)]
-pub(super) struct Counted {
+pub(in crate::jobs) struct Counted {
     data: Option<StoredBytes>,
     template: Option<StoredBytes>,
 }
 
 impl Counted {
     /// How many bytes they count.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::jobs) fn bytes(&self) -> u64 {
         [&self.data, &self.template].into_iter().flatten().map(StoredBytes::bytes).sum()
     }
 
@@ -61,7 +61,7 @@ impl StoredInputs {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub(super) fn given(&self, account: AccountId, held: &Held) -> Result<Counted, Problem> {
+    pub(in crate::jobs) fn given(&self, account: AccountId, held: &Held) -> Result<Counted, Problem> {
         let count = |bytes: &Option<bytes::Bytes>| {
             let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
             length.map(|length| self.grown(account, length)).transpose()
@@ -70,7 +70,7 @@ impl StoredInputs {
     }
 
     /// An upload that is about to come, in the place of one that may be there.
-    pub(super) fn upload(&self, account: AccountId, job: JobId, part: InputPart) -> StoredBytes {
+    pub(in crate::jobs) fn upload(&self, account: AccountId, job: JobId, part: InputPart) -> StoredBytes {
         let replaced =
             self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
@@ -80,7 +80,12 @@ impl StoredInputs {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub(super) fn taken(&self, record: &JobRecord, part: InputPart, bytes: u64) -> Result<(), Problem> {
+    pub(in crate::jobs) fn taken(
+        &self,
+        record: &JobRecord,
+        part: InputPart,
+        bytes: u64,
+    ) -> Result<(), Problem> {
         let mut stored = self.upload(record.account, record.id, part);
         stored.grow(bytes)?;
         self.put(record.id, part, stored);
@@ -88,25 +93,25 @@ impl StoredInputs {
     }
 
     /// An input is there; one that it replaces counts no more.
-    pub(super) fn put(&self, job: JobId, part: InputPart, stored: StoredBytes) {
+    pub(in crate::jobs) fn put(&self, job: JobId, part: InputPart, stored: StoredBytes) {
         let former = self.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }
 
     /// The inputs of a new job are there.
-    pub(super) fn begun(&self, job: JobId, counted: Counted) {
+    pub(in crate::jobs) fn begun(&self, job: JobId, counted: Counted) {
         if counted.data.is_some() || counted.template.is_some() {
             self.lock().insert(job, counted);
         }
     }
 
     /// How many bytes the job's inputs count.
-    pub(super) fn bytes(&self, job: JobId) -> u64 {
+    pub(in crate::jobs) fn bytes(&self, job: JobId) -> u64 {
         self.lock().get(&job).map_or(0, Counted::bytes)
     }
 
     /// The job has ended, and its inputs go.
-    pub(super) fn end(&self, job: JobId) {
+    pub(in crate::jobs) fn end(&self, job: JobId) {
         let counted = self.lock().remove(&job);
         drop(counted);
     }

@@ -13,16 +13,16 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::deps::Deps;
-use super::inputs;
-use super::messages::InputPart;
-use super::notice::{Departure, Notice, Slot};
-use super::record::JobRecord;
-use super::run::End;
-use super::stored::Counted;
-use super::view::JobView;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
+use crate::jobs::context::Deps;
+use crate::jobs::messages::InputPart;
+use crate::jobs::run::attempt::End;
+use crate::jobs::run::notices::{Departure, Notice, Slot};
+use crate::jobs::store::inputs;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::store::stored_inputs::Counted;
+use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
@@ -32,23 +32,23 @@ use crate::storage::{CountedUpload, StorageKey};
 
 /// The actor of one job.
 pub struct JobActor {
-    pub(super) deps: Arc<Deps>,
-    pub(super) record: JobRecord,
+    pub(in crate::jobs) deps: Arc<Deps>,
+    pub(in crate::jobs) record: JobRecord,
     view: watch::Sender<JobView>,
-    pub(super) held: Held,
-    pub(super) run: Option<AbortOnDropHandle<()>>,
-    pub(super) slot: Option<Slot>,
-    pub(super) timer: Option<SpawnHandle>,
-    pub(super) parked: bool,
+    pub(in crate::jobs) held: Held,
+    pub(in crate::jobs) run: Option<AbortOnDropHandle<()>>,
+    pub(in crate::jobs) slot: Option<Slot>,
+    pub(in crate::jobs) timer: Option<SpawnHandle>,
+    pub(in crate::jobs) parked: bool,
     /// The end that the index has not taken yet: for everybody else the job is as it was.
-    pub(super) unwritten: Option<End>,
+    pub(in crate::jobs) unwritten: Option<End>,
     departure: Departure,
 }
 
 /// Writes a new job, with its inputs and `change`; started at once when `start`.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
-pub(super) struct Begin {
+pub(in crate::jobs) struct Begin {
     pub held: Held,
     pub change: Change,
     pub start: bool,
@@ -60,24 +60,24 @@ pub(super) struct Begin {
 /// Starts an initialized job; answers whether it entered the queue by this.
 #[derive(Message)]
 #[rtype(result = "Result<bool, Problem>")]
-pub(super) struct Start {
+pub(in crate::jobs) struct Start {
     pub deliver_to: Option<Admitted>,
 }
 
 /// Takes up a job from the journal; answers whether it wants a place in the queue.
 #[derive(Message)]
 #[rtype(result = "bool")]
-pub(super) struct Resume;
+pub(in crate::jobs) struct Resume;
 
 /// The job's turn has come.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Assigned(pub Slot);
+pub(in crate::jobs) struct Assigned(pub Slot);
 
 /// Makes a staged upload an input of the job.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
-pub(super) struct TakeUpload {
+pub(in crate::jobs) struct TakeUpload {
     pub part: InputPart,
     pub upload: CountedUpload,
 }
@@ -85,21 +85,21 @@ pub(super) struct TakeUpload {
 /// Its owner wants it no more; answers the job as it then is.
 #[derive(Message)]
 #[rtype(result = "Result<JobView, Problem>")]
-pub(super) struct Cancel;
+pub(in crate::jobs) struct Cancel;
 
 /// Ends if it was not started in time; answers whether it did.
 #[derive(Message)]
 #[rtype(result = "bool")]
-pub(super) struct Expire;
+pub(in crate::jobs) struct Expire;
 
 /// The service stops: what runs goes back into the queue of the next life.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Park;
+pub(in crate::jobs) struct Park;
 
 impl JobActor {
     /// An actor for `record`, and the view that follows it.
-    pub(super) fn new(
+    pub(in crate::jobs) fn new(
         deps: Arc<Deps>,
         record: JobRecord,
         view: watch::Sender<JobView>,
@@ -128,7 +128,7 @@ impl JobActor {
     }
 
     /// Takes `record` over as the truth and does what its state asks for.
-    pub(super) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
         self.record = record;
         self.view.send_replace(self.record.view());
         if self.record.state != JobState::Initialized {
@@ -400,7 +400,7 @@ impl Handler<Park> for JobActor {
 }
 
 /// The answer to an upload that comes after the start.
-pub(super) fn upload_closed(view: &JobView) -> Problem {
+pub(in crate::jobs) fn upload_closed(view: &JobView) -> Problem {
     let detail = format!(
         "job {} is {} and takes no uploads any more; initialize a new job",
         view.id,

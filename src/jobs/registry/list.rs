@@ -5,11 +5,11 @@
 
 use actix::prelude::*;
 
-use super::registry::JobRegistry;
-use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::search::{Page, Search};
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
 
 /// Which jobs a list shows; what is not given does not matter.
@@ -54,7 +54,7 @@ pub struct ListJobs {
 pub type JobPage = Page<JobId, JobView>;
 
 /// A job as its record says; nothing when the record cannot be read.
-pub(super) type Listed = (JobId, Option<JobView>);
+pub(in crate::jobs) type Listed = (JobId, Option<JobView>);
 
 impl Handler<ListJobs> for JobRegistry {
     type Result = ResponseActFuture<Self, Result<JobPage, Problem>>;

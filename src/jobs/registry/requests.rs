@@ -2,15 +2,17 @@
 
 use actix::prelude::*;
 
-use super::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
-use super::record::JobRecord;
-use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
-use super::stored::Counted;
-use super::view::WireStatus;
-use super::{actor, secret, uploads};
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
+use crate::jobs::registry::uploads;
+use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
+use crate::jobs::run::actor;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::store::secrets as secret;
+use crate::jobs::store::stored_inputs::Counted;
+use crate::jobs::view::WireStatus;
 use crate::pipeline::Held;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;
@@ -33,7 +35,7 @@ impl Handler<InitJob> for JobRegistry {
 
 impl JobRegistry {
     /// Makes a job after the checks, and starts it when it is asked to.
-    pub(super) fn make(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
+    pub(in crate::jobs) fn make(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
         let (account, start) = (message.account, message.start);
         let refusal = message.refusal.take().map_or(Ok(()), Err);
         let admitted = refusal

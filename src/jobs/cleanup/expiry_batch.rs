@@ -1,13 +1,14 @@
 //! What is due for some jobs, gathered into one batch of the index. It is written while nobody else
 //! changes jobs that have ended, and before any of their objects is deleted.
 
-use super::deps::Deps;
-use super::due::{self, Due, Retention};
-use super::erase;
-use super::record::JobRecord;
-use super::sweep::ExpireJob;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::cleanup::expiry as due;
+use crate::jobs::cleanup::expiry::{Due, Retention};
+use crate::jobs::cleanup::sweeper::ExpireJob;
+use crate::jobs::context::Deps;
+use crate::jobs::registry::delete as erase;
+use crate::jobs::store::record::JobRecord;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers::{self, Gone};
 
@@ -15,7 +16,7 @@ use crate::storage::leftovers::{self, Gone};
 const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
 
 /// What is due for some jobs.
-pub(super) struct Batch<'a> {
+pub(in crate::jobs) struct Batch<'a> {
     deps: &'a Deps,
     retention: Retention,
     now: Timestamp,
@@ -33,7 +34,7 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// A batch of nothing.
-    pub(super) fn new(deps: &'a Deps, now: Timestamp) -> Self {
+    pub(in crate::jobs) fn new(deps: &'a Deps, now: Timestamp) -> Self {
         Self {
             deps,
             retention: Retention::of(&deps.limits),
@@ -51,7 +52,7 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// When a record cannot be written as bytes.
-    pub(super) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
+    pub(in crate::jobs) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
         let Some((_, account, job)) = due::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");
             self.turn(Change::new().delete(entry));

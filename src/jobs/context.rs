@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use actix::Recipient;
 
-use super::journal::Journal;
-use super::record::JobRecord;
-use super::stored::StoredInputs;
 use crate::accounts::actor::{GiveBack, ReserveDocument};
 use crate::accounts::{OpenJobs, UsageKey};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
+use crate::jobs::store::journal::Journal;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::pipeline::Parts;
 use crate::storage::Landing;
 use crate::storage::index::Change;
@@ -37,17 +37,17 @@ pub struct Deps {
 
 impl Deps {
     /// Where uploads land.
-    pub(super) fn landing(&self) -> Landing {
+    pub(in crate::jobs) fn landing(&self) -> Landing {
         self.parts.store.landing()
     }
 
     /// The part of a job's last batch that gives its document back, if it made none.
-    pub(super) fn give_back(record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn give_back(record: &JobRecord) -> Change {
         uncounted(record).map(UsageKey::give_back).unwrap_or_default()
     }
 
     /// Tells the account what `give_back` has written.
-    pub(super) fn returned(&self, record: &JobRecord) {
+    pub(in crate::jobs) fn returned(&self, record: &JobRecord) {
         if let Some(usage) = uncounted(record).cloned() {
             let told = self.give_back.send(GiveBack { usage });
             actix::spawn(async move {

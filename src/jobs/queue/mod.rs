@@ -24,13 +24,14 @@
 //! take long; so is one whose next job is of an engine that has as many runs as it can use (`engines`). A place is
 //! admitted before the job is journaled, so that the bound holds while the write is under way.
 
+pub(super) mod cost;
 mod engines;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use self::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
 use self::engines::EngineRuns;
-use super::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
 use crate::domain::ids::{AccountId, JobId};
 use crate::telemetry::instruments::Level;
 

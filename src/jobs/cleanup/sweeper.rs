@@ -10,14 +10,14 @@ use actix::prelude::*;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::actor;
-use super::deps::Deps;
-use super::due;
-use super::idempotency;
-use super::registry::{Found, JobRegistry};
-use super::settle::Batch;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::cleanup::expiry as due;
+use crate::jobs::cleanup::expiry_batch::Batch;
+use crate::jobs::context::Deps;
+use crate::jobs::registry::{Found, JobRegistry};
+use crate::jobs::run::actor;
+use crate::jobs::store::idempotency;
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::leftovers::{self, Replay};
 use crate::storage::walk::Walk;
@@ -32,7 +32,7 @@ const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Fol
 /// Ends a job that was not started in time; answers whether it did.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "bool")]
-pub(super) struct ExpireJob {
+pub(in crate::jobs) struct ExpireJob {
     pub account: AccountId,
     pub job: JobId,
 }

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
-use super::due::{self, Retention};
-use super::inputs;
-use super::list::Listed;
-use super::record::JobRecord;
 use crate::accounts::open;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
+use crate::jobs::cleanup::expiry as due;
+use crate::jobs::cleanup::expiry::Retention;
+use crate::jobs::registry::list::Listed;
+use crate::jobs::store::inputs;
+use crate::jobs::store::record::JobRecord;
 use crate::storage::index::{Change, Entry, Index, IndexError};
 use crate::storage::record;
 
@@ -43,17 +44,17 @@ impl Journal {
     }
 
     /// The index that it lies in.
-    pub(super) fn index(&self) -> &dyn Index {
+    pub(in crate::jobs) fn index(&self) -> &dyn Index {
         self.index.as_ref()
     }
 
     /// Jobs that have ended have no actor: who changes or removes a record of one does it alone.
-    pub(super) async fn alone(&self) -> MutexGuard<'_, ()> {
+    pub(in crate::jobs) async fn alone(&self) -> MutexGuard<'_, ()> {
         self.ended.lock().await
     }
 
     /// The batch that removes the record of a job that has ended, and what stands for it.
-    pub(super) fn forgetting(&self, record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn forgetting(&self, record: &JobRecord) -> Change {
         let (account, job) = (record.account, record.id);
         let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
         match self.retention.next(record) {
@@ -66,7 +67,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails: nothing is written then.
-    pub(super) async fn apply(&self, change: Change) -> Result<(), IndexError> {
+    pub(in crate::jobs) async fn apply(&self, change: Change) -> Result<(), IndexError> {
         self.index.commit(change).await
     }
 
@@ -102,7 +103,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn readable(
+    pub(in crate::jobs) async fn readable(
         &self,
         account: AccountId,
         id: JobId,
@@ -116,7 +117,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn ids(
+    pub(in crate::jobs) async fn ids(
         &self,
         account: AccountId,
         after: Option<JobId>,
@@ -131,7 +132,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn value(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
+    pub(in crate::jobs) async fn value(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         self.index.get(key).await
     }
 
@@ -139,7 +140,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn newest(
+    pub(in crate::jobs) async fn newest(
         &self,
         account: AccountId,
         before: Option<JobId>,
@@ -156,7 +157,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn scan(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>, IndexError> {
+    pub(in crate::jobs) async fn scan(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>, IndexError> {
         self.index.scan(prefix, None, limit).await
     }
 
@@ -164,7 +165,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn scan_behind(
+    pub(in crate::jobs) async fn scan_behind(
         &self,
         prefix: &str,
         after: Option<&str>,
@@ -177,7 +178,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn last(&self, prefix: &str) -> Result<Option<Entry>, IndexError> {
+    pub(in crate::jobs) async fn last(&self, prefix: &str) -> Result<Option<Entry>, IndexError> {
         Ok(self.index.scan_back(prefix, None, 1).await?.pop())
     }
 
@@ -185,7 +186,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn change_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    pub(in crate::jobs) async fn change_unsynced(&self, change: Change) -> Result<(), IndexError> {
         self.index.write_unsynced(change).await
     }
 
@@ -217,7 +218,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the record cannot be written as bytes.
-    pub(super) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    pub(in crate::jobs) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state == JobState::Initialized {
@@ -245,7 +246,7 @@ impl Journal {
 }
 
 /// The batch that removes a record that cannot be read, with what only it told of.
-pub(super) fn dropping(account: AccountId, job: JobId) -> Change {
+pub(in crate::jobs) fn dropping(account: AccountId, job: JobId) -> Change {
     let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
     inputs::keys(job).into_iter().fold(change, Change::delete)
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
-use super::actor::Park;
-use super::registry::JobRegistry;
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::run::actor::Park;
 
 /// How long jobs may take to be parked: one whose end the index refuses to write does not answer.
 const PARK_LIMIT: Duration = Duration::from_secs(5);

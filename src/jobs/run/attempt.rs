@@ -7,16 +7,16 @@ use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
-use super::actor::JobActor;
-use super::deps::Deps;
-use super::notice::Slot;
-use super::record::JobRecord;
-use super::view::Output;
-use super::{inputs, secret};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading, Secrets};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::engines::plan::Plan;
+use crate::jobs::context::Deps;
+use crate::jobs::run::actor::JobActor;
+use crate::jobs::run::notices::Slot;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::store::{inputs, secrets as secret};
+use crate::jobs::view::Output;
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
 use crate::slots::meter::CostMeter;
 use crate::storage::index::IndexError;
@@ -29,7 +29,7 @@ const FINAL_RETRY: Duration = Duration::from_secs(1);
 
 impl JobActor {
     /// Starts the run in a task of its own, whose end is reported to this actor.
-    pub(super) fn begin_run(&mut self, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn begin_run(&mut self, ctx: &mut Context<Self>) {
         let record = &self.record;
         let queue_ms = self.deps.clock.now().since_ms(record.started_at.unwrap_or(record.created_at));
         let span = tracing::info_span!(
@@ -139,7 +139,7 @@ impl JobActor {
     }
 
     /// No turn came in time.
-    pub(super) fn queue_timed_out(&mut self, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn queue_timed_out(&mut self, ctx: &mut Context<Self>) {
         let limit_s = self.deps.limits.queue_timeout_s;
         self.timer = None;
         let sentence =
@@ -148,19 +148,19 @@ impl JobActor {
     }
 
     /// Ends the job without a document.
-    pub(super) fn fail(&mut self, code: FaultCode, sentence: String, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn fail(&mut self, code: FaultCode, sentence: String, ctx: &mut Context<Self>) {
         let mut record = self.record.clone();
         record.fault = Some(JobFault::new(code, sentence));
         self.finish(record, JobEvent::Failed, ctx);
     }
 
-    pub(super) fn is_expired(&self) -> bool {
+    pub(in crate::jobs) fn is_expired(&self) -> bool {
         let window_ms = self.deps.limits.start_window_s.saturating_mul(1_000);
         self.deps.clock.now().since_ms(self.record.created_at) >= window_ms
     }
 
     /// Ends a job that was not started in time.
-    pub(super) fn expiring(&self) -> ResponseActFuture<Self, Result<(), IndexError>> {
+    pub(in crate::jobs) fn expiring(&self) -> ResponseActFuture<Self, Result<(), IndexError>> {
         let window_s = self.deps.limits.start_window_s;
         let mut record = self.record.clone();
         let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
@@ -170,7 +170,7 @@ impl JobActor {
 
     /// Writes the final record, for as long as it takes, and enters the final state then. Between two tries the
     /// mailbox is open: with a full disk this may take hours, and whoever cancels meanwhile is to be answered.
-    pub(super) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
         let end = End { record, event };
         ctx.wait(self.ending(end.clone()).map(move |written, actor, ctx| {
             let Err(error) = written else { return };
@@ -187,7 +187,7 @@ impl JobActor {
 
     /// The writing of the final record and what follows; nothing when the job cannot end so. Where it cannot be
     /// written, the job stays as it is.
-    pub(super) fn ending(&self, end: End) -> ResponseActFuture<Self, Result<(), IndexError>> {
+    pub(in crate::jobs) fn ending(&self, end: End) -> ResponseActFuture<Self, Result<(), IndexError>> {
         let End { mut record, event } = end;
         let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(Ok(()))) };
         record.state = state;
@@ -213,7 +213,7 @@ impl JobActor {
 
 /// How a job is to end, as far as it is not written.
 #[derive(Clone)]
-pub(super) struct End {
+pub(in crate::jobs) struct End {
     pub record: JobRecord,
     pub event: JobEvent,
 }
