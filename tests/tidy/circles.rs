@@ -4,8 +4,68 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::{self, Source, has_extension};
 
-/// Circles that may stay, each by its files, with the reason. ARCHITECTURE.md names them.
-const ALLOWED: &[(&[&str], &str)] = &[];
+/// Circles that are left, each by its files: no new one is allowed, and one that is undone is taken out here.
+const LEFT: &[&[&str]] = &[
+    &["src/browser/cdp/connection.rs", "src/browser/cdp/router.rs"],
+    &["src/browser/output/print.rs", "src/browser/output/tagged.rs"],
+    &[
+        "src/browser/page/emulate.rs",
+        "src/browser/page/error.rs",
+        "src/browser/page/fonts.rs",
+        "src/browser/page/inspect.rs",
+        "src/browser/page/load.rs",
+        "src/browser/page/open.rs",
+        "src/browser/page/pictures.rs",
+        "src/browser/page/request_headers.rs",
+        "src/browser/page/scripts.rs",
+        "src/browser/page/wait_idle.rs",
+        "src/browser/pool/messages.rs",
+        "src/browser/tab/events.rs",
+        "src/browser/tab/excess.rs",
+        "src/browser/tab/lease.rs",
+        "src/browser/tab/reset.rs",
+        "src/browser/tab/tab.rs",
+        "src/browser/tab/workers.rs",
+    ],
+    &[
+        "src/browser/pool/acquire.rs",
+        "src/browser/pool/recycle.rs",
+        "src/browser/pool/release.rs",
+        "src/browser/pool/state.rs",
+        "src/browser/pool/supervisor.rs",
+    ],
+    &["src/browser/proxy/forward.rs", "src/browser/proxy/server.rs"],
+    &["src/jobs/cleanup/expiry_batch.rs", "src/jobs/cleanup/sweeper.rs"],
+    &[
+        "src/jobs/context.rs",
+        "src/jobs/registry/delete.rs",
+        "src/jobs/run/actor.rs",
+        "src/jobs/run/attempt.rs",
+        "src/jobs/store/inputs.rs",
+        "src/jobs/store/journal.rs",
+        "src/jobs/store/stored_inputs.rs",
+    ],
+    &["src/jobs/registry/mod.rs", "src/jobs/store/idempotency.rs"],
+    &["src/jobs/store/record.rs", "src/jobs/store/secrets.rs"],
+    &[
+        "src/templates/change.rs",
+        "src/templates/deps.rs",
+        "src/templates/info.rs",
+        "src/templates/messages.rs",
+        "src/templates/refusal.rs",
+        "src/templates/registry.rs",
+        "src/templates/source.rs",
+        "src/templates/variables.rs",
+        "src/templates/view.rs",
+    ],
+    &[
+        "src/templates/package/archive.rs",
+        "src/templates/package/layout.rs",
+        "src/templates/package/office.rs",
+        "src/templates/package/view.rs",
+    ],
+    &["src/templates/package/directory.rs", "src/templates/package/end.rs"],
+];
 
 /// A module by its path below `src`, without `mod`.
 type Module = Vec<String>;
@@ -13,12 +73,12 @@ type Module = Vec<String>;
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let found = circles(&tree::sources());
-    let allowed: Vec<BTreeSet<String>> =
-        ALLOWED.iter().map(|(files, _)| files.iter().map(|file| (*file).to_owned()).collect()).collect();
-    let new: Vec<_> = found.iter().filter(|circle| !allowed.contains(circle)).collect();
+    let left: Vec<BTreeSet<String>> =
+        LEFT.iter().map(|files| files.iter().map(|file| (*file).to_owned()).collect()).collect();
+    let new: Vec<_> = found.iter().filter(|circle| !left.contains(circle)).collect();
     assert!(new.is_empty(), "{} circle(s) of imports: {new:#?}", new.len());
-    let gone: Vec<_> = allowed.iter().filter(|circle| !found.contains(circle)).collect();
-    assert!(gone.is_empty(), "not there any more, take them out of ALLOWED: {gone:?}");
+    let gone: Vec<_> = left.iter().filter(|circle| !found.contains(circle)).collect();
+    assert!(gone.is_empty(), "not there any more, take them out of LEFT: {gone:?}");
 }
 
 #[test]

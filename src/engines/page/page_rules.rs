@@ -1,5 +1,5 @@
 //! Whether a page may have rules of `@page` that matter: only then is it asked for them, which is a call more
-//! (`src/browser/page_rules.rs`).
+//! (`src/browser/output/page_rules.rs`).
 //!
 //! One pass over the raw bytes. It errs to `true`, but for a rule that is spelled with escapes, which costs a warning.
 
@@ -33,7 +33,7 @@ pub fn rules_may_matter(text: &[u8], options: &PageOptions) -> bool {
 
 /// Whether a rule that `text` stands behind changes nothing; `None` where it is not simple enough to tell.
 fn is_idle(text: &[u8], options: &PageOptions) -> Option<bool> {
-    // How high the page becomes hangs on every margin, and on no size (`src/browser/auto_height.rs`).
+    // How high the page becomes hangs on every margin, and on no size (`src/browser/output/auto_height.rs`).
     if options.auto_height {
         return Some(false);
     }
