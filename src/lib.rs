@@ -2,7 +2,7 @@
 //!
 //! The modules stand in the order the data flows. A lower module never names a higher one;
 //! the ground (`config`, `problem`, `clock`, `telemetry`, `domain`) may be named by all.
-//! `ARCHITECTURE.md` tells the story of one job from request to file.
+//! `ARCHITECTURE.md` is the map: it tells one job from end to end, and what must stay true.
 
 pub mod cli;
 
