@@ -15,7 +15,7 @@ use crate::domain::members::Members;
 use crate::jobs::messages::JobSpec;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
-use crate::templates::source::{CheckTemplate, TemplateUse};
+use crate::templates::cache::source::{CheckTemplate, TemplateUse};
 
 /// What a caller wants rendered, as far as it could be read; faults are with the members.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::engines::document::Document;
 use crate::engines::plan::Plan;
 use crate::engines::requirement::Lack;
 use crate::engines::step::{self, Outlet, StepContext, StepFault};
-use crate::templates::source::Loaded;
+use crate::templates::cache::source::Loaded;
 
 /// The plan of a job.
 ///

@@ -10,7 +10,7 @@ use crate::http::auth::Caller;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::http::{address, gate};
-use crate::templates::messages::LocateArchive;
+use crate::templates::registry::messages::LocateArchive;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArchiveAddress)]

@@ -10,7 +10,7 @@ use crate::http::auth::Caller;
 use crate::http::gate;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
-use crate::templates::messages::CloneTemplate;
+use crate::templates::registry::messages::CloneTemplate;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ClonedTemplate)]

@@ -9,7 +9,7 @@ use crate::http::auth::Caller;
 use crate::http::gate;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
-use crate::templates::messages::GetTemplate;
+use crate::templates::registry::messages::GetTemplate;
 
 /// Look at a saved template, yours or a public one.
 #[utoipa::path(

@@ -15,7 +15,7 @@ use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::http::{body, gate};
 use crate::problem::{Fault, Problem};
-use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
+use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = IndexHtml)]

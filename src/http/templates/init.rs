@@ -9,7 +9,7 @@ use crate::http::auth::Caller;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::http::{address, gate};
-use crate::templates::messages::InitTemplate;
+use crate::templates::registry::messages::InitTemplate;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = NewTemplate)]
