@@ -18,7 +18,7 @@ use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
 use crate::storage::{CountedUpload, StorageKey, StoreError};
-use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use crate::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
 /// What the presigned URL of an upload names.
 #[derive(Clone, Copy)]
