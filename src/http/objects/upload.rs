@@ -220,8 +220,8 @@ mod tests {
         let server = TestServer::with(|config| config.http.upload_timeout_s = 2).await;
         let (job, init) = server.init().await;
         let path = server.local(&init["presignedDataUploadUrl"]);
-        let served = server.serve();
-        (server, served, job, path)
+        let listening = server.serve();
+        (server, listening, job, path)
     }
 
     #[actix_web::test]
