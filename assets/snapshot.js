@@ -53,7 +53,7 @@
   // ----- Addresses -----
 
   const known = new Set(files);
-  // What `selector` leaves out (src/browser/excerpt.rs).
+  // What `selector` leaves out (src/browser/output/clip.rs).
   const aside = Object.hasOwn(globalThis, 'platenAside') ? globalThis.platenAside : new WeakSet();
   const uses = new Map();
   const needs = new Set();

@@ -40,11 +40,11 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::stored_inputs::{self as stored, StoredInputs};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::deps as templates;
-use crate::templates::janitor::Janitor;
+use crate::templates::cache::source::TemplateSource;
 use crate::templates::registry::TemplateRegistry;
-use crate::templates::source::TemplateSource;
-use crate::templates::variables::ReaderPlace;
+use crate::templates::registry::context as templates;
+use crate::templates::registry::variables::ReaderPlace;
+use crate::templates::repair::garbage_collector::Janitor;
 
 use erasing::Eraser;
 pub use erasing::{Erased, erase_deleted};

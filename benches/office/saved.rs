@@ -11,9 +11,9 @@ use platen::domain::kinds::TemplateKind;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Change, Index as _, SledIndex};
 use platen::storage::{StorageKey, TemplatePart};
-use platen::templates::index::writing;
 use platen::templates::package::Package;
-use platen::templates::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
+use platen::templates::registry::index::writing;
+use platen::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use serde_json::json;
 
 const ENTRY: &str = "template.docx";

@@ -19,8 +19,8 @@ use crate::jobs::store::journal::Journal;
 use crate::storage::ObjectStore;
 use crate::storage::index::Index;
 use crate::telemetry::metrics::Metrics;
-use crate::templates::deps::Deps;
-use crate::templates::remove;
+use crate::templates::changes::delete;
+use crate::templates::registry::context::Deps;
 
 /// Between two looks for what came late.
 const PAUSE: Duration = Duration::from_mins(1);
@@ -100,7 +100,7 @@ impl Eraser {
         let (store, registry) = (self.store.as_ref(), self.registry.as_ref());
         // Jobs first: a preview that runs uses a template.
         let jobs = purge::erase_jobs(&self.journal, store, registry, account).await?;
-        let templates = remove::remove_all(&self.templates, account).await?;
+        let templates = delete::remove_all(&self.templates, account).await?;
         erasing::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
         Ok(Erased { jobs, templates })
     }

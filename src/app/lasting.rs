@@ -23,7 +23,7 @@ use crate::storage::presign::Signer;
 use crate::storage::s3::{S3Addresses, S3Store};
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::trust;
+use crate::templates::repair::index_check;
 
 /// What lasts: the data folder and everything in it.
 pub(super) struct Lasting {
@@ -97,14 +97,14 @@ async fn store(
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
     if config.storage.objects() != Some(Objects::S3) {
         let store = disk(config, folder).await?;
-        trust::check(index, &store).await?;
+        index_check::check(index, &store).await?;
         return Ok(Arc::new(store));
     }
     let bucket = bucket(config, folder).await?;
     let store = bucket.clone().belonging_to(index).await?;
     store.respect().await?;
     let limit_ms = config.s3.probe_timeout_ms;
-    let trusted = timeout(Duration::from_millis(limit_ms), trust::check(index, &bucket));
+    let trusted = timeout(Duration::from_millis(limit_ms), index_check::check(index, &bucket));
     trusted.await.map_err(|_| {
         format!(
             "the index is new, and the store does not tell within {limit_ms} ms (s3.probe_timeout_ms) whether it holds \

@@ -21,8 +21,8 @@ use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
-use crate::templates::source::TemplateSource;
-use crate::templates::variables::ReaderPlace;
+use crate::templates::cache::source::TemplateSource;
+use crate::templates::registry::variables::ReaderPlace;
 use crate::workers::{Programs, Starter, landlock};
 
 /// What engines stand on.

@@ -10,7 +10,7 @@ use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup::{self, LiveSource};
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
-use crate::templates::trust;
+use crate::templates::repair::index_check;
 
 /// Arguments of `platen backup`.
 #[derive(Debug, Args)]
@@ -72,7 +72,7 @@ fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         let index = SledIndex::open(&DataDir::index_in(data), &config.storage).await?;
-        let marked = trust::begin(&index).await;
+        let marked = index_check::begin(&index).await;
         index.close().await;
         Ok(marked?)
     })

@@ -14,8 +14,8 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
-use crate::templates::rebuild::{self, Rebuilt};
-use crate::templates::trust;
+use crate::templates::repair::index_check;
+use crate::templates::repair::rebuild::{self, Rebuilt};
 
 /// Arguments of `platen index`.
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ async fn open(
             }
             // Wherever this is broken off, no service starts on the new one before it has been made whole.
             let new = SledIndex::open(&folder.new_index()?, &config.storage).await?;
-            let marked = trust::begin(&new).await;
+            let marked = index_check::begin(&new).await;
             new.close().await;
             marked?;
             let aside = folder.replace_index(SystemClock.now())?;

@@ -16,7 +16,7 @@ use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
-use crate::templates::variables::{Reading, VariableReader};
+use crate::templates::registry::variables::{Reading, VariableReader};
 use crate::workers::assemble::Order;
 use crate::workers::fill::FillLimits;
 use crate::workers::language::Language;

@@ -40,8 +40,8 @@ use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
 use crate::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::deps as templates;
 use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context as templates;
 
 pub(super) use served::{Served, answer_of, answer_until};
 

@@ -12,8 +12,8 @@ use crate::domain::reach::Reach;
 use crate::engines::thread;
 use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
+use crate::templates::cache::source::{Loaded, TemplateUse};
 use crate::templates::package::Package;
-use crate::templates::source::{Loaded, TemplateUse};
 
 /// The template, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {

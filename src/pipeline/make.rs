@@ -12,7 +12,7 @@ use crate::engines::requirement::Lack;
 use crate::engines::runner::{Outlet, StepContext};
 use crate::engines::step;
 use crate::engines::step_error::StepError;
-use crate::templates::source::Loaded;
+use crate::templates::cache::source::Loaded;
 
 /// The plan of a job.
 ///

@@ -33,7 +33,7 @@ use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
-use crate::templates::source::{TemplateSource, TemplateUse};
+use crate::templates::cache::source::{TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 

@@ -17,7 +17,7 @@ use platen::storage::folder::DataDir;
 use platen::storage::index::{Index as _, SledIndex};
 use platen::storage::{ObjectStore as _, StorageKey, record};
 use platen::templates::package::Package;
-use platen::templates::record::TemplateRecord;
+use platen::templates::registry::record::TemplateRecord;
 use reqwest::Method;
 use serde_json::{Value, json};
 

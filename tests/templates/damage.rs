@@ -4,9 +4,9 @@ use bytes::Bytes;
 use platen::domain::ids::TemplateId;
 use platen::problem::Code;
 use platen::storage::{StorageKey, TemplatePart};
-use platen::templates::rebuild::{Damaged, Rebuilt};
-use platen::templates::record::Permissions::Private;
-use platen::templates::trust;
+use platen::templates::registry::record::Permissions::Private;
+use platen::templates::repair::index_check;
+use platen::templates::repair::rebuild::{Damaged, Rebuilt};
 
 use crate::house::House;
 
@@ -174,7 +174,7 @@ async fn an_object_that_cannot_be_read_keeps_nobody_else() {
             assert!(damaged.cause.contains(&format!("{key} cannot be read: ")), "{damaged:?}");
             assert!(damaged.cause.contains("os error"), "{damaged:?}");
         }
-        trust::check(house.places.index.as_ref(), house.places.store.as_ref()).await.unwrap();
+        index_check::check(house.places.index.as_ref(), house.places.store.as_ref()).await.unwrap();
         assert!(house.get(whole).await.is_ok());
         house.assert_nothing_goes(&format!("index lost: {is_index_lost}")).await;
         for key in [&info, &package] {
@@ -196,10 +196,11 @@ async fn a_folder_that_cannot_be_read_stops_the_rebuild_and_not_the_service() {
     std::fs::rename(&folder, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&folder, &folder).unwrap();
     let (index, store) = (house.places.index.clone(), house.places.store.clone());
-    let refused = platen::templates::rebuild::rebuild(index.clone(), store.clone()).await.unwrap_err();
+    let refused =
+        platen::templates::repair::rebuild::rebuild(index.clone(), store.clone()).await.unwrap_err();
     let refused = refused.to_string();
     assert!(refused.contains(folder.to_str().unwrap()) && refused.contains("rebuild` again"), "{refused}");
-    trust::check(index.as_ref(), store.as_ref()).await.unwrap();
+    index_check::check(index.as_ref(), store.as_ref()).await.unwrap();
     assert_eq!(house.places.entries().await, before);
     std::fs::rename(&elsewhere, &folder).unwrap_err();
     std::fs::remove_file(&folder).unwrap();

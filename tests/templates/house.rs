@@ -14,18 +14,18 @@ use platen::problem::{Code, Problem};
 use platen::storage::folder::DataDir;
 use platen::storage::{CountedUpload, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
-use platen::templates::deps::Deps;
-use platen::templates::janitor::{Janitor, Tidied};
-use platen::templates::messages::{
+use platen::templates::cache::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::registry::TemplateRegistry;
+use platen::templates::registry::context::Deps;
+use platen::templates::registry::messages::{
     CloneTemplate, CloseTemplateUpload, DeleteTemplate, GetTemplate, InitTemplate, OpenTemplateUpload,
     PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate,
     WriteIndexHtml,
 };
-use platen::templates::record::Permissions;
-use platen::templates::registry::TemplateRegistry;
-use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
-use platen::templates::variables::ReaderPlace;
-use platen::templates::view::TemplateView;
+use platen::templates::registry::record::Permissions;
+use platen::templates::registry::variables::ReaderPlace;
+use platen::templates::registry::view::TemplateView;
+use platen::templates::repair::garbage_collector::{Janitor, Tidied};
 
 use serde_json::value::RawValue;
 

@@ -7,9 +7,9 @@ use platen::domain::ids::{ObjectId, TemplateId};
 use platen::problem::Code;
 use platen::storage::index::Change;
 use platen::storage::{StorageKey, TemplatePart};
-use platen::templates::janitor::Tidied;
-use platen::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
-use platen::templates::record::Permissions::Private;
+use platen::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use platen::templates::registry::record::Permissions::Private;
+use platen::templates::repair::garbage_collector::Tidied;
 
 use crate::house::House;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use platen::domain::ids::TemplateId;
 use platen::domain::kinds::TemplateKind;
 use platen::problem::Code;
-use platen::templates::messages::{ReadIndexHtml, SaveTemplate, TemplateInfo, UpdateTemplate};
-use platen::templates::record::Permissions::{Private, Public};
+use platen::templates::registry::messages::{ReadIndexHtml, SaveTemplate, TemplateInfo, UpdateTemplate};
+use platen::templates::registry::record::Permissions::{Private, Public};
 
 use crate::house::{Answer, House, info};
 

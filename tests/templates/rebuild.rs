@@ -5,8 +5,8 @@ use platen::domain::ids::{AccountId, ObjectId, TemplateId};
 use platen::problem::Code;
 use platen::storage::index::{Change, Entry};
 use platen::storage::{Folder, StorageKey, TemplatePart};
-use platen::templates::rebuild::{Rebuilt, rebuild};
-use platen::templates::record::Permissions::{Private, Public};
+use platen::templates::registry::record::Permissions::{Private, Public};
+use platen::templates::repair::rebuild::{Rebuilt, rebuild};
 
 use crate::house::House;
 use crate::service::{self, Service};

@@ -3,9 +3,9 @@
 use futures_util::future::{join_all, try_join_all};
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::problem::{Code, Problem};
-use platen::templates::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate};
-use platen::templates::record::Permissions::{Private, Public};
-use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::cache::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::registry::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate};
+use platen::templates::registry::record::Permissions::{Private, Public};
 
 use crate::house::{Answer, House, info};
 use crate::service::PATIENCE;

@@ -12,10 +12,10 @@ use platen::storage::index::{Change, Entry, Index, SledIndex};
 use platen::storage::leftovers::Replay;
 use platen::storage::{Folder, ObjectStore, StorageKey, quota, record};
 use platen::telemetry::metrics::Metrics;
-use platen::templates::deps::Deps;
-use platen::templates::janitor::{Janitor, Tidied};
-use platen::templates::rebuild::rebuild;
-use platen::templates::record::TemplateRecord;
+use platen::templates::registry::context::Deps;
+use platen::templates::registry::record::TemplateRecord;
+use platen::templates::repair::garbage_collector::{Janitor, Tidied};
+use platen::templates::repair::rebuild::rebuild;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 

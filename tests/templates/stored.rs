@@ -8,9 +8,9 @@ use platen::domain::ids::AccountId;
 use platen::problem::Code;
 use platen::storage::index::Change;
 use platen::storage::{Folder, StorageKey, quota, record};
-use platen::templates::messages::{CloseTemplateUpload, InitTemplate};
-use platen::templates::record::Permissions::{Private, Public};
-use platen::templates::record::RECORD_BYTES;
+use platen::templates::registry::messages::{CloseTemplateUpload, InitTemplate};
+use platen::templates::registry::record::Permissions::{Private, Public};
+use platen::templates::registry::record::RECORD_BYTES;
 
 use crate::house::House;
 use crate::world::archive;

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use platen::domain::ids::{AccountId, TemplateId};
 use platen::domain::kinds::TemplateKind;
 use platen::domain::site::Site;
-use platen::templates::record::Permissions::Private;
-use platen::templates::variables::{Reading, VariableReader};
+use platen::templates::registry::record::Permissions::Private;
+use platen::templates::registry::variables::{Reading, VariableReader};
 use tokio::sync::Semaphore;
 
 use crate::house::House;

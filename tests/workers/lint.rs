@@ -13,7 +13,7 @@ use platen::engines::lint::Linter;
 use platen::engines::script::ScriptPool;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
-use platen::templates::variables::{Reading, VariableReader as _};
+use platen::templates::registry::variables::{Reading, VariableReader as _};
 use platen::workers::lint::{LintReport, Place};
 
 use crate::ejs::site;

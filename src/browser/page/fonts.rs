@@ -20,7 +20,7 @@ const SCANNED_BYTES: usize = 1 << 20;
 /// Most families kept as installed.
 const KNOWN_LIMIT: usize = 1_000;
 const NAME_LIMIT_CHARS: usize = 100;
-/// ConnectionSlots that are looked at in a text, and how far around each: more is not worth a warning, and a text made
+/// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
 /// of nothing else would be read a thousand times over.
 const PLACES_LIMIT: usize = 1_000;
 const VALUE_LIMIT_BYTES: usize = 300;

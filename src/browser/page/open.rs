@@ -153,7 +153,7 @@ pub struct ReadyPage {
     pub(in crate::browser) may_be_long: bool,
 }
 
-/// PendingLoads the page of `task` into the leased tab and waits until it is ready.
+/// Loads the page of `task` into the leased tab and waits until it is ready.
 ///
 /// # Errors
 /// The step that failed, with what it waited for. The tab is given back.

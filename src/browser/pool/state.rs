@@ -11,7 +11,7 @@
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
-//! ConnectionSlots are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
+//! Browser slots are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
 //! and for accounts in quarantine (`quarantine.rs`); the last are started when somebody waits for one.
 //!
 //! Everything runs on the actor's own thread, which must therefore be one that lasts.

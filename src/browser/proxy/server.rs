@@ -62,7 +62,7 @@ pub struct PageSession {
     host: String,
     site: Site,
     fence: ForwardProxy,
-    /// StaticResponse at a path of its own, beside the files: the data of a page where it is large.
+    /// Served at a path of its own, beside the files: the data of a page where it is large.
     data: Option<Bytes>,
     /// Its pages run their scripts.
     javascript: bool,

@@ -16,7 +16,7 @@ use crate::http::templates::path as template_path;
 use crate::jobs::messages::JobSpec;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
-use crate::templates::source::{CheckTemplate, TemplateUse};
+use crate::templates::cache::source::{CheckTemplate, TemplateUse};
 
 /// The job that a body asks for, as far as it is valid; errors are kept with the members.
 #[derive(Debug)]

@@ -76,11 +76,11 @@ mod tests {
     use crate::http::testing::{TOKEN, TestServer};
 
     async fn assert_closed_under_a_flood(server: &TestServer, head: &str) {
-        let served = server.serve();
+        let listening = server.serve();
         let head = format!("{head} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n");
         for token in [TOKEN, "wrong"] {
             let head = format!("{head}authorization: Bearer {token}\r\n\r\n");
-            let mut stream = served.send(head.as_bytes()).await;
+            let mut stream = listening.send(head.as_bytes()).await;
             let chunk = format!("400\r\n{}\r\n", " ".repeat(1_024));
             let flood = async {
                 while stream.write_all(chunk.as_bytes()).await.is_ok() {
@@ -89,7 +89,7 @@ mod tests {
             };
             timeout(Duration::from_secs(20), flood).await.expect("the connection is closed under the flood");
         }
-        served.stop().await;
+        listening.stop().await;
     }
 
     #[actix_web::test]

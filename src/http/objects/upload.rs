@@ -18,7 +18,7 @@ use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
 use crate::storage::{CountedUpload, StorageKey, StoreError};
-use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use crate::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
 /// What the presigned URL of an upload names.
 #[derive(Clone, Copy)]
@@ -220,8 +220,8 @@ mod tests {
         let server = TestServer::with(|config| config.http.upload_timeout_s = 2).await;
         let (job, init) = server.init().await;
         let path = server.local(&init["presignedDataUploadUrl"]);
-        let served = server.serve();
-        (server, served, job, path)
+        let listening = server.serve();
+        (server, listening, job, path)
     }
 
     #[actix_web::test]

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::format_opts::FormatOpts;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::view::WireStatus;
-use crate::templates::record::Permissions;
+use crate::templates::registry::record::Permissions;
 
 /// `type`: what the template is.
 pub(in super::super) struct KindName;

@@ -11,7 +11,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::LocateArchive;
+use crate::templates::registry::messages::LocateArchive;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArchiveAddress)]

@@ -10,7 +10,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::CloneTemplate;
+use crate::templates::registry::messages::CloneTemplate;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ClonedTemplate)]

@@ -10,7 +10,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::DeleteTemplate;
+use crate::templates::registry::messages::DeleteTemplate;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = DeletedTemplate)]

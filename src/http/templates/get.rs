@@ -9,7 +9,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::GetTemplate;
+use crate::templates::registry::messages::GetTemplate;
 
 /// Look at a saved template, yours or a public one.
 #[utoipa::path(

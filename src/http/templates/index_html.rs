@@ -16,7 +16,7 @@ use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::{Fault, Problem};
-use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
+use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = IndexHtml)]

@@ -6,8 +6,8 @@ use crate::config::TemplatesConfig;
 use crate::domain::members::Members;
 use crate::http::jobs::job_request::{read_kind, require};
 use crate::http::state::HttpState;
-use crate::templates::messages::TemplateInfo;
-use crate::templates::record::Permissions;
+use crate::templates::registry::messages::TemplateInfo;
+use crate::templates::registry::record::Permissions;
 
 /// Reads `templateInfo`; faults are with the members. Existing clients leave out what is empty.
 pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateInfo> {

@@ -10,7 +10,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::InitTemplate;
+use crate::templates::registry::messages::InitTemplate;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = NewTemplate)]

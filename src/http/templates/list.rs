@@ -16,7 +16,7 @@ use crate::http::problem::HandlerResult;
 use crate::http::query::{self, Query};
 use crate::http::state::HttpState;
 use crate::problem::Problem;
-use crate::templates::list::{ListTemplates, TemplateFilter};
+use crate::templates::registry::list::{ListTemplates, TemplateFilter};
 
 /// A page; `nextCursor` is null on the last one.
 #[derive(Serialize, ToSchema)]

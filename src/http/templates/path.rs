@@ -2,7 +2,7 @@
 
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::{Code, Problem};
-use crate::templates::messages::TemplateRef;
+use crate::templates::registry::messages::TemplateRef;
 
 /// The template's id. What is no id names no template, and is answered like one that is not there.
 ///

@@ -9,7 +9,7 @@ use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::templates::messages::{PreviewJob, PreviewJobs, Shown};
+use crate::templates::registry::messages::{PreviewJob, PreviewJobs, Shown};
 
 /// The two ids as they were sent.
 #[derive(Debug)]

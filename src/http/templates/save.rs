@@ -17,7 +17,7 @@ use crate::http::openapi::{SaveRequest, UpdateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::Problem;
-use crate::templates::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
+use crate::templates::registry::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = UpdatedTemplate)]

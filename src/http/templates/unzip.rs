@@ -8,7 +8,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::messages::UnzipTemplate;
+use crate::templates::registry::messages::UnzipTemplate;
 
 /// Unpack what was uploaded. Done when it answers; repeated, it does nothing new.
 #[utoipa::path(

@@ -9,8 +9,8 @@ use crate::http::objects::presigned_url;
 use crate::http::openapi::{KindName, PermissionsName};
 use crate::http::state::HttpState;
 use crate::storage::TemplatePart;
-use crate::templates::record::Preview;
-use crate::templates::view::{FileEntry, TemplateSummary, TemplateView};
+use crate::templates::registry::record::Preview;
+use crate::templates::registry::view::{FileEntry, TemplateSummary, TemplateView};
 
 /// A template in a list.
 #[derive(Serialize, ToSchema)]

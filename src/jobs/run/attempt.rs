@@ -22,7 +22,7 @@ use crate::slots::meter::CostMeter;
 use crate::storage::index::IndexError;
 use crate::storage::leftovers;
 use crate::telemetry::Step;
-use crate::templates::source::TemplateUse;
+use crate::templates::cache::source::TemplateUse;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);

@@ -2,15 +2,15 @@
 
 use actix::prelude::*;
 
-use super::change::Changing;
-use super::deps::Deps;
-use super::index;
-use super::messages::DeleteTemplate;
-use super::record::TemplateRecord;
-use super::registry::TemplateRegistry;
+use super::commit::Changing;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 use crate::storage::StorageKey;
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::Deps;
+use crate::templates::registry::index;
+use crate::templates::registry::messages::DeleteTemplate;
+use crate::templates::registry::record::TemplateRecord;
 
 /// Templates that are looked for at a time.
 const PAGE: usize = 100;
@@ -49,7 +49,7 @@ pub async fn remove_all(deps: &Deps, account: AccountId) -> Result<u64, Problem>
 }
 
 /// Removes a template whose turn the caller has.
-pub(super) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), Problem> {
+pub(in crate::templates) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), Problem> {
     // The info object is the first to go: without it nothing can be made of the others.
     let mut gone = record.objects();
     if record.unfinished {

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use actix::prelude::*;
 use bytes::Bytes;
 
-use super::change::Changing;
-use super::deps::{Deps, by_size};
-use super::info::{InfoObject, files};
-use super::messages::{ReadIndexHtml, TemplateRef, UnzipTemplate, WriteIndexHtml};
-use super::package::{Package, PackageFault};
-use super::record::{Content, TemplateRecord};
-use super::refusal;
-use super::registry::TemplateRegistry;
-use super::source::{TemplateUse, load, present};
-use super::variables::Told;
+use super::commit::Changing;
 use crate::domain::encoding;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::{Files, Site};
 use crate::problem::{Code, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
+use crate::templates::cache::source::{TemplateUse, load, present};
+use crate::templates::package::{Package, PackageFault};
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::{Deps, by_size};
+use crate::templates::registry::info_object::{InfoObject, files};
+use crate::templates::registry::messages::{ReadIndexHtml, TemplateRef, UnzipTemplate, WriteIndexHtml};
+use crate::templates::registry::record::{Content, TemplateRecord};
+use crate::templates::registry::refusal;
+use crate::templates::registry::variables::Told;
 
 /// An archive of ours, and what its entry is.
 struct Packed {

@@ -5,13 +5,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::change::Changing;
-use super::deps::{Deps, by_size, lost};
+use super::context::{Deps, by_size, lost};
 use super::record::TemplateRecord;
 use super::variables::{Told, Variables};
 use crate::domain::site::Site;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, TemplatePart};
+use crate::templates::changes::commit::Changing;
 
 /// The form of the object that this version reads and writes.
 const VERSION: u8 = 1;
@@ -30,7 +30,7 @@ pub struct FileEntry {
 /// What the object holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct InfoObject {
+pub(in crate::templates) struct InfoObject {
     version: u8,
     /// The record as the index has it.
     pub record: TemplateRecord,
@@ -114,7 +114,7 @@ impl InfoObject {
 }
 
 /// The list of a template's files.
-pub(super) fn files(site: &Site) -> Vec<FileEntry> {
+pub(in crate::templates) fn files(site: &Site) -> Vec<FileEntry> {
     let entry = |path: &str| FileEntry {
         path: path.to_owned(),
         bytes: site.get(path).map_or(0, |file| file.len() as u64),

@@ -3,19 +3,21 @@
 
 use actix::prelude::*;
 
-use super::change::Changing;
-use super::deps::{Deps, lost};
-use super::info::{FileEntry, InfoObject, files};
-use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, UpdateTemplate};
-use super::record::{Content, Info, Preview, Previews, TemplateRecord};
-use super::refusal;
-use super::registry::TemplateRegistry;
-use super::source::load;
-use super::variables::Told;
+use super::commit::Changing;
 use crate::domain::ids::{JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 use crate::problem::{Code, Fault, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
+use crate::templates::cache::source::load;
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::{Deps, lost};
+use crate::templates::registry::info_object::{FileEntry, InfoObject, files};
+use crate::templates::registry::messages::{
+    PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, UpdateTemplate,
+};
+use crate::templates::registry::record::{Content, Info, Preview, Previews, TemplateRecord};
+use crate::templates::registry::refusal;
+use crate::templates::registry::variables::Told;
 
 impl Handler<SaveTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;

@@ -12,16 +12,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::deps::Deps;
-use super::index;
-use super::record::TemplateRecord;
 use crate::domain::ids::{AccountId, ObjectId};
 use crate::problem::Problem;
 use crate::storage::index::Change;
 use crate::storage::{ObjectStore, StorageKey, StoreError, StoredBytes, TemplatePart, leftovers, quota};
+use crate::templates::registry::context::Deps;
+use crate::templates::registry::index;
+use crate::templates::registry::record::TemplateRecord;
 
 /// The objects of a change under way; dropped before its commit, they go.
-pub(super) struct Changing<'a> {
+pub(in crate::templates) struct Changing<'a> {
     deps: &'a Deps,
     written: Vec<StorageKey>,
     sizes: BTreeMap<ObjectId, u64>,
@@ -31,7 +31,7 @@ pub(super) struct Changing<'a> {
 }
 
 /// The states before a change; nothing, where the template is new.
-pub(super) type Formers<'a> = &'a [&'a TemplateRecord];
+pub(in crate::templates) type Formers<'a> = &'a [&'a TemplateRecord];
 
 impl<'a> Changing<'a> {
     /// A change of templates of `account` that has written nothing. What `formers` count is free for it: most of it goes.

@@ -57,7 +57,7 @@ pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), Tru
 
 /// Whether what the index does not name is nobody's. An index without the entry that says so, but with records of
 /// templates, was used by a service that did not write it.
-pub(super) async fn is_trusted(index: &dyn Index) -> Result<bool, IndexError> {
+pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, IndexError> {
     if index.get(KNOWN).await?.is_some() {
         return Ok(true);
     }
@@ -76,6 +76,6 @@ pub async fn begin(index: &dyn Index) -> Result<(), IndexError> {
 }
 
 /// A rebuild has ended.
-pub(super) async fn end(index: &dyn Index) -> Result<(), IndexError> {
+pub(in crate::templates) async fn end(index: &dyn Index) -> Result<(), IndexError> {
     index.commit(Change::new().delete(MARK).put(KNOWN, [])).await
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use actix::prelude::*;
 use serde_json::value::RawValue;
 
-use super::deps::Deps;
-pub use super::info::FileEntry;
-use super::info::InfoObject;
+use super::actor::TemplateRegistry;
+use super::context::Deps;
+pub use super::info_object::FileEntry;
+use super::info_object::InfoObject;
 use super::messages::{GetTemplate, LocateArchive, TemplateRef};
 use super::record::{Content, Info, Previews, TemplateRecord};
 use super::refusal;
-use super::registry::TemplateRegistry;
-use super::source::load_package;
 use super::variables::{Told, Variables};
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::{StorageKey, TemplatePart};
+use crate::templates::cache::source::load_package;
 
 /// A saved template, as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::domain::ids::TemplateId;
 use crate::problem::{Code, Problem};
 
 /// There is none, or it is nobody's business of this account.
-pub(super) fn not_found(template: TemplateId) -> Problem {
+pub(in crate::templates) fn not_found(template: TemplateId) -> Problem {
     let detail = format!(
         "There is no template '{template}' of yours: it never was, was deleted, was used up by an update, or is not \
          public any more. GET /templates lists those you have."
@@ -15,7 +15,7 @@ pub(super) fn not_found(template: TemplateId) -> Problem {
 }
 
 /// It was begun and not saved.
-pub(super) fn unfinished(template: TemplateId) -> Problem {
+pub(in crate::templates) fn unfinished(template: TemplateId) -> Problem {
     let detail = format!(
         "Template '{template}' is not saved yet: upload it, unzip it, render its previews and save it by POST \
          /templates/{template}."
@@ -24,7 +24,7 @@ pub(super) fn unfinished(template: TemplateId) -> Problem {
 }
 
 /// It is another account's.
-pub(super) fn not_owner(template: TemplateId) -> Problem {
+pub(in crate::templates) fn not_owner(template: TemplateId) -> Problem {
     let detail = format!(
         "Template '{template}' is public and another account's; clone it by POST /templates/{template}/clone and \
          change the clone."
@@ -33,7 +33,7 @@ pub(super) fn not_owner(template: TemplateId) -> Problem {
 }
 
 /// It has no files.
-pub(super) fn empty(template: TemplateId) -> Problem {
+pub(in crate::templates) fn empty(template: TemplateId) -> Problem {
     let detail = format!(
         "Template '{template}' has no files: upload its archive to presignedTemplateUploadUrl, then unzip it by \
          PATCH /templates/{template}/unzip."
@@ -45,7 +45,10 @@ pub(super) fn empty(template: TemplateId) -> Problem {
 ///
 /// # Errors
 /// `template_not_found`, `not_owner`.
-pub(super) fn own(record: Option<TemplateRecord>, of: TemplateRef) -> Result<TemplateRecord, Problem> {
+pub(in crate::templates) fn own(
+    record: Option<TemplateRecord>,
+    of: TemplateRef,
+) -> Result<TemplateRecord, Problem> {
     let record = record.ok_or_else(|| not_found(of.template))?;
     if record.account == of.account { Ok(record) } else { Err(not_owner(of.template)) }
 }
@@ -54,7 +57,10 @@ pub(super) fn own(record: Option<TemplateRecord>, of: TemplateRef) -> Result<Tem
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`.
-pub(super) fn saved(record: Option<TemplateRecord>, template: TemplateId) -> Result<TemplateRecord, Problem> {
+pub(in crate::templates) fn saved(
+    record: Option<TemplateRecord>,
+    template: TemplateId,
+) -> Result<TemplateRecord, Problem> {
     let record = record.ok_or_else(|| not_found(template))?;
     if record.unfinished { Err(unfinished(template)) } else { Ok(record) }
 }

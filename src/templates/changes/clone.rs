@@ -3,16 +3,16 @@
 use actix::prelude::*;
 use bytes::Bytes;
 
-use super::change::Changing;
-use super::deps::{Deps, by_size, lost};
-use super::info::InfoObject;
-use super::messages::{CloneTemplate, TemplateRef};
-use super::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
-use super::refusal;
-use super::registry::TemplateRegistry;
+use super::commit::Changing;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::{StoreError, TemplatePart};
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::{Deps, by_size, lost};
+use crate::templates::registry::info_object::InfoObject;
+use crate::templates::registry::messages::{CloneTemplate, TemplateRef};
+use crate::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
+use crate::templates::registry::refusal;
 
 impl Handler<CloneTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;

@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio::sync::{OwnedMutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::turns::Turns;
 use crate::config::TemplatesConfig;
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
+use crate::templates::registry::locks::Turns;
 
 /// Seconds after which a caller may try again.
 const RETRY_AFTER_S: u64 = 2;
 
 /// The room there is.
-pub(super) struct Room {
+pub(in crate::templates) struct Room {
     open: Arc<Mutex<HashMap<AccountId, u64>>>,
     account_limit: u64,
     /// For changes. Renders have room of their own, so that no flood of changes keeps them waiting.
@@ -33,7 +33,7 @@ struct Queue {
 }
 
 /// A place for an archive in memory, until it is dropped.
-pub(super) struct Place<'a> {
+pub(in crate::templates) struct Place<'a> {
     _place: SemaphorePermit<'a>,
     _turn: OwnedMutexGuard<()>,
 }
@@ -52,7 +52,7 @@ impl Queue {
 
 /// A change of an account under way.
 #[derive(Debug)]
-pub(super) struct Entered {
+pub(in crate::templates) struct Entered {
     open: Arc<Mutex<HashMap<AccountId, u64>>>,
     account: AccountId,
 }

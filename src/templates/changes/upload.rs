@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 
-use super::change::Changing;
-use super::deps::Deps;
-use super::messages::{CloseTemplateUpload, InitTemplate, OpenTemplateUpload};
-use super::record::TemplateRecord;
-use super::registry::TemplateRegistry;
+use super::commit::Changing;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::{Code, Problem};
 use crate::storage::{CountedUpload, StorageKey};
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::Deps;
+use crate::templates::registry::messages::{CloseTemplateUpload, InitTemplate, OpenTemplateUpload};
+use crate::templates::registry::record::TemplateRecord;
 
 impl Handler<InitTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;

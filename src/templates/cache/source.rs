@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 
-pub use super::cache::Loaded;
-use super::deps::{Deps, lost};
-use super::package::Package;
-use super::record::{Content, TemplateRecord};
-use super::refusal;
-use super::registry::TemplateRegistry;
+pub use super::content::Loaded;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::reach::Reach;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
+use crate::templates::package::Package;
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::context::{Deps, lost};
+use crate::templates::registry::record::{Content, TemplateRecord};
+use crate::templates::registry::refusal;
 
 /// How often a package is looked for anew that a change took away between two looks.
 const ATTEMPTS: usize = 4;
@@ -81,7 +81,10 @@ impl Handler<LoadTemplate> for TemplateRegistry {
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
-pub(super) async fn present(deps: &Deps, wanted: TemplateUse) -> Result<(Content, Loaded), Problem> {
+pub(in crate::templates) async fn present(
+    deps: &Deps,
+    wanted: TemplateUse,
+) -> Result<(Content, Loaded), Problem> {
     let mut attempts = 1;
     loop {
         let (record, content) = usable(deps, wanted).await?;
@@ -100,7 +103,7 @@ pub(super) async fn present(deps: &Deps, wanted: TemplateUse) -> Result<(Content
 }
 
 /// Why a package is not there.
-pub(super) enum LoadFault {
+pub(in crate::templates) enum LoadFault {
     /// The store has none.
     Gone(StoreError),
     /// Anything else.
@@ -120,7 +123,7 @@ impl From<LoadFault> for Problem {
 ///
 /// # Errors
 /// See [`LoadFault`].
-pub(super) async fn load(
+pub(in crate::templates) async fn load(
     deps: &Deps,
     record: &TemplateRecord,
     content: &Content,
@@ -132,7 +135,7 @@ pub(super) async fn load(
 ///
 /// # Errors
 /// See [`LoadFault`].
-pub(super) async fn load_package(
+pub(in crate::templates) async fn load_package(
     deps: &Deps,
     account: AccountId,
     (content, key): (&Content, StorageKey),

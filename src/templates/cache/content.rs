@@ -6,12 +6,12 @@
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::package::Package;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::telemetry::TemplateMetrics;
+use crate::templates::package::Package;
 
 /// What a file costs beside its bytes: its path, its place in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
@@ -33,7 +33,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// One that is kept, with room for what EJS generates of its files.
-    pub(super) fn kept(package: Package) -> Self {
+    pub(in crate::templates) fn kept(package: Package) -> Self {
         let loaded = Self::from(package);
         Self { site: loaded.site.keeping_scripts(), ..loaded }
     }
@@ -53,7 +53,7 @@ impl From<Package> for Loaded {
 }
 
 /// Unpacked packages by their id.
-pub(super) struct ContentCache {
+pub(in crate::templates) struct ContentCache {
     kept: Cache<ObjectId, Loaded, Weights>,
     metrics: TemplateMetrics,
 }

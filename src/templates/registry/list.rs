@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 
-use super::deps::Deps;
-use super::registry::TemplateRegistry;
+use super::actor::TemplateRegistry;
+use super::context::Deps;
 use super::view::TemplateSummary;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;

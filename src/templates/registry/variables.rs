@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::deps::Deps;
+use super::context::Deps;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
@@ -47,7 +47,7 @@ pub enum Reading {
 
 /// What is known of what a template reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(in crate::templates) enum Told {
     Variables(Variables),
     /// They cannot be told.
     Untellable,
@@ -80,7 +80,11 @@ impl ReaderPlace {
 
 impl Deps {
     /// What a template with these files reads, if that is told in time.
-    pub(super) async fn variables(&self, account: AccountId, template: (TemplateKind, &Site)) -> Told {
+    pub(in crate::templates) async fn variables(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+    ) -> Told {
         let limit = Duration::from_millis(self.limits.variables_timeout_ms);
         let Some(reader) = self.reader.0.get() else {
             return Told::NotYet;
@@ -93,7 +97,7 @@ impl Deps {
     }
 
     /// Whether it is worth the while to load a template for its variables.
-    pub(super) fn has_reader(&self) -> bool {
+    pub(in crate::templates) fn has_reader(&self) -> bool {
         self.reader.0.get().is_some()
     }
 

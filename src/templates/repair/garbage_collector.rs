@@ -8,9 +8,6 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::deps::Deps;
-use super::index::{self, Unfinished};
-use super::remove::remove;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
@@ -18,6 +15,9 @@ use crate::storage::index::Change;
 use crate::storage::leftovers;
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey};
+use crate::templates::changes::delete::remove;
+use crate::templates::registry::context::Deps;
+use crate::templates::registry::index::{self, Unfinished};
 
 /// Templates that are removed at a time: their commits go to the disk together.
 const PAGE: usize = 100;
@@ -179,8 +179,8 @@ mod tests {
     use crate::storage::index::{Index, SledIndex};
     use crate::storage::{ObjectStore as _, StoreError, Upload};
     use crate::telemetry::metrics::Metrics;
-    use crate::templates::index;
-    use crate::templates::record::TemplateRecord;
+    use crate::templates::registry::index;
+    use crate::templates::registry::record::TemplateRecord;
 
     #[actix::test]
     async fn an_upload_that_lies_apart_goes_when_its_template_is_not_unfinished() {

@@ -234,7 +234,10 @@ impl TemplateRecord {
 }
 
 /// The size of an object, if it is there.
-pub(super) async fn size(store: &dyn ObjectStore, key: &StorageKey) -> Result<Option<u64>, StoreError> {
+pub(in crate::templates) async fn size(
+    store: &dyn ObjectStore,
+    key: &StorageKey,
+) -> Result<Option<u64>, StoreError> {
     match store.head(key).await {
         Ok(meta) => Ok(Some(meta.bytes)),
         Err(StoreError::NotFound(_)) => Ok(None),

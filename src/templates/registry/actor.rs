@@ -8,13 +8,13 @@ use std::sync::Arc;
 use actix::prelude::*;
 use tracing::Instrument as _;
 
-use super::deps::Deps;
+use super::context::Deps;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 
 /// The template registry.
 pub struct TemplateRegistry {
-    pub(super) deps: Arc<Deps>,
+    pub(in crate::templates) deps: Arc<Deps>,
     mailbox_limit: usize,
 }
 
@@ -26,7 +26,7 @@ impl TemplateRegistry {
     }
 
     /// A change for `account`, counted under its name, in a span of its own.
-    pub(super) fn change<T, F>(
+    pub(in crate::templates) fn change<T, F>(
         &self,
         (name, account): (&'static str, AccountId),
         change: impl FnOnce(Arc<Deps>) -> F,

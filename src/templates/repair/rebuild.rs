@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use super::index::{self, TemplateIndex};
-use super::info::InfoObject;
-use super::package::Package;
-use super::record::{Content, TemplateRecord, size};
-use super::trust;
+use super::index_check;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::{Change, Index, IndexError};
 use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, leftovers, quota};
+use crate::templates::package::Package;
+use crate::templates::registry::index::{self, TemplateIndex};
+use crate::templates::registry::info_object::InfoObject;
+use crate::templates::registry::record::{Content, TemplateRecord, size};
 
 /// Templates written at a time.
 const PORTION: usize = 500;
@@ -102,22 +102,22 @@ struct Rebuild {
 /// # Errors
 /// When the index fails, or a folder of the store cannot be read: then it has to be done again.
 pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Result<Rebuilt, RebuildError> {
-    let is_trusted = trust::is_trusted(index.as_ref()).await?;
+    let is_trusted = index_check::is_trusted(index.as_ref()).await?;
     if !is_trusted {
-        trust::begin(index.as_ref()).await?;
+        index_check::begin(index.as_ref()).await?;
     }
     let gone = leftovers::marked(index.as_ref()).await?;
     let index = TemplateIndex::new(index);
     let templates = find(&index, store.as_ref(), &gone).await?;
     // An index that was whole stays in use where the store cannot be listed.
-    trust::begin(index.index()).await?;
+    index_check::begin(index.index()).await?;
     let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
     let (change, stored) = (Change::new(), BTreeMap::new());
     let mut work = Rebuild { index, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
     work.write(&templates).await?;
     work.index.keep_only(&work.kept).await?;
     work.count().await?;
-    trust::end(work.index.index()).await?;
+    index_check::end(work.index.index()).await?;
     Ok(work.rebuilt)
 }
 

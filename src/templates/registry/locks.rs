@@ -12,7 +12,7 @@ const TIDY_AT: usize = 1_024;
 
 /// Who changes which template.
 #[derive(Debug)]
-pub(super) struct Turns<K> {
+pub(in crate::templates) struct Turns<K> {
     held: Mutex<HashMap<K, Weak<AsyncMutex<()>>>>,
 }
 

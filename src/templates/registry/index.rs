@@ -31,11 +31,11 @@ pub struct TemplateIndex {
 }
 
 /// A record in a list, or the id of one that cannot be read.
-pub(super) type Listed = (TemplateId, Option<TemplateRecord>);
+pub(in crate::templates) type Listed = (TemplateId, Option<TemplateRecord>);
 
 /// A template that was begun and not saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unfinished {
+pub(in crate::templates) struct Unfinished {
     pub since: Timestamp,
     pub account: AccountId,
     pub template: TemplateId,
@@ -49,7 +49,7 @@ impl TemplateIndex {
     }
 
     /// The index that they lie in.
-    pub(super) fn index(&self) -> &dyn Index {
+    pub(in crate::templates) fn index(&self) -> &dyn Index {
         self.index.as_ref()
     }
 
@@ -71,7 +71,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn readable(
+    pub(in crate::templates) async fn readable(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -85,7 +85,11 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn has_record(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
+    pub(in crate::templates) async fn has_record(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<bool, IndexError> {
         Ok(self.index.get(&record_key(account, id)).await?.is_some())
     }
 
@@ -119,7 +123,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn newest(
+    pub(in crate::templates) async fn newest(
         &self,
         account: AccountId,
         before: Option<TemplateId>,
@@ -137,7 +141,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn unfinished(
+    pub(in crate::templates) async fn unfinished(
         &self,
         after: Option<&str>,
         limit: usize,
@@ -150,7 +154,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
+    pub(in crate::templates) async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
         let (mut saved, mut after) = (Vec::new(), None::<String>);
         loop {
             let page = self.index.scan(RECORDS, after.as_deref(), PAGE).await?;
@@ -169,7 +173,11 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn is_damaged(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
+    pub(in crate::templates) async fn is_damaged(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<bool, IndexError> {
         Ok(self.index.get(&damaged_key(account, id)).await?.is_some())
     }
 
@@ -177,7 +185,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn keep_only(&self, kept: &HashSet<String>) -> Result<(), IndexError> {
+    pub(in crate::templates) async fn keep_only(&self, kept: &HashSet<String>) -> Result<(), IndexError> {
         for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
             let mut after: Option<String> = None;
             loop {
@@ -213,12 +221,12 @@ pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
 }
 
 /// The batch that says that something of a template is lost.
-pub(super) fn damaging(account: AccountId, id: TemplateId) -> Change {
+pub(in crate::templates) fn damaging(account: AccountId, id: TemplateId) -> Change {
     Change::new().put(damaged_key(account, id), [])
 }
 
 /// Whose an object is, and of which template; none for one that is no template's.
-pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
+pub(in crate::templates) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
     match *key {
         StorageKey::TemplateUpload(account, template)
         | StorageKey::Upload(account, Upload::Content(template))
@@ -234,7 +242,7 @@ pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
 }
 
 /// The batch that removes a record and what stands for it.
-pub(super) fn removing(record: &TemplateRecord) -> Change {
+pub(in crate::templates) fn removing(record: &TemplateRecord) -> Change {
     let change = Change::new()
         .delete(record_key(record.account, record.id))
         .delete(public_key(record.id))
@@ -245,7 +253,7 @@ pub(super) fn removing(record: &TemplateRecord) -> Change {
 
 /// The batch that removes a record that cannot be read, and what stands for it. When it was begun nobody knows: the entry
 /// of one that was not saved goes when its time is over.
-pub(super) fn dropping(account: AccountId, id: TemplateId) -> Change {
+pub(in crate::templates) fn dropping(account: AccountId, id: TemplateId) -> Change {
     [record_key(account, id), public_key(id), damaged_key(account, id)]
         .into_iter()
         .fold(Change::new(), Change::delete)
@@ -257,12 +265,12 @@ impl Unfinished {
     }
 
     /// The entry that stands for it.
-    pub(super) fn key(&self) -> String {
+    pub(in crate::templates) fn key(&self) -> String {
         format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
     }
 
     /// What an entry stands for.
-    pub(super) fn parse(key: &str) -> Option<Self> {
+    pub(in crate::templates) fn parse(key: &str) -> Option<Self> {
         let mut parts = key.strip_prefix(UNFINISHED)?.split('/');
         let since = Timestamp::parse(parts.next()?)?;
         Some(Self { since, account: parts.next()?.parse().ok()?, template: parts.next()?.parse().ok()? })

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
-use super::cache::ContentCache;
 use super::index::TemplateIndex;
+use super::locks::Turns;
 use super::messages::TemplateRef;
 use super::record::TemplateRecord;
 use super::refusal;
-use super::room::Room;
-use super::turns::Turns;
 use super::variables::ReaderPlace;
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
@@ -19,25 +17,27 @@ use crate::problem::Problem;
 use crate::storage::index::Index;
 use crate::storage::{ObjectStore, StorageQuota, StoreError};
 use crate::telemetry::TemplateMetrics;
+use crate::templates::cache::ContentCache;
+use crate::templates::cache::unpacking::Room;
 
 /// So much JSON is read or written in less than half a millisecond.
 const HERE_BYTES: usize = 64 << 10;
 
 /// Shared by the registry, what it does, and the janitor.
 pub struct Deps {
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) index: TemplateIndex,
-    pub(super) store: Arc<dyn ObjectStore>,
-    pub(super) limits: TemplatesConfig,
-    pub(super) upload_limit_bytes: u64,
-    pub(super) text_limit_bytes: u64,
-    pub(super) orphan_age_ms: u64,
-    pub(super) cache: ContentCache,
-    pub(super) turns: Turns<TemplateId>,
-    pub(super) room: Room,
-    pub(super) quota: Arc<StorageQuota>,
-    pub(super) reader: ReaderPlace,
-    pub(super) metrics: TemplateMetrics,
+    pub(in crate::templates) clock: Arc<dyn Clock>,
+    pub(in crate::templates) index: TemplateIndex,
+    pub(in crate::templates) store: Arc<dyn ObjectStore>,
+    pub(in crate::templates) limits: TemplatesConfig,
+    pub(in crate::templates) upload_limit_bytes: u64,
+    pub(in crate::templates) text_limit_bytes: u64,
+    pub(in crate::templates) orphan_age_ms: u64,
+    pub(in crate::templates) cache: ContentCache,
+    pub(in crate::templates) turns: Turns<TemplateId>,
+    pub(in crate::templates) room: Room,
+    pub(in crate::templates) quota: Arc<StorageQuota>,
+    pub(in crate::templates) reader: ReaderPlace,
+    pub(in crate::templates) metrics: TemplateMetrics,
 }
 
 impl Deps {
@@ -78,7 +78,7 @@ impl Deps {
     ///
     /// # Errors
     /// `template_not_found`, `not_owner`.
-    pub(super) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
+    pub(in crate::templates) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
         let record = self.index.usable(of.account, of.template).await?;
         refusal::own(record, of)
     }
@@ -88,7 +88,7 @@ impl Deps {
     ///
     /// # Errors
     /// As for `own`.
-    pub(super) async fn own_in_turn(
+    pub(in crate::templates) async fn own_in_turn(
         &self,
         of: TemplateRef,
     ) -> Result<(OwnedMutexGuard<()>, TemplateRecord), Problem> {
@@ -99,7 +99,7 @@ impl Deps {
 }
 
 /// Does `work` on `bytes` where it keeps nobody waiting: all actors share a thread.
-pub(super) async fn by_size<T: Send + 'static>(
+pub(in crate::templates) async fn by_size<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -110,7 +110,7 @@ pub(super) async fn by_size<T: Send + 'static>(
 }
 
 /// What the store said, when the object must be there.
-pub(super) fn lost(error: StoreError) -> Problem {
+pub(in crate::templates) fn lost(error: StoreError) -> Problem {
     match error {
         StoreError::NotFound(path) => Problem::internal(format!("the object {path} of a template is lost")),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
