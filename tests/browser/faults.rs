@@ -45,7 +45,7 @@ async fn a_script_that_hangs_after_the_load_ends_too() {
         config.readiness_timeout_ms = 1_500;
         config.call_timeout_ms = 1_500;
     });
-    let fault = fault_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 20)</script>").await;
+    let fault = fault_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 250)</script>").await;
     assert_eq!(fault.code, FaultCode::ReadinessTimeout);
     // Whether it hung before its fonts were there or after is a matter of milliseconds.
     assert!(fault.message.contains("500 ms (browser.re"), "{}", fault.message);
