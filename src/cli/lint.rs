@@ -30,7 +30,7 @@ use crate::workers::lint::{LintReport, Place as Spot};
 /// Arguments of `platen lint`. Of FILE and --data one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// The template: a page, a file of LaTeX, a Word or PowerPoint file, a zip archive, a folder
+    /// The template: a page, a file of LaTeX, an Office file, a zip archive, a folder
     #[arg(value_name = "FILE")]
     file: Place,
     /// As JSON, for programs
