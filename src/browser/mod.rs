@@ -11,7 +11,8 @@
 //!           └ cdp        the protocol                             nothing from outside
 //! ```
 //!
-//! A room calls those below it and none above.
+//! A room calls those below it. Not yet true of all: `tab` names types of `page` and `pool`, `pool` and `chromium` some of the
+//! rooms above them; `tests/tidy/circles.rs` lists the circles that come of it, and no new one is allowed.
 
 mod cdp;
 mod chromium;

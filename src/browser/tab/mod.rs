@@ -1,6 +1,7 @@
 //! One tab, whoever's page is in it: how it is made, leased, heard and reset.
 //!
-//! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
+//! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`,
+//! and still names types of `page` and `pool` (`tests/tidy/circles.rs`).
 
 pub(in crate::browser) mod console;
 pub(in crate::browser) mod events;

@@ -1,4 +1,6 @@
-//! Unpacked packages in memory, and how renders get them.
+//! Unpacked packages in memory, and how renders get them: `source` loads a job's template, for `pipeline` and `engines`.
+//!
+//! Calls `package`; `registry` and `changes` call it.
 
 mod content;
 pub mod source;

@@ -1,4 +1,4 @@
-//! What an upload holds: decided by its content, not by what somebody says of it.
+//! What an upload holds: decided by its content, not by what somebody says of it. Calls no other room of `templates`.
 
 mod archive;
 mod compound;

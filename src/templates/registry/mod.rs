@@ -1,4 +1,6 @@
 //! The actor, its messages, and what the index holds of templates.
+//!
+//! `http` and `jobs` send `messages`; the other rooms use `context`, `index` and `record`. Handlers call `changes` and `cache`.
 
 mod actor;
 pub mod context;
