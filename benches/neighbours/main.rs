@@ -15,8 +15,8 @@ mod common {
 }
 mod attacks;
 mod fairness;
+#[path = "../../tests/support/fake_engine/mod.rs"]
 #[expect(clippy::expect_used, clippy::panic, reason = "it is a test's engine, which fails by panicking")]
-#[path = "../../tests/engines/fake/mod.rs"]
 mod fake;
 
 use std::cell::RefCell;

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accounts;
+#[path = "../support/app.rs"]
 mod app;
 mod archives;
 mod backup;
@@ -44,7 +45,7 @@ mod manners;
 mod metrics;
 mod migrating;
 mod missing_engine;
-#[path = "../objects/mod.rs"]
+#[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
 mod office_html;
@@ -61,11 +62,12 @@ mod render;
 mod requests;
 mod s3;
 mod slides;
-#[path = "../small_disk/mod.rs"]
+#[path = "../support/small_disk.rs"]
 mod small_disk;
 mod store_faults;
 mod stored;
 mod swift;
+#[path = "../support/template.rs"]
 mod template;
 mod template_faults;
 mod template_previews;

@@ -7,40 +7,41 @@
 
 mod allowed;
 mod allowed_statuses;
-#[path = "../api/app.rs"]
+#[path = "../support/app.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod app;
 mod bounds;
+#[path = "../support/canary.rs"]
 mod canary;
 mod carriers;
 mod documents;
 mod files;
-#[path = "../workers/foreign.rs"]
+#[path = "../support/foreign.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod foreign;
 mod given;
 mod host;
 mod latex;
 mod network;
-#[path = "../objects/mod.rs"]
+#[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
-#[path = "../workers/processes.rs"]
+#[path = "../support/processes.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod processes;
 mod programs;
 mod programs_scripts;
 mod public;
 mod service;
-#[path = "../small_disk/mod.rs"]
+#[path = "../support/small_disk.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod small_disk;
 mod spellings;
-#[path = "../browser/support.rs"]
+#[path = "../support/browser.rs"]
 #[expect(dead_code, reason = "shared with the tests of pages")]
 mod support;
 mod table;
-#[path = "../api/template.rs"]
+#[path = "../support/template.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod template;
 mod template_code;

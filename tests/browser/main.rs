@@ -2,11 +2,12 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/browser.rs"]
 mod support;
 
 mod banners;
 mod builds;
-#[path = "../attacks/canary.rs"]
+#[path = "../support/canary.rs"]
 mod canary;
 mod console;
 mod failures;

@@ -3,8 +3,9 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../support/fake_engine/mod.rs"]
 mod fake;
-#[path = "../workers/hostile_pdfs.rs"]
+#[path = "../support/hostile_pdfs.rs"]
 mod hostile_pdfs;
 #[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
 #[expect(dead_code, reason = "shared with the tests of the crate")]

@@ -7,7 +7,7 @@ mod crash;
 mod fairness;
 mod house;
 mod life;
-#[path = "../objects/mod.rs"]
+#[path = "../support/objects/mod.rs"]
 mod objects;
 mod races;
 mod registry;

@@ -11,8 +11,8 @@ mod contract;
 mod crash;
 mod full_disk;
 mod index;
-#[path = "../objects/mod.rs"]
+#[path = "../support/objects/mod.rs"]
 mod objects;
 mod s3;
-#[path = "../small_disk/mod.rs"]
+#[path = "../support/small_disk.rs"]
 mod small_disk;

@@ -7,7 +7,7 @@ mod damage;
 mod full_index;
 mod house;
 mod janitor;
-#[path = "../objects/mod.rs"]
+#[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
 mod operation;

@@ -10,7 +10,9 @@ mod ejs_includes;
 mod ejs_kept;
 mod ejs_locale;
 mod fill;
+#[path = "../support/foreign.rs"]
 mod foreign;
+#[path = "../support/hostile_pdfs.rs"]
 mod hostile_pdfs;
 mod left_behind;
 mod libreoffice;
@@ -19,10 +21,11 @@ mod lint;
 mod pdf_documents;
 mod places;
 mod pool;
+#[path = "../support/processes.rs"]
 mod processes;
 mod programs;
 mod raster;
 mod server_stock;
 mod servers;
-#[path = "../small_disk/mod.rs"]
+#[path = "../support/small_disk.rs"]
 mod small_disk;

@@ -22,7 +22,7 @@ pub struct SwiftServer {
 impl SwiftServer {
     /// Starts it on a free port; it keeps its objects in `folder`.
     pub fn start(folder: &Path) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/swift_server.py");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/objects/swift_server.py");
         let mut program = Command::new(tool("swift/bin/python"))
             .arg(script)
             .arg(folder)
