@@ -6,10 +6,10 @@
 
 use crate::clock::Timestamp;
 use crate::domain::ids::AccountId;
-use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::index::{Change, Index, IndexError, scan_all};
 
 const PREFIX: &str = "erasing/";
-/// Entries read at a time.
+/// Entries removed at a time.
 const PAGE: usize = 1_000;
 /// Longer than any request lasts.
 const LATECOMERS_MS: u64 = 3_600_000;
@@ -46,18 +46,12 @@ impl Erasing {
 /// # Errors
 /// When the index fails.
 pub async fn all(index: &dyn Index) -> Result<Vec<Erasing>, IndexError> {
-    let (mut found, mut after) = (Vec::new(), None::<String>);
-    loop {
-        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-        found.extend(page.iter().filter_map(|entry| {
-            let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
-            Some(Erasing { account, since: Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)? })
-        }));
-        match page.into_iter().last() {
-            Some(last) => after = Some(last.key),
-            None => return Ok(found),
-        }
-    }
+    let entries = scan_all(index, PREFIX).await?;
+    let found = entries.iter().filter_map(|entry| {
+        let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+        Some(Erasing { account, since: Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)? })
+    });
+    Ok(found.collect())
 }
 
 /// Whether the account is one of them.

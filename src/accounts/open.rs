@@ -9,11 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::domain::ids::{AccountId, JobId};
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Index, IndexError};
+use crate::storage::index::{Index, IndexError, scan_all};
 
 const PREFIX: &str = "open/";
-/// Marks read at a time.
-const PAGE: usize = 1_000;
 /// Seconds after which a caller may try again: the rhythm of a full queue.
 const RETRY_AFTER_S: u64 = 2;
 
@@ -43,17 +41,11 @@ impl OpenJobs {
     /// # Errors
     /// When the index fails.
     pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Self, IndexError> {
-        let (mut accounts, mut after) = (HashMap::<AccountId, Open>::new(), None::<String>);
-        loop {
-            let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-            for (account, job) in page.iter().filter_map(|entry| parse(&entry.key)) {
-                accounts.entry(account).or_default().jobs.insert(job);
-            }
-            match page.into_iter().last() {
-                Some(last) => after = Some(last.key),
-                None => return Ok(Self { default_limit, accounts: Mutex::new(accounts) }),
-            }
+        let mut accounts = HashMap::<AccountId, Open>::new();
+        for (account, job) in scan_all(index, PREFIX).await?.iter().filter_map(|entry| parse(&entry.key)) {
+            accounts.entry(account).or_default().jobs.insert(job);
         }
+        Ok(Self { default_limit, accounts: Mutex::new(accounts) })
     }
 
     /// Gives the account a limit of its own, zero for none; without one the default holds.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::accounts::admin::{AdminError, Reply, Request};
-use crate::accounts::book::Book;
 use crate::accounts::control::Answer;
+use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::storage::folder::{DataDir, FolderError};
@@ -127,8 +127,9 @@ fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
-        let outcome = match Book::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await {
-            Ok(book) => book.administer(request.clone()).await,
+        let loaded = AccountStore::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await;
+        let outcome = match loaded {
+            Ok(mut accounts) => accounts.administer(request.clone()).await,
             Err(error) => Err(AdminError::Index(error)),
         };
         index.close().await;

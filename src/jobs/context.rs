@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use actix::Recipient;
 
-use crate::accounts::actor::{GiveBack, ReserveDocument};
-use crate::accounts::{OpenJobs, UsageKey};
+use crate::accounts::actor::ReserveDocument;
+use crate::accounts::{OpenJobs, Returns, UsageKey};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::jobs::store::journal::Journal;
@@ -27,8 +27,8 @@ pub struct Deps {
     pub limits: JobsConfig,
     /// The check at init.
     pub reserve: Recipient<ReserveDocument>,
-    /// Tells the account of a document that was not made.
-    pub give_back: Recipient<GiveBack>,
+    /// Where documents that were not made are given back.
+    pub returns: Returns,
     /// Which jobs are initialized and not started.
     pub open: Arc<OpenJobs>,
     /// What the inputs of jobs count as stored.
@@ -49,12 +49,7 @@ impl Deps {
     /// Tells the account what `give_back` has written.
     pub(in crate::jobs) fn returned(&self, record: &JobRecord) {
         if let Some(usage) = uncounted(record).cloned() {
-            let told = self.give_back.send(GiveBack { usage });
-            actix::spawn(async move {
-                if let Err(error) = told.await {
-                    tracing::error!(error = %error, "an account does not know of a document given back");
-                }
-            });
+            self.returns.give_back(usage);
         }
     }
 }

@@ -12,14 +12,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::index::{Change, Index, IndexError};
+use super::index::{Change, Index, IndexError, scan_all};
 use super::{StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 const PREFIX: &str = "stored/";
-/// Counters read at a time.
-const PAGE: usize = 1_000;
 
 /// What every account has stored, and may store.
 #[derive(Debug)]
@@ -77,19 +75,12 @@ pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Resul
 /// # Errors
 /// When the index fails.
 pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexError> {
-    let (mut found, mut after) = (Vec::new(), None::<String>);
-    loop {
-        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-        found.extend(page.iter().filter_map(|entry| {
-            let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
-            let bytes = i64::from_le_bytes(entry.value.as_slice().try_into().ok()?);
-            Some((account, bytes))
-        }));
-        match page.into_iter().last() {
-            Some(last) => after = Some(last.key),
-            None => return Ok(found),
-        }
-    }
+    let entries = scan_all(index, PREFIX).await?;
+    let found = entries.iter().filter_map(|entry| {
+        let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+        Some((account, i64::from_le_bytes(entry.value.as_slice().try_into().ok()?)))
+    });
+    Ok(found.collect())
 }
 
 impl StorageQuota {

@@ -13,8 +13,8 @@ use actix::{Actor, Addr};
 use clap::Parser;
 use platen::accounts::actor::{Accounts, Administer, Authenticate};
 use platen::accounts::admin::{AdminError, Documents, Renewal, Reply, Request, Settings};
-use platen::accounts::book::Book;
 use platen::accounts::control::{self, ControlSocket};
+use platen::accounts::{AccountStore, Returns};
 use platen::cli::account::AccountArgs;
 use platen::cli::operator::CommandError;
 use platen::cli::token::TokenArgs;
@@ -37,6 +37,7 @@ struct House {
 /// What a service runs of accounts.
 struct Service {
     accounts: Addr<Accounts>,
+    returns: Returns,
     backups: Arc<LiveBackup>,
     index: Arc<dyn Index>,
     clock: Arc<FixedClock>,
@@ -74,11 +75,12 @@ impl House {
         let index: Arc<dyn Index> = opened;
         let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
         let time: Arc<dyn Clock> = clock.clone();
-        let book = Book::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
-        let accounts = Accounts::new(Arc::new(book), self.config.accounts.mailbox_limit).start();
+        let store = AccountStore::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
+        let returns = store.returns();
+        let accounts = Accounts::new(store, self.config.accounts.mailbox_limit).start();
         let served = (accounts.clone(), backups.clone());
         let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
-        Service { accounts, backups, index, clock, socket }
+        Service { accounts, returns, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.

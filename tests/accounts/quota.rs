@@ -1,7 +1,7 @@
 //! The check at init: who may make one more document, and what happens to those that come to nothing.
 
 use platen::accounts::Reservation;
-use platen::accounts::actor::{GiveBack, ReserveDocument};
+use platen::accounts::actor::ReserveDocument;
 use platen::accounts::ledger::UsageKey;
 use platen::domain::ids::AccountId;
 use platen::domain::subscription::Status;
@@ -29,7 +29,7 @@ impl Service {
     async fn fail(&self, usage: UsageKey, job: &str) {
         let change = Change::new().put(format!("job/{job}"), "{}").and(usage.give_back());
         self.index.commit(change).await.unwrap();
-        self.accounts.send(GiveBack { usage }).await.unwrap();
+        self.returns.give_back(usage);
     }
 }
 

@@ -120,9 +120,9 @@ fn counted(house: &House) -> (Sweeper, Arc<Counting>) {
         parts: house.deps.parts.clone(),
         limits: house.deps.limits.clone(),
         reserve: house.deps.reserve.clone(),
-        give_back: house.deps.give_back.clone(),
+        returns: house.deps.returns.clone(),
         open: house.deps.open.clone(),
-        stored: StoredInputs::new(house.book.storage()),
+        stored: StoredInputs::new(house.stored.clone()),
     };
     (Sweeper::new(Arc::new(deps), house.registry.clone()), counting)
 }

@@ -17,7 +17,7 @@ const ONE: &str = "one";
 
 impl House {
     fn stored_bytes(&self) -> u64 {
-        self.book.storage().used(self.accounts[ONE])
+        self.stored.used(self.accounts[ONE])
     }
 
     async fn open_upload(&self, view: &View, part: InputPart) -> CountedUpload {
@@ -68,7 +68,7 @@ async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
     assert_eq!(house.stored_bytes(), 40);
     house.pass(2 * DAY_MS);
     assert_eq!(house.sweep().await.expired, 2);
-    assert_eq!((house.stored_bytes(), house.book.storage().used(house.accounts["two"])), (0, 0));
+    assert_eq!((house.stored_bytes(), house.stored.used(house.accounts["two"])), (0, 0));
 }
 
 /// The store takes them itself, and tells nobody.
@@ -140,7 +140,7 @@ async fn so_many_jobs_may_wait_for_their_start() {
     assert!(house.init(ONE, "", false).await.is_err());
     house.pass(2 * DAY_MS);
     house.sweep().await;
-    assert_eq!(house.book.open_jobs().count(house.accounts[ONE]), 0, "two have expired");
+    assert_eq!(house.open_jobs.count(house.accounts[ONE]), 0, "two have expired");
     house.init(ONE, "", false).await.unwrap();
 }
 
@@ -174,15 +174,11 @@ async fn a_new_life_counts_what_the_last_one_left() {
     let unfinished = house.journal.unfinished().await.unwrap();
     assert_eq!(house.stored_bytes(), 0);
     stored::restore(&house.deps, &unfinished).await.unwrap();
-    assert_eq!((house.stored_bytes(), house.book.open_jobs().count(account)), (377, 2));
+    assert_eq!((house.stored_bytes(), house.open_jobs.count(account)), (377, 2));
     house.registry.send(ResumeJobs(unfinished)).await.unwrap();
     house.pass(2 * DAY_MS);
     house.sweep().await;
-    assert_eq!(
-        (house.stored_bytes(), house.book.open_jobs().count(account)),
-        (300, 0),
-        "one waits for its turn"
-    );
+    assert_eq!((house.stored_bytes(), house.open_jobs.count(account)), (300, 0), "one waits for its turn");
 }
 
 #[actix::test]
@@ -201,9 +197,9 @@ async fn open_jobs_that_are_gone_or_cannot_be_read_take_no_place_in_a_new_life()
         (house.accounts[ONE], gone, unreadable)
     };
     let house = House::open(folder.path(), 0, &[], None).await;
-    assert_eq!(house.book.open_jobs().count(account), 3);
+    assert_eq!(house.open_jobs.count(account), 3);
     stored::restore(&house.deps, &[]).await.unwrap();
-    assert_eq!(house.book.open_jobs().count(account), 1, "places that nobody could give back");
+    assert_eq!(house.open_jobs.count(account), 1, "places that nobody could give back");
     let is_marked = async |(account, job): (AccountId, JobId)| {
         house.index.get(&format!("open/{account}/{job}")).await.unwrap().is_some()
     };

@@ -179,6 +179,24 @@ pub struct Entry {
     pub value: Vec<u8>,
 }
 
+/// Entries that [`scan_all`] reads at a time.
+const PAGE: usize = 1_000;
+
+/// Every entry whose key begins with `prefix`, for what is kept in memory anyway.
+///
+/// # Errors
+/// As [`Index::scan`].
+pub async fn scan_all(index: &dyn Index, prefix: &str) -> Result<Vec<Entry>, IndexError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    loop {
+        let page = index.scan(prefix, entries.last().map(|entry| entry.key.as_str()), PAGE).await?;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        entries.extend(page);
+    }
+}
+
 /// One sorted space of keys. Reading sees a change as soon as it is applied, which may be a moment
 /// before it is durable.
 #[async_trait]
