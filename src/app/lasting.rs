@@ -17,7 +17,7 @@ use crate::storage::backup::{HeldObjects, LiveBackup};
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
-use crate::storage::held::{Deletions, HeldStore};
+use crate::storage::held::Deletions;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
 use crate::storage::s3::{S3Addresses, S3Store};
@@ -46,13 +46,8 @@ impl Lasting {
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let sled = Arc::new(index);
         let index: Arc<dyn Index> = sled.clone();
-        let store = store(config, &folder, index.as_ref()).await?;
-        let mut store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
-        let on_disk = config.storage.objects() != Some(Objects::S3);
-        let deletions = on_disk.then(Deletions::default);
-        if let Some(deletions) = &deletions {
-            store = Arc::new(HeldStore::new(store, deletions.clone()));
-        }
+        let (store, deletions) = store(config, &folder, index.as_ref()).await?;
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
         let held = deletions.map(|deletions| HeldObjects { deletions, folder: folder.objects() });
         let backups = Arc::new(LiveBackup::new(sled, held, &config.storage));
         #[cfg(debug_assertions)]
@@ -89,16 +84,17 @@ impl Lasting {
     }
 }
 
-/// The store of objects that the settings name, which may be trusted with the index.
+/// The store of objects that the settings name, which may be trusted with the index, and what a backup holds of a disk.
 async fn store(
     config: &Config,
     folder: &DataDir,
     index: &dyn Index,
-) -> Result<Arc<dyn ObjectStore>, AppError> {
+) -> Result<(Arc<dyn ObjectStore>, Option<Deletions>), AppError> {
     if config.storage.objects() != Some(Objects::S3) {
         let store = disk(config, folder).await?;
         index_check::check(index, &store).await?;
-        return Ok(Arc::new(store));
+        let deletions = store.deletions().clone();
+        return Ok((Arc::new(store), Some(deletions)));
     }
     let bucket = bucket(config, folder).await?;
     let store = bucket.clone().belonging_to(index).await?;
@@ -112,7 +108,7 @@ async fn store(
         )
     })??;
     store.claim(index).await?;
-    Ok(Arc::new(store))
+    Ok((Arc::new(store), None))
 }
 
 /// The store of objects that the settings name. A bucket belongs to the index from now on, whosever it was.

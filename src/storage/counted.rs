@@ -124,13 +124,13 @@ impl StagedObject for Counted {
     }
 }
 
-/// Counts what the store itself failed; that an object is not there, or too large, is an answer.
+/// Counts what the store itself failed; that an object is not there, is too large, or waits for a backup is an answer.
 fn noted<T>(
     metrics: &StoreMetrics,
     operation: &'static str,
     done: Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if matches!(done, Err(StoreError::Failed(_))) {
+    if done.as_ref().is_err_and(|error| matches!(error, StoreError::Failed(_)) && !error.is_held()) {
         metrics.errors.of([operation]).inc();
     }
     done

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
+use super::held::{self, Deletions};
 use super::place::{self, Place, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
@@ -25,6 +26,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct DiskStore {
     place: Arc<Place>,
+    deletions: Deletions,
 }
 
 impl DiskStore {
@@ -43,7 +45,13 @@ impl DiskStore {
     /// When the file system refuses.
     pub async fn with_free_limit(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         let place = blocking(move || Place::open(root, free_limit_bytes)).await?;
-        Ok(Self { place: Arc::new(place) })
+        Ok(Self { place: Arc::new(place), deletions: Deletions::default() })
+    }
+
+    /// Lets a backup hold deletions.
+    #[must_use]
+    pub fn deletions(&self) -> &Deletions {
+        &self.deletions
     }
 
     async fn run<T: Send + 'static>(
@@ -58,20 +66,23 @@ impl DiskStore {
 #[async_trait]
 impl ObjectStore for DiskStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let place = Arc::clone(&self.place);
-        Ok(Box::new(Staged { place, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
+        let (place, deletions) = (Arc::clone(&self.place), self.deletions.clone());
+        Ok(Box::new(Staged { place, deletions, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
-        let key = *key;
-        self.run(move |place| {
+        let target = *key;
+        let meta = self.run(move |place| {
             let file = place.append(None, &bytes)?;
-            place.publish(file, &key)
-        })
-        .await
+            place.publish(file, &target)
+        });
+        let meta = meta.await?;
+        self.deletions.forget(std::slice::from_ref(key));
+        Ok(meta)
     }
 
     async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
         self.run(move |place| {
             let (file, meta) = place.read(&key)?;
@@ -82,6 +93,7 @@ impl ObjectStore for DiskStore {
     }
 
     async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
         self.run(move |place| {
             let (file, meta) = place.read(&key)?;
@@ -99,15 +111,20 @@ impl ObjectStore for DiskStore {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let (from, to) = (*from, *to);
-        self.run(move |place| place.copy(&from, &to)).await
+        self.deletions.check(from)?;
+        let (source, target) = (*from, *to);
+        let meta = self.run(move |place| place.copy(&source, &target)).await?;
+        self.deletions.forget(std::slice::from_ref(to));
+        Ok(meta)
     }
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
         self.run(move |place| place.read(&key).map(|(_, meta)| meta)).await
     }
 
+    /// Hidden objects are listed: who sweeps must find them.
     async fn list(
         &self,
         folder: Folder,
@@ -118,8 +135,24 @@ impl ObjectStore for DiskStore {
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
-        let key = *key;
-        self.run(move |place| place.remove(&key)).await
+        self.delete_all(std::slice::from_ref(key)).await
+    }
+
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        let may_delete = self.deletions.begin();
+        for key in keys.iter().copied().filter(|key| may_delete.is_some() || !held::is_copied(key)) {
+            self.run(move |place| place.remove(&key)).await?;
+        }
+        if may_delete.is_some() {
+            self.deletions.forget(keys);
+            return Ok(());
+        }
+        let mut kept = keys.iter().filter(|key| held::is_copied(key)).peekable();
+        if kept.peek().is_none() {
+            return Ok(());
+        }
+        self.deletions.hide(kept);
+        Err(held::refusal())
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
@@ -140,6 +173,7 @@ impl ObjectStore for DiskStore {
 /// An object that is being written: gathered in memory until it is worth a write.
 struct Staged {
     place: Arc<Place>,
+    deletions: Deletions,
     limit_bytes: u64,
     bytes: u64,
     gathered: Vec<u8>,
@@ -167,12 +201,14 @@ impl StagedObject for Staged {
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         within(self.bytes, self.limit_bytes)?;
-        let (key, this) = (*key, *self);
-        blocking(move || {
-            let file = this.place.append(this.file, &this.gathered)?;
-            this.place.publish(file, &key)
-        })
-        .await
+        let (target, Self { place, deletions, gathered, file, .. }) = (*key, *self);
+        let meta = blocking(move || {
+            let file = place.append(file, &gathered)?;
+            place.publish(file, &target)
+        });
+        let meta = meta.await?;
+        deletions.forget(std::slice::from_ref(key));
+        Ok(meta)
     }
 }
 

@@ -120,6 +120,43 @@ pub enum ByteRange {
     Last(u64),
 }
 
+impl ByteRange {
+    /// The one range that a `Range` header asks for. Several ranges, another unit and a spelling that makes no sense count
+    /// as no range (RFC 9110, section 14.2).
+    #[must_use]
+    pub fn parse(header: &str) -> Option<Self> {
+        let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+        let (first, last) = (first.trim(), last.trim());
+        if first.is_empty() {
+            return last.parse().ok().map(Self::Last);
+        }
+        let first: u64 = first.parse().ok()?;
+        if last.is_empty() {
+            return Some(Self::From(first, None));
+        }
+        let last: u64 = last.parse().ok()?;
+        (first <= last).then_some(Self::From(first, Some(last)))
+    }
+
+    /// First byte and length of the range in an object of so many bytes.
+    ///
+    /// # Errors
+    /// `Range` when it lies outside.
+    pub fn within(self, bytes: u64) -> Result<(u64, u64), StoreError> {
+        match self {
+            Self::From(first, last) if first < bytes && last.is_none_or(|last| last >= first) => {
+                let last = last.unwrap_or(u64::MAX).min(bytes - 1);
+                Ok((first, last - first + 1))
+            }
+            Self::Last(count) if count > 0 && bytes > 0 => {
+                let count = count.min(bytes);
+                Ok((bytes - count, count))
+            }
+            Self::From(..) | Self::Last(_) => Err(StoreError::Range { bytes }),
+        }
+    }
+}
+
 /// An object being read.
 pub struct ObjectReader {
     /// The whole object.
@@ -218,16 +255,5 @@ fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
 
 /// First byte and length of a reading.
 fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
-    match range {
-        None => Ok((0, bytes)),
-        Some(ByteRange::From(first, last)) if first < bytes && last.is_none_or(|last| last >= first) => {
-            let last = last.unwrap_or(u64::MAX).min(bytes - 1);
-            Ok((first, last - first + 1))
-        }
-        Some(ByteRange::Last(count)) if count > 0 && bytes > 0 => {
-            let count = count.min(bytes);
-            Ok((bytes - count, count))
-        }
-        Some(ByteRange::From(..) | ByteRange::Last(_)) => Err(StoreError::Range { bytes }),
-    }
+    range.map_or(Ok((0, bytes)), |range| range.within(bytes))
 }
