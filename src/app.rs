@@ -127,7 +127,7 @@ impl App {
             templates,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
-            addresses: lasting.addresses(&config, &clock, public_url.clone())?,
+            presigned_urls: lasting.presigned_urls(&config, &clock, public_url.clone())?,
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
             outbound,

@@ -220,7 +220,7 @@ pub enum AdminError {
     },
     /// The id is that of an account that was deleted.
     #[error("what account {0} had is still being erased; take another id, or wait for an hour and more")]
-    Erasing(AccountId),
+    StillErasing(AccountId),
     /// The token would never open anything.
     #[error("a token cannot expire at {}, which is over; give a later date", .0.rfc3339())]
     Expired(Timestamp),

@@ -1,8 +1,8 @@
-//! The control socket: the operator's commands reach the running service here, one JSON line each way; a backup has
-//! more to say (`storage/backup`).
+//! The control socket, over which the operator's commands reach the running service: one JSON line each way, and a protocol
+//! of its own for a backup (`storage/backup`).
 //!
-//! The socket has mode 0600 in a folder of mode 0700, and the peer must be the service's own user or
-//! root: whoever may ask can read the data folder anyway.
+//! Hazard: whoever may write to it makes tokens for any account. So it has mode 0600 in a folder of mode 0700, and the peer
+//! must be the service's own user or root, who can read the data folder anyway.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ fn bind(path: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Who answers, and within which limits.
+/// What connections are served with.
 struct Served {
     accounts: Addr<Accounts>,
     backups: Arc<LiveBackup>,
@@ -140,7 +140,7 @@ async fn accept(listener: UnixListener, served: Arc<Served>) {
             let time = Duration::from_millis(served.config.control_timeout_ms);
             match tokio::time::timeout(time, served.converse(stream)).await {
                 Ok(Ok(None)) => {}
-                // It has a time of its own, and tells of its end itself.
+                // A backup has a time limit of its own and logs its end.
                 Ok(Ok(Some(mut stream))) => drop(served.backups.serve(&mut stream).await),
                 Ok(Err(error)) => tracing::warn!(%error, "a control connection failed"),
                 Err(_) => tracing::warn!("a control connection took too long and was closed"),
@@ -151,7 +151,7 @@ async fn accept(listener: UnixListener, served: Arc<Served>) {
 }
 
 impl Served {
-    /// Answers one request; gives back the connection of one for a backup.
+    /// Answers one request; returns the connection where the request is for a backup.
     async fn converse(&self, stream: UnixStream) -> std::io::Result<Option<BufReader<UnixStream>>> {
         let peer = stream.peer_cred()?.uid();
         if peer != 0 && peer != nix::unistd::geteuid().as_raw() {
@@ -163,7 +163,7 @@ impl Served {
         let line_limit = self.config.control_line_limit_bytes;
         (&mut stream).take(line_limit + 1).read_until(b'\n', &mut line).await?;
         if line.is_empty() {
-            // Who only looks whether somebody is there.
+            // A connection that only tests whether a service runs.
             return Ok(None);
         }
         let answer = if line.len() as u64 > line_limit {

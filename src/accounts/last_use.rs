@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::clock::Timestamp;
 use crate::domain::ids::TokenId;
-use crate::storage::index::{Change, Index, IndexError, scan_all};
+use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
 
 const PREFIX: &str = "seen/";
 const HOUR_MS: u64 = 3_600_000;
@@ -19,7 +19,7 @@ impl LastUses {
     /// Those that the index has of tokens that are `known`. The write of a use does not wait for a revocation and may
     /// come after it; entries without their token are deleted here, or they would stay for ever.
     pub async fn load(index: &dyn Index, known: impl Fn(TokenId) -> bool) -> Result<Self, IndexError> {
-        let (mut hours, mut stale) = (HashMap::new(), Change::new());
+        let (mut hours, mut stale) = (HashMap::new(), WriteBatch::new());
         for entry in scan_all(index, PREFIX).await? {
             let token = entry.key.strip_prefix(PREFIX).and_then(|token| token.parse().ok());
             let hour = || Timestamp::parse(std::str::from_utf8(&entry.value).ok()?);
@@ -35,13 +35,13 @@ impl LastUses {
     }
 
     /// Notes a use; what is to be written when it is the first one in its hour.
-    pub fn note(&mut self, token: TokenId, now: Timestamp) -> Option<Change> {
+    pub fn note(&mut self, token: TokenId, now: Timestamp) -> Option<WriteBatch> {
         let hour = Timestamp(now.0 - now.0 % HOUR_MS);
         if self.0.get(&token).is_some_and(|noted| *noted >= hour) {
             return None;
         }
         self.0.insert(token, hour);
-        Some(Change::new().put(key(token), hour.sortable()))
+        Some(WriteBatch::new().put(key(token), hour.sortable()))
     }
 
     /// The beginning of the hour in which the token was used last, if it ever was.

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::domain::ids::AccountId;
 use crate::domain::subscription::{Account, Period};
 use crate::problem::Problem;
-use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::index::{Index, IndexError, WriteBatch};
 
 /// The documents of one account in one period. A job's record remembers it, for giving back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ impl UsageKey {
 
     /// What a final job without output adds to the batch of its last record; [`Returns::give_back`] follows when that
     /// is durable.
-    pub fn give_back(&self) -> Change {
-        Change::new().add(self.counter(), -1)
+    pub fn give_back(&self) -> WriteBatch {
+        WriteBatch::new().add(self.counter(), -1)
     }
 
     /// The key of the counter.
@@ -46,8 +46,8 @@ impl UsageKey {
         Ok(u64::try_from(index.counter(&self.counter()).await?).unwrap_or(0))
     }
 
-    fn take(&self) -> Change {
-        Change::new().add(self.counter(), 1)
+    fn take(&self) -> WriteBatch {
+        WriteBatch::new().add(self.counter(), 1)
     }
 }
 
@@ -146,7 +146,7 @@ pub struct Reservation {
 
 impl Reservation {
     /// What goes into the same batch as the job's record.
-    pub fn change(&self) -> Change {
+    pub fn change(&self) -> WriteBatch {
         self.usage.as_ref().map(UsageKey::take).unwrap_or_default()
     }
 

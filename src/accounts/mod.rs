@@ -9,7 +9,7 @@
 pub mod actor;
 pub mod admin;
 pub mod control;
-pub mod erasing;
+pub mod deleted;
 mod last_use;
 pub mod ledger;
 pub mod open;

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::admin::{
     AccountView, AdminError, Documents, Expiry, NAME_LIMIT, Renewal, Reply, Request, Settings, TokenView,
 };
-use super::erasing::{self, Erasing};
+use super::deleted::{self, DeletedAccount};
 use super::last_use::{self, LastUses};
 use super::ledger::{Ledger, Reservation, Returns, UsageKey};
 use super::open::OpenJobs;
@@ -24,7 +24,7 @@ use crate::config::AccountsConfig;
 use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::{Account, Status};
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Change, Index, IndexError, scan_all};
+use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
 use crate::storage::{StorageQuota, record};
 
 /// Version of the account and token records.
@@ -57,7 +57,7 @@ impl std::fmt::Debug for AccountStore {
 /// An order that may be carried out.
 pub(super) struct Decision {
     at: Timestamp,
-    batch: Change,
+    batch: WriteBatch,
     effect: Effect,
     /// The id that the operator gives to a new account: refused while that of a deleted one.
     given_id: Option<AccountId>,
@@ -87,9 +87,9 @@ impl Decision {
     /// Reads what the answer needs and writes what the order changes.
     pub async fn write(self, index: Arc<dyn Index>) -> Result<Written, AdminError> {
         if let Some(id) = self.given_id
-            && erasing::has(&*index, id).await?
+            && deleted::has(&*index, id).await?
         {
-            return Err(AdminError::Erasing(id));
+            return Err(AdminError::StillErasing(id));
         }
         let mut stored = Vec::with_capacity(self.counters.len());
         for counter in &self.counters {
@@ -180,7 +180,7 @@ impl AccountStore {
     }
 
     /// Whose token this is, and what is to be written of its use, without haste.
-    pub(super) fn authenticate(&mut self, text: &str) -> Result<(AccountId, Change), Problem> {
+    pub(super) fn authenticate(&mut self, text: &str) -> Result<(AccountId, WriteBatch), Problem> {
         let now = self.now();
         let found = token::hash(text).and_then(|hash| self.records.token_with(&hash));
         let unauthorized = |detail| Problem::new(Code::Unauthorized, detail);
@@ -239,7 +239,7 @@ impl AccountStore {
     /// Whether an order may be carried out, and what it changes.
     pub(super) fn decide(&self, request: Request) -> Result<Decision, AdminError> {
         let now = self.now();
-        let (mut batch, mut given_id) = (Change::new(), None);
+        let (mut batch, mut given_id) = (WriteBatch::new(), None);
         let effect = match request {
             Request::CreateAccount { name, plan, documents_per_month, id } => {
                 given_id = id;
@@ -265,7 +265,9 @@ impl AccountStore {
                 std::slice::from_ref(account)
             }
             Effect::DeleteAccount(account) => {
-                batch = Erasing { account: account.id, since: now }.begin().delete(account_key(account.id));
+                batch = DeletedAccount { account: account.id, since: now }
+                    .begin()
+                    .delete(account_key(account.id));
                 for token in self.records.tokens_of(account.id) {
                     batch = without_token(batch, token.id);
                 }
@@ -478,7 +480,7 @@ fn token_key(id: TokenId) -> String {
     format!("{TOKEN_PREFIX}{id}")
 }
 
-fn without_token(batch: Change, id: TokenId) -> Change {
+fn without_token(batch: WriteBatch, id: TokenId) -> WriteBatch {
     batch.delete(token_key(id)).delete(last_use::key(id))
 }
 

@@ -12,15 +12,15 @@ use crate::accounts::Accounts;
 use crate::accounts::control::{self, ControlError, ControlSocket};
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
-use crate::storage::addresses::{Addresses, OwnAddresses};
 use crate::storage::backup::{HeldObjects, LiveBackup};
 use crate::storage::counted::CountedStore;
+use crate::storage::deletions::Deletions;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
-use crate::storage::held::Deletions;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
-use crate::storage::s3::{S3Addresses, S3Store};
+use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrls};
+use crate::storage::s3::{S3PresignedUrls, S3Store};
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::repair::index_check;
@@ -68,17 +68,17 @@ impl Lasting {
         control::serve(&self.control_socket, (accounts, self.backups.clone()), &config.accounts)
     }
 
-    /// Addresses of our own routes, or of the store itself where it has some.
-    pub fn addresses(
+    /// PresignedUrls of our own routes, or of the store itself where it has some.
+    pub fn presigned_urls(
         &self,
         config: &Config,
         clock: &Arc<dyn Clock>,
         base: String,
-    ) -> Result<Arc<dyn Addresses>, StoreError> {
+    ) -> Result<Arc<dyn PresignedUrls>, StoreError> {
         let lifetime_s = config.storage.address_ttl_s;
-        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
+        let own = OwnPresignedUrls::new(self.signer.clone(), clock.clone(), base, lifetime_s);
         Ok(match config.storage.objects() {
-            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Some(Objects::S3) => Arc::new(S3PresignedUrls::new(&config.s3, lifetime_s, clock.clone(), own)?),
             Some(Objects::Disk) | None => Arc::new(own),
         })
     }

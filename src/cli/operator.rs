@@ -12,7 +12,7 @@ use crate::accounts::control::Answer;
 use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::folder::{DataDir, FolderError};
+use crate::storage::folder::{DataDir, DataDirError};
 use crate::storage::index::{Index, IndexError, SledIndex};
 
 /// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.
@@ -38,7 +38,7 @@ pub enum CommandError {
     },
     /// The data folder cannot be used.
     #[error(transparent)]
-    Folder(#[from] FolderError),
+    Folder(#[from] DataDirError),
     /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),

@@ -12,8 +12,8 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::pipeline::Parts;
-use crate::storage::Landing;
-use crate::storage::index::Change;
+use crate::storage::UploadStaging;
+use crate::storage::index::WriteBatch;
 
 /// Shared by the registry and all job actors.
 pub struct Deps {
@@ -37,12 +37,12 @@ pub struct Deps {
 
 impl Deps {
     /// Where uploads land.
-    pub(in crate::jobs) fn landing(&self) -> Landing {
-        self.parts.store.landing()
+    pub(in crate::jobs) fn upload_staging(&self) -> UploadStaging {
+        self.parts.store.upload_staging()
     }
 
     /// The part of a job's last batch that gives its document back, if it made none.
-    pub(in crate::jobs) fn give_back(record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn give_back(record: &JobRecord) -> WriteBatch {
         uncounted(record).map(UsageKey::give_back).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! A store that counts: what goes through another store, in bytes, objects and failures.
+//! A store in front of another one that counts bytes, objects and failures for the metrics.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 
 use super::{
-    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    UploadStaging,
 };
 use crate::telemetry::StoreMetrics;
 
@@ -84,8 +85,8 @@ impl ObjectStore for CountedStore {
         Ok(())
     }
 
-    fn landing(&self) -> Landing {
-        self.inner.landing()
+    fn upload_staging(&self) -> UploadStaging {
+        self.inner.upload_staging()
     }
 
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {

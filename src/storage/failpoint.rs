@@ -12,9 +12,10 @@ use bytes::Bytes;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::index::{Change, Entry, Index, IndexError};
+use super::index::{Entry, Index, IndexError, WriteBatch};
 use super::{
-    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    UploadStaging,
 };
 
 /// The variable that names the file with the number.
@@ -54,7 +55,7 @@ pub fn wrap(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> (Arc<dyn Inde
 }
 
 impl Switch {
-    /// Passes one point, or does not.
+    /// Counts one point down, and kills the process at zero.
     fn pass(&self) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(number) = std::fs::read_to_string(&self.file) else {
@@ -64,7 +65,7 @@ impl Switch {
         let now = left.or_else(|| number.trim().parse().ok()).map(|left| left.saturating_sub(1));
         *left = now;
         if now == Some(0) {
-            // Nothing of this process runs on after it.
+            // SIGKILL cannot be caught: nothing of this process runs after it.
             let _ = kill(Pid::this(), Signal::SIGKILL);
         }
     }
@@ -129,13 +130,13 @@ impl ObjectStore for FailingStore {
         self.switch.around(self.inner.copy(from, to)).await
     }
 
-    /// `delete_all` is the default, one by one: so there is a point between any two.
+    /// `delete_all` is the trait's own, object by object, so that there is a fail point between any two.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         self.switch.around(self.inner.delete(key)).await
     }
 
-    fn landing(&self) -> Landing {
-        self.inner.landing()
+    fn upload_staging(&self) -> UploadStaging {
+        self.inner.upload_staging()
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
@@ -160,11 +161,11 @@ impl StagedObject for FailingStaged {
 
 #[async_trait]
 impl Index for FailingIndex {
-    async fn commit(&self, change: Change) -> Result<(), IndexError> {
+    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.switch.around(self.inner.commit(change)).await
     }
 
-    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.switch.around(self.inner.write_unsynced(change)).await
     }
 

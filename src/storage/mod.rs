@@ -1,22 +1,35 @@
-//! Objects and index: what lasts.
+//! Everything that lasts: objects (`ObjectStore`) and records (`index`).
+//!
+//! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
+//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies presigned URLs ([`presign`]) and
+//! hands them out ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
+//!
+//! | File | What it is |
+//! |---|---|
+//! | `disk`, `object_files`, `s3` | the two stores |
+//! | `counted`, `failpoint` | stores in front of a store: metrics, crashes for tests |
+//! | `upload_staging` | where an upload arrives before it is an input |
+//! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
+//! | `quota` | bytes stored by each account |
+//! | `folder`, `backup` | the data folder and copies of it |
 
-pub mod addresses;
 pub mod backup;
 pub mod counted;
+pub mod deletion_log;
+pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
 pub mod folder;
-pub mod held;
 pub mod index;
 pub mod key;
-pub mod landing;
-pub mod leftovers;
-mod place;
+mod object_files;
 pub mod presign;
+pub mod presigned_urls;
 pub mod quota;
 pub mod record;
 pub mod s3;
+pub mod upload_staging;
 pub mod walk;
 
 use std::io::{self, ErrorKind};
@@ -27,8 +40,8 @@ use bytes::Bytes;
 use nix::sys::statvfs::statvfs;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
-pub use landing::Landing;
 pub use quota::{CountedUpload, StorageQuota, StoredBytes};
+pub use upload_staging::UploadStaging;
 
 use crate::problem::{Code, Problem};
 
@@ -65,16 +78,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it is the store that cannot be reached, or fails: what was asked may succeed later.
+    /// Whether the store cannot be reached or fails for now: the same request may succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
     }
 
-    /// Whether it is a deletion that waits for the end of a backup: what was to go is swept after it.
+    /// Whether it refuses a deletion while a backup is being made; a later sweep deletes the object.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        // The system's own is another one.
+        // The file system's own `EBUSY` has an error number.
         matches!(self, Self::Failed(cause)
             if cause.kind() == ErrorKind::ResourceBusy && cause.raw_os_error().is_none())
     }
@@ -99,7 +112,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// Seconds after which a store may be there again.
+/// `Retry-After` while the store does not answer.
 const SILENT_RETRY_AFTER_S: u64 = 10;
 
 /// What is known of an object.
@@ -231,9 +244,9 @@ pub trait ObjectStore: Send + Sync {
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
 
-    /// Where uploads land to whose addresses this store's callers are sent.
-    fn landing(&self) -> Landing {
-        Landing::Final
+    /// Where an upload arrives to which callers got a presigned URL.
+    fn upload_staging(&self) -> UploadStaging {
+        UploadStaging::Direct
     }
 
     /// Removes the objects, the first one before all others; some may be gone when it fails.

@@ -1,18 +1,19 @@
 //! How many bytes each account has stored, and how many it may: the number in memory decides.
 //!
-//! Uploads and templates cost their sender nothing and stay for a day or for ever, so that without a bound one account
-//! fills the disk of all. Whoever writes counts first, in one step that also checks: of two uploads at the same moment
-//! only as many bytes are taken as there is room for. What does not become durable is given back when its
+//! Hazard: uploads and templates cost their sender nothing and stay for a day or for ever, so one account could fill the
+//! disk of all. So bytes are counted before they are written, and check and count are one step: of two uploads at the
+//! same moment only as many bytes are taken as the quota has left. What does not become durable is given back when its
 //! [`StoredBytes`] is dropped.
 //!
-//! After a restart the number is made again without looking at what is stored: templates have a counter in the index,
-//! which moves in the batch of their record ([`counter`]); inputs of jobs that have not ended are few, and whoever
-//! keeps them counts them again.
+//! After a restart the numbers are read, not measured: templates have a counter in the index, which changes in the batch
+//! of their record ([`counter`]); inputs of jobs that have not ended are few, and the job registry counts them again.
+//!
+//! A plain type under a lock, not an actor: it is asked for every chunk of an upload, and a mailbox would add a wait to each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::index::{Change, Index, IndexError, scan_all};
+use super::index::{Index, IndexError, WriteBatch, scan_all};
 use super::{StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
@@ -47,11 +48,11 @@ pub struct StoredBytes {
 pub struct CountedUpload {
     staged: Box<dyn StagedObject>,
     stored: StoredBytes,
-    /// How it begins.
+    /// Its first bytes, which say what it is.
     start: Vec<u8>,
 }
 
-/// So much of an upload's beginning is remembered.
+/// So many first bytes of an upload are kept.
 const START_BYTES: usize = 4;
 
 /// The key of the counter that holds what an account's templates count.
@@ -60,14 +61,14 @@ pub fn counter(account: AccountId) -> String {
     format!("{PREFIX}{account}")
 }
 
-/// The batch that makes a counter what it should be, when nobody else changes it.
+/// The batch that sets a counter to `bytes`, if nothing else changes it meanwhile.
 ///
 /// # Errors
 /// When the index fails.
-pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<Change, IndexError> {
+pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<WriteBatch, IndexError> {
     let key = counter(account);
     let delta = signed(bytes).saturating_sub(index.counter(&key).await?);
-    Ok(if delta == 0 { Change::new() } else { Change::new().add(key, delta) })
+    Ok(if delta == 0 { WriteBatch::new() } else { WriteBatch::new().add(key, delta) })
 }
 
 /// The accounts that have a counter, with what it says.
@@ -126,8 +127,8 @@ impl StorageQuota {
         StoredBytes { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
 
-    /// Makes `from` bytes of the account `to`; where it is checked, and they become more, `replaced` bytes of others are
-    /// free for them.
+    /// Replaces `from` counted bytes of the account by `to`. Where `is_checked` and they grow, the limit holds as if
+    /// `replaced` bytes of the account were free already.
     fn change(
         &self,
         account: AccountId,
@@ -154,7 +155,7 @@ impl StorageQuota {
 }
 
 impl StoredBytes {
-    /// The same, where so many bytes that count already go when it is durable: their room is free for it.
+    /// The same, where so many bytes that count now are deleted once this is durable: they do not stand against it.
     #[must_use]
     pub fn replacing(mut self, bytes: u64) -> Self {
         self.replaced = bytes;

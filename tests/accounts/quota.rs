@@ -6,7 +6,7 @@ use platen::accounts::ledger::UsageKey;
 use platen::domain::ids::AccountId;
 use platen::domain::subscription::Status;
 use platen::problem::{Code, Problem};
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 
 use super::{House, Service, documents, renewal, status};
 
@@ -18,7 +18,7 @@ impl Service {
     /// What the job registry does at init: reserve, write with the job's record, keep.
     async fn init(&self, account: AccountId, job: &str) -> Result<UsageKey, Problem> {
         let reservation = self.reserve(account).await?;
-        let change = Change::new().put(format!("job/{job}"), "{}").and(reservation.change());
+        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(reservation.change());
         self.index.commit(change).await.unwrap();
         let usage = reservation.usage().unwrap().clone();
         reservation.keep();
@@ -27,7 +27,7 @@ impl Service {
 
     /// What a job does that ends without output.
     async fn fail(&self, usage: UsageKey, job: &str) {
-        let change = Change::new().put(format!("job/{job}"), "{}").and(usage.give_back());
+        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(usage.give_back());
         self.index.commit(change).await.unwrap();
         self.returns.give_back(usage);
     }

@@ -3,7 +3,7 @@
 use platen::accounts::admin::Request;
 use platen::domain::ids::TokenId;
 use platen::problem::Code;
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 
 use super::House;
 
@@ -85,7 +85,7 @@ async fn the_last_use_is_known_after_a_restart() {
     for _ in 0..1_000 {
         service.authenticate(&token).await.unwrap();
     }
-    let stale = Change::new().put(format!("seen/{}", TokenId::generate()), "2026-01-10T00:00:00Z");
+    let stale = WriteBatch::new().put(format!("seen/{}", TokenId::generate()), "2026-01-10T00:00:00Z");
     service.index.commit(stale).await.unwrap();
     service.stop().await;
     let service = house.service().await;

@@ -6,8 +6,8 @@ use platen::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use platen::jobs::registry::requests::ResumeJobs;
 use platen::jobs::store::stored_inputs as stored;
 use platen::problem::{Code, Problem};
-use platen::storage::index::Change;
-use platen::storage::{CountedUpload, Landing};
+use platen::storage::index::WriteBatch;
+use platen::storage::{CountedUpload, UploadStaging};
 
 use crate::house::{House, View};
 use crate::retention::DAY_MS;
@@ -44,7 +44,7 @@ fn of(view: &View) -> (AccountId, JobId) {
 #[actix::test]
 async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
     let house = House::build(0, &[("accounts.stored_bytes_limit", "100")]).await;
-    if house.store.landing() == Landing::Apart {
+    if house.store.upload_staging() == UploadStaging::Staged {
         return uploads_to_a_bucket_count_from_the_start(&house).await;
     }
     let first = house.init(ONE, "", false).await.unwrap();
@@ -75,7 +75,7 @@ async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
 async fn uploads_to_a_bucket_count_from_the_start(house: &House) {
     let key = |view: &View| {
         let (account, job) = of(view);
-        house.store.landing().of(&platen::storage::StorageKey::JobTemplate(account, job))
+        house.store.upload_staging().of(&platen::storage::StorageKey::JobTemplate(account, job))
     };
     let first = house.init(ONE, "", false).await.unwrap();
     house.store.put(&key(&first), Bytes::from(vec![b' '; 60])).await.unwrap();
@@ -166,7 +166,7 @@ async fn a_new_life_counts_what_the_last_one_left() {
         (house.accounts[ONE], house.store.clone())
     };
     let mut house = House::open(folder.path(), 0, &[], None).await;
-    if store.landing() == Landing::Apart {
+    if store.upload_staging() == UploadStaging::Staged {
         // Another bucket: nothing is found there, and uploads count from the start on.
         return;
     }
@@ -191,7 +191,7 @@ async fn open_jobs_that_are_gone_or_cannot_be_read_take_no_place_in_a_new_life()
         let gone = of(&house.init(ONE, "", false).await.unwrap());
         let unreadable = of(&house.init(ONE, "", false).await.unwrap());
         let record = |(account, job): (AccountId, JobId)| format!("job/{account}/{job}");
-        let damage = Change::new().delete(record(gone)).put(record(unreadable), "nonsense");
+        let damage = WriteBatch::new().delete(record(gone)).put(record(unreadable), "nonsense");
         house.index.commit(damage).await.unwrap();
         house.index.close().await;
         (house.accounts[ONE], gone, unreadable)

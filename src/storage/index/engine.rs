@@ -17,9 +17,9 @@ use super::value::{self, failed};
 use super::{Change, IndexError, Step};
 use crate::config::StorageConfig;
 
-/// A key that every index has; the index' own keys begin so.
+/// A key that every index has; keys of the index itself begin with `~`.
 const MARK: &str = "~mark";
-/// The file that says that the key is there.
+/// The file that says that the index has the key [`MARK`].
 const SAYS_SO: &str = "marked";
 
 /// The lock of a database that was just closed lives on for a moment in a child process that was
@@ -36,7 +36,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// The caller may have gone; then nobody needs to know.
+    /// A caller that does not wait any more is no error.
     fn answer(self, outcome: Result<(), IndexError>) {
         drop(self.answer.send(outcome));
     }
@@ -48,7 +48,7 @@ pub(super) struct Engine {
     log: File,
     path: PathBuf,
     space: DiskSpace,
-    /// What failed in an earlier write: the files may lack it, so nothing more is promised.
+    /// The error of an earlier write. The files may lack it, so no later write is accepted.
     broken: Mutex<Option<String>>,
     /// Files beside the log that are on the disk.
     blobs: Mutex<HashSet<OsString>>,
@@ -61,12 +61,12 @@ impl Engine {
     pub(super) fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
         let free_limit_bytes = config.free_limit_bytes;
         if !path.join(SAYS_SO).exists() {
-            // What is made by half would have to be told from what is damaged.
+            // A new index that a full disk leaves half made could not be told from a damaged one.
             std::fs::create_dir_all(path).map_err(|error| space::refused(path, &error))?;
             space::check_free(path, free_limit_bytes)?;
         }
         Self::open_files(path, config).map_err(|refusal| {
-            // Whatever the database says of a full disk, space comes first: its files may be as good as ever.
+            // On a full disk sled reports damage, although its files may be whole.
             match (&refusal, space::check_free(path, free_limit_bytes)) {
                 (IndexError::Damaged { .. }, Err(full)) => full,
                 _ => refusal,
@@ -100,7 +100,7 @@ impl Engine {
         let mut noted = self.noted();
         let applied = match self.ready(bytes) {
             Ok(()) => self.apply_group(group),
-            // There may be space for the small ones beside a large one.
+            // A large change may not fit where small ones do.
             Err(IndexError::Full { .. }) => self.apply_each(group),
             Err(refusal) => return answer_all(group, &refusal),
         };
@@ -218,7 +218,7 @@ impl Engine {
             if !synced.contains(&name) {
                 match File::open(folder.join(&name)) {
                     Ok(file) => file.sync_all()?,
-                    // sled removed it, so nothing needs it.
+                    // sled removed it meanwhile.
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),
                 }

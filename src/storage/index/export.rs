@@ -119,8 +119,8 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::storage::index::Change;
     use crate::storage::index::Index;
+    use crate::storage::index::WriteBatch;
 
     /// Everything in an index, counters by their number.
     async fn all(index: &SledIndex) -> BTreeMap<String, Exported> {
@@ -149,7 +149,7 @@ mod tests {
         const COUNTERS: u64 = 3_000;
         let folder = tempfile::tempdir().unwrap();
         let index = Arc::new(SledIndex::open(folder.path(), &Config::default().storage).await.unwrap());
-        let full = (0..COUNTERS).fold(Change::new(), |change, at| change.add(format!("c/{at:05}"), 5));
+        let full = (0..COUNTERS).fold(WriteBatch::new(), |change, at| change.add(format!("c/{at:05}"), 5));
         let large = |round: u64| vec![u8::try_from(round % 251).unwrap(); 5_000];
         index.commit(full.put("moved/0", large(0))).await.unwrap();
         let stop = Arc::new(AtomicBool::new(false));
@@ -158,7 +158,7 @@ mod tests {
             let mut round: u64 = 0;
             while !stopped.load(Ordering::Relaxed) {
                 let (from, to) = (round * 7_919 % COUNTERS, (round * 104_729 + 1) % COUNTERS);
-                let change = Change::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
+                let change = WriteBatch::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
                 let next = round + 1;
                 let change =
                     change.delete(format!("moved/{round}")).put(format!("moved/{next}"), large(next));

@@ -14,9 +14,9 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::task::spawn_blocking;
 
-use super::wire::Chunks;
+use super::client::Chunks;
 use super::{Reach, put};
-use crate::storage::place::{self, StagedFile, blocking};
+use crate::storage::object_files::{self, StagedFile, blocking};
 use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
 
 /// How much of a body is handed over at a time.
@@ -48,7 +48,7 @@ impl StagedObject for Staged {
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        place::content(self.file.as_ref(), &self.gathered).await
+        object_files::content(self.file.as_ref(), &self.gathered).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {

@@ -1,12 +1,12 @@
-//! Accounts that were deleted, and whose jobs and templates are to go.
+//! Deleted accounts whose jobs and templates are still to be erased.
 //!
-//! `erasing/<account>` is written in the batch that removes the account and its tokens, so that a crash in between
-//! leaves nothing that nobody erases. It stays for a while after nothing more was found: a request that was let in before
-//! the deletion may end after it.
+//! Hazard: a crash after the deletion of an account would leave objects that belong to nobody. So `erasing/<account>` is
+//! written in the batch that removes the account and its tokens, and stays until everything is erased. It stays for an hour
+//! more: a request that was admitted before the deletion may end, and write, after it.
 
 use crate::clock::Timestamp;
 use crate::domain::ids::AccountId;
-use crate::storage::index::{Change, Index, IndexError, scan_all};
+use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
 
 const PREFIX: &str = "erasing/";
 /// Entries removed at a time.
@@ -14,30 +14,30 @@ const PAGE: usize = 1_000;
 /// Longer than any request lasts.
 const LATECOMERS_MS: u64 = 3_600_000;
 
-/// An account that was deleted.
+/// A deleted account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Erasing {
+pub struct DeletedAccount {
     /// Which one.
     pub account: AccountId,
     /// When it was deleted.
     pub since: Timestamp,
 }
 
-impl Erasing {
-    /// Whether nothing of the account can appear any more.
+impl DeletedAccount {
+    /// Whether no request of the account can still be under way.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         now.since_ms(self.since) >= LATECOMERS_MS
     }
 
     /// The batch that notes it.
-    pub(super) fn begin(&self) -> Change {
-        Change::new().put(key(self.account), self.since.sortable())
+    pub(super) fn begin(&self) -> WriteBatch {
+        WriteBatch::new().put(key(self.account), self.since.sortable())
     }
 
     /// The batch that forgets it.
-    pub fn end(&self) -> Change {
-        Change::new().delete(key(self.account))
+    pub fn end(&self) -> WriteBatch {
+        WriteBatch::new().delete(key(self.account))
     }
 }
 
@@ -45,11 +45,11 @@ impl Erasing {
 ///
 /// # Errors
 /// When the index fails.
-pub async fn all(index: &dyn Index) -> Result<Vec<Erasing>, IndexError> {
+pub async fn all(index: &dyn Index) -> Result<Vec<DeletedAccount>, IndexError> {
     let entries = scan_all(index, PREFIX).await?;
     let found = entries.iter().filter_map(|entry| {
         let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
-        Some(Erasing { account, since: Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)? })
+        Some(DeletedAccount { account, since: Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)? })
     });
     Ok(found.collect())
 }
@@ -59,7 +59,7 @@ pub(super) async fn has(index: &dyn Index, account: AccountId) -> Result<bool, I
     Ok(index.get(&key(account)).await?.is_some())
 }
 
-/// Removes what the index says of a deleted account under these words, as `usage/<account>/…`.
+/// Removes the entries of a deleted account under these prefixes, as `usage/<account>/…`.
 ///
 /// # Errors
 /// When the index fails; a repetition goes on.
@@ -71,7 +71,7 @@ pub async fn remove_entries(index: &dyn Index, words: &[&str], account: AccountI
                 break;
             }
             index
-                .commit(page.into_iter().fold(Change::new(), |change, entry| change.delete(entry.key)))
+                .commit(page.into_iter().fold(WriteBatch::new(), |change, entry| change.delete(entry.key)))
                 .await?;
         }
     }
