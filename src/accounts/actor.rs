@@ -9,8 +9,9 @@ use actix::{
 };
 
 use super::admin::{AdminError, Reply, Request};
+use super::decision::read_counter;
 use super::ledger::Reservation;
-use super::store::{AccountStore, read_counter};
+use super::store::AccountStore;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 

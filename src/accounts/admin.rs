@@ -8,7 +8,7 @@ use crate::domain::subscription::{Account, Status};
 use crate::storage::index::IndexError;
 
 /// Longest name of an account or a plan, in characters.
-pub(super) const NAME_LIMIT: usize = 64;
+const NAME_LIMIT: usize = 64;
 
 /// A question or an order of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,34 @@ pub struct Settings {
     pub open_jobs: Option<AccountLimit>,
 }
 
+impl Settings {
+    /// The account with what is given.
+    pub(super) fn change(self, mut account: Account, now: Timestamp) -> Result<Account, AdminError> {
+        if let Some(plan) = self.plan {
+            check_name(&plan)?;
+            account.plan = plan;
+        }
+        account.status = self.status.unwrap_or(account.status);
+        match self.documents {
+            Some(Documents::Unlimited) => account.documents_per_month = None,
+            Some(Documents::Limit(limit)) => account.documents_per_month = Some(limit),
+            None => {}
+        }
+        match self.renewal {
+            Some(Renewal::Never) => account.renew(None, now),
+            Some(Renewal::At(moment)) => account.renew(Some(moment), now),
+            None => {}
+        }
+        if let Some(limit) = self.stored_bytes {
+            account.stored_bytes_limit = limit.own();
+        }
+        if let Some(limit) = self.open_jobs {
+            account.open_jobs_limit = limit.own();
+        }
+        Ok(account)
+    }
+}
+
 /// When a token ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -112,7 +140,7 @@ pub enum AccountLimit {
 
 impl AccountLimit {
     /// As an account's record holds it.
-    pub(super) fn own(self) -> Option<u64> {
+    fn own(self) -> Option<u64> {
         match self {
             Self::Default => None,
             Self::Unlimited => Some(0),
@@ -251,4 +279,14 @@ pub enum AdminError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
+}
+
+/// Whether an account, a plan or a token may be called so.
+pub(super) fn check_name(name: &str) -> Result<(), AdminError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
+    let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if begins && name.len() <= NAME_LIMIT && name.bytes().all(allowed) {
+        return Ok(());
+    }
+    Err(AdminError::Name(name.chars().take(NAME_LIMIT).collect()))
 }

@@ -9,6 +9,7 @@
 pub mod actor;
 pub mod admin;
 pub mod control;
+mod decision;
 pub mod deleted;
 mod last_use;
 pub mod ledger;

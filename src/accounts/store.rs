@@ -10,10 +10,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
-use super::admin::{
-    AccountView, AdminError, Documents, Expiry, NAME_LIMIT, Renewal, Reply, Request, Settings, TokenView,
-};
-use super::deleted::{self, DeletedAccount};
+use super::admin::{AccountView, AdminError, Expiry, Reply, Request, TokenView, check_name};
+use super::decision::{Decision, Effect, Written};
+use super::deleted::DeletedAccount;
 use super::last_use::{self, LastUses};
 use super::ledger::{Ledger, Reservation, Returns, UsageKey};
 use super::open::OpenJobs;
@@ -51,62 +50,6 @@ pub struct AccountStore {
 impl std::fmt::Debug for AccountStore {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("AccountStore")
-    }
-}
-
-/// An order that may be carried out.
-pub(super) struct Decision {
-    at: Timestamp,
-    batch: WriteBatch,
-    effect: Effect,
-    /// The id that the operator gives to a new account: refused while that of a deleted one.
-    given_id: Option<AccountId>,
-    /// For each account of the answer, the counter that is not in memory.
-    counters: Vec<Option<UsageKey>>,
-}
-
-/// An order that is durable.
-pub(super) struct Written {
-    at: Timestamp,
-    effect: Effect,
-    /// For each account of the answer, what the index says of its documents.
-    stored: Vec<u64>,
-}
-
-/// What an order changes in memory and answers with.
-enum Effect {
-    SaveAccount(Account),
-    DeleteAccount(Account),
-    ShowAccounts(Vec<Account>),
-    /// The token, another one that goes, and the new token's text.
-    SaveToken(TokenRecord, Option<TokenId>, Option<String>),
-    ShowTokens(Vec<TokenView>),
-}
-
-impl Decision {
-    /// Reads what the answer needs and writes what the order changes.
-    pub async fn write(self, index: Arc<dyn Index>) -> Result<Written, AdminError> {
-        if let Some(id) = self.given_id
-            && deleted::has(&*index, id).await?
-        {
-            return Err(AdminError::StillErasing(id));
-        }
-        let mut stored = Vec::with_capacity(self.counters.len());
-        for counter in &self.counters {
-            stored.push(read_counter(&*index, counter.as_ref()).await?);
-        }
-        if !self.batch.is_empty() {
-            index.commit(self.batch).await?;
-        }
-        Ok(Written { at: self.at, effect: self.effect, stored })
-    }
-}
-
-/// What the index says of a counter, zero where none is to be read.
-pub(super) async fn read_counter(index: &dyn Index, counter: Option<&UsageKey>) -> Result<u64, IndexError> {
-    match counter {
-        Some(counter) => counter.read(index).await,
-        None => Ok(0),
     }
 }
 
@@ -245,7 +188,9 @@ impl AccountStore {
                 given_id = id;
                 Effect::SaveAccount(self.new_account(name, plan, documents_per_month, id)?)
             }
-            Request::SetAccount { name, settings } => Effect::SaveAccount(self.changed(&name, settings)?),
+            Request::SetAccount { name, settings } => {
+                Effect::SaveAccount(settings.change(self.named(&name)?.clone(), now)?)
+            }
             Request::ListAccounts { after } => {
                 Effect::ShowAccounts(self.records.accounts_after(after).take(PAGE).cloned().collect())
             }
@@ -354,34 +299,6 @@ impl AccountStore {
         })
     }
 
-    fn changed(&self, name: &str, settings: Settings) -> Result<Account, AdminError> {
-        let mut account = self.named(name)?.clone();
-        if let Some(plan) = settings.plan {
-            check_name(&plan)?;
-            account.plan = plan;
-        }
-        if let Some(status) = settings.status {
-            account.status = status;
-        }
-        match settings.documents {
-            Some(Documents::Unlimited) => account.documents_per_month = None,
-            Some(Documents::Limit(limit)) => account.documents_per_month = Some(limit),
-            None => {}
-        }
-        match settings.renewal {
-            Some(Renewal::Never) => account.renew(None, self.now()),
-            Some(Renewal::At(moment)) => account.renew(Some(moment), self.now()),
-            None => {}
-        }
-        if let Some(bound) = settings.stored_bytes {
-            account.stored_bytes_limit = bound.own();
-        }
-        if let Some(bound) = settings.open_jobs {
-            account.open_jobs_limit = bound.own();
-        }
-        Ok(account)
-    }
-
     fn new_token(
         &self,
         account: &str,
@@ -482,13 +399,4 @@ fn token_key(id: TokenId) -> String {
 
 fn without_token(batch: WriteBatch, id: TokenId) -> WriteBatch {
     batch.delete(token_key(id)).delete(last_use::key(id))
-}
-
-fn check_name(name: &str) -> Result<(), AdminError> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
-    let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if begins && name.len() <= NAME_LIMIT && name.bytes().all(allowed) {
-        return Ok(());
-    }
-    Err(AdminError::Name(name.chars().take(NAME_LIMIT).collect()))
 }
