@@ -145,7 +145,7 @@ mod tests {
     use crate::telemetry::metrics::Metrics;
 
     #[tokio::test]
-    async fn everything_that_passes_is_counted_and_what_fails_as_well() {
+    async fn bytes_objects_and_failures_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let objects = folder.path().join("objects");
         let metrics = Metrics::new().store;

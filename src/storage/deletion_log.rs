@@ -156,7 +156,7 @@ mod tests {
     use crate::storage::index::SledIndex;
 
     #[tokio::test]
-    async fn marks_that_stay_keep_no_later_one() {
+    async fn entries_that_cannot_be_deleted_do_not_keep_later_ones() {
         let folder = tempfile::tempdir().unwrap();
         let objects = folder.path().join("objects");
         let index = SledIndex::open(&folder.path().join("index"), &Config::default().storage).await.unwrap();

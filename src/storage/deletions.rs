@@ -87,7 +87,7 @@ mod tests {
     use crate::storage::disk::DiskStore;
 
     #[tokio::test]
-    async fn what_is_deleted_under_a_hold_is_gone_for_readers_and_there_for_the_copy() {
+    async fn an_object_deleted_during_a_backup_is_hidden_from_readers_and_kept_for_the_copy() {
         let folder = tempfile::tempdir().unwrap();
         let store = DiskStore::open(folder.path().to_owned()).await.unwrap();
         let is_there = |key: StorageKey| folder.path().join(key.to_string()).exists();

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_that_come_at_once_have_no_more_room_than_one() {
+    fn two_concurrent_uploads_get_no_more_bytes_than_the_quota() {
         let (quota, account) = (StorageQuota::new(100), AccountId::generate());
         let (mut one, mut other) = (quota.begin(account), quota.begin(account));
         one.grow(60).unwrap();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_has_the_room_of_what_goes() {
+    fn a_replacement_may_use_the_bytes_that_it_replaces() {
         let (quota, account) = (StorageQuota::new(100), AccountId::generate());
         let mut first = quota.begin(account);
         first.grow(80).unwrap();

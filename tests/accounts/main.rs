@@ -29,13 +29,13 @@ use platen::storage::index::{Index, SledIndex};
 use tempfile::TempDir;
 
 /// A data folder and the settings that name it.
-struct House {
+struct DataFolder {
     config: Config,
     _root: TempDir,
 }
 
 /// What a service runs of accounts.
-struct Service {
+struct TestService {
     accounts: Addr<Accounts>,
     returns: Returns,
     backups: Arc<LiveBackup>,
@@ -56,7 +56,7 @@ struct TokenLine {
     arguments: TokenArgs,
 }
 
-impl House {
+impl DataFolder {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let mut config = Config::default();
@@ -68,7 +68,7 @@ impl House {
         DataDir::control_socket_in(self.config.storage.data_dir.as_ref())
     }
 
-    async fn service(&self) -> Service {
+    async fn service(&self) -> TestService {
         let folder = DataDir::open(self.config.storage.data_dir.as_ref()).unwrap();
         let opened = Arc::new(SledIndex::open(&folder.index(), &self.config.storage).await.unwrap());
         let backups = Arc::new(LiveBackup::new(opened.clone(), None, &self.config.storage));
@@ -80,7 +80,7 @@ impl House {
         let accounts = Accounts::new(store, self.config.accounts.mailbox_limit).start();
         let served = (accounts.clone(), backups.clone());
         let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
-        Service { accounts, returns, backups, index, clock, socket }
+        TestService { accounts, returns, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.
@@ -104,7 +104,7 @@ impl House {
     }
 }
 
-impl Service {
+impl TestService {
     async fn stop(self) {
         drop(self.socket);
         self.index.close().await;

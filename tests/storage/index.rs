@@ -198,7 +198,7 @@ async fn files_that_cannot_be_read_are_named_and_never_taken_for_an_empty_index(
 }
 
 #[tokio::test]
-async fn what_a_killed_start_left_by_half_is_no_damage() {
+async fn a_snapshot_half_written_by_a_killed_start_is_no_damage() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     index.commit(WriteBatch::new().put("job/1", "one")).await.unwrap();
@@ -215,7 +215,7 @@ async fn what_a_killed_start_left_by_half_is_no_damage() {
 }
 
 #[tokio::test]
-async fn what_was_left_by_half_is_removed_once_the_lock_of_another_one_is_gone() {
+async fn a_half_written_snapshot_is_removed_once_another_process_has_released_the_lock() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     index.commit(WriteBatch::new().put("job/1", "one")).await.unwrap();
@@ -252,7 +252,7 @@ async fn a_disk_with_too_little_space_refuses_writes_and_still_reads() {
 }
 
 #[tokio::test]
-async fn the_fault_of_one_change_is_not_that_of_those_beside_it() {
+async fn a_batch_that_fails_does_not_fail_those_written_with_it() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     index.commit(WriteBatch::new().put("text", "no number")).await.unwrap();
