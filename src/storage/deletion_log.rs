@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use super::index::{Entry, Index, IndexError, WriteBatch};
+use super::index::{Entry, Index, IndexError, WriteBatch, scan_all};
 use super::{ObjectStore, StorageKey};
 
 const PREFIX: &str = "gone/";
@@ -119,16 +119,7 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
 /// # Errors
 /// When the index cannot be read.
 pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
-    let (mut marked, mut after) = (HashSet::new(), None::<String>);
-    loop {
-        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-        let Some(last) = page.last() else { return Ok(marked) };
-        after = Some(last.key.clone());
-        for mark in &page {
-            let paths = String::from_utf8_lossy(&mark.value);
-            marked.extend(paths.lines().filter_map(StorageKey::from_path));
-        }
-    }
+    Ok(gone(&scan_all(index, PREFIX).await?).into_iter().flat_map(|(_, keys)| keys).collect())
 }
 
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {

@@ -15,9 +15,8 @@ use super::deletions::{self, Deletions};
 use super::object_files::{self, ObjectFiles, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
-    within,
+    within, write_and_read,
 };
-use crate::domain::ids::AccountId;
 
 /// Bytes read, or gathered before they are written, at a time: enough that handing the work to a blocking thread costs
 /// little beside it, few enough for many readers at once.
@@ -157,17 +156,7 @@ impl ObjectStore for DiskStore {
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
-        let key = StorageKey::Probe(AccountId::generate());
-        let written = self.put(&key, Bytes::from_static(b"platen")).await;
-        let read = match written {
-            Ok(_) => self.get(&key, CHUNK_BYTES as u64).await,
-            Err(error) => Err(error),
-        };
-        let removed = self.delete(&key).await;
-        if read?.as_ref() != b"platen" {
-            return Err(StoreError::Failed(std::io::Error::other("the probe came back altered")));
-        }
-        removed
+        write_and_read(self).await
     }
 }
 

@@ -43,6 +43,7 @@ pub use key::{Folder, StorageKey, TemplatePart, Upload};
 pub use quota::{CountedUpload, StorageQuota, StoredBytes};
 pub use upload_staging::UploadStaging;
 
+use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 /// Bytes that are free for us on the disk of `path`.
@@ -259,6 +260,21 @@ pub trait ObjectStore: Send + Sync {
 
     /// Tries a write and a read of a small object: the truth about whether the store works now.
     async fn probe(&self) -> Result<(), StoreError>;
+}
+
+/// What a probe writes.
+const PROBE: &[u8] = b"platen";
+
+/// Writes an object of its own, reads it and removes it.
+async fn write_and_read(store: &dyn ObjectStore) -> Result<(), StoreError> {
+    let key = StorageKey::Probe(AccountId::generate());
+    store.put(&key, Bytes::from_static(PROBE)).await?;
+    let read = store.get(&key, PROBE.len() as u64).await;
+    let removed = store.delete(&key).await;
+    if read? != PROBE {
+        return Err(StoreError::Failed(io::Error::other("the probe came back altered")));
+    }
+    removed
 }
 
 /// `TooLarge` where there are more bytes than that.

@@ -30,10 +30,9 @@ use self::staged::{Staged, of_memory};
 use super::object_files::{ObjectFiles, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
-    UploadStaging, bounds,
+    UploadStaging, bounds, write_and_read,
 };
 use crate::config::S3Config;
-use crate::domain::ids::AccountId;
 
 /// Keys that one page of a list has at most.
 const PAGE: usize = 1_000;
@@ -41,7 +40,6 @@ const PAGE: usize = 1_000;
 const BATCH: usize = 1_000;
 /// How often an object is opened anew that was replaced between two looks at it.
 const LOOKS: usize = 4;
-const PROBE: &[u8] = b"platen";
 
 /// Objects in a bucket.
 #[derive(Clone)]
@@ -89,14 +87,7 @@ impl S3Store {
 
     async fn tried(&self) -> Result<(), StoreError> {
         self.check_owner().await?;
-        let key = StorageKey::Probe(AccountId::generate());
-        self.put(&key, Bytes::from_static(PROBE)).await?;
-        let read = self.get(&key, PROBE.len() as u64).await;
-        let removed = self.delete(&key).await;
-        if read? != PROBE {
-            return Err(StoreError::Failed(std::io::Error::other("the probe came back altered")));
-        }
-        removed
+        write_and_read(self).await
     }
 
     /// Begins to read an object, or the part of it that `range` names.
