@@ -50,8 +50,6 @@ impl Lasting {
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
         let held = deletions.map(|deletions| HeldObjects { deletions, folder: folder.objects() });
         let backups = Arc::new(LiveBackup::new(sled, held, &config.storage));
-        #[cfg(debug_assertions)]
-        let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
         let caches = config.tex.cache_dir_or(Some(folder.caches()));
@@ -120,10 +118,12 @@ pub async fn store_taken_over(
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
-    if config.storage.objects() != Some(Objects::S3) {
-        return Ok(Arc::new(disk(config, folder).await?));
-    }
-    Ok(Arc::new(bucket(config, folder).await?.taken_over(index).await?))
+    let store: Arc<dyn ObjectStore> = if config.storage.objects() == Some(Objects::S3) {
+        Arc::new(bucket(config, folder).await?.taken_over(index).await?)
+    } else {
+        Arc::new(disk(config, folder).await?)
+    };
+    Ok(Arc::new(CountedStore::new(store, Metrics::new().store)))
 }
 
 async fn bucket(config: &Config, folder: &DataDir) -> Result<S3Store, StoreError> {

@@ -95,8 +95,6 @@ async fn rebuild(
     config: &Config,
 ) -> Result<Vec<String>, CommandError> {
     let store = app::store_taken_over(config, folder, index.as_ref()).await?;
-    #[cfg(debug_assertions)]
-    let (index, store) = crate::storage::failpoint::wrap(index, store);
     let rebuilt = rebuild::rebuild(Arc::clone(&index), store).await?;
     let accounts = AccountStore::load(index, Arc::new(SystemClock), &config.accounts).await?;
     Ok(report(&rebuilt, &accounts))

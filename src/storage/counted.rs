@@ -1,4 +1,5 @@
-//! A store in front of another one that counts bytes, objects and failures for the metrics.
+//! A store in front of another one that counts bytes, objects and failures for the metrics. In debug builds it has the fail
+//! points of tests.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl ObjectStore for CountedStore {
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
         let length = bytes.len() as u64;
-        let meta = noted(&self.metrics, "write", self.inner.put(key, bytes).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.put(key, bytes)).await?;
         self.metrics.bytes.of(["write"]).inc_by(length);
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
@@ -61,7 +62,7 @@ impl ObjectStore for CountedStore {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = noted(&self.metrics, "write", self.inner.copy(from, to).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.copy(from, to)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
@@ -80,7 +81,7 @@ impl ObjectStore for CountedStore {
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
-        noted(&self.metrics, "delete", self.inner.delete(key).await)?;
+        changed(&self.metrics, "delete", self.inner.delete(key)).await?;
         self.metrics.objects.of(["delete"]).inc();
         Ok(())
     }
@@ -90,6 +91,14 @@ impl ObjectStore for CountedStore {
     }
 
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        #[cfg(debug_assertions)]
+        if super::failpoint::is_armed() {
+            // Object by object, so that there is a fail point between any two.
+            for key in keys {
+                self.delete(key).await?;
+            }
+            return Ok(());
+        }
         noted(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
         self.metrics.objects.of(["delete"]).inc_by(keys.len() as u64);
         Ok(())
@@ -119,10 +128,21 @@ impl StagedObject for Counted {
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = noted(&self.metrics, "write", self.inner.commit(key).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.commit(key)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
+}
+
+/// Makes a change and counts it if it fails.
+async fn changed<T>(
+    metrics: &StoreMetrics,
+    operation: &'static str,
+    change: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<T, StoreError> {
+    #[cfg(debug_assertions)]
+    let change = super::failpoint::around(change);
+    noted(metrics, operation, change.await)
 }
 
 /// Counts what the store itself failed; that an object is not there, is too large, or waits for a backup is an answer.

@@ -7,7 +7,7 @@
 //! | File | What it is |
 //! |---|---|
 //! | `disk`, `object_files`, `s3` | the two stores |
-//! | `counted`, `failpoint` | stores in front of a store: metrics, crashes for tests |
+//! | `counted`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
 //! | `quota` | bytes stored by each account |

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::space::{self, DiskSpace};
 use super::value::{self, failed};
-use super::{Change, IndexError, Step};
+use super::{IndexError, Step, WriteBatch};
 use crate::config::StorageConfig;
 
 /// A key that every index has; keys of the index itself begin with `~`.
@@ -29,7 +29,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A change that waits for the writer.
 pub(super) struct Request {
-    pub(super) change: Change,
+    pub(super) change: WriteBatch,
     /// Whether the answer waits for the disk.
     pub(super) durable: bool,
     pub(super) answer: oneshot::Sender<Result<(), IndexError>>,
@@ -125,7 +125,7 @@ impl Engine {
     /// as with a batch each); one by one when that fails, so that the fault of one is not that of
     /// all. Answers the failed ones and returns the others.
     fn apply_group(&self, group: Vec<Request>) -> Vec<Request> {
-        let mut together = Change::new();
+        let mut together = WriteBatch::new();
         for request in &group {
             together = together.and(request.change.clone());
         }
@@ -172,7 +172,7 @@ impl Engine {
         }
     }
 
-    fn apply(&self, change: &Change) -> Result<(), IndexError> {
+    fn apply(&self, change: &WriteBatch) -> Result<(), IndexError> {
         let applied = match value::alone(&self.db, change)? {
             Some((key, Some(stored))) => self.db.insert(key, stored).map(drop),
             Some((key, None)) => self.db.remove(key).map(drop),
@@ -184,7 +184,7 @@ impl Engine {
         })
     }
 
-    fn batch(&self, change: &Change) -> Result<Batch, IndexError> {
+    fn batch(&self, change: &WriteBatch) -> Result<Batch, IndexError> {
         let mut batch = Batch::default();
         for (key, step) in &change.steps {
             match step {
