@@ -10,16 +10,16 @@ use super::{ObjectStore, StorageKey, StoreError, Upload, within};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadStaging {
     /// At the key of the object itself.
-    Final,
+    Direct,
     /// Under a key of their own, until they are taken.
-    Apart,
+    Staged,
 }
 
 impl UploadStaging {
     /// The key at which an upload arrives that is to become the object `key`.
     #[must_use]
     pub fn of(self, key: &StorageKey) -> StorageKey {
-        if self == Self::Final {
+        if self == Self::Direct {
             return *key;
         }
         match *key {
