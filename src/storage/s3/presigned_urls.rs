@@ -72,14 +72,14 @@ impl PresignedUrls for S3PresignedUrls {
 
     fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
         let (path, expires_at) = (self.path(key), self.expires_at());
-        let headers = [
+        let overrides = [
             ("response-content-type", headers.content_type),
             ("response-content-disposition", headers.disposition.as_str()),
             ("response-cache-control", CACHE_CONTROL),
         ];
-        let headers: HashMap<_, _> =
-            headers.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        match at_once(self.bucket.presign_get(path, self.lifetime_s, Some(headers))) {
+        let overrides: HashMap<_, _> =
+            overrides.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        match at_once(self.bucket.presign_get(path, self.lifetime_s, Some(overrides))) {
             Some(url) => PresignedUrl { url, expires_at },
             None => self.own.download(key, headers),
         }
