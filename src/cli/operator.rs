@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::accounts::admin::{AdminError, Reply, Request};
-use crate::accounts::control::Answer;
+use crate::accounts::control::ControlReply;
 use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
@@ -59,8 +59,8 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
             let time = Duration::from_millis(config.accounts.control_timeout_ms);
             let answer = ask(stream, request, time);
             match answer.map_err(|error| CommandError::Silent { path: socket, cause: error.to_string() })? {
-                Answer::Ok(reply) => Ok(reply),
-                Answer::Error(text) => Err(CommandError::Refused(text)),
+                ControlReply::Ok(reply) => Ok(reply),
+                ControlReply::Error(text) => Err(CommandError::Refused(text)),
             }
         }
         // No service, one that was killed, or a path no service can have a socket at.
@@ -99,7 +99,7 @@ pub(super) fn unexpected() -> CommandError {
     CommandError::Refused("the service answered something else; use the same platen for both".to_owned())
 }
 
-fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<Answer> {
+fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<ControlReply> {
     stream.set_read_timeout(Some(time))?;
     stream.set_write_timeout(Some(time))?;
     let mut line = serde_json::to_vec(request)?;
