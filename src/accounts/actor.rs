@@ -2,7 +2,7 @@
 //!
 //! It owns the [`AccountStore`] and decides one message after the other. A message that waits for the index (an order of
 //! the operator, the first document of a period) holds up the next ones until it is answered (`AtomicResponse`): between
-//! its check and its write nobody else changes what it checked.
+//! its check and its write no other message changes what it checked.
 
 use actix::{
     Actor, ActorFutureExt as _, AsyncContext as _, AtomicResponse, Context, Handler, Message, WrapFuture as _,

@@ -1,6 +1,6 @@
 //! Deleted accounts whose jobs and templates are still to be erased.
 //!
-//! Hazard: a crash after the deletion of an account would leave objects that belong to nobody. So `erasing/<account>` is
+//! Hazard: a crash after the deletion of an account would leave objects without an owner. So `erasing/<account>` is
 //! written in the batch that removes the account and its tokens, and stays until everything is erased. It stays for an hour
 //! more: a request that was admitted before the deletion may end, and write, after it.
 

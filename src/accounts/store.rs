@@ -122,7 +122,7 @@ impl AccountStore {
         self.clock.now()
     }
 
-    /// Whose token this is, and what is to be written of its use, without haste.
+    /// The account of the token, and what is to be written of its use; that need not be synced.
     pub(super) fn authenticate(&mut self, text: &str) -> Result<(AccountId, WriteBatch), Problem> {
         let now = self.now();
         let found = token::hash(text).and_then(|hash| self.records.token_with(&hash));
@@ -324,7 +324,7 @@ impl AccountStore {
     }
 
     /// Revokes the token. Of an account's ended tokens only as many are kept as it may have active ones: the oldest
-    /// goes. A repetition changes nothing.
+    /// is deleted. A repetition changes nothing.
     fn revoked(&self, id: TokenId) -> Result<Effect, AdminError> {
         let mut token = self.records.token(id).cloned().ok_or(AdminError::NoToken(id))?;
         if token.revoked_at.is_some() {

@@ -2,7 +2,7 @@
 //!
 //! Hazard: a backup has the index as it was at one moment, and copies objects for minutes after it. What is deleted
 //! meanwhile would be named by the copy's index and lie nowhere in the copy. So [`DiskStore`](super::disk::DiskStore) deletes
-//! nothing while a backup holds deletions; what was to be deleted stays in the deletion log, or is swept as nobody's, and is
+//! nothing while a backup holds deletions; what was to be deleted stays in the deletion log, or is found by a sweep, and is
 //! hidden from readers until then: for callers it is gone.
 
 use std::collections::HashSet;
@@ -13,11 +13,11 @@ use tokio::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard};
 
 use super::{StorageKey, StoreError};
 
-/// Who may delete: everybody at once, or nobody while a backup holds it.
+/// The right to delete, which a backup can hold.
 #[derive(Clone, Debug, Default)]
 pub struct Deletions {
     running: Arc<RwLock<()>>,
-    /// What is deleted for everybody who reads, and still there.
+    /// Deleted for every reader, and still there.
     hidden: Arc<Mutex<HashSet<StorageKey>>>,
 }
 
@@ -63,7 +63,7 @@ impl Deletions {
     }
 }
 
-/// What no backup copies goes at once: passwords must not outlive their job, and probes are nobody's.
+/// Whether a backup copies the object. What it does not copy is deleted at once: passwords must not outlive their job.
 pub(super) fn is_copied(key: &StorageKey) -> bool {
     !matches!(key, StorageKey::JobSecret(..) | StorageKey::Probe(_))
 }

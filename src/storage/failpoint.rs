@@ -21,7 +21,7 @@ pub const KILL_FILE: &str = "PLATEN_KILL_FILE";
 #[derive(Debug)]
 struct Switch {
     file: PathBuf,
-    /// How many are left; read from the file when it appears, forgotten when it goes.
+    /// How many are left; read from the file when it appears, forgotten when it is removed.
     left: Mutex<Option<u64>>,
 }
 

@@ -120,7 +120,7 @@ impl ObjectFiles {
             Err(_) => return self.copy_bytes(&source, to),
         }
         let renamed = rename(&staged, &path);
-        // Where both are names of one file already, a rename leaves both (POSIX says so).
+        // If both are names of one file already, a rename does nothing (POSIX), and the staged name is still there.
         let _ = std::fs::remove_file(&staged);
         renamed?;
         self.settle(&path)?;
@@ -266,7 +266,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
 }
 
-/// A file under its temporary name; dropped before it is published, it goes.
+/// A file under its temporary name, removed when this is dropped before it is published.
 #[derive(Debug)]
 pub(super) struct StagedFile {
     /// The open file.
@@ -278,7 +278,7 @@ pub(super) struct StagedFile {
 }
 
 impl StagedFile {
-    /// The file, for who reads it from its beginning.
+    /// The file, to be read from its beginning.
     pub(super) fn reader(&self) -> Result<File, StoreError> {
         self.file.try_clone().map_err(|error| with_path(&error, &self.path))
     }

@@ -85,7 +85,7 @@ pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexE
 }
 
 impl StorageQuota {
-    /// Nobody has stored anything; each account may store `default_limit` bytes, zero for as many as it likes.
+    /// Nothing is counted yet; each account may store `default_limit` bytes, zero for as many as it likes.
     #[must_use]
     pub fn new(default_limit: u64) -> Arc<Self> {
         Arc::new(Self { default_limit, accounts: Mutex::default() })

@@ -51,7 +51,7 @@ const TELL_LIMIT: Duration = Duration::from_secs(2);
 /// Objects on a disk, whose deletions a backup holds.
 #[derive(Debug)]
 pub struct HeldObjects {
-    /// Who may delete.
+    /// Held for the time of the backup.
     pub deletions: Deletions,
     /// Where they lie.
     pub folder: PathBuf,

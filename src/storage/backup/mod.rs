@@ -66,7 +66,7 @@ pub enum BackupError {
     },
 }
 
-/// Copies the data folder `from`, which nobody else uses, to `to`, readable by its owner only, and durable
+/// Copies the data folder `from`, which no process uses, to `to`, readable by its owner only, and durable
 /// when it returns; answers how many files that were. `to` gets its file `version` last: a copy without one
 /// is not whole.
 ///

@@ -273,7 +273,7 @@ fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
 /// What sled said to the attempt to open; the outer error is a panic.
 type Opened = std::thread::Result<sled::Result<Db>>;
 
-/// Opens the database once nobody else has its lock.
+/// Opens the database once no other process has its lock.
 fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError> {
     let options = sled::Config::new().path(path).cache_capacity(config.index_cache_bytes);
     for attempt in 0..=LOCK_ATTEMPTS {
@@ -292,8 +292,8 @@ fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError
     Err(IndexError::InUse(path.to_owned()))
 }
 
-/// A start that was killed, or met a full disk, while sled wrote what it calls a snapshot leaves half of one under a
-/// name of its own. sled would read that as the newest snapshot, and take the index for damaged at every later start.
+/// Hazard: a start that is killed, or meets a full disk, while sled writes a snapshot keeps half of one under a temporary
+/// name. sled would read that as the newest snapshot, and take the index for damaged at every later start.
 /// Nothing ever needs such a file; who holds the lock is not at work on one. False where another one holds it.
 fn remove_torn_snapshots(path: &Path) -> std::io::Result<bool> {
     let Ok(log) = File::open(path.join("db")) else { return Ok(true) };

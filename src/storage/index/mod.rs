@@ -84,7 +84,7 @@ impl From<IndexError> for Problem {
 pub(crate) enum Step {
     /// The key gets this value.
     Put(Vec<u8>),
-    /// The key goes.
+    /// The key is deleted.
     Delete,
     /// The counter under the key moves by so much.
     Add(i64),

@@ -183,7 +183,7 @@ impl Index for SledIndex {
     }
 }
 
-/// Takes what waits, makes it durable as one group, and again, until nobody can ask any more.
+/// Takes the requests that wait, makes them durable as one group, and again, until the index is closed.
 async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Spread) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
@@ -194,7 +194,7 @@ async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch
             engine.give_up(error.to_string());
         }
     }
-    // The last handle writes to the disk when it goes.
+    // sled writes to the disk when its last handle is dropped.
     if let Err(error) = spawn_blocking(move || drop(engine)).await {
         tracing::error!(%error, "the index failed when it was closed");
     }

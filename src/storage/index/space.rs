@@ -23,7 +23,7 @@ const MARGIN_BYTES: u64 = 2 << 20;
 const WRITTEN_FOR_A_BYTE: u64 = 4;
 /// Allocated at a time beyond what is needed.
 const STEP_BYTES: u64 = 2 << 20;
-/// The unit in which a file's allocated blocks are told.
+/// The unit of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
 /// The space of one index.

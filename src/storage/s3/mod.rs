@@ -61,7 +61,7 @@ struct Reach {
 }
 
 impl S3Store {
-    /// The store that `config` names. Nobody is asked yet: a store that is not there comes back by itself. Large
+    /// The store that `config` names. No request is made yet: a store that is down now may be up later. Large
     /// objects being made wait in `spool`, a folder of their own, as long as `free_limit_bytes` are left there.
     ///
     /// # Errors

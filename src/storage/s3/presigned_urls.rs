@@ -86,8 +86,8 @@ impl PresignedUrls for S3PresignedUrls {
     }
 }
 
-/// Signing waits for nothing: it takes the keys from behind a lock that nobody ever writes under, and must not be
-/// made to wait by the runtime either, which may think that this task had its share.
+/// The URL of a signature that never waits: the library reads the keys behind a lock that is never written. `unconstrained`,
+/// because tokio may make even a ready future wait when the task has used up its budget.
 fn at_once(signing: impl Future<Output = Result<String, S3Error>>) -> Option<String> {
     match unconstrained(signing).now_or_never() {
         Some(Ok(url)) => Some(url),

@@ -3,7 +3,7 @@
 //! Its key is known only at the end, and an upload in parts wants it at the beginning; parts that a kill leaves behind
 //! cost money until somebody looks for them. So the object is gathered here and goes in one PUT, whose length is
 //! known then: it is there whole or not at all, and can be repeated. The file is the disk store's staged one: it goes
-//! when it is dropped, and what a kill leaves of it goes at the next start.
+//! when it is dropped, and after a kill the next start removes it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
