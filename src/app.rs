@@ -24,7 +24,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::ControlSocket;
-use crate::accounts::{Accounts, Book, OpenJobs};
+use crate::accounts::{AccountStore, Accounts, OpenJobs, Returns};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -102,18 +102,20 @@ impl App {
         let (control_thread, job_threads) = split(&arbiters)?;
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
-        let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let (stored, open, deletions) = (book.storage(), book.open_jobs(), book.deletions());
+        let owned = AccountStore::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
+        let (stored, open, deletions) = (owned.storage(), owned.open_jobs(), owned.deletions());
+        let returns = owned.returns();
         let template_deps = Arc::new(templates(&config, &lasting, &clock, &metrics).counting(stored.clone()));
         let (templates, reader) = start_templates(&template_deps, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&reader);
-        let accounts = start_accounts(book, &config, &control_thread);
+        let limit = config.accounts.mailbox_limit;
+        let accounts = start_on(&control_thread, Accounts::new(owned, limit));
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
         let stored = (open, StoredInputs::new(stored));
-        let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, stored));
+        let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
         let eraser = Eraser::new(&lasting, deps.journal.clone(), template_deps, deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
@@ -125,7 +127,7 @@ impl App {
             templates,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
-            addresses: lasting.addresses(&config, &clock, public_url.clone())?,
+            presigned_urls: lasting.presigned_urls(&config, &clock, public_url.clone())?,
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
             outbound,
@@ -288,7 +290,7 @@ fn job_deps(
     config: &Config,
     (lasting, clock): (&Lasting, &Arc<dyn Clock>),
     engines: &Engines,
-    (accounts, (open, stored)): (&Addr<Accounts>, (Arc<OpenJobs>, StoredInputs)),
+    (accounts, returns, (open, stored)): (&Addr<Accounts>, Returns, (Arc<OpenJobs>, StoredInputs)),
 ) -> Deps {
     Deps {
         clock: clock.clone(),
@@ -296,14 +298,10 @@ fn job_deps(
         parts: engines.parts.clone(),
         limits: config.jobs.clone(),
         reserve: accounts.clone().recipient(),
-        give_back: accounts.clone().recipient(),
+        returns,
         open,
         stored,
     }
-}
-
-fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -> Addr<Accounts> {
-    start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit))
 }
 
 /// The template registry, the place of what reads variables for it, and the janitor.

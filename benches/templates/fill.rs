@@ -15,7 +15,7 @@ use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use platen::domain::kinds::TemplateKind;
 use platen::storage::folder::DataDir;
-use platen::storage::index::{Change, Index, SledIndex};
+use platen::storage::index::{Index, SledIndex, WriteBatch};
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::package::Package;
 use platen::templates::registry::index::writing;
@@ -67,7 +67,7 @@ async fn write(folder: &DataDir, count: usize) -> io::Result<Vec<TemplateId>> {
     let account = accounts.first().and_then(|account| account.key.strip_prefix("account/")?.parse().ok());
     let account: AccountId = account.ok_or_else(|| io::Error::other("there is no account"))?;
     let package = package()?;
-    let (mut change, mut templates) = (Change::new(), Vec::with_capacity(count));
+    let (mut change, mut templates) = (WriteBatch::new(), Vec::with_capacity(count));
     let mut sources = Vec::new();
     for number in 0..count {
         let record = record(account, number);

@@ -1,14 +1,7 @@
-//! What the operator may ask: making, changing and listing accounts and tokens.
+//! The operator's requests and the answers to them, in one process or over the control socket.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use serde::{Deserialize, Serialize};
 
-use super::book::Book;
-use super::erasing;
-pub use super::order::{
-    AccountLimit, AccountView, Documents, Expiry, Renewal, Reply, Request, Settings, TokenView,
-};
-use super::token::TokenRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::{Account, Status};
@@ -16,9 +9,228 @@ use crate::storage::index::IndexError;
 
 /// Longest name of an account or a plan, in characters.
 const NAME_LIMIT: usize = 64;
-/// Most items of one answer; the next ones are asked for by the last.
-const PAGE: usize = 100;
-const DEFAULT_PLAN: &str = "default";
+
+/// A question or an order of the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Makes an account: active, for ever, and without a limit unless told otherwise.
+    CreateAccount {
+        /// Its name.
+        name: String,
+        /// Its plan.
+        plan: Option<String>,
+        /// Documents in a period.
+        documents_per_month: Option<u64>,
+        /// The id that it had before its record was lost; a new one when it is not given.
+        #[serde(default)]
+        id: Option<AccountId>,
+    },
+    /// Changes what is given of an account.
+    SetAccount {
+        /// Its name.
+        name: String,
+        /// What changes.
+        settings: Settings,
+    },
+    /// Lists the accounts by name, beginning behind one.
+    ListAccounts {
+        /// The last name that is known already.
+        after: Option<String>,
+    },
+    /// Deletes an account with its tokens at once, and what else it has as soon as possible.
+    DeleteAccount {
+        /// Its name.
+        name: String,
+    },
+    /// Makes a token.
+    CreateToken {
+        /// The account's name.
+        account: String,
+        /// What it is called.
+        #[serde(default)]
+        name: Option<String>,
+        /// When it ends.
+        #[serde(default)]
+        expiry: Option<Expiry>,
+    },
+    /// Lists the tokens in the order in which they were made, beginning behind one.
+    ListTokens {
+        /// Only those of the account of this name.
+        account: Option<String>,
+        /// The last token that is known already.
+        after: Option<TokenId>,
+    },
+    /// Makes a token worthless at once.
+    RevokeToken {
+        /// Which one.
+        id: TokenId,
+    },
+}
+
+/// What may change of an account; what is not given stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The status.
+    pub status: Option<Status>,
+    /// The documents in a period.
+    pub documents: Option<Documents>,
+    /// Until when it is paid for.
+    pub renewal: Option<Renewal>,
+    /// The bytes that it may have stored.
+    #[serde(default)]
+    pub stored_bytes: Option<AccountLimit>,
+    /// The jobs that may be initialized and not started.
+    #[serde(default)]
+    pub open_jobs: Option<AccountLimit>,
+}
+
+impl Settings {
+    /// The account with what is given.
+    pub(super) fn change(self, mut account: Account, now: Timestamp) -> Result<Account, AdminError> {
+        if let Some(plan) = self.plan {
+            check_name(&plan)?;
+            account.plan = plan;
+        }
+        account.status = self.status.unwrap_or(account.status);
+        match self.documents {
+            Some(Documents::Unlimited) => account.documents_per_month = None,
+            Some(Documents::Limit(limit)) => account.documents_per_month = Some(limit),
+            None => {}
+        }
+        match self.renewal {
+            Some(Renewal::Never) => account.renew(None, now),
+            Some(Renewal::At(moment)) => account.renew(Some(moment), now),
+            None => {}
+        }
+        if let Some(limit) = self.stored_bytes {
+            account.stored_bytes_limit = limit.own();
+        }
+        if let Some(limit) = self.open_jobs {
+            account.open_jobs_limit = limit.own();
+        }
+        Ok(account)
+    }
+}
+
+/// When a token ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expiry {
+    /// So many milliseconds after it is made.
+    In(u64),
+    /// At this moment.
+    At(Timestamp),
+}
+
+/// A bound that the configuration has for all accounts, for one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountLimit {
+    /// That of the configuration.
+    Default,
+    /// None.
+    Unlimited,
+    /// So many.
+    Limit(u64),
+}
+
+impl AccountLimit {
+    /// As an account's record holds it.
+    fn own(self) -> Option<u64> {
+        match self {
+            Self::Default => None,
+            Self::Unlimited => Some(0),
+            Self::Limit(limit) => Some(limit),
+        }
+    }
+}
+
+/// How many documents an account may make in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Documents {
+    /// As many as it likes.
+    Unlimited,
+    /// So many.
+    Limit(u64),
+}
+
+/// Until when a subscription is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Renewal {
+    /// For ever.
+    Never,
+    /// Until this moment.
+    At(Timestamp),
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The account as it is now.
+    Account(AccountView),
+    /// Some accounts; when there are none, the list is at its end.
+    Accounts(Vec<AccountView>),
+    /// A new token: the only time that its text is shown.
+    Token {
+        /// Its name in lists.
+        id: TokenId,
+        /// The token.
+        text: String,
+    },
+    /// Some tokens; when there are none, the list is at its end.
+    Tokens(Vec<TokenView>),
+}
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountView {
+    /// The account.
+    pub account: Account,
+    /// Documents used in the current period.
+    pub used: u64,
+    /// When they are counted anew.
+    pub period_ends_at: Timestamp,
+    /// How many tokens open it.
+    pub active_tokens: usize,
+    /// Bytes that it has stored.
+    pub stored_bytes: u64,
+    /// Bytes that it may have stored; without a number as many as it likes.
+    pub stored_bytes_limit: Option<u64>,
+    /// Jobs that are initialized and not started.
+    pub open_jobs: u64,
+    /// How many there may be; without a number as many as it likes.
+    pub open_jobs_limit: Option<u64>,
+}
+
+/// A token as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenView {
+    /// Its name in lists.
+    pub id: TokenId,
+    /// The name of the account.
+    pub account: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+    /// Its last characters.
+    pub last_chars: String,
+    /// What it is called.
+    pub name: Option<String>,
+    /// When it ends, or has ended.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it has ended by that.
+    pub is_expired: bool,
+    /// The beginning of the hour in which it was used last, if it ever was.
+    pub last_used_at: Option<Timestamp>,
+}
 
 /// Why an order was not carried out, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +248,7 @@ pub enum AdminError {
     },
     /// The id is that of an account that was deleted.
     #[error("what account {0} had is still being erased; take another id, or wait for an hour and more")]
-    Erasing(AccountId),
+    StillErasing(AccountId),
     /// The token would never open anything.
     #[error("a token cannot expire at {}, which is over; give a later date", .0.rfc3339())]
     Expired(Timestamp),
@@ -69,222 +281,8 @@ pub enum AdminError {
     Index(#[from] IndexError),
 }
 
-impl Book {
-    /// Does what the operator asks; an order is durable when this answers.
-    ///
-    /// # Errors
-    /// A sentence for the operator.
-    pub async fn administer(&self, request: Request) -> Result<Reply, AdminError> {
-        let _turn = self.turn.lock().await;
-        match request {
-            Request::CreateAccount { name, plan, documents_per_month, id } => {
-                self.create_account(name, plan, documents_per_month, id).await
-            }
-            Request::SetAccount { name, settings } => self.set_account(name, settings).await,
-            Request::ListAccounts { after } => self.list_accounts(after).await,
-            Request::DeleteAccount { name } => self.delete_account(name).await,
-            Request::CreateToken { account, name, expiry } => self.create_token(account, name, expiry).await,
-            Request::ListTokens { account, after } => self.list_tokens(account, after),
-            Request::RevokeToken { id } => self.revoke_token(id).await,
-        }
-    }
-
-    async fn create_account(
-        &self,
-        name: String,
-        plan: Option<String>,
-        documents_per_month: Option<u64>,
-        id: Option<AccountId>,
-    ) -> Result<Reply, AdminError> {
-        let plan = plan.unwrap_or_else(|| DEFAULT_PLAN.to_owned());
-        check_name(&name)?;
-        check_name(&plan)?;
-        if self.state().accounts.contains_key(&name) {
-            return Err(AdminError::Exists(name));
-        }
-        let id = id.unwrap_or_else(AccountId::generate);
-        if let Some(account) = self.state().account(id) {
-            return Err(AdminError::IdTaken { id, account: account.name.clone() });
-        }
-        if erasing::has(&*self.index, id).await? {
-            return Err(AdminError::Erasing(id));
-        }
-        let account = Account {
-            id,
-            name,
-            plan,
-            status: Status::Active,
-            documents_per_month,
-            renews_at: None,
-            created_at: self.clock.now(),
-            stored_bytes_limit: None,
-            open_jobs_limit: None,
-            moved: None,
-        };
-        self.save_account(account.clone()).await?;
-        Ok(Reply::Account(self.view(account).await?))
-    }
-
-    async fn set_account(&self, name: String, settings: Settings) -> Result<Reply, AdminError> {
-        let mut account = self.account_named(name)?;
-        if let Some(plan) = settings.plan {
-            check_name(&plan)?;
-            account.plan = plan;
-        }
-        if let Some(status) = settings.status {
-            account.status = status;
-        }
-        match settings.documents {
-            Some(Documents::Unlimited) => account.documents_per_month = None,
-            Some(Documents::Limit(limit)) => account.documents_per_month = Some(limit),
-            None => {}
-        }
-        match settings.renewal {
-            Some(Renewal::Never) => account.renew(None, self.clock.now()),
-            Some(Renewal::At(moment)) => account.renew(Some(moment), self.clock.now()),
-            None => {}
-        }
-        if let Some(bound) = settings.stored_bytes {
-            account.stored_bytes_limit = bound.own();
-        }
-        if let Some(bound) = settings.open_jobs {
-            account.open_jobs_limit = bound.own();
-        }
-        self.save_account(account.clone()).await?;
-        Ok(Reply::Account(self.view(account).await?))
-    }
-
-    async fn list_accounts(&self, after: Option<String>) -> Result<Reply, AdminError> {
-        let page: Vec<Account> = behind(&self.state().accounts, after).take(PAGE).cloned().collect();
-        let mut views = Vec::with_capacity(page.len());
-        for account in page {
-            views.push(self.view(account).await?);
-        }
-        Ok(Reply::Accounts(views))
-    }
-
-    async fn delete_account(&self, name: String) -> Result<Reply, AdminError> {
-        let account = self.account_named(name)?;
-        let view = self.view(account.clone()).await?;
-        self.remove_account(&account).await?;
-        Ok(Reply::Account(view))
-    }
-
-    async fn create_token(
-        &self,
-        account: String,
-        name: Option<String>,
-        expiry: Option<Expiry>,
-    ) -> Result<Reply, AdminError> {
-        let (account, now) = (self.account_named(account)?, self.clock.now());
-        name.as_deref().map(check_name).transpose()?;
-        let expires_at = expiry.map(|expiry| match expiry {
-            Expiry::In(ms) => now.plus_ms(ms),
-            Expiry::At(moment) => moment,
-        });
-        if let Some(over) = expires_at.filter(|moment| *moment <= now) {
-            return Err(AdminError::Expired(over));
-        }
-        let limit = self.token_limit;
-        if self.active_tokens(account.id) >= limit {
-            return Err(AdminError::TokenLimit { account: account.name, limit });
-        }
-        let (record, text) = TokenRecord::generate(account.id, now)?;
-        let (record, id) = (TokenRecord { name, expires_at, ..record }, record.id);
-        // One that expired goes here as one that is revoked goes at the next revocation.
-        let oldest = self.oldest_ended_beyond_limit(account.id, 0);
-        self.save_token(record, oldest).await?;
-        Ok(Reply::Token { id, text })
-    }
-
-    fn list_tokens(&self, account: Option<String>, after: Option<TokenId>) -> Result<Reply, AdminError> {
-        let only = account.map(|name| self.account_named(name)).transpose()?.map(|account| account.id);
-        let state = self.state();
-        let found = behind(&state.tokens, after).filter(|token| only.is_none_or(|id| token.account == id));
-        let name = |id| state.account(id).map(|account| account.name.clone()).unwrap_or_default();
-        let view = |token: &TokenRecord| self.token_view(token, name(token.account));
-        Ok(Reply::Tokens(found.take(PAGE).map(view).collect()))
-    }
-
-    fn token_view(&self, token: &TokenRecord, account: String) -> TokenView {
-        TokenView {
-            id: token.id,
-            account,
-            created_at: token.created_at,
-            revoked_at: token.revoked_at,
-            last_chars: token.last_chars.clone(),
-            name: token.name.clone(),
-            expires_at: token.expires_at,
-            is_expired: token.ended_at(self.clock.now()).is_some(),
-            // The hour of its first use may have begun before it was made.
-            last_used_at: self.last_uses.of(token.id).map(|hour| hour.max(token.created_at)),
-        }
-    }
-
-    /// Revokes the token; of an account's revoked ones the oldest goes when there are more than it
-    /// may have active ones. A repeat changes nothing.
-    async fn revoke_token(&self, id: TokenId) -> Result<Reply, AdminError> {
-        let token = self.state().tokens.get(&id).cloned();
-        let mut token = token.ok_or(AdminError::NoToken(id))?;
-        if token.revoked_at.is_none() {
-            let now = self.clock.now();
-            // One that expired is among those that ended already.
-            let more = usize::from(token.ended_at(now).is_none());
-            token.revoked_at = Some(now);
-            let oldest = self.oldest_ended_beyond_limit(token.account, more);
-            // What is written cannot go in the same batch; it goes at the next revocation.
-            let oldest = oldest.filter(|oldest| *oldest != id);
-            self.save_token(token, oldest).await?;
-        }
-        let state = self.state();
-        let token = state.tokens.get(&id).ok_or(AdminError::NoToken(id))?;
-        let account = state.account(token.account).map(|account| account.name.clone()).unwrap_or_default();
-        Ok(Reply::Tokens(vec![self.token_view(token, account)]))
-    }
-
-    /// The token of those that opened nothing longest, where there are more than the limit when `more` come to them.
-    fn oldest_ended_beyond_limit(&self, account: AccountId, more: usize) -> Option<TokenId> {
-        let (state, now) = (self.state(), self.clock.now());
-        let ended = state.tokens_of(account).filter_map(|token| Some((token.ended_at(now)?, token.id)));
-        let ended: Vec<_> = ended.collect();
-        if ended.len() + more <= self.token_limit {
-            return None;
-        }
-        ended.into_iter().min().map(|(_, id)| id)
-    }
-
-    fn active_tokens(&self, account: AccountId) -> usize {
-        let now = self.clock.now();
-        self.state().tokens_of(account).filter(|token| token.ended_at(now).is_none()).count()
-    }
-
-    fn account_named(&self, name: String) -> Result<Account, AdminError> {
-        self.state().accounts.get(&name).cloned().ok_or(AdminError::NoAccount(name))
-    }
-
-    async fn view(&self, account: Account) -> Result<AccountView, AdminError> {
-        let now = self.clock.now();
-        let used = self.used(&account, now).await?;
-        let id = account.id;
-        Ok(AccountView {
-            used,
-            period_ends_at: account.period(now).end,
-            active_tokens: self.active_tokens(id),
-            stored_bytes: self.storage.used(id),
-            stored_bytes_limit: self.storage.limit(id),
-            open_jobs: self.open_jobs.count(id),
-            open_jobs_limit: self.open_jobs.limit(id),
-            account,
-        })
-    }
-}
-
-fn behind<K: Ord, V>(map: &BTreeMap<K, V>, after: Option<K>) -> impl Iterator<Item = &V> {
-    let first = after.map_or(Bound::Unbounded, Bound::Excluded);
-    map.range((first, Bound::Unbounded)).map(|(_, value)| value)
-}
-
-fn check_name(name: &str) -> Result<(), AdminError> {
+/// Whether an account, a plan or a token may be called so.
+pub(super) fn check_name(name: &str) -> Result<(), AdminError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if begins && name.len() <= NAME_LIMIT && name.bytes().all(allowed) {

@@ -1,8 +1,8 @@
-//! The control socket: the operator's commands reach the running service here, one JSON line each way; a backup has
-//! more to say (`storage/backup`).
+//! The control socket, over which the operator's commands reach the running service: one JSON line each way, and a protocol
+//! of its own for a backup (`storage/backup`).
 //!
-//! The socket has mode 0600 in a folder of mode 0700, and the peer must be the service's own user or
-//! root: whoever may ask can read the data folder anyway.
+//! Hazard: whoever may write to it makes tokens for any account. So it has mode 0600 in a folder of mode 0700, and the peer
+//! must be the service's own user or root, who can read the data folder anyway.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -53,14 +53,14 @@ pub enum ControlError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "one at a time, for an operator's command")]
-pub enum Answer {
+pub enum ControlReply {
     /// It was done.
     Ok(Reply),
     /// It was not, and why.
     Error(String),
 }
 
-/// The served socket; dropped, it is gone.
+/// A socket that is served until this is dropped.
 #[derive(Debug)]
 pub struct ControlSocket {
     task: JoinHandle<()>,
@@ -100,8 +100,8 @@ pub fn serve(
 ) -> Result<ControlSocket, ControlError> {
     check_path(path)?;
     let listener = bind(path).map_err(|cause| ControlError::Refused { path: path.to_owned(), cause })?;
-    let served = Arc::new(Served { accounts, backups, config: config.clone() });
-    let task = tokio::spawn(accept(listener, served));
+    let context = Arc::new(ControlContext { accounts, backups, config: config.clone() });
+    let task = tokio::spawn(accept(listener, context));
     Ok(ControlSocket { task, path: path.to_owned() })
 }
 
@@ -115,15 +115,15 @@ fn bind(path: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Who answers, and within which limits.
-struct Served {
+/// What every connection is served with.
+struct ControlContext {
     accounts: Addr<Accounts>,
     backups: Arc<LiveBackup>,
     config: AccountsConfig,
 }
 
-async fn accept(listener: UnixListener, served: Arc<Served>) {
-    let permits = usize::try_from(served.config.control_connection_limit).unwrap_or(1);
+async fn accept(listener: UnixListener, context: Arc<ControlContext>) {
+    let permits = usize::try_from(context.config.control_connection_limit).unwrap_or(1);
     let connections = Arc::new(Semaphore::new(permits));
     while let Ok(permit) = Arc::clone(&connections).acquire_owned().await {
         let stream = match listener.accept().await {
@@ -135,13 +135,13 @@ async fn accept(listener: UnixListener, served: Arc<Served>) {
                 continue;
             }
         };
-        let served = Arc::clone(&served);
+        let context = Arc::clone(&context);
         tokio::spawn(async move {
-            let time = Duration::from_millis(served.config.control_timeout_ms);
-            match tokio::time::timeout(time, served.converse(stream)).await {
+            let time = Duration::from_millis(context.config.control_timeout_ms);
+            match tokio::time::timeout(time, context.serve_one(stream)).await {
                 Ok(Ok(None)) => {}
-                // It has a time of its own, and tells of its end itself.
-                Ok(Ok(Some(mut stream))) => drop(served.backups.serve(&mut stream).await),
+                // A backup has a time limit of its own and logs its end.
+                Ok(Ok(Some(mut stream))) => drop(context.backups.serve(&mut stream).await),
                 Ok(Err(error)) => tracing::warn!(%error, "a control connection failed"),
                 Err(_) => tracing::warn!("a control connection took too long and was closed"),
             }
@@ -150,9 +150,9 @@ async fn accept(listener: UnixListener, served: Arc<Served>) {
     }
 }
 
-impl Served {
-    /// Answers one request; gives back the connection of one for a backup.
-    async fn converse(&self, stream: UnixStream) -> std::io::Result<Option<BufReader<UnixStream>>> {
+impl ControlContext {
+    /// Answers one request; returns the connection where the request is for a backup.
+    async fn serve_one(&self, stream: UnixStream) -> std::io::Result<Option<BufReader<UnixStream>>> {
         let peer = stream.peer_cred()?.uid();
         if peer != 0 && peer != nix::unistd::geteuid().as_raw() {
             tracing::warn!(peer.uid = peer, "the control socket refused another user");
@@ -163,38 +163,40 @@ impl Served {
         let line_limit = self.config.control_line_limit_bytes;
         (&mut stream).take(line_limit + 1).read_until(b'\n', &mut line).await?;
         if line.is_empty() {
-            // Who only looks whether somebody is there.
+            // A connection that only tests whether a service runs.
             return Ok(None);
         }
-        let answer = if line.len() as u64 > line_limit {
-            Answer::Error(format!(
+        let reply = if line.len() as u64 > line_limit {
+            ControlReply::Error(format!(
                 "the request is longer than accounts.control_line_limit_bytes, {line_limit}"
             ))
         } else if line.trim_ascii() == backup::REQUEST.as_bytes() {
             return Ok(Some(stream));
         } else {
-            answer(&line, &self.accounts).await
+            reply_to(&line, &self.accounts).await
         };
-        let mut told = serde_json::to_vec(&answer)?;
-        told.push(b'\n');
-        stream.write_all(&told).await?;
+        let mut reply = serde_json::to_vec(&reply)?;
+        reply.push(b'\n');
+        stream.write_all(&reply).await?;
         stream.shutdown().await?;
         Ok(None)
     }
 }
 
-async fn answer(line: &[u8], accounts: &Addr<Accounts>) -> Answer {
+async fn reply_to(line: &[u8], accounts: &Addr<Accounts>) -> ControlReply {
     let request: Request = match serde_json::from_slice(line) {
         Ok(request) => request,
         Err(error) => {
-            return Answer::Error(format!(
+            return ControlReply::Error(format!(
                 "the request cannot be read ({error}); use the same platen for both"
             ));
         }
     };
     match accounts.send(Administer(request)).await {
-        Ok(Ok(reply)) => Answer::Ok(reply),
-        Ok(Err(error)) => Answer::Error(error.to_string()),
-        Err(error) => Answer::Error(format!("the service is stopping or overloaded ({error}); try again")),
+        Ok(Ok(reply)) => ControlReply::Ok(reply),
+        Ok(Err(error)) => ControlReply::Error(error.to_string()),
+        Err(error) => {
+            ControlReply::Error(format!("the service is stopping or overloaded ({error}); try again"))
+        }
     }
 }

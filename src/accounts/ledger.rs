@@ -1,14 +1,19 @@
-//! How many documents each account has used: the numbers in memory decide, the index keeps them.
+//! How many documents each account has used. The numbers in memory decide; the index keeps them for the next start.
+//!
+//! The ledger belongs to the actor [`Accounts`](super::Accounts) alone. What is given back by others (a reservation that
+//! is dropped, a job that ends without output) comes over an unbounded channel, because a document that a full mailbox
+//! refused would be lost to its account. The channel is emptied before every look at a number, so whoever gave a document
+//! back and then asks is answered with it. It stays short: each entry was a reservation before.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::domain::ids::AccountId;
 use crate::domain::subscription::{Account, Period};
 use crate::problem::Problem;
-use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::index::{Index, IndexError, WriteBatch};
 
 /// The documents of one account in one period. A job's record remembers it, for giving back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,10 +29,10 @@ impl UsageKey {
         Self { account, period: period.name() }
     }
 
-    /// What a final job without output adds to the batch of its last record; when that is durable,
-    /// the `GiveBack` message follows.
-    pub fn give_back(&self) -> Change {
-        Change::new().add(self.counter(), -1)
+    /// What a final job without output adds to the batch of its last record; [`Returns::give_back`] follows when that
+    /// is durable.
+    pub fn give_back(&self) -> WriteBatch {
+        WriteBatch::new().add(self.counter(), -1)
     }
 
     /// The key of the counter.
@@ -36,18 +41,37 @@ impl UsageKey {
         format!("usage/{}/{}", self.account, self.period)
     }
 
-    fn take(&self) -> Change {
-        Change::new().add(self.counter(), 1)
+    /// What the index says; for a period that is not in memory it is the number.
+    pub(super) async fn read(&self, index: &dyn Index) -> Result<u64, IndexError> {
+        Ok(u64::try_from(index.counter(&self.counter()).await?).unwrap_or(0))
+    }
+
+    fn take(&self) -> WriteBatch {
+        WriteBatch::new().add(self.counter(), 1)
     }
 }
 
-/// Periods of an account whose numbers are held: at a turn, some callers are still in the last one.
+/// Gives documents back to the ledger; never waits and never refuses.
+#[derive(Clone, Debug)]
+pub struct Returns(UnboundedSender<UsageKey>);
+
+impl Returns {
+    /// The account may have one more document. Where a batch with [`UsageKey::give_back`] was written, it is durable.
+    pub fn give_back(&self, usage: UsageKey) {
+        // Without a receiver the service stops, and the next start reads the index.
+        let _ = self.0.send(usage);
+    }
+}
+
+/// Periods of an account that are in memory: at the turn of one, some callers are still in the last.
 const PERIODS_HELD: usize = 2;
 
 /// The numbers of the periods that are current.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ledger {
-    used: Mutex<HashMap<AccountId, VecDeque<Used>>>,
+    used: HashMap<AccountId, VecDeque<Used>>,
+    returned: UnboundedReceiver<UsageKey>,
+    returns: Returns,
 }
 
 /// What an account has used in a period.
@@ -58,86 +82,71 @@ struct Used {
 }
 
 impl Ledger {
-    /// What the account has used in the period; read from the index when it is not known yet.
-    pub(super) async fn used(&self, key: &UsageKey, index: &dyn Index) -> Result<u64, IndexError> {
-        if let Some(documents) = self.with(key, |known| known.documents) {
-            return Ok(documents);
+    pub fn new() -> Self {
+        let (returns, returned) = unbounded_channel();
+        Self { used: HashMap::new(), returned, returns: Returns(returns) }
+    }
+
+    pub fn returns(&self) -> Returns {
+        self.returns.clone()
+    }
+
+    /// Whether the number of the period must be read from the index first.
+    pub fn is_unknown(&self, key: &UsageKey) -> bool {
+        self.used.get(&key.account).is_none_or(|held| held.iter().all(|used| used.period != key.period))
+    }
+
+    /// What the account has used in the period; `stored` where that is not in memory.
+    pub fn used(&mut self, key: &UsageKey, stored: u64) -> u64 {
+        self.entry(key, stored).documents
+    }
+
+    /// Counts one more document of the account, if it may have it.
+    pub fn take(&mut self, account: &Account, period: Period, stored: u64) -> Result<Reservation, Problem> {
+        let key = UsageKey::new(account.id, period);
+        let used = self.entry(&key, stored);
+        account.check_quota(used.documents, period)?;
+        used.documents += 1;
+        Ok(Reservation { returns: self.returns(), usage: Some(key) })
+    }
+
+    /// A reservation that counts nothing.
+    pub fn uncounted(&self) -> Reservation {
+        Reservation { returns: self.returns(), usage: None }
+    }
+
+    fn entry(&mut self, key: &UsageKey, stored: u64) -> &mut Used {
+        while let Ok(returned) = self.returned.try_recv() {
+            let held = self.used.get_mut(&returned.account);
+            // What is not in memory is read from the index, which knows already.
+            if let Some(used) =
+                held.and_then(|held| held.iter_mut().find(|used| used.period == returned.period))
+            {
+                used.documents = used.documents.saturating_sub(1);
+            }
         }
-        let stored = u64::try_from(index.counter(&key.counter()).await?).unwrap_or(0);
-        Ok(self.hold(key, stored))
-    }
-
-    /// Counts one more document, if the account may have it: in one step, so that of two at the same
-    /// moment only one gets the last. `None` when the period is not held (any more).
-    fn take(&self, account: &Account, period: Period, key: &UsageKey) -> Option<Result<(), Problem>> {
-        self.with(key, |known| {
-            let checked = account.check_quota(known.documents, period);
-            known.documents += u64::from(checked.is_ok());
-            checked
-        })
-    }
-
-    /// Counts one document less, if the period is still held; else the index alone knows.
-    pub(super) fn lower(&self, key: &UsageKey) {
-        self.with(key, |known| known.documents = known.documents.saturating_sub(1));
-    }
-
-    /// Holds what was read from the index, unless another caller did so first and has counted since.
-    fn hold(&self, key: &UsageKey, documents: u64) -> u64 {
-        let mut used = self.lock();
-        let periods = used.entry(key.account).or_default();
-        if let Some(known) = periods.iter().find(|known| known.period == key.period) {
-            return known.documents;
-        }
-        if periods.len() == PERIODS_HELD {
-            periods.pop_front();
-        }
-        periods.push_back(Used { period: key.period.clone(), documents });
-        documents
-    }
-
-    fn with<T>(&self, key: &UsageKey, work: impl FnOnce(&mut Used) -> T) -> Option<T> {
-        let mut used = self.lock();
-        used.get_mut(&key.account)?.iter_mut().find(|known| known.period == key.period).map(work)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, VecDeque<Used>>> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        let held = self.used.entry(key.account).or_default();
+        let place = held.iter().position(|used| used.period == key.period).unwrap_or_else(|| {
+            if held.len() == PERIODS_HELD {
+                held.pop_front();
+            }
+            held.push_back(Used { period: key.period.clone(), documents: stored });
+            held.len() - 1
+        });
+        &mut held[place]
     }
 }
 
 /// A document that an account may make. Dropped before it is kept, the account has it back.
 #[derive(Debug)]
 pub struct Reservation {
-    ledger: Arc<Ledger>,
+    returns: Returns,
     usage: Option<UsageKey>,
 }
 
 impl Reservation {
-    /// One that counts nothing.
-    pub(super) fn uncounted(ledger: Arc<Ledger>) -> Self {
-        Self { ledger, usage: None }
-    }
-
-    /// One more document of the account in the period, if it may have it.
-    pub(super) async fn take(
-        ledger: &Arc<Ledger>,
-        account: &Account,
-        period: Period,
-        index: &dyn Index,
-    ) -> Result<Self, Problem> {
-        let key = UsageKey::new(account.id, period);
-        loop {
-            ledger.used(&key, index).await?;
-            // Once more when, in between, callers in other periods pushed this one out.
-            if let Some(taken) = ledger.take(account, period, &key) {
-                return taken.map(|()| Self { ledger: Arc::clone(ledger), usage: Some(key) });
-            }
-        }
-    }
-
     /// What goes into the same batch as the job's record.
-    pub fn change(&self) -> Change {
+    pub fn change(&self) -> WriteBatch {
         self.usage.as_ref().map(UsageKey::take).unwrap_or_default()
     }
 
@@ -155,8 +164,8 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if let Some(usage) = &self.usage {
-            self.ledger.lower(usage);
+        if let Some(usage) = self.usage.take() {
+            self.returns.give_back(usage);
         }
     }
 }

@@ -1,20 +1,18 @@
 //! How many jobs of each account are initialized and not started, and how many there may be.
 //!
-//! Such a job costs nothing and waits for a day, with a record, its data and its uploads; without a bound one account
-//! could fill the index of all. `open/<account>/<job>` stands for each, written and removed in the batch of the job's
-//! record, so that a start of the service counts them without looking at the jobs that have ended.
+//! Hazard: such a job costs nothing and waits for a day with its record, data and uploads, so one account could fill the
+//! index of all. Each account may have a number of them. `open/<account>/<job>` is written and removed in the batch of the
+//! job's record, so that a start counts them without reading the jobs that have ended.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::domain::ids::{AccountId, JobId};
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Index, IndexError};
+use crate::storage::index::{Index, IndexError, scan_all};
 
 const PREFIX: &str = "open/";
-/// Marks read at a time.
-const PAGE: usize = 1_000;
-/// Seconds after which a caller may try again: the rhythm of a full queue.
+/// `Retry-After`, as of a full queue.
 const RETRY_AFTER_S: u64 = 2;
 
 /// The jobs that are initialized and not started.
@@ -43,17 +41,11 @@ impl OpenJobs {
     /// # Errors
     /// When the index fails.
     pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Self, IndexError> {
-        let (mut accounts, mut after) = (HashMap::<AccountId, Open>::new(), None::<String>);
-        loop {
-            let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-            for (account, job) in page.iter().filter_map(|entry| parse(&entry.key)) {
-                accounts.entry(account).or_default().jobs.insert(job);
-            }
-            match page.into_iter().last() {
-                Some(last) => after = Some(last.key),
-                None => return Ok(Self { default_limit, accounts: Mutex::new(accounts) }),
-            }
+        let mut accounts = HashMap::<AccountId, Open>::new();
+        for (account, job) in scan_all(index, PREFIX).await?.iter().filter_map(|entry| parse(&entry.key)) {
+            accounts.entry(account).or_default().jobs.insert(job);
         }
+        Ok(Self { default_limit, accounts: Mutex::new(accounts) })
     }
 
     /// Gives the account a limit of its own, zero for none; without one the default holds.
@@ -85,7 +77,7 @@ impl OpenJobs {
         accounts.iter().flat_map(of).collect()
     }
 
-    /// Takes a place for a job that is about to be written.
+    /// Counts a job that is about to be written.
     ///
     /// # Errors
     /// `rate_limited` when the account has as many open jobs as it may have.
@@ -107,7 +99,7 @@ impl OpenJobs {
         Ok(())
     }
 
-    /// The job was started or has ended, or was never written.
+    /// Stops counting a job that was started, has ended, or was never written.
     pub fn leave(&self, account: AccountId, job: JobId) {
         if let Some(open) = self.lock().get_mut(&account) {
             open.jobs.remove(&job);

@@ -14,7 +14,7 @@ const PREFIX: &str = "pl_";
 const RANDOM_BYTES: usize = 32;
 /// Longer texts are no tokens, whatever they are.
 const LENGTH_LIMIT: usize = 100;
-/// So much of the token's end is kept to tell it apart in a list.
+/// Last characters of a token that are kept, to tell it apart in a list.
 const SHOWN_CHARS: usize = 4;
 
 /// The SHA-256 of a token.

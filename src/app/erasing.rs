@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lasting::Lasting;
 use super::{AppError, templates};
-use crate::accounts::erasing::{self, Erasing};
+use crate::accounts::deleted::{self, DeletedAccount};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::domain::ids::AccountId;
@@ -85,10 +85,10 @@ impl Eraser {
     /// Erases what there is of all accounts that were deleted.
     async fn sweep(&self) -> Result<Erased, AppError> {
         let mut all = Erased::default();
-        for deleted in erasing::all(self.index.as_ref()).await? {
+        for deleted in deleted::all(self.index.as_ref()).await? {
             let erased = self.erase(deleted.account).await?;
             if erased == Erased::default() && deleted.is_over(SystemClock.now()) {
-                self.index.commit(Erasing::end(&deleted)).await?;
+                self.index.commit(DeletedAccount::end(&deleted)).await?;
             }
             all.jobs += erased.jobs;
             all.templates += erased.templates;
@@ -101,7 +101,7 @@ impl Eraser {
         // Jobs first: a preview that runs uses a template.
         let jobs = purge::erase_jobs(&self.journal, store, registry, account).await?;
         let templates = delete::remove_all(&self.templates, account).await?;
-        erasing::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
+        deleted::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
         Ok(Erased { jobs, templates })
     }
 }

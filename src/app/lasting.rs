@@ -12,15 +12,15 @@ use crate::accounts::Accounts;
 use crate::accounts::control::{self, ControlError, ControlSocket};
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
-use crate::storage::addresses::{Addresses, OwnAddresses};
 use crate::storage::backup::{HeldObjects, LiveBackup};
 use crate::storage::counted::CountedStore;
+use crate::storage::deletions::Deletions;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
-use crate::storage::held::{Deletions, HeldStore};
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
-use crate::storage::s3::{S3Addresses, S3Store};
+use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrls};
+use crate::storage::s3::{S3PresignedUrls, S3Store};
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::repair::index_check;
@@ -46,17 +46,10 @@ impl Lasting {
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let sled = Arc::new(index);
         let index: Arc<dyn Index> = sled.clone();
-        let store = store(config, &folder, index.as_ref()).await?;
-        let mut store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
-        let on_disk = config.storage.objects() != Some(Objects::S3);
-        let deletions = on_disk.then(Deletions::default);
-        if let Some(deletions) = &deletions {
-            store = Arc::new(HeldStore::new(store, deletions.clone()));
-        }
+        let (store, deletions) = store(config, &folder, index.as_ref()).await?;
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
         let held = deletions.map(|deletions| HeldObjects { deletions, folder: folder.objects() });
         let backups = Arc::new(LiveBackup::new(sled, held, &config.storage));
-        #[cfg(debug_assertions)]
-        let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
         let caches = config.tex.cache_dir_or(Some(folder.caches()));
@@ -73,32 +66,33 @@ impl Lasting {
         control::serve(&self.control_socket, (accounts, self.backups.clone()), &config.accounts)
     }
 
-    /// Addresses of our own routes, or of the store itself where it has some.
-    pub fn addresses(
+    /// PresignedUrls of our own routes, or of the store itself where it has some.
+    pub fn presigned_urls(
         &self,
         config: &Config,
         clock: &Arc<dyn Clock>,
         base: String,
-    ) -> Result<Arc<dyn Addresses>, StoreError> {
+    ) -> Result<Arc<dyn PresignedUrls>, StoreError> {
         let lifetime_s = config.storage.address_ttl_s;
-        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
+        let own = OwnPresignedUrls::new(self.signer.clone(), clock.clone(), base, lifetime_s);
         Ok(match config.storage.objects() {
-            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Some(Objects::S3) => Arc::new(S3PresignedUrls::new(&config.s3, lifetime_s, clock.clone(), own)?),
             Some(Objects::Disk) | None => Arc::new(own),
         })
     }
 }
 
-/// The store of objects that the settings name, which may be trusted with the index.
+/// The store of objects that the settings name, which may be trusted with the index, and what a backup holds of a disk.
 async fn store(
     config: &Config,
     folder: &DataDir,
     index: &dyn Index,
-) -> Result<Arc<dyn ObjectStore>, AppError> {
+) -> Result<(Arc<dyn ObjectStore>, Option<Deletions>), AppError> {
     if config.storage.objects() != Some(Objects::S3) {
         let store = disk(config, folder).await?;
         index_check::check(index, &store).await?;
-        return Ok(Arc::new(store));
+        let deletions = store.deletions().clone();
+        return Ok((Arc::new(store), Some(deletions)));
     }
     let bucket = bucket(config, folder).await?;
     let store = bucket.clone().belonging_to(index).await?;
@@ -112,7 +106,7 @@ async fn store(
         )
     })??;
     store.claim(index).await?;
-    Ok(Arc::new(store))
+    Ok((Arc::new(store), None))
 }
 
 /// The store of objects that the settings name. A bucket belongs to the index from now on, whosever it was.
@@ -124,10 +118,12 @@ pub async fn store_taken_over(
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
-    if config.storage.objects() != Some(Objects::S3) {
-        return Ok(Arc::new(disk(config, folder).await?));
-    }
-    Ok(Arc::new(bucket(config, folder).await?.taken_over(index).await?))
+    let store: Arc<dyn ObjectStore> = if config.storage.objects() == Some(Objects::S3) {
+        Arc::new(bucket(config, folder).await?.taken_over(index).await?)
+    } else {
+        Arc::new(disk(config, folder).await?)
+    };
+    Ok(Arc::new(CountedStore::new(store, Metrics::new().store)))
 }
 
 async fn bucket(config: &Config, folder: &DataDir) -> Result<S3Store, StoreError> {

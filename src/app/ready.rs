@@ -13,7 +13,7 @@ use crate::browser::{BrowserPool, GetPoolStatus};
 use crate::engines::catalog::Catalog;
 use crate::http::{Checked, Readiness};
 use crate::storage::ObjectStore;
-use crate::storage::index::{Change, Index};
+use crate::storage::index::{Index, WriteBatch};
 
 /// What `/health/ready` asks.
 pub(super) struct Parts {
@@ -69,7 +69,7 @@ impl Parts {
     }
 
     async fn index(&self) -> Result<(), String> {
-        let probe = Change::new().put("probe/ready", Vec::new());
+        let probe = WriteBatch::new().put("probe/ready", Vec::new());
         self.index.commit(probe).await.map_err(|error| format!("index: {error}"))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::{CommandError, data_folder, say};
-use crate::accounts::Book;
+use crate::accounts::AccountStore;
 use crate::app;
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
@@ -95,14 +95,12 @@ async fn rebuild(
     config: &Config,
 ) -> Result<Vec<String>, CommandError> {
     let store = app::store_taken_over(config, folder, index.as_ref()).await?;
-    #[cfg(debug_assertions)]
-    let (index, store) = crate::storage::failpoint::wrap(index, store);
     let rebuilt = rebuild::rebuild(Arc::clone(&index), store).await?;
-    let book = Book::load(index, Arc::new(SystemClock), &config.accounts).await?;
-    Ok(report(&rebuilt, &book))
+    let accounts = AccountStore::load(index, Arc::new(SystemClock), &config.accounts).await?;
+    Ok(report(&rebuilt, &accounts))
 }
 
-fn report(rebuilt: &Rebuilt, book: &Book) -> Vec<String> {
+fn report(rebuilt: &Rebuilt, accounts: &AccountStore) -> Vec<String> {
     let Rebuilt { saved, unfinished, damaged, owners } = rebuilt;
     let mut lines = vec![format!(
         "templates in the index: {saved} saved, {unfinished} unfinished; damaged, with nothing of them deleted: {}",
@@ -111,7 +109,7 @@ fn report(rebuilt: &Rebuilt, book: &Book) -> Vec<String> {
     lines.extend(damaged.iter().map(|damaged| {
         format!("damaged: template {} of account {}: {}", damaged.template, damaged.account, damaged.cause)
     }));
-    let unknown = owners.iter().filter(|(account, _)| !book.knows(**account));
+    let unknown = owners.iter().filter(|(account, _)| !accounts.knows(**account));
     lines.extend(unknown.map(|(account, templates)| {
         format!(
             "account {account} is not in the index and has {templates} templates; to give them back: \

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::accounts::admin::{AdminError, Reply, Request};
-use crate::accounts::book::Book;
-use crate::accounts::control::Answer;
+use crate::accounts::control::ControlReply;
+use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::folder::{DataDir, FolderError};
+use crate::storage::folder::{DataDir, DataDirError};
 use crate::storage::index::{Index, IndexError, SledIndex};
 
 /// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.
@@ -38,7 +38,7 @@ pub enum CommandError {
     },
     /// The data folder cannot be used.
     #[error(transparent)]
-    Folder(#[from] FolderError),
+    Folder(#[from] DataDirError),
     /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
@@ -59,8 +59,8 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
             let time = Duration::from_millis(config.accounts.control_timeout_ms);
             let answer = ask(stream, request, time);
             match answer.map_err(|error| CommandError::Silent { path: socket, cause: error.to_string() })? {
-                Answer::Ok(reply) => Ok(reply),
-                Answer::Error(text) => Err(CommandError::Refused(text)),
+                ControlReply::Ok(reply) => Ok(reply),
+                ControlReply::Error(text) => Err(CommandError::Refused(text)),
             }
         }
         // No service, one that was killed, or a path no service can have a socket at.
@@ -99,7 +99,7 @@ pub(super) fn unexpected() -> CommandError {
     CommandError::Refused("the service answered something else; use the same platen for both".to_owned())
 }
 
-fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<Answer> {
+fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<ControlReply> {
     stream.set_read_timeout(Some(time))?;
     stream.set_write_timeout(Some(time))?;
     let mut line = serde_json::to_vec(request)?;
@@ -127,8 +127,9 @@ fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
-        let outcome = match Book::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await {
-            Ok(book) => book.administer(request.clone()).await,
+        let loaded = AccountStore::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await;
+        let outcome = match loaded {
+            Ok(mut accounts) => accounts.administer(request.clone()).await,
             Err(error) => Err(AdminError::Index(error)),
         };
         index.close().await;

@@ -18,8 +18,8 @@ use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::registry::list::ListJobs;
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
-use crate::storage::addresses::Addresses;
 use crate::storage::presign::Signer;
+use crate::storage::presigned_urls::PresignedUrls;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::TemplateRegistry;
 
@@ -67,7 +67,7 @@ pub struct HttpState {
     /// Rate limit of tokens.
     pub rate_limit: Arc<RateLimit>,
     /// Signs presigned URLs.
-    pub addresses: Arc<dyn Addresses>,
+    pub presigned_urls: Arc<dyn PresignedUrls>,
     /// Verifies presigned URLs of this service.
     pub signer: Arc<Signer>,
     /// Which types can be rendered to which targets.

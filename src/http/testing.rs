@@ -34,10 +34,10 @@ use crate::jobs::registry::list::{JobPage, ListJobs};
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
-use crate::storage::addresses::OwnAddresses;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
+use crate::storage::presigned_urls::OwnPresignedUrls;
 use crate::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::TemplateRegistry;
@@ -308,7 +308,7 @@ impl TestServer {
             },
             accounts: FakeAccounts(account).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
-            addresses: Arc::new(OwnAddresses::new(
+            presigned_urls: Arc::new(OwnPresignedUrls::new(
                 Arc::new(Signer::new(&[7; 32])),
                 Arc::clone(&clock) as Arc<dyn Clock>,
                 "https://render.example".to_owned(),

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use actix::Recipient;
 
-use crate::accounts::actor::{GiveBack, ReserveDocument};
-use crate::accounts::{OpenJobs, UsageKey};
+use crate::accounts::actor::ReserveDocument;
+use crate::accounts::{OpenJobs, Returns, UsageKey};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::pipeline::Parts;
-use crate::storage::Landing;
-use crate::storage::index::Change;
+use crate::storage::UploadStaging;
+use crate::storage::index::WriteBatch;
 
 /// Shared by the registry and all job actors.
 pub struct Deps {
@@ -27,8 +27,8 @@ pub struct Deps {
     pub limits: JobsConfig,
     /// The check at init.
     pub reserve: Recipient<ReserveDocument>,
-    /// Tells the account of a document that was not made.
-    pub give_back: Recipient<GiveBack>,
+    /// Where documents that were not made are given back.
+    pub returns: Returns,
     /// Which jobs are initialized and not started.
     pub open: Arc<OpenJobs>,
     /// What the inputs of jobs count as stored.
@@ -37,24 +37,19 @@ pub struct Deps {
 
 impl Deps {
     /// Where uploads land.
-    pub(in crate::jobs) fn landing(&self) -> Landing {
-        self.parts.store.landing()
+    pub(in crate::jobs) fn upload_staging(&self) -> UploadStaging {
+        self.parts.store.upload_staging()
     }
 
     /// The part of a job's last batch that gives its document back, if it made none.
-    pub(in crate::jobs) fn give_back(record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn give_back(record: &JobRecord) -> WriteBatch {
         uncounted(record).map(UsageKey::give_back).unwrap_or_default()
     }
 
     /// Tells the account what `give_back` has written.
     pub(in crate::jobs) fn returned(&self, record: &JobRecord) {
         if let Some(usage) = uncounted(record).cloned() {
-            let told = self.give_back.send(GiveBack { usage });
-            actix::spawn(async move {
-                if let Err(error) = told.await {
-                    tracing::error!(error = %error, "an account does not know of a document given back");
-                }
-            });
+            self.returns.give_back(usage);
         }
     }
 }

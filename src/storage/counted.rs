@@ -1,4 +1,5 @@
-//! A store that counts: what goes through another store, in bytes, objects and failures.
+//! A store in front of another one that counts bytes, objects and failures for the metrics. In debug builds it has the fail
+//! points of tests.
 
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 
 use super::{
-    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    UploadStaging,
 };
 use crate::telemetry::StoreMetrics;
 
@@ -34,7 +36,7 @@ impl ObjectStore for CountedStore {
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
         let length = bytes.len() as u64;
-        let meta = noted(&self.metrics, "write", self.inner.put(key, bytes).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.put(key, bytes)).await?;
         self.metrics.bytes.of(["write"]).inc_by(length);
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
@@ -60,7 +62,7 @@ impl ObjectStore for CountedStore {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = noted(&self.metrics, "write", self.inner.copy(from, to).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.copy(from, to)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
@@ -79,16 +81,24 @@ impl ObjectStore for CountedStore {
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
-        noted(&self.metrics, "delete", self.inner.delete(key).await)?;
+        changed(&self.metrics, "delete", self.inner.delete(key)).await?;
         self.metrics.objects.of(["delete"]).inc();
         Ok(())
     }
 
-    fn landing(&self) -> Landing {
-        self.inner.landing()
+    fn upload_staging(&self) -> UploadStaging {
+        self.inner.upload_staging()
     }
 
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        #[cfg(debug_assertions)]
+        if super::failpoint::is_armed() {
+            // Object by object, so that there is a fail point between any two.
+            for key in keys {
+                self.delete(key).await?;
+            }
+            return Ok(());
+        }
         noted(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
         self.metrics.objects.of(["delete"]).inc_by(keys.len() as u64);
         Ok(())
@@ -118,19 +128,30 @@ impl StagedObject for Counted {
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = noted(&self.metrics, "write", self.inner.commit(key).await)?;
+        let meta = changed(&self.metrics, "write", self.inner.commit(key)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
 }
 
-/// Counts what the store itself failed; that an object is not there, or too large, is an answer.
+/// Makes a change and counts it if it fails.
+async fn changed<T>(
+    metrics: &StoreMetrics,
+    operation: &'static str,
+    change: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<T, StoreError> {
+    #[cfg(debug_assertions)]
+    let change = super::failpoint::around(change);
+    noted(metrics, operation, change.await)
+}
+
+/// Counts what the store itself failed; that an object is not there, is too large, or waits for a backup is an answer.
 fn noted<T>(
     metrics: &StoreMetrics,
     operation: &'static str,
     done: Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if matches!(done, Err(StoreError::Failed(_))) {
+    if done.as_ref().is_err_and(|error| matches!(error, StoreError::Failed(_)) && !error.is_held()) {
         metrics.errors.of([operation]).inc();
     }
     done
@@ -144,7 +165,7 @@ mod tests {
     use crate::telemetry::metrics::Metrics;
 
     #[tokio::test]
-    async fn everything_that_passes_is_counted_and_what_fails_as_well() {
+    async fn bytes_objects_and_failures_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let objects = folder.path().join("objects");
         let metrics = Metrics::new().store;

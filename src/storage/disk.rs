@@ -1,4 +1,5 @@
-//! The store on a local disk: written under a temporary name, synced, renamed, the folder synced.
+//! The store on a local disk. An object is written under a temporary name, synced, renamed, and its folder synced: after a
+//! crash it is there whole or not at all.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,21 +11,22 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::place::{self, Place, StagedFile, blocking};
+use super::deletions::{self, Deletions};
+use super::object_files::{self, ObjectFiles, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
-    within,
+    within, write_and_read,
 };
-use crate::domain::ids::AccountId;
 
-/// How much is read, or gathered before it is written, at a time: enough that handing the work to a
-/// blocking thread costs little beside it, little enough for many readers at once.
+/// Bytes read, or gathered before they are written, at a time: enough that handing the work to a blocking thread costs
+/// little beside it, few enough for many readers at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// Objects as files below a folder.
 #[derive(Clone, Debug)]
 pub struct DiskStore {
-    place: Arc<Place>,
+    files: Arc<ObjectFiles>,
+    deletions: Deletions,
 }
 
 impl DiskStore {
@@ -42,39 +44,48 @@ impl DiskStore {
     /// # Errors
     /// When the file system refuses.
     pub async fn with_free_limit(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
-        let place = blocking(move || Place::open(root, free_limit_bytes)).await?;
-        Ok(Self { place: Arc::new(place) })
+        let files = blocking(move || ObjectFiles::open(root, free_limit_bytes)).await?;
+        Ok(Self { files: Arc::new(files), deletions: Deletions::default() })
+    }
+
+    /// Lets a backup hold deletions.
+    #[must_use]
+    pub fn deletions(&self) -> &Deletions {
+        &self.deletions
     }
 
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Place) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&ObjectFiles) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let place = Arc::clone(&self.place);
-        blocking(move || work(&place)).await
+        let files = Arc::clone(&self.files);
+        blocking(move || work(&files)).await
     }
 }
 
 #[async_trait]
 impl ObjectStore for DiskStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let place = Arc::clone(&self.place);
-        Ok(Box::new(Staged { place, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
+        let (files, deletions) = (Arc::clone(&self.files), self.deletions.clone());
+        Ok(Box::new(Staged { files, deletions, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
-        let key = *key;
-        self.run(move |place| {
-            let file = place.append(None, &bytes)?;
-            place.publish(file, &key)
-        })
-        .await
+        let target = *key;
+        let meta = self.run(move |files| {
+            let file = files.append(None, &bytes)?;
+            files.publish(file, &target)
+        });
+        let meta = meta.await?;
+        self.deletions.forget(std::slice::from_ref(key));
+        Ok(meta)
     }
 
     async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
-        self.run(move |place| {
-            let (file, meta) = place.read(&key)?;
+        self.run(move |files| {
+            let (file, meta) = files.read(&key)?;
             within(meta.bytes, limit_bytes)?;
             read_at(&file, 0, meta.bytes)
         })
@@ -82,9 +93,10 @@ impl ObjectStore for DiskStore {
     }
 
     async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
-        self.run(move |place| {
-            let (file, meta) = place.read(&key)?;
+        self.run(move |files| {
+            let (file, meta) = files.read(&key)?;
             let (start, length) = bounds(range, meta.bytes)?;
             let first = read_at(&file, start, length.min(CHUNK_BYTES as u64))?;
             let rest = Rest { file: Arc::new(file), at: start + first.len() as u64, end: start + length };
@@ -99,47 +111,59 @@ impl ObjectStore for DiskStore {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let (from, to) = (*from, *to);
-        self.run(move |place| place.copy(&from, &to)).await
+        self.deletions.check(from)?;
+        let (source, target) = (*from, *to);
+        let meta = self.run(move |files| files.copy(&source, &target)).await?;
+        self.deletions.forget(std::slice::from_ref(to));
+        Ok(meta)
     }
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        self.deletions.check(key)?;
         let key = *key;
-        self.run(move |place| place.read(&key).map(|(_, meta)| meta)).await
+        self.run(move |files| files.read(&key).map(|(_, meta)| meta)).await
     }
 
+    /// Hidden objects are listed: a sweep must find them.
     async fn list(
         &self,
         folder: Folder,
         after: Option<StorageKey>,
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError> {
-        self.run(move |place| place.list(folder, after, limit)).await
+        self.run(move |files| files.list(folder, after, limit)).await
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
-        let key = *key;
-        self.run(move |place| place.remove(&key)).await
+        self.delete_all(std::slice::from_ref(key)).await
+    }
+
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        let may_delete = self.deletions.begin();
+        for key in keys.iter().copied().filter(|key| may_delete.is_some() || !deletions::is_copied(key)) {
+            self.run(move |files| files.remove(&key)).await?;
+        }
+        if may_delete.is_some() {
+            self.deletions.forget(keys);
+            return Ok(());
+        }
+        let mut kept = keys.iter().filter(|key| deletions::is_copied(key)).peekable();
+        if kept.peek().is_none() {
+            return Ok(());
+        }
+        self.deletions.hide(kept);
+        Err(deletions::refusal())
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
-        let key = StorageKey::Probe(AccountId::generate());
-        let written = self.put(&key, Bytes::from_static(b"platen")).await;
-        let read = match written {
-            Ok(_) => self.get(&key, CHUNK_BYTES as u64).await,
-            Err(error) => Err(error),
-        };
-        let removed = self.delete(&key).await;
-        if read?.as_ref() != b"platen" {
-            return Err(StoreError::Failed(std::io::Error::other("the probe came back altered")));
-        }
-        removed
+        write_and_read(self).await
     }
 }
 
 /// An object that is being written: gathered in memory until it is worth a write.
 struct Staged {
-    place: Arc<Place>,
+    files: Arc<ObjectFiles>,
+    deletions: Deletions,
     limit_bytes: u64,
     bytes: u64,
     gathered: Vec<u8>,
@@ -155,24 +179,26 @@ impl StagedObject for Staged {
         if self.gathered.len() < CHUNK_BYTES {
             return Ok(());
         }
-        let (place, file, gathered) =
-            (Arc::clone(&self.place), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || place.append(file, &gathered)).await?);
+        let (files, file, gathered) =
+            (Arc::clone(&self.files), self.file.take(), std::mem::take(&mut self.gathered));
+        self.file = Some(blocking(move || files.append(file, &gathered)).await?);
         Ok(())
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        place::content(self.file.as_ref(), &self.gathered).await
+        object_files::content(self.file.as_ref(), &self.gathered).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         within(self.bytes, self.limit_bytes)?;
-        let (key, this) = (*key, *self);
-        blocking(move || {
-            let file = this.place.append(this.file, &this.gathered)?;
-            this.place.publish(file, &key)
-        })
-        .await
+        let (target, Self { files, deletions, gathered, file, .. }) = (*key, *self);
+        let meta = blocking(move || {
+            let file = files.append(file, &gathered)?;
+            files.publish(file, &target)
+        });
+        let meta = meta.await?;
+        deletions.forget(std::slice::from_ref(key));
+        Ok(meta)
     }
 }
 

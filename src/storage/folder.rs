@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-pub use error::FolderError;
+pub use error::DataDirError;
 use error::refused;
 
 use crate::clock::Timestamp;
@@ -40,14 +40,14 @@ impl DataDir {
     ///
     /// # Errors
     /// When a newer platen wrote it, or the file system refuses.
-    pub fn open(path: &Path) -> Result<Self, FolderError> {
+    pub fn open(path: &Path) -> Result<Self, DataDirError> {
         let path = std::path::absolute(path).map_err(refused(path))?;
         let folder = Self { path };
         check_owner(&folder.path)?;
         check_restored(&folder.path)?;
         folder.check_ours()?;
         make_private(&folder.path)?;
-        // First of all: by this file the next start knows the folder for its own.
+        // Written first: by this file the next start recognises the folder as its own.
         folder.check_format()?;
         for part in [folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
@@ -84,18 +84,18 @@ impl DataDir {
     ///
     /// # Errors
     /// When the file system refuses.
-    pub fn new_index(&self) -> Result<PathBuf, FolderError> {
+    pub fn new_index(&self) -> Result<PathBuf, DataDirError> {
         self.remove_new_index()?;
         let path = self.path.join(NEW_INDEX);
         make_private(&path)?;
         Ok(path)
     }
 
-    /// Removes what a replacement of the index left that was broken off.
+    /// Removes what an interrupted replacement of the index left.
     ///
     /// # Errors
     /// When the file system refuses.
-    pub fn remove_new_index(&self) -> Result<(), FolderError> {
+    pub fn remove_new_index(&self) -> Result<(), DataDirError> {
         let path = self.path.join(NEW_INDEX);
         match std::fs::remove_dir_all(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(refused(&path)(error)),
@@ -108,7 +108,7 @@ impl DataDir {
     ///
     /// # Errors
     /// When the file system refuses.
-    pub fn replace_index(&self, now: Timestamp) -> Result<PathBuf, FolderError> {
+    pub fn replace_index(&self, now: Timestamp) -> Result<PathBuf, DataDirError> {
         let (index, new) = (self.index(), self.path.join(NEW_INDEX));
         let aside = self.path.join(format!("index.damaged-{}", now.rfc3339().replace(':', "")));
         #[cfg(debug_assertions)]
@@ -123,7 +123,7 @@ impl DataDir {
         Ok(aside)
     }
 
-    /// Where files lie that nobody keeps.
+    /// The folder of files that are removed with their job.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.path.join(WORK)
@@ -155,13 +155,13 @@ impl DataDir {
         &self,
         name: &str,
         make: impl FnOnce() -> std::io::Result<[u8; N]>,
-    ) -> Result<[u8; N], FolderError> {
+    ) -> Result<[u8; N], DataDirError> {
         let path = self.path.join(name);
         match std::fs::read(&path) {
             Ok(found) => {
                 std::fs::set_permissions(&path, Permissions::from_mode(OWNER_ONLY_FILE))
                     .map_err(refused(&path))?;
-                found.try_into().map_err(|found: Vec<u8>| FolderError::Strange {
+                found.try_into().map_err(|found: Vec<u8>| DataDirError::Strange {
                     path,
                     cause: format!(
                         "has {} bytes instead of {N}; restore it from a backup, or remove it to get a new \
@@ -179,8 +179,8 @@ impl DataDir {
         }
     }
 
-    /// A folder that holds something else would be closed to those who use it.
-    fn check_ours(&self) -> Result<(), FolderError> {
+    /// Refuses a folder that holds something else: taking the rights of others away would lock its users out.
+    fn check_ours(&self) -> Result<(), DataDirError> {
         if self.is_ours() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl DataDir {
         }
         let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
                      to a folder that is empty or not there yet";
-        Err(FolderError::Strange { path: self.path.clone(), cause: cause.to_owned() })
+        Err(DataDirError::Strange { path: self.path.clone(), cause: cause.to_owned() })
     }
 
     /// Whether platen made the folder.
@@ -216,7 +216,7 @@ impl DataDir {
     }
 
     /// A folder that does not say its format is new: `check_ours` has refused every other.
-    fn check_format(&self) -> Result<(), FolderError> {
+    fn check_format(&self) -> Result<(), DataDirError> {
         match format_of(&self.path)? {
             Some(_) => Ok(()),
             None => self.write_whole(&self.path.join(VERSION), format!("{FORMAT}\n").as_bytes()),
@@ -224,7 +224,7 @@ impl DataDir {
     }
 
     /// Writes a small file so that it is there whole or not at all.
-    fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+    fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<(), DataDirError> {
         let temporary = path.with_extension("new");
         let write = || {
             let mut file = File::options()
@@ -242,25 +242,25 @@ impl DataDir {
     }
 }
 
-/// Files that root makes in the folder of a service that is not root's would lock that out.
+/// Refuses root in a folder of another user: the files that root makes would lock the service out.
 ///
 /// # Errors
 /// When the folder is there and is another user's.
-pub(super) fn check_owner(path: &Path) -> Result<(), FolderError> {
+pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
     let Ok(metadata) = path.metadata() else { return Ok(()) };
     let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
     if owner == own {
         return Ok(());
     }
     let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
-    Err(FolderError::Strange { path: path.to_owned(), cause })
+    Err(DataDirError::Strange { path: path.to_owned(), cause })
 }
 
 /// The format that a folder says it has.
 ///
 /// # Errors
 /// When it is newer than what this program knows, or none at all.
-pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, FolderError> {
+pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, DataDirError> {
     let path = folder.join(VERSION);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -268,30 +268,30 @@ pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, FolderError> {
         Err(error) => return Err(refused(&path)(error)),
     };
     match text.trim().parse::<u32>() {
-        Ok(found) if found > FORMAT => Err(FolderError::Newer { path: folder.to_owned(), found }),
+        Ok(found) if found > FORMAT => Err(DataDirError::Newer { path: folder.to_owned(), found }),
         Ok(found) if found > 0 => Ok(Some(found)),
-        Ok(_) | Err(_) => Err(FolderError::Strange {
+        Ok(_) | Err(_) => Err(DataDirError::Strange {
             path,
             cause: format!("does not name a format; if the folder is platen's, write {FORMAT} into it"),
         }),
     }
 }
 
-fn check_restored(folder: &Path) -> Result<(), FolderError> {
+fn check_restored(folder: &Path) -> Result<(), DataDirError> {
     let path = folder.join(RESTORING);
     if path.exists() {
         let cause = "says that a restore into this folder did not end; empty the folder and restore again";
-        return Err(FolderError::Strange { path, cause: cause.to_owned() });
+        return Err(DataDirError::Strange { path, cause: cause.to_owned() });
     }
     Ok(())
 }
 
-fn make_private(path: &Path) -> Result<(), FolderError> {
+fn make_private(path: &Path) -> Result<(), DataDirError> {
     DirBuilder::new().recursive(true).mode(OWNER_ONLY_FOLDER).create(path).map_err(refused(path))?;
     std::fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_FOLDER)).map_err(refused(path))
 }
 
-fn sync_folder(path: &Path) -> Result<(), FolderError> {
+fn sync_folder(path: &Path) -> Result<(), DataDirError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(refused(path))
 }
 

@@ -20,13 +20,13 @@ pub enum StorageKey {
     JobSecret(AccountId, JobId),
     /// The document a job made; kept for the output retention.
     JobOutput(AccountId, JobId, FileKind),
-    /// What was uploaded for a template that is not saved; kept until it is unpacked, or the template goes.
+    /// What was uploaded for a template that is not saved; kept until it is unpacked or the template is deleted.
     TemplateUpload(AccountId, TemplateId),
     /// The files of a template that is not saved; kept until it is.
     UnfinishedPackage(AccountId, TemplateId, ObjectId),
     /// A part of a saved template; kept until a change or the template's end replaces it.
     Template(AccountId, TemplateId, ObjectId, TemplatePart),
-    /// What was uploaded to an address of the store itself; kept until what it is for goes.
+    /// What was uploaded to a presigned URL of a bucket; kept until what it is for is deleted.
     Upload(AccountId, Upload),
     /// What a probe of the store writes.
     Probe(AccountId),
@@ -168,7 +168,7 @@ impl StorageKey {
         }
     }
 
-    /// When what it belongs to was made; the object is no older.
+    /// When the job or template was made that it belongs to; the object is no older.
     #[must_use]
     pub fn made_at(&self) -> Timestamp {
         match self {

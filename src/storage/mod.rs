@@ -1,22 +1,35 @@
-//! Objects and index: what lasts.
+//! Everything that lasts: objects (`ObjectStore`) and records (`index`).
+//!
+//! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
+//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies presigned URLs ([`presign`]) and
+//! hands them out ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
+//!
+//! | File | What it is |
+//! |---|---|
+//! | `disk`, `object_files`, `s3` | the two stores |
+//! | `counted`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
+//! | `upload_staging` | where an upload arrives before it is an input |
+//! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
+//! | `quota` | bytes stored by each account |
+//! | `folder`, `backup` | the data folder and copies of it |
 
-pub mod addresses;
 pub mod backup;
 pub mod counted;
+pub mod deletion_log;
+pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
 pub mod folder;
-pub mod held;
 pub mod index;
 pub mod key;
-pub mod landing;
-pub mod leftovers;
-mod place;
+mod object_files;
 pub mod presign;
+pub mod presigned_urls;
 pub mod quota;
 pub mod record;
 pub mod s3;
+pub mod upload_staging;
 pub mod walk;
 
 use std::io::{self, ErrorKind};
@@ -27,9 +40,10 @@ use bytes::Bytes;
 use nix::sys::statvfs::statvfs;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
-pub use landing::Landing;
 pub use quota::{CountedUpload, StorageQuota, StoredBytes};
+pub use upload_staging::UploadStaging;
 
+use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 /// Bytes that are free for us on the disk of `path`.
@@ -65,16 +79,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it is the store that cannot be reached, or fails: what was asked may succeed later.
+    /// Whether the store cannot be reached or fails for now: the same request may succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
     }
 
-    /// Whether it is a deletion that waits for the end of a backup: what was to go is swept after it.
+    /// Whether it refuses a deletion while a backup is being made; a later sweep deletes the object.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        // The system's own is another one.
+        // The file system's own `EBUSY` has an error number.
         matches!(self, Self::Failed(cause)
             if cause.kind() == ErrorKind::ResourceBusy && cause.raw_os_error().is_none())
     }
@@ -99,7 +113,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// Seconds after which a store may be there again.
+/// `Retry-After` while the store does not answer.
 const SILENT_RETRY_AFTER_S: u64 = 10;
 
 /// What is known of an object.
@@ -118,6 +132,43 @@ pub enum ByteRange {
     From(u64, Option<u64>),
     /// The last so many bytes.
     Last(u64),
+}
+
+impl ByteRange {
+    /// The one range that a `Range` header asks for. Several ranges, another unit and a spelling that makes no sense count
+    /// as no range (RFC 9110, section 14.2).
+    #[must_use]
+    pub fn parse(header: &str) -> Option<Self> {
+        let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+        let (first, last) = (first.trim(), last.trim());
+        if first.is_empty() {
+            return last.parse().ok().map(Self::Last);
+        }
+        let first: u64 = first.parse().ok()?;
+        if last.is_empty() {
+            return Some(Self::From(first, None));
+        }
+        let last: u64 = last.parse().ok()?;
+        (first <= last).then_some(Self::From(first, Some(last)))
+    }
+
+    /// First byte and length of the range in an object of so many bytes.
+    ///
+    /// # Errors
+    /// `Range` when it lies outside.
+    pub fn within(self, bytes: u64) -> Result<(u64, u64), StoreError> {
+        match self {
+            Self::From(first, last) if first < bytes && last.is_none_or(|last| last >= first) => {
+                let last = last.unwrap_or(u64::MAX).min(bytes - 1);
+                Ok((first, last - first + 1))
+            }
+            Self::Last(count) if count > 0 && bytes > 0 => {
+                let count = count.min(bytes);
+                Ok((bytes - count, count))
+            }
+            Self::From(..) | Self::Last(_) => Err(StoreError::Range { bytes }),
+        }
+    }
 }
 
 /// An object being read.
@@ -194,9 +245,9 @@ pub trait ObjectStore: Send + Sync {
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
 
-    /// Where uploads land to whose addresses this store's callers are sent.
-    fn landing(&self) -> Landing {
-        Landing::Final
+    /// Where an upload arrives to which callers got a presigned URL.
+    fn upload_staging(&self) -> UploadStaging {
+        UploadStaging::Direct
     }
 
     /// Removes the objects, the first one before all others; some may be gone when it fails.
@@ -211,6 +262,21 @@ pub trait ObjectStore: Send + Sync {
     async fn probe(&self) -> Result<(), StoreError>;
 }
 
+/// What a probe writes.
+const PROBE: &[u8] = b"platen";
+
+/// Writes an object of its own, reads it and removes it.
+async fn write_and_read(store: &dyn ObjectStore) -> Result<(), StoreError> {
+    let key = StorageKey::Probe(AccountId::generate());
+    store.put(&key, Bytes::from_static(PROBE)).await?;
+    let read = store.get(&key, PROBE.len() as u64).await;
+    let removed = store.delete(&key).await;
+    if read? != PROBE {
+        return Err(StoreError::Failed(io::Error::other("the probe came back altered")));
+    }
+    removed
+}
+
 /// `TooLarge` where there are more bytes than that.
 fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
     if bytes > limit_bytes { Err(StoreError::TooLarge { limit_bytes }) } else { Ok(()) }
@@ -218,16 +284,5 @@ fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
 
 /// First byte and length of a reading.
 fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
-    match range {
-        None => Ok((0, bytes)),
-        Some(ByteRange::From(first, last)) if first < bytes && last.is_none_or(|last| last >= first) => {
-            let last = last.unwrap_or(u64::MAX).min(bytes - 1);
-            Ok((first, last - first + 1))
-        }
-        Some(ByteRange::Last(count)) if count > 0 && bytes > 0 => {
-            let count = count.min(bytes);
-            Ok((bytes - count, count))
-        }
-        Some(ByteRange::From(..) | ByteRange::Last(_)) => Err(StoreError::Range { bytes }),
-    }
+    range.map_or(Ok((0, bytes)), |range| range.within(bytes))
 }

@@ -1,4 +1,4 @@
-//! Presigned addresses of our own routes: one object, one operation, one lifetime, one size limit.
+//! Signs and verifies presigned URLs of our own routes: one object, one operation, one lifetime, one size limit.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::StorageKey;
-use super::folder::{DataDir, FolderError};
+use super::folder::{DataDir, DataDirError};
 use crate::clock::{Timestamp, random_bytes};
 
 /// Where addresses lead on our own service; what follows is the object's path.
@@ -53,9 +53,9 @@ pub struct Grant {
     pub file_name: Option<String>,
 }
 
-/// What is wrong with an address.
+/// Why a presigned URL is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressFault {
+pub enum PresignError {
     /// It is not one that we signed for this operation.
     #[error("the address was altered, or is not for this method")]
     Invalid,
@@ -64,7 +64,7 @@ pub enum AddressFault {
     Expired,
 }
 
-/// Signs addresses and checks them.
+/// Signs presigned URLs and verifies them.
 #[derive(Clone)]
 pub struct Signer {
     keyed: Hmac<Sha256>,
@@ -81,7 +81,7 @@ impl Signer {
     ///
     /// # Errors
     /// When the secret can be neither read nor made.
-    pub fn open(folder: &DataDir) -> Result<Self, FolderError> {
+    pub fn open(folder: &DataDir) -> Result<Self, DataDirError> {
         folder.secret("address.key", random_bytes::<SECRET_BYTES>).map(|secret| Self::new(&secret))
     }
 
@@ -120,17 +120,17 @@ impl Signer {
         path: &str,
         query: &str,
         now: Timestamp,
-    ) -> Result<Grant, AddressFault> {
-        let (terms, signature) = query.split_once("&sig=").ok_or(AddressFault::Invalid)?;
+    ) -> Result<Grant, PresignError> {
+        let (terms, signature) = query.split_once("&sig=").ok_or(PresignError::Invalid)?;
         let expected = self.signature(path, terms);
         if !bool::from(expected.as_bytes().ct_eq(signature.as_bytes())) {
-            return Err(AddressFault::Invalid);
+            return Err(PresignError::Invalid);
         }
-        let grant = parse(path, terms).ok_or(AddressFault::Invalid)?;
+        let grant = parse(path, terms).ok_or(PresignError::Invalid)?;
         if grant.operation != operation {
-            return Err(AddressFault::Invalid);
+            return Err(PresignError::Invalid);
         }
-        if now >= grant.expires_at { Err(AddressFault::Expired) } else { Ok(grant) }
+        if now >= grant.expires_at { Err(PresignError::Expired) } else { Ok(grant) }
     }
 
     fn signature(&self, path: &str, terms: &str) -> String {
@@ -176,11 +176,11 @@ mod tests {
         Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77, file_name }
     }
 
-    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, AddressFault> {
+    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, PresignError> {
         let (path, query) = address
             .strip_prefix(ADDRESS_PREFIX)
             .and_then(|rest| rest.split_once('?'))
-            .ok_or(AddressFault::Invalid)?;
+            .ok_or(PresignError::Invalid)?;
         signer().verify(operation, path, query, now)
     }
 
@@ -190,14 +190,14 @@ mod tests {
         let address = signer().sign(&grant);
         assert_eq!(check(&address, Operation::Get, NOW), Ok(grant.clone()));
         assert_eq!(check(&address, Operation::Get, NOW.plus_ms(999)), Ok(grant));
-        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(1_000)), Err(AddressFault::Expired));
+        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(1_000)), Err(PresignError::Expired));
     }
 
     #[test]
     fn an_address_for_one_operation_is_invalid_for_the_other() {
         for (granted, asked) in [(Operation::Put, Operation::Get), (Operation::Get, Operation::Put)] {
             let address = signer().sign(&grant(granted));
-            assert_eq!(check(&address, asked, NOW), Err(AddressFault::Invalid));
+            assert_eq!(check(&address, asked, NOW), Err(PresignError::Invalid));
         }
     }
 
@@ -209,14 +209,14 @@ mod tests {
                 let altered = format!("{}{other}{}", &address[..at], &address[at + 1..]);
                 let added = format!("{}{other}{}", &address[..at], &address[at..]);
                 for wrong in [altered, added].iter().filter(|wrong| **wrong != address) {
-                    assert_eq!(check(wrong, Operation::Put, NOW), Err(AddressFault::Invalid), "{wrong}");
+                    assert_eq!(check(wrong, Operation::Put, NOW), Err(PresignError::Invalid), "{wrong}");
                 }
             }
             let removed = format!("{}{}", &address[..at], &address[at + 1..]);
-            assert_eq!(check(&removed, Operation::Put, NOW), Err(AddressFault::Invalid), "{removed}");
+            assert_eq!(check(&removed, Operation::Put, NOW), Err(PresignError::Invalid), "{removed}");
         }
         let longer = format!("{address}a");
-        assert_eq!(check(&longer, Operation::Put, NOW), Err(AddressFault::Invalid));
+        assert_eq!(check(&longer, Operation::Put, NOW), Err(PresignError::Invalid));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         let address = signer().sign(&grant);
         let later = address
             .replace(&format!("exp={}", grant.expires_at.0), &format!("exp={}", grant.expires_at.0 + 9_999));
-        assert_eq!(check(&later, Operation::Get, NOW.plus_ms(2_000)), Err(AddressFault::Invalid));
+        assert_eq!(check(&later, Operation::Get, NOW.plus_ms(2_000)), Err(PresignError::Invalid));
     }
 
     #[test]
@@ -235,6 +235,6 @@ mod tests {
         let grant = grant(Operation::Get);
         let address = Signer::open(&folder).unwrap().sign(&grant);
         assert_eq!(Signer::open(&folder).unwrap().sign(&grant), address);
-        assert_eq!(check(&address, Operation::Get, NOW), Err(AddressFault::Invalid));
+        assert_eq!(check(&address, Operation::Get, NOW), Err(PresignError::Invalid));
     }
 }

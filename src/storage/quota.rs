@@ -1,25 +1,24 @@
 //! How many bytes each account has stored, and how many it may: the number in memory decides.
 //!
-//! Uploads and templates cost their sender nothing and stay for a day or for ever, so that without a bound one account
-//! fills the disk of all. Whoever writes counts first, in one step that also checks: of two uploads at the same moment
-//! only as many bytes are taken as there is room for. What does not become durable is given back when its
+//! Hazard: uploads and templates cost their sender nothing and stay for a day or for ever, so one account could fill the
+//! disk of all. So bytes are counted before they are written, and check and count are one step: of two uploads at the
+//! same moment only as many bytes are taken as the quota has left. What does not become durable is given back when its
 //! [`StoredBytes`] is dropped.
 //!
-//! After a restart the number is made again without looking at what is stored: templates have a counter in the index,
-//! which moves in the batch of their record ([`counter`]); inputs of jobs that have not ended are few, and whoever
-//! keeps them counts them again.
+//! After a restart the numbers are read, not measured: templates have a counter in the index, which changes in the batch
+//! of their record ([`counter`]); inputs of jobs that have not ended are few, and the job registry counts them again.
+//!
+//! A plain type under a lock, not an actor: it is asked for every chunk of an upload, and a mailbox would add a wait to each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::index::{Change, Index, IndexError};
+use super::index::{Index, IndexError, WriteBatch, scan_all};
 use super::{StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 const PREFIX: &str = "stored/";
-/// Counters read at a time.
-const PAGE: usize = 1_000;
 
 /// What every account has stored, and may store.
 #[derive(Debug)]
@@ -49,11 +48,11 @@ pub struct StoredBytes {
 pub struct CountedUpload {
     staged: Box<dyn StagedObject>,
     stored: StoredBytes,
-    /// How it begins.
+    /// Its first bytes, which say what it is.
     start: Vec<u8>,
 }
 
-/// So much of an upload's beginning is remembered.
+/// So many first bytes of an upload are kept.
 const START_BYTES: usize = 4;
 
 /// The key of the counter that holds what an account's templates count.
@@ -62,14 +61,14 @@ pub fn counter(account: AccountId) -> String {
     format!("{PREFIX}{account}")
 }
 
-/// The batch that makes a counter what it should be, when nobody else changes it.
+/// The batch that sets a counter to `bytes`, if nothing else changes it meanwhile.
 ///
 /// # Errors
 /// When the index fails.
-pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<Change, IndexError> {
+pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<WriteBatch, IndexError> {
     let key = counter(account);
     let delta = signed(bytes).saturating_sub(index.counter(&key).await?);
-    Ok(if delta == 0 { Change::new() } else { Change::new().add(key, delta) })
+    Ok(if delta == 0 { WriteBatch::new() } else { WriteBatch::new().add(key, delta) })
 }
 
 /// The accounts that have a counter, with what it says.
@@ -77,23 +76,16 @@ pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Resul
 /// # Errors
 /// When the index fails.
 pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexError> {
-    let (mut found, mut after) = (Vec::new(), None::<String>);
-    loop {
-        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-        found.extend(page.iter().filter_map(|entry| {
-            let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
-            let bytes = i64::from_le_bytes(entry.value.as_slice().try_into().ok()?);
-            Some((account, bytes))
-        }));
-        match page.into_iter().last() {
-            Some(last) => after = Some(last.key),
-            None => return Ok(found),
-        }
-    }
+    let entries = scan_all(index, PREFIX).await?;
+    let found = entries.iter().filter_map(|entry| {
+        let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+        Some((account, i64::from_le_bytes(entry.value.as_slice().try_into().ok()?)))
+    });
+    Ok(found.collect())
 }
 
 impl StorageQuota {
-    /// Nobody has stored anything; each account may store `default_limit` bytes, zero for as many as it likes.
+    /// Nothing is counted yet; each account may store `default_limit` bytes, zero for as many as it likes.
     #[must_use]
     pub fn new(default_limit: u64) -> Arc<Self> {
         Arc::new(Self { default_limit, accounts: Mutex::default() })
@@ -135,8 +127,8 @@ impl StorageQuota {
         StoredBytes { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
 
-    /// Makes `from` bytes of the account `to`; where it is checked, and they become more, `replaced` bytes of others are
-    /// free for them.
+    /// Replaces `from` counted bytes of the account by `to`. Where `is_checked` and they grow, the limit holds as if
+    /// `replaced` bytes of the account were free already.
     fn change(
         &self,
         account: AccountId,
@@ -163,7 +155,7 @@ impl StorageQuota {
 }
 
 impl StoredBytes {
-    /// The same, where so many bytes that count already go when it is durable: their room is free for it.
+    /// The same, where so many bytes that count now are deleted once this is durable: they do not stand against it.
     #[must_use]
     pub fn replacing(mut self, bytes: u64) -> Self {
         self.replaced = bytes;
@@ -303,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_that_come_at_once_have_no_more_room_than_one() {
+    fn two_concurrent_uploads_get_no_more_bytes_than_the_quota() {
         let (quota, account) = (StorageQuota::new(100), AccountId::generate());
         let (mut one, mut other) = (quota.begin(account), quota.begin(account));
         one.grow(60).unwrap();
@@ -319,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_has_the_room_of_what_goes() {
+    fn a_replacement_may_use_the_bytes_that_it_replaces() {
         let (quota, account) = (StorageQuota::new(100), AccountId::generate());
         let mut first = quota.begin(account);
         first.grow(80).unwrap();

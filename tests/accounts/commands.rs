@@ -11,7 +11,7 @@ use platen::problem::Code;
 use platen::storage::folder::DataDir;
 use platen::storage::index::SledIndex;
 
-use super::House;
+use super::DataFolder;
 
 /// The ids of the tokens in a list, first to last.
 fn ids(list: &str) -> Vec<String> {
@@ -20,69 +20,69 @@ fn ids(list: &str) -> Vec<String> {
 
 #[actix::test]
 async fn commands_do_the_same_with_and_without_a_running_service() {
-    let house = House::new();
+    let data = DataFolder::new();
     for running in [false, true] {
-        let service = if running { Some(house.service().await) } else { None };
+        let service = if running { Some(data.service().await) } else { None };
         let name = format!("acme-{running}");
         let created = format!("account create {name} --plan gold --documents-per-month 5");
-        let told = house.command(&created).await.unwrap();
+        let told = data.command(&created).await.unwrap();
         assert!(told.contains(&name) && told.contains("plan=gold") && told.contains("0/5"), "{told}");
-        let refused = house.command(&created).await.unwrap_err();
+        let refused = data.command(&created).await.unwrap_err();
         assert!(refused.contains(&format!("'{name}' exists already")), "{refused}");
-        let refused = house.command("account create ../etc").await.unwrap_err();
+        let refused = data.command("account create ../etc").await.unwrap_err();
         assert!(refused.contains("cannot be a name"), "{refused}");
 
         let set = format!(
             "account set {name} --documents-per-month unlimited --status past_due --renews-at 2030-01-31"
         );
-        let told = house.command(&set).await.unwrap();
+        let told = data.command(&set).await.unwrap();
         assert!(told.contains("0/unlimited") && told.contains("past_due"), "{told}");
         assert!(told.contains("renews-at=2030-01-31T00:00:00Z"), "{told}");
-        let listed = house.command("account list").await.unwrap();
+        let listed = data.command("account list").await.unwrap();
         assert!(listed.contains(told.strip_prefix("account ").unwrap()), "{listed}");
-        let refused = house.command("account set nobody --plan x").await.unwrap_err();
+        let refused = data.command("account set nobody --plan x").await.unwrap_err();
         assert!(refused.contains("no account 'nobody'"), "{refused}");
 
         assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/1000"), "{told}");
         let set = format!("account set {name} --stored-bytes-limit 5000 --open-jobs-limit unlimited");
         let own = "stored-bytes=0/5000 (own)  open-jobs=0/unlimited (own)";
-        assert!(house.command(&set).await.unwrap().contains(own));
-        house.command(&format!("account set {name} --plan silver")).await.unwrap();
-        assert!(house.command("account list").await.unwrap().contains(own), "what is not given stays");
+        assert!(data.command(&set).await.unwrap().contains(own));
+        data.command(&format!("account set {name} --plan silver")).await.unwrap();
+        assert!(data.command("account list").await.unwrap().contains(own), "what is not given stays");
         let set = format!("account set {name} --stored-bytes-limit default --open-jobs-limit 7");
-        let told = house.command(&set).await.unwrap();
+        let told = data.command(&set).await.unwrap();
         assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/7 (own)"), "{told}");
 
-        let token = house.command(&format!("token create --account {name}")).await.unwrap();
+        let token = data.command(&format!("token create --account {name}")).await.unwrap();
         assert_eq!(token.len(), "pl_".len() + 43 + 1, "the token alone: {token}");
-        let tokens = house.command(&format!("token list --account {name}")).await.unwrap();
+        let tokens = data.command(&format!("token list --account {name}")).await.unwrap();
         assert_eq!(ids(&tokens).len(), 1);
         assert!(tokens.contains(&token.trim()[42..]) && !tokens.contains(token.trim()), "{tokens}");
-        let revoked = house.command(&format!("token revoke {}", ids(&tokens)[0])).await.unwrap();
+        let revoked = data.command(&format!("token revoke {}", ids(&tokens)[0])).await.unwrap();
         assert!(revoked.contains("revoked "), "{revoked}");
-        let refused = house.command("token create --account nobody").await.unwrap_err();
+        let refused = data.command("token create --account nobody").await.unwrap_err();
         assert!(refused.contains("no account 'nobody'"), "{refused}");
         let unknown = "token revoke 00000000-0000-0000-0000-000000000000";
-        assert!(house.command(unknown).await.unwrap_err().contains("there is no token"));
+        assert!(data.command(unknown).await.unwrap_err().contains("there is no token"));
         if let Some(service) = service {
             service.stop().await;
         }
     }
-    assert_eq!(house.command("account list").await.unwrap().lines().count(), 2);
-    assert_eq!(house.command("token list").await.unwrap().lines().count(), 2);
+    assert_eq!(data.command("account list").await.unwrap().lines().count(), 2);
+    assert_eq!(data.command("token list").await.unwrap().lines().count(), 2);
 }
 
 #[actix::test]
 async fn a_token_opens_its_account_and_nothing_once_it_is_revoked() {
-    let house = House::new();
-    house.command("account create acme").await.unwrap();
-    let token = house.command("token create --account acme").await.unwrap().trim().to_owned();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    data.command("account create acme").await.unwrap();
+    let token = data.command("token create --account acme").await.unwrap().trim().to_owned();
+    let service = data.service().await;
     let account = service.authenticate(&token).await.unwrap();
-    let second = house.command("token create --account acme").await.unwrap().trim().to_owned();
+    let second = data.command("token create --account acme").await.unwrap().trim().to_owned();
     assert_eq!(service.authenticate(&second).await.unwrap(), account);
-    let list = house.command("token list --account acme").await.unwrap();
-    house.command(&format!("token revoke {}", ids(&list)[0])).await.unwrap();
+    let list = data.command("token list --account acme").await.unwrap();
+    data.command(&format!("token revoke {}", ids(&list)[0])).await.unwrap();
     let wrong =
         [token.clone(), String::new(), format!("{second}x"), second[1..].to_owned(), "pl_".to_owned()];
     for token in wrong {
@@ -90,16 +90,16 @@ async fn a_token_opens_its_account_and_nothing_once_it_is_revoked() {
     }
     assert_eq!(service.authenticate(&second).await.unwrap(), account);
     service.stop().await;
-    let service = house.service().await;
+    let service = data.service().await;
     assert_eq!(service.authenticate(&token).await.unwrap_err().code, Code::Unauthorized);
     assert_eq!(service.authenticate(&second).await.unwrap(), account);
 }
 
 #[actix::test]
 async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() {
-    let mut house = House::new();
-    house.config.accounts.token_limit = 3;
-    let service = house.service().await;
+    let mut data = DataFolder::new();
+    data.config.accounts.token_limit = 3;
+    let service = data.service().await;
     let (_, first) = service.account("acme", None).await;
     let create =
         || service.administer(Request::CreateToken { account: "acme".to_owned(), name: None, expiry: None });
@@ -108,13 +108,13 @@ async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() 
     let refused = create().await.unwrap_err().to_string();
     assert!(refused.contains("3 active tokens"), "{refused}");
     for _ in 0..6 {
-        let list = house.command("token list --account acme").await.unwrap();
+        let list = data.command("token list --account acme").await.unwrap();
         let active = list.lines().find(|line| line.ends_with("active")).unwrap();
-        house.command(&format!("token revoke {}", ids(active)[0])).await.unwrap();
+        data.command(&format!("token revoke {}", ids(active)[0])).await.unwrap();
         create().await.unwrap();
         create().await.unwrap_err();
     }
-    let list = house.command("token list").await.unwrap();
+    let list = data.command("token list").await.unwrap();
     assert_eq!(list.lines().filter(|line| line.ends_with("active")).count(), 3, "{list}");
     assert_eq!(list.lines().count(), 6, "{list}");
     assert_eq!(service.authenticate(&first).await.unwrap_err().code, Code::Unauthorized);
@@ -122,8 +122,8 @@ async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() 
 
 #[actix::test]
 async fn lists_longer_than_a_page_are_whole() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     for number in 0..205 {
         let name = format!("account-{number:03}");
         service
@@ -131,14 +131,14 @@ async fn lists_longer_than_a_page_are_whole() {
             .await
             .unwrap();
     }
-    let list = house.command("account list").await.unwrap();
+    let list = data.command("account list").await.unwrap();
     assert_eq!(list.lines().count(), 205);
     assert!(list.lines().last().unwrap().starts_with("account-204 "));
 }
 
 /// A line to the socket as it is, and what comes back.
-async fn say(house: &House, line: Vec<u8>) -> String {
-    let socket = house.socket();
+async fn say(data: &DataFolder, line: Vec<u8>) -> String {
+    let socket = data.socket();
     let talk = move || {
         let mut stream = UnixStream::connect(socket).unwrap();
         // The service may have refused and closed before it read everything.
@@ -152,70 +152,70 @@ async fn say(house: &House, line: Vec<u8>) -> String {
 
 #[actix::test]
 async fn the_socket_is_private_and_answers_nonsense_with_a_sentence() {
-    let mut house = House::new();
-    house.config.accounts.control_line_limit_bytes = 2_000;
-    let service = house.service().await;
+    let mut data = DataFolder::new();
+    data.config.accounts.control_line_limit_bytes = 2_000;
+    let service = data.service().await;
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&house.socket()), 0o600);
-    assert_eq!(mode(house.socket().parent().unwrap()), 0o700);
+    assert_eq!(mode(&data.socket()), 0o600);
+    assert_eq!(mode(data.socket().parent().unwrap()), 0o700);
     for line in [&b"nonsense\n"[..], b"{}\n", b"{\"command\":\"drop_everything\"}\n", b"\n"] {
-        let told = say(&house, line.to_vec()).await;
+        let told = say(&data, line.to_vec()).await;
         assert!(told.contains("the request cannot be read"), "{told}");
     }
-    let exact = say(&house, [vec![b' '; 1_999], b"\n".to_vec()].concat()).await;
+    let exact = say(&data, [vec![b' '; 1_999], b"\n".to_vec()].concat()).await;
     assert!(exact.contains("the request cannot be read"), "{exact}");
-    let longer = say(&house, vec![b' '; 2_001]).await;
+    let longer = say(&data, vec![b' '; 2_001]).await;
     assert!(longer.contains("control_line_limit_bytes"), "{longer}");
     let reply = service.administer(Request::ListAccounts { after: None }).await.unwrap();
     assert_eq!(reply, Reply::Accounts(Vec::new()));
     service.stop().await;
-    assert!(!house.socket().exists());
+    assert!(!data.socket().exists());
 }
 
 #[actix::test]
 async fn a_silent_peer_is_closed_and_does_not_keep_others_out() {
-    let mut house = House::new();
-    house.config.accounts.control_connection_limit = 1;
-    house.config.accounts.control_timeout_ms = 200;
-    let service = house.service().await;
-    let silent = UnixStream::connect(house.socket()).unwrap();
+    let mut data = DataFolder::new();
+    data.config.accounts.control_connection_limit = 1;
+    data.config.accounts.control_timeout_ms = 200;
+    let service = data.service().await;
+    let silent = UnixStream::connect(data.socket()).unwrap();
     // The command waits for its turn behind the silent one, within its own time limit.
-    house.config.accounts.control_timeout_ms = 20_000;
-    house.command("account create acme").await.unwrap();
+    data.config.accounts.control_timeout_ms = 20_000;
+    data.command("account create acme").await.unwrap();
     drop(silent);
     service.stop().await;
 }
 
 #[actix::test]
-async fn what_a_killed_service_left_is_replaced() {
-    let house = House::new();
-    let folder = DataDir::open(house.config.storage.data_dir.as_ref()).unwrap();
+async fn the_socket_of_a_killed_service_is_replaced() {
+    let data = DataFolder::new();
+    let folder = DataDir::open(data.config.storage.data_dir.as_ref()).unwrap();
     drop(UnixListener::bind(folder.control_socket()).unwrap());
-    assert!(house.socket().exists());
-    house.command("account create offline").await.unwrap();
-    let service = house.service().await;
-    house.command("account create online").await.unwrap();
+    assert!(data.socket().exists());
+    data.command("account create offline").await.unwrap();
+    let service = data.service().await;
+    data.command("account create online").await.unwrap();
     assert_eq!(service.used("online").await, 0);
     service.stop().await;
 }
 
 #[actix::test]
 async fn a_service_that_does_not_answer_is_named() {
-    let house = House::new();
-    let folder = DataDir::open(house.config.storage.data_dir.as_ref()).unwrap();
-    let index = Arc::new(SledIndex::open(&folder.index(), &house.config.storage).await.unwrap());
-    let refused = house.command("account list").await.unwrap_err();
+    let data = DataFolder::new();
+    let folder = DataDir::open(data.config.storage.data_dir.as_ref()).unwrap();
+    let index = Arc::new(SledIndex::open(&folder.index(), &data.config.storage).await.unwrap());
+    let refused = data.command("account list").await.unwrap_err();
     assert!(refused.contains("does not answer on its control socket"), "{refused}");
     drop(index);
 }
 
 #[actix::test]
 async fn a_path_too_long_for_a_socket_is_refused_in_a_sentence() {
-    let house = House::new();
-    let service = house.service().await;
-    let path = house.socket().with_file_name("x".repeat(108));
+    let data = DataFolder::new();
+    let service = data.service().await;
+    let path = data.socket().with_file_name("x".repeat(108));
     let refused =
-        control::serve(&path, (service.accounts.clone(), service.backups.clone()), &house.config.accounts)
+        control::serve(&path, (service.accounts.clone(), service.backups.clone()), &data.config.accounts)
             .unwrap_err();
     assert!(matches!(refused, ControlError::PathTooLong { .. }));
     assert!(refused.to_string().contains("the system takes 107"), "{refused}");

@@ -13,8 +13,8 @@ use actix::{Actor, Addr};
 use clap::Parser;
 use platen::accounts::actor::{Accounts, Administer, Authenticate};
 use platen::accounts::admin::{AdminError, Documents, Renewal, Reply, Request, Settings};
-use platen::accounts::book::Book;
 use platen::accounts::control::{self, ControlSocket};
+use platen::accounts::{AccountStore, Returns};
 use platen::cli::account::AccountArgs;
 use platen::cli::operator::CommandError;
 use platen::cli::token::TokenArgs;
@@ -29,14 +29,15 @@ use platen::storage::index::{Index, SledIndex};
 use tempfile::TempDir;
 
 /// A data folder and the settings that name it.
-struct House {
+struct DataFolder {
     config: Config,
     _root: TempDir,
 }
 
 /// What a service runs of accounts.
-struct Service {
+struct TestService {
     accounts: Addr<Accounts>,
+    returns: Returns,
     backups: Arc<LiveBackup>,
     index: Arc<dyn Index>,
     clock: Arc<FixedClock>,
@@ -55,7 +56,7 @@ struct TokenLine {
     arguments: TokenArgs,
 }
 
-impl House {
+impl DataFolder {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let mut config = Config::default();
@@ -67,18 +68,19 @@ impl House {
         DataDir::control_socket_in(self.config.storage.data_dir.as_ref())
     }
 
-    async fn service(&self) -> Service {
+    async fn service(&self) -> TestService {
         let folder = DataDir::open(self.config.storage.data_dir.as_ref()).unwrap();
         let opened = Arc::new(SledIndex::open(&folder.index(), &self.config.storage).await.unwrap());
         let backups = Arc::new(LiveBackup::new(opened.clone(), None, &self.config.storage));
         let index: Arc<dyn Index> = opened;
         let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
         let time: Arc<dyn Clock> = clock.clone();
-        let book = Book::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
-        let accounts = Accounts::new(Arc::new(book), self.config.accounts.mailbox_limit).start();
+        let store = AccountStore::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
+        let returns = store.returns();
+        let accounts = Accounts::new(store, self.config.accounts.mailbox_limit).start();
         let served = (accounts.clone(), backups.clone());
         let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
-        Service { accounts, backups, index, clock, socket }
+        TestService { accounts, returns, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.
@@ -102,7 +104,7 @@ impl House {
     }
 }
 
-impl Service {
+impl TestService {
     async fn stop(self) {
         drop(self.socket);
         self.index.close().await;

@@ -1,16 +1,16 @@
 //! The check at init: who may make one more document, and what happens to those that come to nothing.
 
 use platen::accounts::Reservation;
-use platen::accounts::actor::{GiveBack, ReserveDocument};
+use platen::accounts::actor::ReserveDocument;
 use platen::accounts::ledger::UsageKey;
 use platen::domain::ids::AccountId;
 use platen::domain::subscription::Status;
 use platen::problem::{Code, Problem};
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 
-use super::{House, Service, documents, renewal, status};
+use super::{DataFolder, TestService, documents, renewal, status};
 
-impl Service {
+impl TestService {
     async fn reserve(&self, account: AccountId) -> Result<Reservation, Problem> {
         self.accounts.send(ReserveDocument { account, counts: true }).await.unwrap()
     }
@@ -18,7 +18,7 @@ impl Service {
     /// What the job registry does at init: reserve, write with the job's record, keep.
     async fn init(&self, account: AccountId, job: &str) -> Result<UsageKey, Problem> {
         let reservation = self.reserve(account).await?;
-        let change = Change::new().put(format!("job/{job}"), "{}").and(reservation.change());
+        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(reservation.change());
         self.index.commit(change).await.unwrap();
         let usage = reservation.usage().unwrap().clone();
         reservation.keep();
@@ -27,9 +27,9 @@ impl Service {
 
     /// What a job does that ends without output.
     async fn fail(&self, usage: UsageKey, job: &str) {
-        let change = Change::new().put(format!("job/{job}"), "{}").and(usage.give_back());
+        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(usage.give_back());
         self.index.commit(change).await.unwrap();
-        self.accounts.send(GiveBack { usage }).await.unwrap();
+        self.returns.give_back(usage);
     }
 }
 
@@ -38,9 +38,9 @@ fn code<T>(outcome: Result<T, Problem>) -> Code {
 }
 
 #[actix::test]
-async fn of_many_at_once_exactly_as_many_pass_as_documents_are_left() {
-    let house = House::new();
-    let service = house.service().await;
+async fn of_many_concurrent_inits_exactly_as_many_pass_as_documents_are_left() {
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(10)).await;
     let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
     let tries = names.iter().map(|name| service.init(account, name));
@@ -56,8 +56,8 @@ async fn of_many_at_once_exactly_as_many_pass_as_documents_are_left() {
 
 #[actix::test]
 async fn a_reservation_that_is_not_written_returns_and_a_written_one_outlives_a_restart() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, token) = service.account("acme", Some(2)).await;
     let first = service.reserve(account).await.unwrap();
     let second = service.reserve(account).await.unwrap();
@@ -71,7 +71,7 @@ async fn a_reservation_that_is_not_written_returns_and_a_written_one_outlives_a_
     service.stop().await;
     drop(unwritten);
 
-    let service = house.service().await;
+    let service = data.service().await;
     assert_eq!(service.authenticate(&token).await.unwrap(), account);
     assert_eq!(service.used("acme").await, 1);
     service.init(account, "2").await.unwrap();
@@ -81,8 +81,8 @@ async fn a_reservation_that_is_not_written_returns_and_a_written_one_outlives_a_
 
 #[actix::test]
 async fn a_job_without_output_gives_its_document_back_once() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(1)).await;
     let usage = service.init(account, "1").await.unwrap();
     assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded);
@@ -91,18 +91,18 @@ async fn a_job_without_output_gives_its_document_back_once() {
     let usage = service.init(account, "2").await.unwrap();
     service.stop().await;
 
-    let service = house.service().await;
+    let service = data.service().await;
     assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded);
     service.fail(usage, "2").await;
     service.stop().await;
-    let service = house.service().await;
+    let service = data.service().await;
     assert_eq!(service.used("acme").await, 0);
 }
 
 #[actix::test]
 async fn a_new_period_counts_anew_and_an_old_job_gives_back_to_its_own() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(1)).await;
     let old = service.init(account, "1").await.unwrap();
     service.clock.advance_ms(32 * 86_400_000);
@@ -117,8 +117,8 @@ async fn a_new_period_counts_anew_and_an_old_job_gives_back_to_its_own() {
 
 #[actix::test]
 async fn a_renewal_that_is_moved_leaves_what_is_counted() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(2)).await;
     service.init(account, "1").await.unwrap();
     let failing = service.init(account, "2").await.unwrap();
@@ -127,13 +127,13 @@ async fn a_renewal_that_is_moved_leaves_what_is_counted() {
         assert_eq!(service.used("acme").await, 2, "{date}");
         assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded, "{date}");
     }
-    let told = house.command("account list").await.unwrap();
+    let told = data.command("account list").await.unwrap();
     assert!(told.contains("documents=2/2  counted-until=2026-01-25T00:00:00Z"), "{told}");
     service.fail(failing, "2").await;
     assert_eq!(service.used("acme").await, 1, "a job begun before gives its document back");
     service.stop().await;
 
-    let service = house.service().await;
+    let service = data.service().await;
     assert_eq!(service.used("acme").await, 1, "after a restart as well");
     service.clock.advance_ms(15 * 86_400_000);
     assert_eq!(service.used("acme").await, 0, "the period ends as the last renewal says");
@@ -145,8 +145,8 @@ async fn a_renewal_that_is_moved_leaves_what_is_counted() {
 
 #[actix::test]
 async fn previews_need_a_subscription_with_a_document_left_and_count_nothing() {
-    let house = House::new();
-    let service = house.service().await;
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(2)).await;
     service.init(account, "1").await.unwrap();
     let preview = |counts| service.accounts.send(ReserveDocument { account, counts });
@@ -165,9 +165,9 @@ async fn previews_need_a_subscription_with_a_document_left_and_count_nothing() {
 }
 
 #[actix::test]
-async fn what_the_operator_changes_counts_from_the_next_init() {
-    let house = House::new();
-    let service = house.service().await;
+async fn an_operators_change_holds_from_the_next_init() {
+    let data = DataFolder::new();
+    let service = data.service().await;
     let (account, _) = service.account("acme", Some(0)).await;
     assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded);
     service.set("acme", documents(1)).await;

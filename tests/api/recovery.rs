@@ -7,7 +7,7 @@ use platen::domain::ids::{AccountId, JobId};
 use platen::domain::kinds::FileKind;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
-use platen::storage::index::{Change, Index as _, SledIndex};
+use platen::storage::index::{Index as _, SledIndex, WriteBatch};
 use platen::storage::{ObjectStore as _, StorageKey};
 use serde_json::{Value, json};
 
@@ -145,7 +145,7 @@ async fn what_a_kill_left_to_delete_is_deleted_by_the_next_life() {
     let store = DiskStore::open(data.objects()).await.unwrap();
     store.put(&left, "left".into()).await.unwrap();
     let index = SledIndex::open(&data.index(), &Config::default().storage).await.unwrap();
-    index.commit(Change::new().put(format!("gone/{job}"), left.to_string())).await.unwrap();
+    index.commit(WriteBatch::new().put(format!("gone/{job}"), left.to_string())).await.unwrap();
     index.close().await;
     app.launch();
     app.until("the object is gone", async || store.head(&left).await.is_err()).await;

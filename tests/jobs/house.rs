@@ -2,8 +2,9 @@
 
 use actix::prelude::*;
 use bytes::Bytes;
+use platen::accounts::actor::Administer;
 use platen::accounts::admin::{Reply, Request};
-use platen::accounts::{Accounts, Book};
+use platen::accounts::{AccountStore, Accounts, OpenJobs};
 use platen::app::{Basis, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
@@ -24,7 +25,7 @@ use platen::outbound::{Outbound, SystemResolver};
 use platen::problem::{Code, Problem};
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
-use platen::storage::{Folder, ObjectStore};
+use platen::storage::{Folder, ObjectStore, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,7 +45,9 @@ pub type View = watch::Receiver<JobView>;
 pub struct House {
     pub registry: Addr<JobRegistry>,
     pub journal: Journal,
-    pub book: Arc<Book>,
+    pub actor: Addr<Accounts>,
+    pub stored: Arc<StorageQuota>,
+    pub open_jobs: Arc<OpenJobs>,
     pub accounts: HashMap<&'static str, AccountId>,
     pub panics: Arc<AtomicBool>,
     pub store: Arc<dyn ObjectStore>,
@@ -123,8 +126,9 @@ impl House {
         };
         let engines = Engines::start(basis, &config, &here).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
-        let accounts = Accounts::new(book.clone(), 64).start();
+        let owned = AccountStore::load(index.clone(), clock, &config.accounts).await.unwrap();
+        let (stored, open_jobs, returns) = (owned.storage(), owned.open_jobs(), owned.returns());
+        let actor = Accounts::new(owned, 64).start();
         let panics = Arc::new(AtomicBool::new(false));
         let passed_ms = Arc::new(AtomicU64::new(0));
         let deps = Deps {
@@ -132,10 +136,10 @@ impl House {
             journal: Journal::new(index.clone(), &config.jobs),
             parts: engines.parts,
             limits: config.jobs.clone(),
-            reserve: accounts.clone().recipient(),
-            give_back: accounts.recipient(),
-            open: book.open_jobs(),
-            stored: StoredInputs::new(book.storage()),
+            reserve: actor.clone().recipient(),
+            returns,
+            open: open_jobs.clone(),
+            stored: StoredInputs::new(stored.clone()),
         };
         let journal = deps.journal.clone();
         let deps = Arc::new(deps);
@@ -144,7 +148,21 @@ impl House {
         let registry = JobRegistry::new(deps.clone(), slots, vec![job_thread]);
         let registry = JobRegistry::start_in_arbiter(&thread, move |_| registry);
         let accounts = HashMap::new();
-        Self { registry, journal, book, accounts, panics, store, index, deps, passed_ms, apart, root: None }
+        Self {
+            registry,
+            journal,
+            actor,
+            stored,
+            open_jobs,
+            accounts,
+            panics,
+            store,
+            index,
+            deps,
+            passed_ms,
+            apart,
+            root: None,
+        }
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
@@ -154,7 +172,9 @@ impl House {
             documents_per_month: documents,
             id: None,
         };
-        let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
+        let Ok(Reply::Account(view)) = self.actor.send(Administer(request)).await.unwrap() else {
+            panic!("no account")
+        };
         self.accounts.insert(name, view.account.id);
     }
 
@@ -253,7 +273,8 @@ impl House {
 
     /// Documents that the account `one` has used.
     pub async fn used(&self) -> usize {
-        let Ok(Reply::Accounts(views)) = self.book.administer(Request::ListAccounts { after: None }).await
+        let Ok(Reply::Accounts(views)) =
+            self.actor.send(Administer(Request::ListAccounts { after: None })).await.unwrap()
         else {
             panic!("no list")
         };

@@ -12,7 +12,7 @@ use platen::jobs::registry::delete::{DeleteJob, Deleted};
 use platen::jobs::view::JobView;
 use platen::problem::Code;
 use platen::storage::StorageKey;
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 
 use crate::house::House;
 
@@ -139,7 +139,7 @@ async fn what_a_crash_left_is_found_and_what_is_needed_is_not_touched() {
     for key in [left, orphan, other, former] {
         house.store.put(&key, Bytes::from_static(b"left")).await.unwrap();
     }
-    let mark = Change::new().put(format!("gone/{marked}"), left.to_string());
+    let mark = WriteBatch::new().put(format!("gone/{marked}"), left.to_string());
     house.journal.commit(&record, mark).await.unwrap();
     assert_eq!(house.objects().await, 6);
     assert_eq!(house.sweep().await.orphans, 0, "they may be of jobs that are being written");

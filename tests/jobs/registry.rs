@@ -14,7 +14,7 @@ use platen::jobs::registry::requests::ResumeJobs;
 use platen::jobs::store::idempotency;
 use platen::jobs::store::record::JobRecord;
 use platen::problem::{Code, Problem};
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 use platen::storage::{CountedUpload, StorageKey, StoreError};
 
 use crate::house::{House, PATIENCE, View};
@@ -61,7 +61,7 @@ async fn a_job_that_took_the_service_down_too_often_ends() {
         record.state = JobState::Running;
         record.attempts = attempts;
         record.given.template = false;
-        house.journal.commit(&record, Change::new()).await.unwrap();
+        house.journal.commit(&record, WriteBatch::new()).await.unwrap();
         records.push(record);
     }
     let unfinished = house.journal.unfinished().await.unwrap();
@@ -118,7 +118,7 @@ async fn a_key_whose_job_was_erased_says_so_and_one_that_is_swept_is_free() {
     let mut left = again.clone();
     tokio::time::timeout(PATIENCE, async { while left.changed().await.is_ok() {} }).await.unwrap();
     let (record, other) = (house.record(&first).await, house.init("two", "", false).await.unwrap());
-    let erased = Change::new().delete(format!("job/{}/{}", record.account, record.id));
+    let erased = WriteBatch::new().delete(format!("job/{}/{}", record.account, record.id));
     house.journal.commit(&house.record(&other).await, erased).await.unwrap();
     let refused = house.init_with("one", "<p>1</p>", true, key).await.unwrap_err();
     assert_eq!(refused.code, Code::JobNotFound);
@@ -134,7 +134,7 @@ async fn a_key_whose_job_was_erased_says_so_and_one_that_is_swept_is_free() {
 async fn altered_on_disk(house: &House, view: View, alter: impl FnOnce(&mut JobRecord)) -> View {
     let mut record = house.record(&view).await;
     alter(&mut record);
-    house.journal.commit(&record, Change::new()).await.unwrap();
+    house.journal.commit(&record, WriteBatch::new()).await.unwrap();
     // Who holds a view waits for the job, and keeps it in memory.
     drop(view);
     let (account, job) = (record.account, record.id);

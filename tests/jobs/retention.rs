@@ -17,7 +17,7 @@ use platen::jobs::store::journal::Journal;
 use platen::jobs::store::record::JobRecord;
 use platen::jobs::store::stored_inputs::StoredInputs;
 use platen::jobs::view::Output;
-use platen::storage::index::{Change, Entry, Index, IndexError};
+use platen::storage::index::{Entry, Index, IndexError, WriteBatch};
 use platen::storage::{StorageKey, Upload};
 
 use crate::house::House;
@@ -28,7 +28,7 @@ pub const DAY_MS: u64 = 86_400_000;
 pub async fn keep(house: &House, account: AccountId, at: Timestamp) -> JobRecord {
     let record = ended(account, at);
     house.store.put(&output(&record), Bytes::from_static(b"<p>1</p>")).await.unwrap();
-    house.journal.commit(&record, Change::new()).await.unwrap();
+    house.journal.commit(&record, WriteBatch::new()).await.unwrap();
     record
 }
 
@@ -68,11 +68,11 @@ impl Counting {
 
 #[async_trait]
 impl Index for Counting {
-    async fn commit(&self, change: Change) -> Result<(), IndexError> {
+    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.index.commit(change).await
     }
 
-    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.index.write_unsynced(change).await
     }
 
@@ -120,9 +120,9 @@ fn counted(house: &House) -> (Sweeper, Arc<Counting>) {
         parts: house.deps.parts.clone(),
         limits: house.deps.limits.clone(),
         reserve: house.deps.reserve.clone(),
-        give_back: house.deps.give_back.clone(),
+        returns: house.deps.returns.clone(),
         open: house.deps.open.clone(),
-        stored: StoredInputs::new(house.book.storage()),
+        stored: StoredInputs::new(house.stored.clone()),
     };
     (Sweeper::new(Arc::new(deps), house.registry.clone()), counting)
 }
@@ -132,7 +132,7 @@ async fn a_sweep_reads_what_is_due_and_little_else() {
     let house = House::build(1, &[]).await;
     let (account, now) = (house.accounts["one"], house.deps.clock.now());
     let records: Vec<_> = (0..3_000).map(|number| ended(account, now.plus_ms(number))).collect();
-    let commits = records.iter().map(|record| house.journal.commit(record, Change::new()));
+    let commits = records.iter().map(|record| house.journal.commit(record, WriteBatch::new()));
     futures_util::future::try_join_all(commits).await.unwrap();
     let (mut sweeper, counting) = counted(&house);
     assert_eq!(sweeper.sweep().await.unwrap(), Swept::default());
@@ -167,7 +167,7 @@ async fn a_record_that_cannot_be_read_holds_up_no_other() {
     for number in 0..12 {
         let record = keep(&house, account, now.plus_ms(number)).await;
         let key = format!("job/{account}/{}", record.id);
-        house.index.commit(Change::new().put(key, "nonsense")).await.unwrap();
+        house.index.commit(WriteBatch::new().put(key, "nonsense")).await.unwrap();
         broken.push(record);
     }
     let good = keep(&house, account, now.plus_ms(100)).await;
@@ -180,7 +180,7 @@ async fn a_record_that_cannot_be_read_holds_up_no_other() {
     }
     // Repaired, it is swept like any other.
     for record in &broken {
-        house.journal.commit(record, Change::new()).await.unwrap();
+        house.journal.commit(record, WriteBatch::new()).await.unwrap();
     }
     house.pass(DAY_MS);
     assert_eq!(house.sweep().await.outputs + house.sweep().await.outputs, 12);

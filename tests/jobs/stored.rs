@@ -6,8 +6,8 @@ use platen::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use platen::jobs::registry::requests::ResumeJobs;
 use platen::jobs::store::stored_inputs as stored;
 use platen::problem::{Code, Problem};
-use platen::storage::index::Change;
-use platen::storage::{CountedUpload, Landing};
+use platen::storage::index::WriteBatch;
+use platen::storage::{CountedUpload, UploadStaging};
 
 use crate::house::{House, View};
 use crate::retention::DAY_MS;
@@ -17,7 +17,7 @@ const ONE: &str = "one";
 
 impl House {
     fn stored_bytes(&self) -> u64 {
-        self.book.storage().used(self.accounts[ONE])
+        self.stored.used(self.accounts[ONE])
     }
 
     async fn open_upload(&self, view: &View, part: InputPart) -> CountedUpload {
@@ -44,7 +44,7 @@ fn of(view: &View) -> (AccountId, JobId) {
 #[actix::test]
 async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
     let house = House::build(0, &[("accounts.stored_bytes_limit", "100")]).await;
-    if house.store.landing() == Landing::Apart {
+    if house.store.upload_staging() == UploadStaging::Staged {
         return uploads_to_a_bucket_count_from_the_start(&house).await;
     }
     let first = house.init(ONE, "", false).await.unwrap();
@@ -68,14 +68,14 @@ async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
     assert_eq!(house.stored_bytes(), 40);
     house.pass(2 * DAY_MS);
     assert_eq!(house.sweep().await.expired, 2);
-    assert_eq!((house.stored_bytes(), house.book.storage().used(house.accounts["two"])), (0, 0));
+    assert_eq!((house.stored_bytes(), house.stored.used(house.accounts["two"])), (0, 0));
 }
 
 /// The store takes them itself, and tells nobody.
 async fn uploads_to_a_bucket_count_from_the_start(house: &House) {
     let key = |view: &View| {
         let (account, job) = of(view);
-        house.store.landing().of(&platen::storage::StorageKey::JobTemplate(account, job))
+        house.store.upload_staging().of(&platen::storage::StorageKey::JobTemplate(account, job))
     };
     let first = house.init(ONE, "", false).await.unwrap();
     house.store.put(&key(&first), Bytes::from(vec![b' '; 60])).await.unwrap();
@@ -140,7 +140,7 @@ async fn so_many_jobs_may_wait_for_their_start() {
     assert!(house.init(ONE, "", false).await.is_err());
     house.pass(2 * DAY_MS);
     house.sweep().await;
-    assert_eq!(house.book.open_jobs().count(house.accounts[ONE]), 0, "two have expired");
+    assert_eq!(house.open_jobs.count(house.accounts[ONE]), 0, "two have expired");
     house.init(ONE, "", false).await.unwrap();
 }
 
@@ -166,7 +166,7 @@ async fn a_new_life_counts_what_the_last_one_left() {
         (house.accounts[ONE], house.store.clone())
     };
     let mut house = House::open(folder.path(), 0, &[], None).await;
-    if store.landing() == Landing::Apart {
+    if store.upload_staging() == UploadStaging::Staged {
         // Another bucket: nothing is found there, and uploads count from the start on.
         return;
     }
@@ -174,15 +174,11 @@ async fn a_new_life_counts_what_the_last_one_left() {
     let unfinished = house.journal.unfinished().await.unwrap();
     assert_eq!(house.stored_bytes(), 0);
     stored::restore(&house.deps, &unfinished).await.unwrap();
-    assert_eq!((house.stored_bytes(), house.book.open_jobs().count(account)), (377, 2));
+    assert_eq!((house.stored_bytes(), house.open_jobs.count(account)), (377, 2));
     house.registry.send(ResumeJobs(unfinished)).await.unwrap();
     house.pass(2 * DAY_MS);
     house.sweep().await;
-    assert_eq!(
-        (house.stored_bytes(), house.book.open_jobs().count(account)),
-        (300, 0),
-        "one waits for its turn"
-    );
+    assert_eq!((house.stored_bytes(), house.open_jobs.count(account)), (300, 0), "one waits for its turn");
 }
 
 #[actix::test]
@@ -195,15 +191,15 @@ async fn open_jobs_that_are_gone_or_cannot_be_read_take_no_place_in_a_new_life()
         let gone = of(&house.init(ONE, "", false).await.unwrap());
         let unreadable = of(&house.init(ONE, "", false).await.unwrap());
         let record = |(account, job): (AccountId, JobId)| format!("job/{account}/{job}");
-        let damage = Change::new().delete(record(gone)).put(record(unreadable), "nonsense");
+        let damage = WriteBatch::new().delete(record(gone)).put(record(unreadable), "nonsense");
         house.index.commit(damage).await.unwrap();
         house.index.close().await;
         (house.accounts[ONE], gone, unreadable)
     };
     let house = House::open(folder.path(), 0, &[], None).await;
-    assert_eq!(house.book.open_jobs().count(account), 3);
+    assert_eq!(house.open_jobs.count(account), 3);
     stored::restore(&house.deps, &[]).await.unwrap();
-    assert_eq!(house.book.open_jobs().count(account), 1, "places that nobody could give back");
+    assert_eq!(house.open_jobs.count(account), 1, "places that nobody could give back");
     let is_marked = async |(account, job): (AccountId, JobId)| {
         house.index.get(&format!("open/{account}/{job}")).await.unwrap().is_some()
     };

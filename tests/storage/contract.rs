@@ -295,7 +295,7 @@ async fn until(condition: impl Fn() -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_disk_store_behaves() {
+async fn the_disk_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
     behaves(Arc::new(DiskStore::open(root.path().join("objects")).await.unwrap())).await;
 }
@@ -312,7 +312,7 @@ async fn a_dropped_staging_leaves_nothing_on_the_disk() {
 }
 
 #[tokio::test]
-async fn what_a_killed_run_staged_is_swept_at_the_next_start() {
+async fn staged_files_of_a_killed_run_are_removed_at_the_next_start() {
     let root = tempfile::tempdir().unwrap();
     let store = DiskStore::open(root.path().to_owned()).await.unwrap();
     let key = data_key();
@@ -351,7 +351,7 @@ async fn the_last_object_of_a_job_takes_the_jobs_folder_with_it() {
 }
 
 #[tokio::test]
-async fn folders_that_are_empty_go_by_and_by() {
+async fn empty_folders_are_removed_by_a_list_or_the_next_start() {
     let root = tempfile::tempdir().unwrap();
     let store = DiskStore::open(root.path().to_owned()).await.unwrap();
     let (key, gone) = (data_key(), data_key());

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use platen::config::{Config, StorageConfig};
 use platen::domain::ids::{AccountId, JobId};
 use platen::storage::disk::DiskStore;
-use platen::storage::index::{Change, Index, SledIndex};
+use platen::storage::index::{Index, SledIndex, WriteBatch};
 use platen::storage::{ObjectStore, StorageKey, StoreError};
 
 const FOLDER: &str = "PLATEN_TEST_WRITER_FOLDER";
@@ -58,7 +58,7 @@ async fn write_until_killed(folder: PathBuf) {
         writers.push(tokio::spawn(async move {
             for number in first.. {
                 let value = vec![b'x'; usize::try_from(number % 7).unwrap() * 1_500];
-                let change = Change::new()
+                let change = WriteBatch::new()
                     .put(format!("record/{writer}/{number:09}"), value)
                     .put(format!("latest/{writer}"), number.to_string())
                     .add(format!("count/{writer}"), 1);

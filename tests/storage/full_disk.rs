@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use platen::config::{Config, StorageConfig};
-use platen::storage::index::{Change, Index, IndexError, SledIndex};
+use platen::storage::index::{Index, IndexError, SledIndex, WriteBatch};
 
 use crate::small_disk::{SmallDisk, told_inside};
 
@@ -22,7 +22,7 @@ async fn open(path: &Path, free_limit_bytes: u64) -> Result<Arc<dyn Index>, Inde
     Ok(Arc::new(index))
 }
 
-async fn commit(index: &dyn Index, change: Change) -> Result<(), IndexError> {
+async fn commit(index: &dyn Index, change: WriteBatch) -> Result<(), IndexError> {
     tokio::time::timeout(SOON, index.commit(change)).await.expect("an answer comes soon")
 }
 
@@ -48,21 +48,21 @@ async fn a_full_disk_refuses_writes_until_there_is_space_again() {
     }
     let (_folder, disk, path) = disk(64);
     let index = open(&path, 4 << 20).await.unwrap();
-    commit(&*index, Change::new().put("job/1", "one").add("used", 1)).await.unwrap();
+    commit(&*index, WriteBatch::new().put("job/1", "one").add("used", 1)).await.unwrap();
     for left_bytes in [3 << 20, 0] {
         disk.fill(left_bytes);
         for _ in 0..3 {
             let refused =
-                commit(&*index, Change::new().put("job/2", "two").add("used", 1)).await.unwrap_err();
+                commit(&*index, WriteBatch::new().put("job/2", "two").add("used", 1)).await.unwrap_err();
             assert_full(&refused, &path);
         }
-        assert_full(&index.write_unsynced(Change::new().delete("job/1")).await.unwrap_err(), &path);
+        assert_full(&index.write_unsynced(WriteBatch::new().delete("job/1")).await.unwrap_err(), &path);
         assert_full(&index.sync().await.unwrap_err(), &path);
         assert_eq!(index.get("job/1").await.unwrap().unwrap(), b"one");
         assert_eq!(index.scan("job/", None, 10).await.unwrap().len(), 1);
         assert_eq!(index.counter("used").await.unwrap(), 1);
         disk.clear();
-        commit(&*index, Change::new().put("job/1", "one")).await.unwrap();
+        commit(&*index, WriteBatch::new().put("job/1", "one")).await.unwrap();
     }
     index.close().await;
 }
@@ -76,10 +76,10 @@ async fn a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it(
     }
     let (_folder, disk, path) = disk(64);
     let index = open(&path, 0).await.unwrap();
-    commit(&*index, Change::new().put("job/1", "one")).await.unwrap();
+    commit(&*index, WriteBatch::new().put("job/1", "one")).await.unwrap();
     disk.fill(8 << 20);
-    let large = (0..40).fold(Change::new(), |large, at| large.put(format!("large/{at}"), value(at)));
-    let small = (0..20).map(|at| commit(&*index, Change::new().put(format!("small/{at:02}"), "1")));
+    let large = (0..40).fold(WriteBatch::new(), |large, at| large.put(format!("large/{at}"), value(at)));
+    let small = (0..20).map(|at| commit(&*index, WriteBatch::new().put(format!("small/{at:02}"), "1")));
     // They wait together, and are one group.
     let (large, small) = tokio::join!(commit(&*index, large), futures_util::future::join_all(small));
     assert_full(&large.unwrap_err(), &path);
@@ -100,7 +100,7 @@ impl Acknowledged {
     /// Writes `number` under one of the keys; whether it was taken.
     async fn write(&mut self, index: &dyn Index, path: &Path, number: usize) -> bool {
         let key = format!("value/{:02}", number % 40);
-        let change = Change::new().put(key.clone(), value(number)).add("count", 1);
+        let change = WriteBatch::new().put(key.clone(), value(number)).add("count", 1);
         let outcome = commit(index, change).await;
         if let Err(refused) = &outcome {
             assert_full(refused, path);
@@ -175,7 +175,7 @@ async fn a_full_disk_at_the_start_is_no_damage() {
     let mut refused = 0;
     for (round, left_bytes) in [500_000, 12_288, 4_096, 0, 0].into_iter().enumerate() {
         let index = open(&path, 1 << 20).await.unwrap();
-        let change = (0..400).fold(Change::new(), |change, number| {
+        let change = (0..400).fold(WriteBatch::new(), |change, number| {
             change.put(format!("job/{round}/{number}"), vec![7; 2_000 + number])
         });
         commit(&*index, change).await.unwrap();

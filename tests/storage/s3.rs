@@ -40,7 +40,7 @@ pub(crate) async fn open(config: &S3Config, folder: &Path) -> S3Store {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_store_in_a_bucket_behaves() {
+async fn a_bucket_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
     let server = ObjectServer::start(&root.path().join("server"));
     behaves(Arc::new(open(&settings(&server.endpoint(), &[]), root.path()).await)).await;
@@ -50,7 +50,7 @@ async fn the_store_in_a_bucket_behaves() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_store_in_a_bucket_of_swift_behaves() {
+async fn a_bucket_of_swift_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
     let server = SwiftServer::start(&root.path().join("server"));
     let keys = [("access_key", swift::ACCESS_KEY), ("stall_timeout_ms", "10000")];
@@ -103,7 +103,7 @@ async fn while_it<T>(proxy: &Proxy, mode: Mode, work: impl Future<Output = T>) -
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_fails_for_a_moment_is_repeated() {
+async fn a_request_that_fails_for_a_moment_is_retried() {
     let rig = Rig::with(&[("spool_bytes", "65536")]).await;
     let bytes = pattern(3_000_000);
     for mode in [Mode::Fail, Mode::Cut(500_000), Mode::Cut(0), Mode::Hang] {
@@ -125,7 +125,7 @@ async fn what_fails_for_a_moment_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
+async fn a_store_that_stays_away_is_reported_in_time_and_keeps_nothing() {
     let patience = [
         ("retries", "1"),
         ("stall_timeout_ms", "500"),
@@ -168,7 +168,7 @@ async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_slow_line_has_no_limit_as_long_as_something_moves() {
+async fn a_slow_transfer_is_not_given_up_while_bytes_move() {
     let rig =
         Rig::with(&[("retries", "0"), ("stall_timeout_ms", "2000"), ("answer_timeout_ms", "4000")]).await;
     let (key, bytes) = (data_key(), pattern(12_000_000));
@@ -196,7 +196,7 @@ async fn a_download_that_breaks_off_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_names_the_setting_and_is_no_absence() {
+async fn a_refused_request_names_the_setting_and_is_not_taken_for_a_missing_object() {
     let rig = Rig::with(&[]).await;
     let endpoint = rig.server.endpoint();
     for (changes, words) in [
@@ -291,7 +291,7 @@ async fn nothing_is_listed_in_the_bucket_of_another_index() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_stands_before_the_store_does_not_say_that_objects_are_gone() {
+async fn a_404_of_a_proxy_is_not_taken_for_a_missing_object() {
     let rig = Rig::with(&[("retries", "0")]).await;
     let key = data_key();
     rig.store.put(&key, pattern(9)).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use platen::storage::index::{Change, Entry, Index, IndexError};
+use platen::storage::index::{Entry, Index, IndexError, WriteBatch};
 
 /// Refuses writes while `is_full`; reads go on.
 pub struct FullIndex {
@@ -24,12 +24,12 @@ impl FullIndex {
 
 #[async_trait]
 impl Index for FullIndex {
-    async fn commit(&self, change: Change) -> Result<(), IndexError> {
+    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.check()?;
         self.index.commit(change).await
     }
 
-    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.check()?;
         self.index.write_unsynced(change).await
     }

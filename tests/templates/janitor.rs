@@ -5,7 +5,7 @@ use futures_util::future::{join, join_all};
 use platen::clock::Timestamp;
 use platen::domain::ids::{ObjectId, TemplateId};
 use platen::problem::Code;
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
 use platen::templates::registry::record::Permissions::Private;
@@ -41,7 +41,7 @@ impl House {
     /// Makes the record of a template one that nobody can read.
     async fn spoil(&self, template: TemplateId) {
         let key = format!("template/{}/{template}", self.account);
-        self.places.index.commit(Change::new().put(key, "\u{1}spoiled")).await.unwrap();
+        self.places.index.commit(WriteBatch::new().put(key, "\u{1}spoiled")).await.unwrap();
     }
 }
 
@@ -116,7 +116,7 @@ async fn a_record_that_cannot_be_read_stops_no_sweep() {
     }
     let before = house.places.objects().await.len();
     let stray = house.stray(TemplateId::generate(), house.now()).await;
-    let nonsense = Change::new().put(format!("unfinished/{:020}/nobody", 1), []);
+    let nonsense = WriteBatch::new().put(format!("unfinished/{:020}/nobody", 1), []);
     house.places.index.commit(nonsense).await.unwrap();
     house.clock.advance_ms(2 * DAY_MS);
     // One object a sweep.
@@ -162,7 +162,7 @@ async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
     let mut house = House::build(|_| {}).await;
     let saved = house.saved("saved", Private).await;
     let made = saved.made_at().sortable();
-    let stale = Change::new().put(format!("unfinished/{made}/{}/{saved}", house.account), []);
+    let stale = WriteBatch::new().put(format!("unfinished/{made}/{}/{saved}", house.account), []);
     house.places.index.commit(stale).await.unwrap();
     house.clock.advance_ms(2 * DAY_MS);
     assert_eq!(house.sweep().await, Tidied::default());

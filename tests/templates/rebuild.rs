@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use platen::domain::ids::{AccountId, ObjectId, TemplateId};
 use platen::problem::Code;
-use platen::storage::index::{Change, Entry};
+use platen::storage::index::{Entry, WriteBatch};
 use platen::storage::{Folder, StorageKey, TemplatePart};
 use platen::templates::registry::record::Permissions::{Private, Public};
 use platen::templates::repair::rebuild::{Rebuilt, rebuild};
@@ -74,7 +74,7 @@ async fn a_rebuild_removes_what_is_not_in_the_store() {
     furnish(&house).await;
     let before = house.places.entries().await;
     let strangers = ["template", "public", "unfinished", "damaged"];
-    let strangers = strangers.into_iter().fold(Change::new(), |change, prefix| {
+    let strangers = strangers.into_iter().fold(WriteBatch::new(), |change, prefix| {
         change.put(format!("{prefix}/{}/{}", AccountId::generate(), TemplateId::generate()), "stray")
     });
     house.places.index.commit(strangers.put("job/x", "not ours")).await.unwrap();
@@ -112,7 +112,7 @@ async fn a_deletion_that_was_not_finished_is_not_undone() {
     let records = house.places.records().await;
     let objects = &records.iter().find(|record| record.id == gone).unwrap().objects();
     // As a kill right after the commit leaves it.
-    let mark = platen::storage::leftovers::mark(gone.0, objects);
+    let mark = platen::storage::deletion_log::mark(gone.0, objects);
     let record = format!("template/{}/{gone}", house.account);
     house.places.index.commit(mark.delete(record)).await.unwrap();
     let rebuilt = house.rebuild().await;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use platen::clock::{Clock, FixedClock, SystemClock};
 use platen::config::Config;
+use platen::storage::deletion_log::Replay;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
-use platen::storage::index::{Change, Entry, Index, SledIndex};
-use platen::storage::leftovers::Replay;
+use platen::storage::index::{Entry, Index, SledIndex, WriteBatch};
 use platen::storage::{Folder, ObjectStore, StorageKey, quota, record};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::registry::context::Deps;
@@ -157,7 +157,7 @@ impl Places {
     /// Loses what the index says of templates, and that it knew all of them.
     pub async fn wipe(&self) {
         let entries = self.entries().await.into_iter();
-        let forgotten = Change::new().delete("known/templates");
+        let forgotten = WriteBatch::new().delete("known/templates");
         self.index.commit(entries.fold(forgotten, |change, entry| change.delete(entry.key))).await.unwrap();
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use platen::domain::ids::AccountId;
 use platen::problem::Code;
-use platen::storage::index::Change;
+use platen::storage::index::WriteBatch;
 use platen::storage::{Folder, StorageKey, quota, record};
 use platen::templates::registry::messages::{CloseTemplateUpload, InitTemplate};
 use platen::templates::registry::record::Permissions::{Private, Public};
@@ -238,7 +238,7 @@ async fn a_rebuild_counts_what_it_finds() {
     house.saved("first", Private).await;
     house.uploaded("second").await;
     let stray = quota::counter(AccountId::generate());
-    let wrong = Change::new().add(quota::counter(house.account), -1_000).add(stray, 7);
+    let wrong = WriteBatch::new().add(quota::counter(house.account), -1_000).add(stray, 7);
     house.places.index.commit(wrong).await.unwrap();
     house.places.wipe().await;
     house.rebuild().await;

@@ -14,6 +14,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 use super::mime;
 use crate::domain::site::Site;
+use crate::storage::ByteRange;
 
 /// What a path may contain as it is, beside letters and digits.
 const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -65,7 +66,8 @@ pub(in crate::browser) fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, &PATH).to_string()
 }
 
-struct Unsatisfiable;
+/// The range is no part of the file.
+struct Outside;
 
 /// What a path leads to.
 enum Found<'a> {
@@ -93,7 +95,7 @@ fn file(
             let start = start.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, shown);
             finish(start, content.slice(range), method)
         }
-        Some(Err(Unsatisfiable)) => {
+        Some(Err(Outside)) => {
             let shown = format!("bytes */{}", content.len());
             let start = start.status(StatusCode::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, shown);
             finish(start, Bytes::new(), method)
@@ -171,30 +173,20 @@ fn is_shown(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-dest").is_some_and(|it| shown.iter().any(|name| it == name))
 }
 
-/// The one range asked for. Several, what is no range, and what holds only for another state of the file
-/// (we give none a name) count as none asked for (RFC 9110 §14.2, §13.1.5).
+/// The one range asked for, if any, and where it is in the file. What holds only for another state of the file
+/// (`If-Range`; our files have no entity tags) counts as none asked for (RFC 9110, section 13.1.5).
 fn wanted_range(
     method: &Method,
     headers: &HeaderMap,
     length: usize,
-) -> Option<Result<Range<usize>, Unsatisfiable>> {
+) -> Option<Result<Range<usize>, Outside>> {
     if method != Method::GET || headers.contains_key(IF_RANGE) {
         return None;
     }
-    let (first, last) = headers.get(RANGE)?.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
-    let (first, last) = (first.trim(), last.trim());
-    let range = if first.is_empty() {
-        let suffix: usize = last.parse().ok()?;
-        length.saturating_sub(suffix)..length
-    } else {
-        let start: usize = first.parse().ok()?;
-        let end = if last.is_empty() { length } else { last.parse::<usize>().ok()?.checked_add(1)? };
-        if !last.is_empty() && end <= start {
-            return None;
-        }
-        start..end.min(length)
-    };
-    Some(if range.is_empty() { Err(Unsatisfiable) } else { Ok(range) })
+    let range = ByteRange::parse(headers.get(RANGE)?.to_str().ok()?)?;
+    let index = |at| usize::try_from(at).unwrap_or(length);
+    let within = range.within(length as u64).map_err(|_| Outside);
+    Some(within.map(|(first, bytes)| index(first)..index(first + bytes)))
 }
 
 #[cfg(test)]

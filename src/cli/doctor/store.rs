@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::report::Finding;
 use crate::clock::{Clock, SystemClock, random_bytes};
 use crate::config::{Config, Objects};
-use crate::storage::addresses::OwnAddresses;
 use crate::storage::presign::Signer;
-use crate::storage::s3::{S3Addresses, trial};
+use crate::storage::presigned_urls::OwnPresignedUrls;
+use crate::storage::s3::{S3PresignedUrls, self_test};
 
 const PART: &str = "Store";
 
@@ -24,7 +24,7 @@ pub(super) async fn findings(config: &Config) -> Vec<Finding> {
 
 async fn bucket(config: &Config) -> Vec<Finding> {
     let faults = match addresses(config) {
-        Ok(addresses) => trial::examine(&config.s3, &addresses).await,
+        Ok(addresses) => self_test::examine(&config.s3, &addresses).await,
         Err(error) => vec![error],
     };
     let missing = |fault| {
@@ -40,11 +40,11 @@ async fn bucket(config: &Config) -> Vec<Finding> {
     faults.into_iter().map(missing).collect()
 }
 
-fn addresses(config: &Config) -> Result<S3Addresses, String> {
+fn addresses(config: &Config) -> Result<S3PresignedUrls, String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Addresses of the service's own are none that the store is asked for.
     let signer = Signer::new(&random_bytes().map_err(|error| error.to_string())?);
     let lifetime_s = config.storage.address_ttl_s;
-    let own = OwnAddresses::new(Arc::new(signer), Arc::clone(&clock), String::new(), lifetime_s);
-    S3Addresses::new(&config.s3, lifetime_s, clock, own).map_err(|error| error.to_string())
+    let own = OwnPresignedUrls::new(Arc::new(signer), Arc::clone(&clock), String::new(), lifetime_s);
+    S3PresignedUrls::new(&config.s3, lifetime_s, clock, own).map_err(|error| error.to_string())
 }

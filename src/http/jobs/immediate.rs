@@ -11,9 +11,9 @@ use tokio::sync::watch;
 
 use super::form::Form;
 use super::idempotency::Key;
-use super::job_request::{JobRequest, admit_delivery, read_delivery};
+use super::job_request::{JobRequest, RenderRequest, read_delivery};
 use super::view::{ImmediateBody, JobBody};
-use super::{accept, form, idempotency, job_request, prefer, start, view, wait};
+use super::{accept, form, idempotency, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::json;
@@ -26,20 +26,13 @@ use crate::http::objects::download;
 use crate::http::openapi::{ImmediateForm, ImmediateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
+use crate::jobs::messages::{FindRepeat, Idempotency};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
 /// Headers beside a document: the job's id and its number of warnings.
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
 const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
-
-struct RenderRequest {
-    spec: JobSpec,
-    data: Option<Bytes>,
-    template: Option<Bytes>,
-    delivery: Option<String>,
-}
 
 /// Create, start and wait in one call.
 #[utoipa::path(
@@ -81,7 +74,7 @@ pub(super) async fn render(
     };
     let job = match earlier(&state, caller.0, idempotency).await? {
         Some(job) => job,
-        None => begin(&state, caller.0, wanted, idempotency).await?,
+        None => wanted.create(&state, caller.0, true, idempotency).await?,
     };
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let (is_async, longest_s) = patience(&request, &state);
@@ -126,32 +119,14 @@ async fn earlier(
     }
 }
 
-/// Creates the job and starts it.
-async fn begin(
-    state: &HttpState,
-    account: AccountId,
-    wanted: RenderRequest,
-    idempotency: Option<Idempotency>,
-) -> Result<watch::Receiver<JobView>, Problem> {
-    let RenderRequest { spec, data, template, delivery } = wanted;
-    let usable = job_request::check_template(state, account, &spec).await;
-    let admitted = admit_delivery(state, delivery).await;
-    // Of two equal requests at the same moment one creates the job, and both get it.
-    let (deliver_to, refusal) = match usable.and(admitted) {
-        Ok(deliver_to) => (deliver_to, None),
-        Err(refusal) => (None, Some(refusal)),
-    };
-    let message = InitJob { account, spec, data, template, start: true, deliver_to, refusal, idempotency };
-    actors::ask(state, &state.jobs.init, message).await
-}
-
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
     let template = members.text("template").map(|text| encoding::marked(text.into()));
     check_template(&mut members, &job, TemplatePart::text(template.as_ref()));
     let data = members.object("data").map(|data| body.share(data));
-    wanted(members, job, (template, data), state)
+    let delivery = read_delivery(&mut members);
+    RenderRequest::new(members, job, (template, data, delivery), state)
 }
 
 fn of_form(
@@ -179,26 +154,13 @@ fn of_form(
             members.fault("data", "must be an object");
         }
     }
-    Ok((wanted(members, job, (form.template, data), state)?, idempotency))
+    let delivery = read_delivery(&mut members);
+    Ok((RenderRequest::new(members, job, (form.template, data, delivery), state)?, idempotency))
 }
 
 /// The data of a form part: what counts as absent in a JSON body counts as absent here.
 fn is_no_data(data: &Bytes) -> bool {
     matches!(data.trim_ascii(), b"" | b"null" | b"[]")
-}
-
-fn wanted(
-    mut members: Members<'_>,
-    job: JobRequest,
-    (template, data): (Option<Bytes>, Option<Bytes>),
-    state: &HttpState,
-) -> Result<RenderRequest, Problem> {
-    let delivery = read_delivery(&mut members);
-    let faults = members.into_faults();
-    if !faults.is_empty() {
-        return Err(Problem::validation(faults));
-    }
-    Ok(RenderRequest { spec: job.spec(state)?, data, template, delivery })
 }
 
 /// How the template was sent.

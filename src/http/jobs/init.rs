@@ -2,12 +2,11 @@
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::idempotency;
-use super::job_request::{JobRequest, check_template};
+use super::job_request::{JobRequest, RenderRequest};
 use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
@@ -16,7 +15,7 @@ use crate::http::objects::presigned_url;
 use crate::http::openapi::{InitRequest, TargetName};
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::jobs::messages::{InitJob, InputPart, JobSpec};
+use crate::jobs::messages::InputPart;
 use crate::problem::Problem;
 
 /// What init answers; an address is null iff the input came with the request.
@@ -50,12 +49,10 @@ pub(super) async fn init(
     let key = idempotency::read_key(&request, &state)?;
     let reader =
         move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
-    let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
-    let refusal = check_template(&state, caller.0, &spec).await.err();
-    let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
-    let (account, template, start, deliver_to) = (caller.0, None, false, None);
-    let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
-    let job = actors::ask(&state, &state.jobs.init, message).await?;
+    let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
+    let (target, named) = (wanted.spec.target, wanted.spec.template.is_some());
+    let has_data = wanted.data.is_some();
+    let job = wanted.create(&state, caller.0, false, idempotency).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));
     let upload = |part| presigned_url::for_upload(&state, caller.0, job_id, part).url;
@@ -67,15 +64,11 @@ pub(super) async fn init(
     }))
 }
 
-fn read(body: &Body, state: &HttpState) -> Result<(JobSpec, Option<Bytes>), Problem> {
+fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
     let data = members.object("data").map(|data| body.share(data));
-    let faults = members.into_faults();
-    if !faults.is_empty() {
-        return Err(Problem::validation(faults));
-    }
-    Ok((job.spec(state)?, data))
+    RenderRequest::new(members, job, (None, data, None), state)
 }
 
 #[cfg(test)]

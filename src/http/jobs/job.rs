@@ -20,7 +20,7 @@ use crate::problem::{Code, Fault, Problem};
     get, path = "/jobs/{jobId}", operation_id = "getJob", tag = "jobs",
     params(
         ("jobId" = String, Path, description = "The job's id"),
-        ("wait" = Option<u32>, Query, description = "HandlerResult when the job is done, or after so many seconds"),
+        ("wait" = Option<u32>, Query, description = "Answer when the job is done, or after so many seconds"),
         ("Prefer" = Option<String>, Header, description = "`wait=20` means the same as the query"),
     ),
     responses((status = 200, description = "The job", body = JobBody)),

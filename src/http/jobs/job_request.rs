@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 
 use super::conversions;
 use crate::config::Config;
@@ -13,7 +15,8 @@ use crate::domain::members::Members;
 use crate::http::actors;
 use crate::http::state::HttpState;
 use crate::http::templates::path as template_path;
-use crate::jobs::messages::JobSpec;
+use crate::jobs::messages::{Idempotency, InitJob, JobSpec};
+use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::templates::cache::source::{CheckTemplate, TemplateUse};
@@ -67,6 +70,57 @@ impl JobRequest {
         let FormatOpts { sent, options } = self.format_opts;
         let secrets = options.secrets();
         Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets })
+    }
+}
+
+/// What a new job is made of.
+pub(super) struct RenderRequest {
+    pub(super) spec: JobSpec,
+    pub(super) data: Option<Bytes>,
+    template: Option<Bytes>,
+    /// Where the document is to be delivered.
+    delivery: Option<String>,
+}
+
+impl RenderRequest {
+    /// The request that a body makes whose members are all read.
+    ///
+    /// # Errors
+    /// `validation_failed` with every error of the members; those of [`JobRequest::spec`].
+    pub(super) fn new(
+        members: Members<'_>,
+        job: JobRequest,
+        (template, data, delivery): (Option<Bytes>, Option<Bytes>, Option<String>),
+        state: &HttpState,
+    ) -> Result<Self, Problem> {
+        let faults = members.into_faults();
+        if !faults.is_empty() {
+            return Err(Problem::validation(faults));
+        }
+        Ok(Self { spec: job.spec(state)?, data, template, delivery })
+    }
+
+    /// Creates the job, or answers the one of an earlier request with the same idempotency key: a request that is refused
+    /// by now for its template or delivery URL still gets that one.
+    ///
+    /// # Errors
+    /// Those of [`check_template`] and [`admit_delivery`], and the registry's.
+    pub(super) async fn create(
+        self,
+        state: &HttpState,
+        account: AccountId,
+        start: bool,
+        idempotency: Option<Idempotency>,
+    ) -> Result<watch::Receiver<JobView>, Problem> {
+        let Self { spec, data, template, delivery } = self;
+        let usable = check_template(state, account, &spec).await;
+        let admitted = admit_delivery(state, delivery).await;
+        let (deliver_to, refusal) = match usable.and(admitted) {
+            Ok(deliver_to) => (deliver_to, None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
+        actors::ask(state, &state.jobs.init, message).await
     }
 }
 

@@ -93,24 +93,13 @@ fn names(tag: &str, meta: &ObjectMeta) -> bool {
     tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')) == Some(meta.etag.as_str())
 }
 
-/// The range asked for. Several ranges, another unit, or a spelling that makes no sense count as no range
-/// (RFC 9110, section 14.2), and so does a range of another version of the object.
+/// The range asked for; a range of another version of the object counts as none.
 fn wanted_range(headers: &HeaderMap, meta: &ObjectMeta) -> Option<ByteRange> {
     let condition = headers.get(header::IF_RANGE);
     if condition.is_some_and(|tag| !tag.to_str().is_ok_and(|tag| tag == format!("\"{}\"", meta.etag))) {
         return None;
     }
-    let (first, last) = headers.get(header::RANGE)?.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
-    let (first, last) = (first.trim(), last.trim());
-    if first.is_empty() {
-        return last.parse().ok().map(ByteRange::Last);
-    }
-    let first: u64 = first.parse().ok()?;
-    if last.is_empty() {
-        return Some(ByteRange::From(first, None));
-    }
-    let last: u64 = last.parse().ok()?;
-    (first <= last).then_some(ByteRange::From(first, Some(last)))
+    ByteRange::parse(headers.get(header::RANGE)?.to_str().ok()?)
 }
 
 fn problem_of(key: &StorageKey, error: &StoreError) -> Problem {

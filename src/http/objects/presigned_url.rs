@@ -9,8 +9,8 @@ use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
-use crate::storage::addresses::Address;
-use crate::storage::presign::{AddressFault, Grant, Operation};
+use crate::storage::presign::{Grant, Operation, PresignError};
+use crate::storage::presigned_urls::PresignedUrl;
 
 /// Route pattern of presigned URLs, below `/v1`.
 pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
@@ -22,29 +22,33 @@ pub(in crate::http) fn for_upload(
     account: AccountId,
     job: JobId,
     part: InputPart,
-) -> Address {
+) -> PresignedUrl {
     let key = match part {
         InputPart::Data => StorageKey::JobData(account, job),
         InputPart::Template => StorageKey::JobTemplate(account, job),
     };
-    state.addresses.upload(&key, state.config.http.upload_limit_bytes)
+    state.presigned_urls.upload(&key, state.config.http.upload_limit_bytes)
 }
 
 /// URL for the upload of a template's content.
-pub(in crate::http) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
+pub(in crate::http) fn for_template(
+    state: &HttpState,
+    account: AccountId,
+    template: TemplateId,
+) -> PresignedUrl {
     let key = StorageKey::TemplateUpload(account, template);
-    state.addresses.upload(&key, state.config.http.upload_limit_bytes)
+    state.presigned_urls.upload(&key, state.config.http.upload_limit_bytes)
 }
 
 /// URL for the download of an object.
-pub(in crate::http) fn for_download(state: &HttpState, key: StorageKey) -> Address {
-    state.addresses.download(&key, &response_headers(&key, None))
+pub(in crate::http) fn for_download(state: &HttpState, key: StorageKey) -> PresignedUrl {
+    state.presigned_urls.download(&key, &response_headers(&key, None))
 }
 
 /// URL for the download of a job's document, under the file name that its caller chose.
-pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> Address {
+pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> PresignedUrl {
     let key = view.output_key();
-    state.addresses.download(&key, &response_headers(&key, view.file_name()))
+    state.presigned_urls.download(&key, &response_headers(&key, view.file_name()))
 }
 
 /// Verifies the signed query of a request; answers what it allows.
@@ -60,11 +64,11 @@ pub(in crate::http) fn open(
     let path = uri.path().find(MARK).map_or("", |at| &uri.path()[at + MARK.len()..]);
     let query = uri.query().unwrap_or("");
     state.signer.verify(operation, path, query, state.clock.now()).map_err(|fault| match fault {
-        AddressFault::Invalid => Problem::new(
+        PresignError::Invalid => Problem::new(
             Code::AddressInvalid,
             "The address was altered, or is not for this method. Use it exactly as it was given.",
         ),
-        AddressFault::Expired => Problem::new(
+        PresignError::Expired => Problem::new(
             Code::AddressExpired,
             format!(
                 "The address has expired: it lives {} seconds (storage.address_ttl_s). Ask again for \

@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::disposition;
 use crate::domain::kinds::FileKind;
-use crate::storage::addresses::Manner;
+use crate::storage::presigned_urls::ResponseHeaders;
 use crate::storage::{StorageKey, TemplatePart};
 
 /// An object is content of an account, not a page of the service: no script may run in it, its type is not guessed, no shared
@@ -22,7 +22,7 @@ const SAFETY: [(HeaderName, &str); 5] = [
 ];
 
 /// Response headers of an object; `file_name` where the caller chose one.
-pub(super) fn response_headers(key: &StorageKey, file_name: Option<String>) -> Manner {
+pub(super) fn response_headers(key: &StorageKey, file_name: Option<String>) -> ResponseHeaders {
     let of_file = |kind: FileKind| (kind.mime(), kind.inline());
     let (content_type, inline) = match key {
         StorageKey::JobOutput(_, _, kind) => of_file(*kind),
@@ -40,16 +40,16 @@ pub(super) fn response_headers(key: &StorageKey, file_name: Option<String>) -> M
         | StorageKey::Probe(_) => ("application/octet-stream", false),
     };
     let name = file_name.as_deref().map_or_else(|| key.file_name().into(), Cow::from);
-    Manner { content_type, disposition: disposition::of(inline, &name), file_name }
+    ResponseHeaders { content_type, disposition: disposition::of(inline, &name), file_name }
 }
 
 /// An answer with these headers.
-pub(super) fn answer_with(status: StatusCode, manner: &Manner) -> HttpResponseBuilder {
+pub(super) fn answer_with(status: StatusCode, headers: &ResponseHeaders) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     for pair in SAFETY {
         answer.insert_header(pair);
     }
-    answer.insert_header((header::CONTENT_TYPE, manner.content_type));
-    answer.insert_header((header::CONTENT_DISPOSITION, manner.disposition.as_str()));
+    answer.insert_header((header::CONTENT_TYPE, headers.content_type));
+    answer.insert_header((header::CONTENT_DISPOSITION, headers.disposition.as_str()));
     answer
 }

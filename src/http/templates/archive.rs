@@ -1,13 +1,12 @@
 //! `GET /templates/{templateId}/presigned-url`: where the template's archive can be fetched.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::http::actors;
-use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -28,11 +27,10 @@ struct AddressBody {
     responses((status = 200, description = "The address", body = AddressBody)),
 )]
 pub(in crate::http) async fn address(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
 ) -> HandlerResult {
-    let message = LocateArchive(path::of(caller.0, &template)?);
+    let message = LocateArchive(of);
     let key = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

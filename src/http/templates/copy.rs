@@ -1,13 +1,12 @@
 //! `POST /templates/{templateId}/clone`: content, info and previews once more.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::http::actors;
-use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::CloneTemplate;
@@ -25,12 +24,8 @@ struct ClonedBody {
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The copy is there", body = ClonedBody)),
 )]
-pub(in crate::http) async fn copy(
-    caller: Caller,
-    state: Data<HttpState>,
-    template: Path<String>,
-) -> HandlerResult {
-    let message = CloneTemplate(path::of(caller.0, &template)?);
+pub(in crate::http) async fn copy(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
+    let message = CloneTemplate(of);
     let copy = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
 }

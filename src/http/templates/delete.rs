@@ -1,13 +1,12 @@
 //! `DELETE /templates/{templateId}`: record, files and previews.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::http::actors;
-use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::DeleteTemplate;
@@ -26,11 +25,9 @@ struct DeletedBody {
     responses((status = 200, description = "Nothing of it is left", body = DeletedBody)),
 )]
 pub(in crate::http) async fn delete(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
 ) -> HandlerResult {
-    let of = path::of(caller.0, &template)?;
     actors::ask_templates(&state, DeleteTemplate(of)).await?;
     Ok(HttpResponse::Ok().json(DeletedBody { template_id: of.template.to_string() }))
 }

@@ -1,12 +1,12 @@
 //! `GET /templates/{templateId}`: one template.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 
+use super::path::NamedTemplate;
+use super::view;
 use super::view::TemplateBody;
-use super::{path, view};
 use crate::http::actors;
-use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::GetTemplate;
@@ -17,12 +17,8 @@ use crate::templates::registry::messages::GetTemplate;
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The template", body = TemplateBody)),
 )]
-pub(in crate::http) async fn get(
-    caller: Caller,
-    state: Data<HttpState>,
-    template: Path<String>,
-) -> HandlerResult {
-    let message = GetTemplate(path::of(caller.0, &template)?);
+pub(in crate::http) async fn get(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
+    let message = GetTemplate(of);
     let template = actors::ask_templates(&state, message).await?;
-    Ok(HttpResponse::Ok().json(view::whole(&state, caller.0, &template)))
+    Ok(HttpResponse::Ok().json(view::whole(&state, of.account, &template)))
 }

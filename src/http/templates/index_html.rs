@@ -1,17 +1,16 @@
 //! `GET` and `POST /templates/{templateId}/index-html`: the text of the template's entry.
 
-use actix_web::web::{Data, Path, Payload};
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::domain::encoding;
 use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
-use crate::http::middleware::auth::Caller;
 use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -33,12 +32,8 @@ struct IndexHtmlBody<'a> {
     params(("templateId" = String, Path, description = "The template's id")),
     responses((status = 200, description = "The text", body = IndexHtmlBody)),
 )]
-pub(in crate::http) async fn read(
-    caller: Caller,
-    state: Data<HttpState>,
-    template: Path<String>,
-) -> HandlerResult {
-    let message = ReadIndexHtml(path::of(caller.0, &template)?);
+pub(in crate::http) async fn read(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
+    let message = ReadIndexHtml(of);
     let index_html = actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
 }
@@ -51,13 +46,11 @@ pub(in crate::http) async fn read(
     responses((status = 204, description = "The entry is replaced")),
 )]
 pub(in crate::http) async fn write(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let of = path::of(caller.0, &template)?;
     let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
     actors::ask_templates(&state, WriteIndexHtml { of, text }).await?;
     Ok(HttpResponse::NoContent().finish())

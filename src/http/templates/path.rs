@@ -1,6 +1,14 @@
 //! The template that a path or a body names.
 
-use crate::domain::ids::{AccountId, TemplateId};
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::web::Path;
+use actix_web::{FromRequest, HttpRequest};
+
+use crate::domain::ids::TemplateId;
+use crate::http::middleware::auth::Caller;
+use crate::http::problem::ProblemResponse;
 use crate::problem::{Code, Problem};
 use crate::templates::registry::messages::TemplateRef;
 
@@ -19,12 +27,22 @@ pub(in crate::http) fn parse_id(text: &str) -> Result<TemplateId, Problem> {
     })
 }
 
-/// The template of a request's path, for whoever asks; from now on the request's span names it.
-///
-/// # Errors
-/// `template_not_found`.
-pub(super) fn of(account: AccountId, text: &str) -> Result<TemplateRef, Problem> {
-    let template = parse_id(text)?;
-    tracing::Span::current().record("template.id", tracing::field::display(template));
-    Ok(TemplateRef { account, template })
+/// The template of a request's path, for the account that asks; from now on the request's span names it. A handler that
+/// takes one answers 401 without a valid token, whatever the path is, and 404 to what is no template id.
+pub(in crate::http) struct NamedTemplate(pub(super) TemplateRef);
+
+impl FromRequest for NamedTemplate {
+    type Error = ProblemResponse;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ProblemResponse>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (caller, path) =
+            (Caller::from_request(request, payload), Path::<String>::from_request(request, payload));
+        Box::pin(async move {
+            let Caller(account) = caller.await?;
+            let template = parse_id(&path.await.map_err(Problem::internal)?)?;
+            tracing::Span::current().record("template.id", tracing::field::display(template));
+            Ok(Self(TemplateRef { account, template }))
+        })
+    }
 }

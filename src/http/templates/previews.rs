@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_web::web::{Data, Path, Payload};
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::future::join;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
@@ -21,7 +21,6 @@ use crate::http::jobs::immediate::refuse_without_document;
 use crate::http::jobs::job_request::{FormatOpts, check_template, read_format_opts, read_kind};
 use crate::http::jobs::view;
 use crate::http::jobs::wait;
-use crate::http::middleware::auth::Caller;
 use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -64,14 +63,13 @@ struct PreviewRequest {
     responses((status = 200, description = "Both are there", body = PreviewsBody)),
 )]
 pub(in crate::http) async fn render(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
     actors::admit(&state)?;
-    let template = path::of(caller.0, &template)?.template;
+    let template = of.template;
     let PreviewRequest { kind, data, format_opts } = body::read(&request, payload, &state, read).await?;
     let spec = |target| JobSpec {
         kind,
@@ -85,9 +83,9 @@ pub(in crate::http) async fn render(
         conversions::admit(&state, (kind, target), &format_opts.options)?;
     }
     refuse_several(&state, kind, &format_opts.options)?;
-    check_template(&state, caller.0, &spec(Target::Png)).await?;
+    check_template(&state, of.account, &spec(Target::Png)).await?;
     let begin = |target| {
-        let (account, data, template) = (caller.0, data.clone(), None);
+        let (account, data, template) = (of.account, data.clone(), None);
         let (spec, start, deliver_to) = (spec(target), true, None);
         let (refusal, idempotency) = (None, None);
         let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
@@ -95,7 +93,7 @@ pub(in crate::http) async fn render(
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
-        (png, pdf) => return Err(neither(&state, caller.0, [png, pdf]).await.into()),
+        (png, pdf) => return Err(neither(&state, of.account, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
     let ends = join(wait::until_made(&state, png, longest), wait::until_made(&state, pdf, longest)).await;
@@ -104,7 +102,7 @@ pub(in crate::http) async fn render(
     let failed = |job: &JobView| job.is_done() && job.fault.is_some();
     for (one, other) in [(&png, &pdf), (&pdf, &png)] {
         if failed(one) {
-            end(&state, caller.0, other).await;
+            end(&state, of.account, other).await;
             refuse_without_document(one, &state)?;
         }
     }

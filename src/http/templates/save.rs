@@ -1,10 +1,11 @@
 //! `POST` and `PUT /templates/{templateId}`: saves a template, updates it.
 
-use actix_web::web::{Data, Path, Payload};
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::path::NamedTemplate;
 use super::preview_jobs::{self, PreviewIds};
 use super::{info, path};
 use crate::domain::ids::TemplateId;
@@ -12,7 +13,6 @@ use crate::domain::members::Members;
 use crate::http::actors;
 use crate::http::body::{self, Body};
 use crate::http::jobs::job_request::require;
-use crate::http::middleware::auth::Caller;
 use crate::http::openapi::{SaveRequest, UpdateRequest};
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -34,16 +34,14 @@ struct UpdatedBody {
     responses((status = 204, description = "The template is saved")),
 )]
 pub(in crate::http) async fn save(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let of = path::of(caller.0, &template)?;
     let said = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
     let TemplateDetails { info, ids } = said.await?;
-    let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
+    let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask_templates(&state, SaveTemplate { of, info, previews }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -57,15 +55,13 @@ pub(in crate::http) async fn save(
     responses((status = 200, description = "The template is updated", body = UpdatedBody)),
 )]
 pub(in crate::http) async fn update(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let of = path::of(caller.0, &template)?;
     let (TemplateDetails { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
-    let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
+    let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask_templates(&state, UpdateTemplate { of, content, info, previews }).await?;
     Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
 }

@@ -1,11 +1,10 @@
 //! `PATCH /templates/{templateId}/unzip`: makes what was uploaded the template's content.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 
-use super::path;
+use super::path::NamedTemplate;
 use crate::http::actors;
-use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::UnzipTemplate;
@@ -17,11 +16,10 @@ use crate::templates::registry::messages::UnzipTemplate;
     responses((status = 204, description = "The template has its files")),
 )]
 pub(in crate::http) async fn unzip(
-    caller: Caller,
+    NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
-    template: Path<String>,
 ) -> HandlerResult {
-    let message = UnzipTemplate(path::of(caller.0, &template)?);
+    let message = UnzipTemplate(of);
     actors::ask_templates(&state, message).await?;
     Ok(HttpResponse::NoContent().finish())
 }

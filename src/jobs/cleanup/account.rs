@@ -10,8 +10,8 @@ use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::store::journal::{self, Journal};
 use crate::jobs::store::record::JobRecord;
 use crate::storage::ObjectStore;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::leftovers;
+use crate::storage::deletion_log;
+use crate::storage::index::{IndexError, WriteBatch};
 
 /// Jobs that are erased in one batch of the index.
 const PAGE: usize = 100;
@@ -63,7 +63,7 @@ async fn erase(
     all: bool,
 ) -> Result<u64, IndexError> {
     let alone = journal.alone().await;
-    let (mut change, mut gone, mut erased) = (Change::new(), Vec::new(), 0);
+    let (mut change, mut gone, mut erased) = (WriteBatch::new(), Vec::new(), 0);
     for job in jobs {
         let of_job = match journal.readable(account, *job).await? {
             Some(record) if !all && !record.state.is_final() => continue,
@@ -80,10 +80,14 @@ async fn erase(
     }
     journal.apply(change).await?;
     drop(alone);
-    leftovers::clear(journal.index(), store, &gone).await;
+    deletion_log::clear(journal.index(), store, &gone).await;
     Ok(erased)
 }
 
-fn forgetting(journal: &Journal, record: &JobRecord, store: &dyn ObjectStore) -> (Change, leftovers::Gone) {
-    erase::forgetting(journal, record, store.landing())
+fn forgetting(
+    journal: &Journal,
+    record: &JobRecord,
+    store: &dyn ObjectStore,
+) -> (WriteBatch, deletion_log::Gone) {
+    erase::forgetting(journal, record, store.upload_staging())
 }

@@ -9,8 +9,8 @@ use crate::jobs::cleanup::sweeper::ExpireJob;
 use crate::jobs::context::Deps;
 use crate::jobs::registry::delete as erase;
 use crate::jobs::store::record::JobRecord;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::leftovers::{self, Gone};
+use crate::storage::deletion_log::{self, Gone};
+use crate::storage::index::{IndexError, WriteBatch};
 
 /// A job whose record cannot be read is looked at again after so long.
 const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
@@ -21,7 +21,7 @@ pub(in crate::jobs) struct Batch<'a> {
     retention: Retention,
     now: Timestamp,
     /// The batch.
-    pub change: Change,
+    pub change: WriteBatch,
     /// What is to be deleted when it is durable.
     pub gone: Vec<Gone>,
     /// Who is to end.
@@ -39,7 +39,7 @@ impl<'a> Batch<'a> {
             deps,
             retention: Retention::of(&deps.limits),
             now,
-            change: Change::new(),
+            change: WriteBatch::new(),
             gone: Vec::new(),
             expired: Vec::new(),
             outputs: 0,
@@ -55,12 +55,12 @@ impl<'a> Batch<'a> {
     pub(in crate::jobs) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
         let Some((_, account, job)) = due::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");
-            self.turn(Change::new().delete(entry));
+            self.turn(WriteBatch::new().delete(entry));
             return Ok(());
         };
         match self.deps.journal.read(account, job).await {
             Ok(Some(record)) => self.settle(entry, record)?,
-            Ok(None) => self.turn(Change::new().delete(entry)),
+            Ok(None) => self.turn(WriteBatch::new().delete(entry)),
             Err(error) => {
                 // One that nobody understands must not keep the others.
                 tracing::error!(job.id = %job, error = %error, "a job is due and cannot be read; it is tried again in a day");
@@ -74,7 +74,7 @@ impl<'a> Batch<'a> {
         let (account, job) = (record.account, record.id);
         match self.retention.next(&record) {
             // It was started; its end makes a new entry.
-            None => self.turn(Change::new().delete(entry)),
+            None => self.turn(WriteBatch::new().delete(entry)),
             // Another configuration wrote the entry.
             Some((at, _)) if at > self.now => self.rename(entry, at, account, job),
             Some((at, Due::Expire)) => {
@@ -84,7 +84,8 @@ impl<'a> Batch<'a> {
             }
             Some((_, Due::DropOutput)) => self.drop_output(entry, record)?,
             Some((_, Due::DropRecord)) => {
-                let (change, gone) = erase::forgetting(&self.deps.journal, &record, self.deps.landing());
+                let (change, gone) =
+                    erase::forgetting(&self.deps.journal, &record, self.deps.upload_staging());
                 self.turn(change.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;
@@ -98,7 +99,7 @@ impl<'a> Batch<'a> {
         let kept_s = self.deps.limits.output_retention_s;
         record.output = None;
         record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
-        let with = leftovers::mark(record.id.0, &keys).delete(entry);
+        let with = deletion_log::mark(record.id.0, &keys).delete(entry);
         self.turn(self.deps.journal.writing(&record, with)?);
         self.gone.push((record.id.0, keys));
         self.outputs += 1;
@@ -106,10 +107,10 @@ impl<'a> Batch<'a> {
     }
 
     fn rename(&mut self, entry: &str, at: Timestamp, account: AccountId, job: JobId) {
-        self.turn(Change::new().delete(entry).put(due::key(at, account, job), []));
+        self.turn(WriteBatch::new().delete(entry).put(due::key(at, account, job), []));
     }
 
-    fn turn(&mut self, change: Change) {
+    fn turn(&mut self, change: WriteBatch) {
         self.change = std::mem::take(&mut self.change).and(change);
     }
 }

@@ -18,8 +18,8 @@ use crate::jobs::context::Deps;
 use crate::jobs::registry::{Found, JobRegistry};
 use crate::jobs::run::actor;
 use crate::jobs::store::idempotency;
+use crate::storage::deletion_log::{self, Replay};
 use crate::storage::index::{Entry, IndexError};
-use crate::storage::leftovers::{self, Replay};
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
@@ -135,7 +135,7 @@ impl Sweeper {
         drop(alone);
         swept.outputs += outputs;
         swept.records += records;
-        leftovers::clear(journal.index(), store, &gone).await;
+        deletion_log::clear(journal.index(), store, &gone).await;
         let expired = join_all(expired.into_iter().map(|message| self.registry.send(message))).await;
         swept.expired += expired.into_iter().filter(|done| matches!(done, Ok(true))).count() as u64;
         Ok(())
@@ -152,7 +152,7 @@ impl Sweeper {
                 orphans.push(key);
             }
         }
-        Ok(leftovers::remove_unnamed(journal.index(), store, &orphans).await)
+        Ok(deletion_log::remove_unnamed(journal.index(), store, &orphans).await)
     }
 
     /// What cannot be known is no orphan.

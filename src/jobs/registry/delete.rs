@@ -12,9 +12,9 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::leftovers::{self, Gone};
-use crate::storage::{Landing, ObjectStore, StorageKey};
+use crate::storage::deletion_log::{self, Gone};
+use crate::storage::index::{IndexError, WriteBatch};
+use crate::storage::{ObjectStore, StorageKey, UploadStaging};
 
 /// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
 #[derive(Clone, Copy, Debug, Message)]
@@ -77,17 +77,21 @@ fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool 
 /// # Errors
 /// When the index fails: everything is there still.
 async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
-    let (change, gone) = forgetting(journal, record, store.landing());
+    let (change, gone) = forgetting(journal, record, store.upload_staging());
     journal.apply(change).await?;
-    leftovers::clear(journal.index(), store, &[gone]).await;
+    deletion_log::clear(journal.index(), store, &[gone]).await;
     Ok(())
 }
 
 /// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(in crate::jobs) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
+pub(in crate::jobs) fn forgetting(
+    journal: &Journal,
+    record: &JobRecord,
+    landing: UploadStaging,
+) -> (WriteBatch, Gone) {
     let mut keys = inputs::objects(record, landing);
     keys.push(output(record));
-    let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
+    let change = inputs::removal(record).and(deletion_log::mark(record.id.0, &keys));
     (change.and(journal.forgetting(record)), (record.id.0, keys))
 }
 

@@ -26,8 +26,8 @@ use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
-use crate::storage::index::Change;
-use crate::storage::leftovers;
+use crate::storage::deletion_log;
+use crate::storage::index::WriteBatch;
 use crate::storage::{CountedUpload, StorageKey};
 
 /// The actor of one job.
@@ -50,7 +50,7 @@ pub struct JobActor {
 #[rtype(result = "Result<(), Problem>")]
 pub(in crate::jobs) struct Begin {
     pub held: Held,
-    pub change: Change,
+    pub change: WriteBatch,
     pub start: bool,
     pub counted: Counted,
     /// The half of its passwords that is an object.
@@ -173,10 +173,12 @@ impl JobActor {
         self.held = Held::default();
         self.deps.stored.end(self.record.id);
         self.unwritten = None;
-        let (deps, gone) =
-            (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
+        let (deps, gone) = (
+            self.deps.clone(),
+            (self.record.id.0, inputs::leftovers(&self.record, self.deps.upload_staging())),
+        );
         actix::spawn(async move {
-            leftovers::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
+            deletion_log::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
         });
         self.departure.tell(Notice::Ended);
     }
@@ -248,7 +250,7 @@ impl Handler<Start> for JobActor {
             let limit_bytes = deps.parts.limits.input_limit_bytes;
             inputs::take_uploads(&deps, &record, limit_bytes).await?;
             record.stored_bytes = deps.stored.bytes(record.id);
-            deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(Problem::from)
+            deps.journal.commit(&record, WriteBatch::new()).await.map(|()| record).map_err(Problem::from)
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
             record.map(|record| {
@@ -326,7 +328,7 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
-        let (key, deps, job) = (self.deps.landing().of(&key), self.deps.clone(), self.record.id);
+        let (key, deps, job) = (self.deps.upload_staging().of(&key), self.deps.clone(), self.record.id);
         let stored = async move {
             let stored = message.upload.commit(&key).await?;
             deps.stored.put(job, message.part, stored);
@@ -391,7 +393,7 @@ impl Handler<Park> for JobActor {
         }
         let deps = self.deps.clone();
         let written = async move {
-            if parked && let Err(error) = deps.journal.commit(&record, Change::new()).await {
+            if parked && let Err(error) = deps.journal.commit(&record, WriteBatch::new()).await {
                 tracing::warn!(job.id = %record.id, error = %error, "a parked job counts an attempt");
             }
         };

@@ -19,8 +19,8 @@ use crate::jobs::store::{inputs, secrets as secret};
 use crate::jobs::view::Output;
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
 use crate::slots::meter::CostMeter;
+use crate::storage::deletion_log;
 use crate::storage::index::IndexError;
-use crate::storage::leftovers;
 use crate::telemetry::Step;
 use crate::templates::cache::source::TemplateUse;
 
@@ -198,7 +198,7 @@ impl JobActor {
         let written = async move {
             // What the object has without it is random.
             record.secret = record.secret.erased();
-            let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record, deps.landing()));
+            let gone = deletion_log::mark(record.id.0, &inputs::leftovers(&record, deps.upload_staging()));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
             deps.journal.commit(&record, with).await?;
             deps.returned(&record);

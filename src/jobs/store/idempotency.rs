@@ -21,7 +21,7 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Change, IndexError};
+use crate::storage::index::{IndexError, WriteBatch};
 use crate::storage::record;
 
 const RECORD_VERSION: u8 = 1;
@@ -56,7 +56,7 @@ pub async fn sweep(journal: &Journal, now: Timestamp) -> Result<usize, IndexErro
     loop {
         let page = journal.scan(DUE_PREFIX, PAGE).await?;
         let due = page.iter().take_while(|entry| is_due(&entry.key, now));
-        let (mut change, mut count) = (Change::new(), 0);
+        let (mut change, mut count) = (WriteBatch::new(), 0);
         for entry in due {
             change = change.delete(entry.key.clone()).delete(String::from_utf8_lossy(&entry.value));
             count += 1;
@@ -76,10 +76,10 @@ impl JobRegistry {
         &self,
         job: &JobRecord,
         idempotency: Option<Idempotency>,
-    ) -> Result<Change, IndexError> {
+    ) -> Result<WriteBatch, IndexError> {
         let window_ms = self.deps.limits.idempotency_window_s.saturating_mul(1_000);
         let expires_at = job.created_at.plus_ms(window_ms);
-        idempotency.map_or_else(|| Ok(Change::new()), |it| entries(job.account, job.id, it, expires_at))
+        idempotency.map_or_else(|| Ok(WriteBatch::new()), |it| entries(job.account, job.id, it, expires_at))
     }
 
     /// The job that the message's key stands for; made when it stands for none. Requests with one key are
@@ -184,12 +184,12 @@ fn entries(
     job: JobId,
     idempotency: Idempotency,
     expires_at: Timestamp,
-) -> Result<Change, IndexError> {
+) -> Result<WriteBatch, IndexError> {
     let Idempotency { key, request } = idempotency;
     let entry = format!("{}{job}", prefix(account, &key));
     let value = record::encode(RECORD_VERSION, &KeyRecord { request, expires_at })?;
     let due = format!("{DUE_PREFIX}{}/{job}", expires_at.sortable());
-    Ok(Change::new().put(due, entry.clone()).put(entry, value))
+    Ok(WriteBatch::new().put(due, entry.clone()).put(entry, value))
 }
 
 /// The newest entry of the key, unless it has expired.

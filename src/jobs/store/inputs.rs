@@ -11,8 +11,8 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Change, IndexError};
-use crate::storage::{Landing, ObjectStore, StorageKey, StoreError, landing};
+use crate::storage::index::{IndexError, WriteBatch};
+use crate::storage::{ObjectStore, StorageKey, StoreError, UploadStaging, upload_staging};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
@@ -20,7 +20,7 @@ const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
 /// Where an input that came with the request is written.
 pub(in crate::jobs) struct Placed {
     /// The batch of the record, with the small inputs.
-    pub change: Change,
+    pub change: WriteBatch,
     /// The large inputs.
     pub objects: Vec<(StorageKey, Bytes)>,
 }
@@ -29,7 +29,7 @@ pub(in crate::jobs) struct Placed {
 pub(in crate::jobs) fn place(
     record: &mut JobRecord,
     held: &Held,
-    change: Change,
+    change: WriteBatch,
     limit_bytes: u64,
 ) -> Placed {
     let mut placed = Placed { change, objects: Vec::new() };
@@ -83,13 +83,13 @@ pub(in crate::jobs) async fn load(
 }
 
 /// The part of a job's last batch that removes its inputs from the journal.
-pub(in crate::jobs) fn removal(record: &JobRecord) -> Change {
+pub(in crate::jobs) fn removal(record: &JobRecord) -> WriteBatch {
     let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
-    journaled.fold(Change::new(), |change, part| change.delete(key(record.id, part)))
+    journaled.fold(WriteBatch::new(), |change, part| change.delete(key(record.id, part)))
 }
 
 /// The objects that may be left of a job that has ended, and that its record does not name.
-pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
+pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: UploadStaging) -> Vec<StorageKey> {
     let mut keys = objects(record, landing);
     if record.output.is_none() {
         keys.push(erase::output(record));
@@ -98,7 +98,7 @@ pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<St
 }
 
 /// The objects that may hold inputs of the job, its passwords among them.
-pub(in crate::jobs) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
+pub(in crate::jobs) fn objects(record: &JobRecord, landing: UploadStaging) -> Vec<StorageKey> {
     // A saved template is no input: nobody gives one with the job, and nobody has an address for one.
     let is_input =
         |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
@@ -147,7 +147,7 @@ async fn take_upload(
     limit_bytes: u64,
 ) -> Result<(), Problem> {
     let (store, key) = (deps.parts.store.as_ref(), object(record.account, record.id, part));
-    let taken = landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
+    let taken = upload_staging::take(store, &key, limit_bytes).await.map_err(|error| match error {
         StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
     });

@@ -19,7 +19,7 @@ use crate::jobs::cleanup::expiry::Retention;
 use crate::jobs::registry::list::Listed;
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
-use crate::storage::index::{Change, Entry, Index, IndexError};
+use crate::storage::index::{Entry, Index, IndexError, WriteBatch};
 use crate::storage::record;
 
 /// The form of a job record that this version reads and writes.
@@ -54,9 +54,9 @@ impl Journal {
     }
 
     /// The batch that removes the record of a job that has ended, and what stands for it.
-    pub(in crate::jobs) fn forgetting(&self, record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn forgetting(&self, record: &JobRecord) -> WriteBatch {
         let (account, job) = (record.account, record.id);
-        let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
+        let change = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
         match self.retention.next(record) {
             Some((at, _)) => change.delete(due::key(at, account, job)),
             None => change,
@@ -67,7 +67,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails: nothing is written then.
-    pub(in crate::jobs) async fn apply(&self, change: Change) -> Result<(), IndexError> {
+    pub(in crate::jobs) async fn apply(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.index.commit(change).await
     }
 
@@ -75,7 +75,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails: nothing is written then.
-    pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
+    pub async fn commit(&self, record: &JobRecord, with: WriteBatch) -> Result<(), IndexError> {
         self.index.commit(self.writing(record, with)?).await
     }
 
@@ -86,7 +86,7 @@ impl Journal {
     /// When the index fails.
     pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
         let (key, record) = (record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
-        self.index.write_unsynced(Change::new().put(key, record)).await
+        self.index.write_unsynced(WriteBatch::new().put(key, record)).await
     }
 
     /// The job of `account`, if it is there.
@@ -186,7 +186,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(in crate::jobs) async fn change_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    pub(in crate::jobs) async fn change_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.index.write_unsynced(change).await
     }
 
@@ -218,7 +218,11 @@ impl Journal {
     ///
     /// # Errors
     /// When the record cannot be written as bytes.
-    pub(in crate::jobs) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    pub(in crate::jobs) fn writing(
+        &self,
+        record: &JobRecord,
+        with: WriteBatch,
+    ) -> Result<WriteBatch, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state == JobState::Initialized {
@@ -246,9 +250,9 @@ impl Journal {
 }
 
 /// The batch that removes a record that cannot be read, with what only it told of.
-pub(in crate::jobs) fn dropping(account: AccountId, job: JobId) -> Change {
-    let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
-    inputs::keys(job).into_iter().fold(change, Change::delete)
+pub(in crate::jobs) fn dropping(account: AccountId, job: JobId) -> WriteBatch {
+    let change = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
+    inputs::keys(job).into_iter().fold(change, WriteBatch::delete)
 }
 
 /// One record that cannot be read must not hide the others from their owner.

@@ -17,8 +17,8 @@ use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
 use crate::pipeline::Held;
 use crate::problem::Problem;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::{Landing, ObjectStore, StorageQuota, StoreError, StoredBytes};
+use crate::storage::index::{IndexError, WriteBatch};
+use crate::storage::{ObjectStore, StorageQuota, StoreError, StoredBytes, UploadStaging};
 
 /// Jobs whose inputs are looked for at once, at a start.
 const LOOKED_FOR_AT_ONCE: usize = 32;
@@ -166,7 +166,7 @@ pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexE
 
 /// A mark without a job stands for nothing; one that stays is looked at again at the next start.
 async fn forget_mark(deps: &Deps, account: AccountId, job: JobId) {
-    let change = Change::new().delete(open::mark(account, job));
+    let change = WriteBatch::new().delete(open::mark(account, job));
     if let Err(error) = deps.journal.change_unsynced(change).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
     }
@@ -178,7 +178,7 @@ async fn restore_open(deps: &Deps, record: &JobRecord) {
         let part = if record.given.data { InputPart::Data } else { InputPart::Template };
         deps.stored.found(record, part, record.stored_bytes);
     }
-    if deps.landing() != Landing::Final {
+    if deps.upload_staging() != UploadStaging::Direct {
         return;
     }
     let store = deps.parts.store.as_ref();

@@ -33,9 +33,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::wire::Frame;
 use super::{BackupError, refused};
 use crate::config::StorageConfig;
+use crate::storage::deletions::Deletions;
 use crate::storage::free_bytes;
-use crate::storage::held::Deletions;
-use crate::storage::index::{Change, ExportedPage, Index as _, SledIndex};
+use crate::storage::index::{ExportedPage, Index as _, SledIndex, WriteBatch};
 
 /// The line that asks for a backup.
 pub const REQUEST: &str = r#"{"command":"backup"}"#;
@@ -51,7 +51,7 @@ const TELL_LIMIT: Duration = Duration::from_secs(2);
 /// Objects on a disk, whose deletions a backup holds.
 #[derive(Debug)]
 pub struct HeldObjects {
-    /// Who may delete.
+    /// Held for the time of the backup.
     pub deletions: Deletions,
     /// Where they lie.
     pub folder: PathBuf,
@@ -123,7 +123,7 @@ impl LiveBackup {
             Err(why) => return break_off(stream, why).await,
         };
         tracing::info!("a backup is being made: deletions wait");
-        // Broken off in the middle of the index, the connection holds half a frame, and nothing can be told behind it.
+        // Broken off in the middle of the index, the connection holds half a frame: a reason behind it could not be read.
         self.unless_broken_off(deadline, self.tell_index(stream)).await?;
         match self.unless_broken_off(deadline, until_copied(stream)).await {
             Ok(()) => timeout(TELL_LIMIT, tell(stream, &Frame::Kept)).await?,
@@ -208,7 +208,7 @@ async fn until_copied(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the pages with it: where nobody reads them any more, the export ends.
+/// Owns `pages`: when the connection fails they are dropped, and the export ends.
 async fn tell_pages(
     stream: &mut (impl AsyncWrite + Unpin),
     mut pages: mpsc::Receiver<ExportedPage>,
@@ -257,7 +257,7 @@ impl LiveSource {
     }
 
     async fn write_index(&mut self, index: &SledIndex) -> Result<(), BackupError> {
-        let (mut batch, mut entries, mut bytes) = (Change::new(), 0, 0);
+        let (mut batch, mut entries, mut bytes) = (WriteBatch::new(), 0, 0);
         loop {
             match self.next()? {
                 Frame::Entry(key, found) => {
@@ -290,7 +290,7 @@ impl LiveSource {
         match told {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(broken(&error)),
-            // Nothing but the reason comes before it is asked, and at the end of the stream there is none.
+            // Before it is asked the service sends nothing but the reason why it broke off.
             Ok(()) => match self.next()? {
                 Frame::Entry(..) | Frame::Complete | Frame::Kept | Frame::Refused(_) => Err(out_of_turn()),
             },
@@ -302,7 +302,7 @@ impl LiveSource {
     /// # Errors
     /// When the service ended meanwhile, or waited no longer.
     pub(super) fn end(mut self) -> Result<(), BackupError> {
-        // Where it waits no longer it reads nothing, and has said why.
+        // A service that waits no longer does not read this, and has sent the reason.
         let asked = self.0.get_mut().write_all(b"\n");
         match self.next()? {
             Frame::Kept => asked.map_err(|error| broken(&error)),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use live::{HeldObjects, LiveBackup, LiveSource, REQUEST};
 
 use super::Folder;
-use super::folder::{self, CACHES, DataDir, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
+use super::folder::{self, CACHES, DataDir, DataDirError, FILE_SYSTEMS_OWN, RESTORING, VERSION, WORK};
 use super::index::IndexError;
 use super::key::SECRET;
 use crate::config::StorageConfig;
@@ -55,7 +55,7 @@ pub enum BackupError {
     Index(#[from] IndexError),
     /// A folder cannot be used.
     #[error(transparent)]
-    Folder(#[from] FolderError),
+    Folder(#[from] DataDirError),
     /// The file system refuses.
     #[error("{}: {cause}; what was written so far is no backup", path.display())]
     Refused {
@@ -66,7 +66,7 @@ pub enum BackupError {
     },
 }
 
-/// Copies the data folder `from`, which nobody else uses, to `to`, readable by its owner only, and durable
+/// Copies the data folder `from`, which no process uses, to `to`, readable by its owner only, and durable
 /// when it returns; answers how many files that were. `to` gets its file `version` last: a copy without one
 /// is not whole.
 ///

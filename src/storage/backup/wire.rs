@@ -1,4 +1,4 @@
-//! What a running service tells `platen backup` over the control socket: frames, each with its length before it.
+//! What a running service sends to `platen backup` over the control socket: frames, each after its length.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
@@ -14,7 +14,7 @@ const COMPLETE: u8 = b'c';
 const KEPT: u8 = b'k';
 const REFUSED: u8 = b'!';
 
-/// One thing that is told.
+/// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// What lies under a key; a later one of the same key counts.

@@ -7,7 +7,7 @@ use super::FORMAT;
 
 /// Why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum FolderError {
+pub enum DataDirError {
     /// A newer platen wrote it.
     #[error(
         "the data folder {} has format {found}, this platen knows format {FORMAT} and older; \
@@ -47,11 +47,11 @@ pub enum FolderError {
 }
 
 /// What a refusal of the file system means, at `path`.
-pub(super) fn refused(path: &Path) -> impl Fn(std::io::Error) -> FolderError + use<> {
+pub(super) fn refused(path: &Path) -> impl Fn(std::io::Error) -> DataDirError + use<> {
     let path = path.to_owned();
     move |cause| {
         let (path, is_full) =
             (path.clone(), matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
-        if is_full { FolderError::Full { path, cause } } else { FolderError::Refused { path, cause } }
+        if is_full { DataDirError::Full { path, cause } } else { DataDirError::Refused { path, cause } }
     }
 }

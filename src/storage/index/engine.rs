@@ -14,12 +14,12 @@ use tokio::sync::oneshot;
 
 use super::space::{self, DiskSpace};
 use super::value::{self, failed};
-use super::{Change, IndexError, Step};
+use super::{IndexError, Step, WriteBatch};
 use crate::config::StorageConfig;
 
-/// A key that every index has; the index' own keys begin so.
+/// A key that every index has; keys of the index itself begin with `~`.
 const MARK: &str = "~mark";
-/// The file that says that the key is there.
+/// The file that says that the index has the key [`MARK`].
 const SAYS_SO: &str = "marked";
 
 /// The lock of a database that was just closed lives on for a moment in a child process that was
@@ -29,14 +29,14 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A change that waits for the writer.
 pub(super) struct Request {
-    pub(super) change: Change,
+    pub(super) change: WriteBatch,
     /// Whether the answer waits for the disk.
     pub(super) durable: bool,
     pub(super) answer: oneshot::Sender<Result<(), IndexError>>,
 }
 
 impl Request {
-    /// The caller may have gone; then nobody needs to know.
+    /// A caller that does not wait any more is no error.
     fn answer(self, outcome: Result<(), IndexError>) {
         drop(self.answer.send(outcome));
     }
@@ -48,7 +48,7 @@ pub(super) struct Engine {
     log: File,
     path: PathBuf,
     space: DiskSpace,
-    /// What failed in an earlier write: the files may lack it, so nothing more is promised.
+    /// The error of an earlier write. The files may lack it, so no later write is accepted.
     broken: Mutex<Option<String>>,
     /// Files beside the log that are on the disk.
     blobs: Mutex<HashSet<OsString>>,
@@ -61,12 +61,12 @@ impl Engine {
     pub(super) fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
         let free_limit_bytes = config.free_limit_bytes;
         if !path.join(SAYS_SO).exists() {
-            // What is made by half would have to be told from what is damaged.
+            // A new index that a full disk leaves half made could not be told from a damaged one.
             std::fs::create_dir_all(path).map_err(|error| space::refused(path, &error))?;
             space::check_free(path, free_limit_bytes)?;
         }
         Self::open_files(path, config).map_err(|refusal| {
-            // Whatever the database says of a full disk, space comes first: its files may be as good as ever.
+            // On a full disk sled reports damage, although its files may be whole.
             match (&refusal, space::check_free(path, free_limit_bytes)) {
                 (IndexError::Damaged { .. }, Err(full)) => full,
                 _ => refusal,
@@ -100,7 +100,7 @@ impl Engine {
         let mut noted = self.noted();
         let applied = match self.ready(bytes) {
             Ok(()) => self.apply_group(group),
-            // There may be space for the small ones beside a large one.
+            // A large change may not fit where small ones do.
             Err(IndexError::Full { .. }) => self.apply_each(group),
             Err(refusal) => return answer_all(group, &refusal),
         };
@@ -125,7 +125,7 @@ impl Engine {
     /// as with a batch each); one by one when that fails, so that the fault of one is not that of
     /// all. Answers the failed ones and returns the others.
     fn apply_group(&self, group: Vec<Request>) -> Vec<Request> {
-        let mut together = Change::new();
+        let mut together = WriteBatch::new();
         for request in &group {
             together = together.and(request.change.clone());
         }
@@ -172,7 +172,7 @@ impl Engine {
         }
     }
 
-    fn apply(&self, change: &Change) -> Result<(), IndexError> {
+    fn apply(&self, change: &WriteBatch) -> Result<(), IndexError> {
         let applied = match value::alone(&self.db, change)? {
             Some((key, Some(stored))) => self.db.insert(key, stored).map(drop),
             Some((key, None)) => self.db.remove(key).map(drop),
@@ -184,7 +184,7 @@ impl Engine {
         })
     }
 
-    fn batch(&self, change: &Change) -> Result<Batch, IndexError> {
+    fn batch(&self, change: &WriteBatch) -> Result<Batch, IndexError> {
         let mut batch = Batch::default();
         for (key, step) in &change.steps {
             match step {
@@ -218,7 +218,7 @@ impl Engine {
             if !synced.contains(&name) {
                 match File::open(folder.join(&name)) {
                     Ok(file) => file.sync_all()?,
-                    // sled removed it, so nothing needs it.
+                    // sled removed it meanwhile.
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),
                 }
@@ -273,7 +273,7 @@ fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
 /// What sled said to the attempt to open; the outer error is a panic.
 type Opened = std::thread::Result<sled::Result<Db>>;
 
-/// Opens the database once nobody else has its lock.
+/// Opens the database once no other process has its lock.
 fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError> {
     let options = sled::Config::new().path(path).cache_capacity(config.index_cache_bytes);
     for attempt in 0..=LOCK_ATTEMPTS {
@@ -292,8 +292,8 @@ fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError
     Err(IndexError::InUse(path.to_owned()))
 }
 
-/// A start that was killed, or met a full disk, while sled wrote what it calls a snapshot leaves half of one under a
-/// name of its own. sled would read that as the newest snapshot, and take the index for damaged at every later start.
+/// Hazard: a start that is killed, or meets a full disk, while sled writes a snapshot keeps half of one under a temporary
+/// name. sled would read that as the newest snapshot, and take the index for damaged at every later start.
 /// Nothing ever needs such a file; who holds the lock is not at work on one. False where another one holds it.
 fn remove_torn_snapshots(path: &Path) -> std::io::Result<bool> {
     let Ok(log) = File::open(path.join("db")) else { return Ok(true) };

@@ -2,8 +2,8 @@
 //!
 //! Hazard: sled has no snapshots. A scan beside a writer sees some keys before a batch and some after it, and what was
 //! one step would be torn. So the keys that are written during the scan are noted, and read again behind it; those
-//! written meanwhile once more; and the last few between two groups of the writer. Whoever applies all that is told in
-//! its order has the state of that moment, and the writer waited for some hundred reads.
+//! written meanwhile once more; and the last few between two groups of the writer. A reader that applies all entries in
+//! their order has the state of that moment, and the writer waited for some hundred reads.
 
 use std::collections::HashSet;
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::value::{self, Exported};
 use super::{IndexError, SledIndex};
 
-/// Keys that are told at a time.
+/// Keys of one page.
 const PAGE: usize = 256;
 /// Rounds over what was written meanwhile, where it does not become less.
 const ROUNDS: usize = 16;
@@ -26,7 +26,7 @@ impl SledIndex {
     /// Tells `pages` everything; the index was like that at one moment between the call and its answer. One at a time.
     ///
     /// # Errors
-    /// `Closed` also when nobody takes the pages any more; `Failed` when an earlier write failed.
+    /// `Closed` also when the receiver of the pages is dropped; `Failed` when an earlier write failed.
     pub async fn export(&self, pages: mpsc::Sender<ExportedPage>) -> Result<(), IndexError> {
         let _noting = Noting::begin(self)?;
         let mut after: Option<String> = None;
@@ -102,7 +102,7 @@ impl Engine {
         self.noted().as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What was written last, read while nobody writes.
+    /// What was written last, read while the writer waits.
     fn end_noting(&self) -> Result<ExportedPage, IndexError> {
         let mut noted = self.noted();
         let written = noted.take().unwrap_or_default();
@@ -119,8 +119,8 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::storage::index::Change;
     use crate::storage::index::Index;
+    use crate::storage::index::WriteBatch;
 
     /// Everything in an index, counters by their number.
     async fn all(index: &SledIndex) -> BTreeMap<String, Exported> {
@@ -149,7 +149,7 @@ mod tests {
         const COUNTERS: u64 = 3_000;
         let folder = tempfile::tempdir().unwrap();
         let index = Arc::new(SledIndex::open(folder.path(), &Config::default().storage).await.unwrap());
-        let full = (0..COUNTERS).fold(Change::new(), |change, at| change.add(format!("c/{at:05}"), 5));
+        let full = (0..COUNTERS).fold(WriteBatch::new(), |change, at| change.add(format!("c/{at:05}"), 5));
         let large = |round: u64| vec![u8::try_from(round % 251).unwrap(); 5_000];
         index.commit(full.put("moved/0", large(0))).await.unwrap();
         let stop = Arc::new(AtomicBool::new(false));
@@ -158,7 +158,7 @@ mod tests {
             let mut round: u64 = 0;
             while !stopped.load(Ordering::Relaxed) {
                 let (from, to) = (round * 7_919 % COUNTERS, (round * 104_729 + 1) % COUNTERS);
-                let change = Change::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
+                let change = WriteBatch::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
                 let next = round + 1;
                 let change =
                     change.delete(format!("moved/{round}")).put(format!("moved/{next}"), large(next));

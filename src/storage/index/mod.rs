@@ -84,7 +84,7 @@ impl From<IndexError> for Problem {
 pub(crate) enum Step {
     /// The key gets this value.
     Put(Vec<u8>),
-    /// The key goes.
+    /// The key is deleted.
     Delete,
     /// The counter under the key moves by so much.
     Add(i64),
@@ -98,11 +98,11 @@ pub(crate) enum Step {
 /// Each key has one step: a later put or delete replaces an earlier step, an addition goes on from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
-pub struct Change {
+pub struct WriteBatch {
     pub(crate) steps: BTreeMap<String, Step>,
 }
 
-impl Change {
+impl WriteBatch {
     /// A change of nothing.
     pub fn new() -> Self {
         Self::default()
@@ -179,6 +179,24 @@ pub struct Entry {
     pub value: Vec<u8>,
 }
 
+/// Entries that [`scan_all`] reads at a time.
+const PAGE: usize = 1_000;
+
+/// Every entry whose key begins with `prefix`, for what is kept in memory anyway.
+///
+/// # Errors
+/// As [`Index::scan`].
+pub async fn scan_all(index: &dyn Index, prefix: &str) -> Result<Vec<Entry>, IndexError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    loop {
+        let page = index.scan(prefix, entries.last().map(|entry| entry.key.as_str()), PAGE).await?;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        entries.extend(page);
+    }
+}
+
 /// One sorted space of keys. Reading sees a change as soon as it is applied, which may be a moment
 /// before it is durable.
 #[async_trait]
@@ -187,14 +205,14 @@ pub trait Index: Send + Sync {
     ///
     /// # Errors
     /// `Full`, `Refused`, `Failed` or `Closed`; the change is not answered for then.
-    async fn commit(&self, change: Change) -> Result<(), IndexError>;
+    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError>;
 
     /// Applies the change after those before it without waiting for the disk: a crash of the
     /// machine may lose it, but never it alone while a later commit stays.
     ///
     /// # Errors
     /// As for `commit`.
-    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError>;
+    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError>;
 
     /// Everything that can be seen now is durable when this answers.
     ///
@@ -242,22 +260,23 @@ mod tests {
 
     #[test]
     fn the_last_step_of_a_key_counts_and_additions_add_up() {
-        let change = Change::new().put("a", "1").delete("a").add("n", 2).and(Change::new().add("n", -5));
+        let change =
+            WriteBatch::new().put("a", "1").delete("a").add("n", 2).and(WriteBatch::new().add("n", -5));
         let expected = [("a".to_owned(), Step::Delete), ("n".to_owned(), Step::Add(-3))];
         assert_eq!(change.steps, BTreeMap::from(expected));
     }
 
     #[test]
     fn an_addition_goes_on_from_the_step_before_it() {
-        let step = |change: Change| change.steps["n"].clone();
-        let begun_anew = Change::new().add("n", 7).delete("n").add("n", 2);
+        let step = |change: WriteBatch| change.steps["n"].clone();
+        let begun_anew = WriteBatch::new().add("n", 7).delete("n").add("n", 2);
         assert_eq!(step(begun_anew.clone()), Step::Count(2));
-        assert_eq!(step(Change::new().add("n", 9).and(begun_anew.clone())), Step::Count(2));
-        assert_eq!(step(begun_anew.clone().and(Change::new().add("n", 3))), Step::Count(5));
+        assert_eq!(step(WriteBatch::new().add("n", 9).and(begun_anew.clone())), Step::Count(2));
+        assert_eq!(step(begun_anew.clone().and(WriteBatch::new().add("n", 3))), Step::Count(5));
         assert_eq!(step(begun_anew.put("n", "1")), Step::Put(b"1".to_vec()));
-        let no_counter = Change::new().put("n", "1").and(Change::new().add("n", 1));
+        let no_counter = WriteBatch::new().put("n", "1").and(WriteBatch::new().add("n", 1));
         assert_eq!(step(no_counter.clone()), Step::AddToValue);
-        assert_eq!(step(Change::new().delete("n").and(no_counter.clone())), Step::AddToValue);
+        assert_eq!(step(WriteBatch::new().delete("n").and(no_counter.clone())), Step::AddToValue);
         assert_eq!(step(no_counter.delete("n")), Step::Delete);
     }
 }

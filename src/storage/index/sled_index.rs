@@ -11,7 +11,7 @@ use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::engine::{Engine, Request};
-use super::{Change, Entry, Index, IndexError, Step, value};
+use super::{Entry, Index, IndexError, Step, WriteBatch, value};
 use crate::config::StorageConfig;
 use crate::telemetry::IndexMetrics;
 use crate::telemetry::instruments::Spread;
@@ -74,13 +74,16 @@ impl SledIndex {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(IndexError::Closed)
     }
 
-    async fn submit(&self, change: Change, durable: bool) -> Result<(), IndexError> {
+    async fn submit(&self, change: WriteBatch, durable: bool) -> Result<(), IndexError> {
         check(&change)?;
         if change.is_empty() {
             return Ok(());
         }
         let since = Instant::now();
-        let written = self.write(change, durable).await;
+        let written = self.write(change, durable);
+        #[cfg(debug_assertions)]
+        let written = crate::storage::failpoint::around(written);
+        let written = written.await;
         self.metrics.commits.of([if durable { "durable" } else { "unsynced" }]).inc();
         match &written {
             Ok(()) if durable => self.metrics.seconds.observe(since.elapsed().as_secs_f64()),
@@ -90,7 +93,7 @@ impl SledIndex {
         written
     }
 
-    async fn write(&self, change: Change, durable: bool) -> Result<(), IndexError> {
+    async fn write(&self, change: WriteBatch, durable: bool) -> Result<(), IndexError> {
         let (answer, answered) = oneshot::channel();
         let queue = self.opened()?.queue;
         let request = Request { change, durable, answer };
@@ -123,16 +126,16 @@ impl SledIndex {
 
 #[async_trait]
 impl Index for SledIndex {
-    async fn commit(&self, change: Change) -> Result<(), IndexError> {
+    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.submit(change, true).await
     }
 
-    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError> {
+    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.submit(change, false).await
     }
 
     async fn sync(&self) -> Result<(), IndexError> {
-        self.write(Change::new(), true).await
+        self.write(WriteBatch::new(), true).await
     }
 
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
@@ -180,7 +183,7 @@ impl Index for SledIndex {
     }
 }
 
-/// Takes what waits, makes it durable as one group, and again, until nobody can ask any more.
+/// Takes the requests that wait, makes them durable as one group, and again, until the index is closed.
 async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Spread) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
@@ -191,13 +194,13 @@ async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch
             engine.give_up(error.to_string());
         }
     }
-    // The last handle writes to the disk when it goes.
+    // sled writes to the disk when its last handle is dropped.
     if let Err(error) = spawn_blocking(move || drop(engine)).await {
         tracing::error!(%error, "the index failed when it was closed");
     }
 }
 
-fn check(change: &Change) -> Result<(), IndexError> {
+fn check(change: &WriteBatch) -> Result<(), IndexError> {
     for (key, step) in &change.steps {
         value::check_key(key)?;
         if let Step::Put(bytes) = step {

@@ -1,4 +1,4 @@
-//! Space for the index on its disk: whether there is enough, and what the next writes need is taken beforehand.
+//! Space for the index on its disk: checked and allocated before each group of writes.
 //!
 //! Hazard: when sled meets a full disk in the middle of a write, it takes no more writes until it is opened again, and
 //! may leave a flush waiting for ever. Others fill the disk while we write, and quotas are in no count of free blocks.
@@ -23,7 +23,7 @@ const MARGIN_BYTES: u64 = 2 << 20;
 const WRITTEN_FOR_A_BYTE: u64 = 4;
 /// Allocated at a time beyond what is needed.
 const STEP_BYTES: u64 = 2 << 20;
-/// The unit in which a file's allocated blocks are told.
+/// The unit of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
 /// The space of one index.
@@ -78,8 +78,8 @@ impl DiskSpace {
         }
     }
 
-    /// Nothing is allocated beforehand from here on. Who lacks this call says so in many ways (`EOPNOTSUPP`, `ENOSYS`,
-    /// FUSE and 9p `EINVAL` or `ENODEV`, a filter of system calls `EPERM`), and none of them is about the space.
+    /// Stops allocating beforehand. File systems without this call say so in many ways (`EOPNOTSUPP`, `ENOSYS`, FUSE and 9p
+    /// `EINVAL` or `ENODEV`, a filter of system calls `EPERM`), and none of them is about the space.
     fn do_without(&self, cause: Errno) {
         if self.is_allocated.swap(false, Ordering::Relaxed) {
             tracing::warn!(
@@ -106,7 +106,7 @@ pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), Index
     Err(IndexError::Full { path: path.to_owned(), cause })
 }
 
-/// What the system's refusal means.
+/// The error of the system as ours.
 pub(super) fn refused(path: &Path, error: &Error) -> IndexError {
     if is_full(error) {
         return IndexError::Full { path: path.to_owned(), cause: error.to_string() };

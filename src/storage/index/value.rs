@@ -8,7 +8,7 @@
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};
 
-use super::{Change, IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES};
+use super::{IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES, WriteBatch};
 
 /// Largest piece of a value under one key.
 const PIECE_BYTES: usize = 2_048;
@@ -42,11 +42,11 @@ pub enum Exported {
 
 impl Exported {
     /// The change that makes an index have it under `key`.
-    pub fn change(self, key: String) -> Change {
+    pub fn change(self, key: String) -> WriteBatch {
         match self {
-            Self::Value(value) => Change::new().put(key, value),
-            Self::Counter(number) => Change::new().delete(key.clone()).add(key, number),
-            Self::Gone => Change::new().delete(key),
+            Self::Value(value) => WriteBatch::new().put(key, value),
+            Self::Counter(number) => WriteBatch::new().delete(key.clone()).add(key, number),
+            Self::Gone => WriteBatch::new().delete(key),
         }
     }
 }
@@ -97,7 +97,7 @@ pub(super) type Alone<'c> = (&'c str, Option<Vec<u8>>);
 
 /// The only key of a change, with what is to be stored there, or nothing; `None` where it is more than one key or piece. It needs no
 /// batch, for each of which sled writes to its log by itself, and has all its threads wake for that.
-pub(super) fn alone<'c>(db: &Db, change: &'c Change) -> Result<Option<Alone<'c>>, IndexError> {
+pub(super) fn alone<'c>(db: &Db, change: &'c WriteBatch) -> Result<Option<Alone<'c>>, IndexError> {
     let mut steps = change.steps.iter();
     let (Some((key, step)), None) = (steps.next(), steps.next()) else { return Ok(None) };
     let stored = match step {

@@ -1,15 +1,15 @@
 //! The store in an S3-compatible bucket. The only folder that names rust-s3.
 //!
-//! The library signs, and asks what has no body to speak of; `wire` sends what has one. Keys are our own ids and
+//! The library signs and makes requests without a large body; `client` makes those with one. Keys are our own ids and
 //! words, so that none needs an encoding that servers do differently; there are no tags, for prefixes say what may go.
 //! A PUT is durable and atomic when it is answered: that is the protocol's promise.
 
-mod addresses;
-mod fault;
+mod client;
+mod error;
 mod owner;
+mod presigned_urls;
+pub mod self_test;
 mod staged;
-pub mod trial;
-mod wire;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,18 +22,17 @@ use futures_util::{StreamExt, TryStreamExt};
 use s3::serde_types::ObjectIdentifier;
 use tokio::time::timeout;
 
-pub use addresses::S3Addresses;
+pub use presigned_urls::S3PresignedUrls;
 
-use self::fault::{Doing, Fault};
+use self::client::{Arriving, Chunks, Wire, plain_tag};
+use self::error::{Action, RequestError};
 use self::staged::{Staged, of_memory};
-use self::wire::{Arriving, Chunks, Wire, plain_tag};
-use super::place::{Place, blocking};
+use super::object_files::{ObjectFiles, blocking};
 use super::{
-    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
-    bounds,
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    UploadStaging, bounds, write_and_read,
 };
 use crate::config::S3Config;
-use crate::domain::ids::AccountId;
 
 /// Keys that one page of a list has at most.
 const PAGE: usize = 1_000;
@@ -41,38 +40,37 @@ const PAGE: usize = 1_000;
 const BATCH: usize = 1_000;
 /// How often an object is opened anew that was replaced between two looks at it.
 const LOOKS: usize = 4;
-const PROBE: &[u8] = b"platen";
 
 /// Objects in a bucket.
 #[derive(Clone)]
 pub struct S3Store {
     reach: Reach,
     probe_limit: Duration,
-    /// What the bucket must bear before it is listed.
+    /// The name that the bucket must hold before it is listed.
     owner: Option<owner::Owner>,
 }
 
-/// What it takes to reach them.
+/// How the bucket is reached.
 #[derive(Clone)]
 struct Reach {
     wire: Wire,
-    place: Arc<fault::Place>,
+    address: Arc<error::BucketAddress>,
     prefix: Arc<str>,
-    spool: Arc<Place>,
+    spool: Arc<ObjectFiles>,
     spool_bytes: u64,
 }
 
 impl S3Store {
-    /// The store that `config` names. Nobody is asked yet: a store that is not there comes back by itself. Large
+    /// The store that `config` names. No request is made yet: a store that is down now may be up later. Large
     /// objects being made wait in `spool`, a folder of their own, as long as `free_limit_bytes` are left there.
     ///
     /// # Errors
     /// When the settings make no address, or the folder cannot be used.
     pub async fn open(config: &S3Config, spool: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
-        let spool = blocking(move || Place::open(spool, free_limit_bytes)).await?;
+        let spool = blocking(move || ObjectFiles::open(spool, free_limit_bytes)).await?;
         let reach = Reach {
             wire: wire_to(config, &config.endpoint)?,
-            place: Arc::new(fault::Place::of(config)),
+            address: Arc::new(error::BucketAddress::of(config)),
             prefix: config.prefix.as_str().into(),
             spool: Arc::new(spool),
             spool_bytes: config.spool_bytes,
@@ -80,7 +78,7 @@ impl S3Store {
         Ok(Self { reach, probe_limit: Duration::from_millis(config.probe_timeout_ms), owner: None })
     }
 
-    /// The same store for who wants to know how it is: nothing is repeated.
+    /// The same store without retries, for probes that want the first answer.
     #[must_use]
     pub fn impatient(&self) -> Self {
         let wire = self.reach.wire.impatient();
@@ -89,14 +87,7 @@ impl S3Store {
 
     async fn tried(&self) -> Result<(), StoreError> {
         self.check_owner().await?;
-        let key = StorageKey::Probe(AccountId::generate());
-        self.put(&key, Bytes::from_static(PROBE)).await?;
-        let read = self.get(&key, PROBE.len() as u64).await;
-        let removed = self.delete(&key).await;
-        if read? != PROBE {
-            return Err(StoreError::Failed(std::io::Error::other("the probe came back altered")));
-        }
-        removed
+        write_and_read(self).await
     }
 
     /// Begins to read an object, or the part of it that `range` names.
@@ -106,34 +97,35 @@ impl S3Store {
         range: Option<ByteRange>,
     ) -> Result<(Arriving, Part), StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
-        let fault = |fault: Fault| reach.error(fault, Doing::Get, key);
+        let error = |error: RequestError| reach.error(error, Action::Get, key);
         if range.is_none() {
-            let arriving = reach.wire.get(&path, None).await.map_err(fault)?;
-            let bytes = arriving.length().map_err(fault)?;
+            let arriving = reach.wire.get(&path, None).await.map_err(error)?;
+            let bytes = arriving.length().map_err(error)?;
             let meta = ObjectMeta { bytes, etag: arriving.tag() };
             return Ok((arriving, Part { meta, start: 0, length: bytes }));
         }
         for _ in 0..LOOKS {
             let meta = self.head(key).await?;
             let (start, length) = bounds(range, meta.bytes)?;
-            let arriving = reach.wire.get(&path, Some((start, start + length - 1))).await.map_err(fault)?;
-            // Another version may have taken its place since.
-            if arriving.tag() == meta.etag && arriving.length().map_err(fault)? == length {
+            let arriving = reach.wire.get(&path, Some((start, start + length - 1))).await.map_err(error)?;
+            // Another version may have been put in its place since.
+            if arriving.tag() == meta.etag && arriving.length().map_err(error)? == length {
                 return Ok((arriving, Part { meta, start, length }));
             }
         }
-        Err(fault(Fault::Passing("the object is replaced all the time".to_owned())))
+        Err(error(RequestError::Passing("the object is replaced all the time".to_owned())))
     }
 
     async fn delete_batch(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
         let (reach, Some(first)) = (&self.reach, keys.first()) else { return Ok(()) };
         let objects: Vec<_> = keys.iter().map(|key| ObjectIdentifier::new(reach.path(key))).collect();
         let request = || reach.wire.bucket().delete_objects(objects.clone());
-        let done = reach.wire.ask(request).await.map_err(|fault| reach.error(fault, Doing::Delete, first))?;
+        let done =
+            reach.wire.ask(request).await.map_err(|error| reach.error(error, Action::Delete, first))?;
         let Some(refused) = done.errors.iter().find(|error| error.code != "NoSuchKey") else { return Ok(()) };
         let body = format!("<Code>{}</Code>", refused.code);
         let status = if refused.code == "AccessDenied" { 403 } else { 500 };
-        Err(reach.error(Fault::of_answer(status, body.as_bytes()), Doing::Delete, first))
+        Err(reach.error(RequestError::of_answer(status, body.as_bytes()), Action::Delete, first))
     }
 }
 
@@ -150,8 +142,8 @@ impl Reach {
         format!("{}{key}", self.prefix)
     }
 
-    fn error(&self, fault: Fault, doing: Doing, key: &StorageKey) -> StoreError {
-        fault.into_error(&self.place, doing, &key.to_string())
+    fn error(&self, error: RequestError, action: Action, key: &StorageKey) -> StoreError {
+        error.into_error(&self.address, action, &key.to_string())
     }
 }
 
@@ -170,7 +162,7 @@ impl ObjectStore for S3Store {
         let (reach, path) = (&self.reach, self.reach.path(key));
         let whole =
             reach.wire.repeat(|| async { reach.wire.get_once(&path, None).await?.whole(limit_bytes).await });
-        let whole = whole.await.map_err(|fault| reach.error(fault, Doing::Get, key))?;
+        let whole = whole.await.map_err(|error| reach.error(error, Action::Get, key))?;
         whole.ok_or(StoreError::TooLarge { limit_bytes })
     }
 
@@ -180,20 +172,21 @@ impl ObjectStore for S3Store {
         let chunks = stream::try_unfold(arriving, |mut arriving| async move {
             Ok(arriving.next().await?.map(|chunk| (chunk, arriving)))
         });
-        let chunks = chunks.map_err(move |fault| reach.error(fault, Doing::Get, &key)).boxed();
+        let chunks = chunks.map_err(move |error| reach.error(error, Action::Get, &key)).boxed();
         Ok(ObjectReader { meta, start, length, chunks })
     }
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
-        let fault = |fault: Fault| reach.error(fault, Doing::Get, key);
-        let Some(known) = reach.wire.head(&path).await.map_err(fault)? else {
+        let error = |error: RequestError| reach.error(error, Action::Get, key);
+        let Some(known) = reach.wire.head(&path).await.map_err(error)? else {
             // Such an answer has no words. Whether the store gave it, or something before it, its answer to a GET says.
-            let there = reach.wire.get(&path, None).await.map_err(fault)?;
-            return Ok(ObjectMeta { bytes: there.length().map_err(fault)?, etag: there.tag() });
+            let there = reach.wire.get(&path, None).await.map_err(error)?;
+            return Ok(ObjectMeta { bytes: there.length().map_err(error)?, etag: there.tag() });
         };
         let bytes = known.content_length.and_then(|bytes| u64::try_from(bytes).ok());
-        let bytes = bytes.ok_or_else(|| fault(Fault::Passing("an answer without a length".to_owned())))?;
+        let bytes =
+            bytes.ok_or_else(|| error(RequestError::Passing("an answer without a length".to_owned())))?;
         Ok(ObjectMeta { bytes, etag: plain_tag(&known.e_tag.unwrap_or_default()) })
     }
 
@@ -214,7 +207,7 @@ impl ObjectStore for S3Store {
                 || reach.wire.bucket().list_page(below.clone(), None, None, after.clone(), Some(most));
             let listed = reach.wire.ask(request).await;
             let (page, _) =
-                listed.map_err(|fault| fault.into_error(&reach.place, Doing::List, folder.name()))?;
+                listed.map_err(|error| error.into_error(&reach.address, Action::List, folder.name()))?;
             let paths = page.contents.iter().filter_map(|object| object.key.strip_prefix(&*reach.prefix));
             // A name that is none of ours is passed over.
             keys.extend(paths.filter_map(StorageKey::from_path));
@@ -241,7 +234,7 @@ impl ObjectStore for S3Store {
         if from != to {
             let (source, target) = (reach.path(from), reach.path(to));
             let request = || reach.wire.bucket().copy_object_internal(&source, &target);
-            reach.wire.ask(request).await.map_err(|fault| reach.error(fault, Doing::Copy, from))?;
+            reach.wire.ask(request).await.map_err(|error| reach.error(error, Action::Copy, from))?;
         }
         self.head(to).await
     }
@@ -249,13 +242,13 @@ impl ObjectStore for S3Store {
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
         match reach.wire.ask(|| reach.wire.bucket().delete_object(&path)).await {
-            Ok(_) | Err(Fault::Absent) => Ok(()),
-            Err(fault) => Err(reach.error(fault, Doing::Delete, key)),
+            Ok(_) | Err(RequestError::Absent) => Ok(()),
+            Err(error) => Err(reach.error(error, Action::Delete, key)),
         }
     }
 
-    fn landing(&self) -> Landing {
-        Landing::Apart
+    fn upload_staging(&self) -> UploadStaging {
+        UploadStaging::Staged
     }
 
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
@@ -274,7 +267,7 @@ impl ObjectStore for S3Store {
         let late = |_| {
             let limit_ms = self.probe_limit.as_millis();
             let cause = format!("no answer within {limit_ms} ms (s3.probe_timeout_ms)");
-            Err(Fault::Passing(cause).into_error(&self.reach.place, Doing::Get, "probe"))
+            Err(RequestError::Passing(cause).into_error(&self.reach.address, Action::Get, "probe"))
         };
         timeout(self.probe_limit, self.impatient().tried()).await.unwrap_or_else(late)
     }
@@ -288,11 +281,11 @@ async fn put(
     body: impl Fn() -> Chunks + Sync,
 ) -> Result<ObjectMeta, StoreError> {
     let outcome = reach.wire.put(&reach.path(key), bytes, body).await;
-    let etag = outcome.map_err(|fault| reach.error(fault, Doing::Put, key))?;
+    let etag = outcome.map_err(|error| reach.error(error, Action::Put, key))?;
     Ok(ObjectMeta { bytes, etag })
 }
 
 fn wire_to(config: &S3Config, endpoint: &str) -> Result<Wire, StoreError> {
     Wire::new(config, endpoint)
-        .map_err(|fault| fault.into_error(&fault::Place::of(config), Doing::Get, "store"))
+        .map_err(|error| error.into_error(&error::BucketAddress::of(config), Action::Get, "store"))
 }

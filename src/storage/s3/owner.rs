@@ -1,26 +1,28 @@
-//! Whose a bucket is. What no record names is deleted in time: two services with an index each and one bucket between
-//! them would delete each other's objects. So the bucket bears the name of its index, which is read before anything is
-//! listed in it: a list is the only way to what an index does not name.
+//! Which index a bucket belongs to.
 //!
-//! A service gives its name to a bucket that bears none, once, when it starts. From then on a name that is gone is no
-//! permission: who comes first to a bucket without one may be who lost it.
+//! Hazard: objects that no record names are swept. Two services with an index each and one bucket between them would
+//! delete each other's objects. So the bucket holds the name of its index, which is compared before anything is listed:
+//! a sweep finds objects by listing only.
+//!
+//! A service writes its name into a bucket without one, once, when it starts. From then on a missing name is an error and
+//! no permission to write another: the bucket may be another service's that lost its name.
 
 use bytes::Bytes;
 use tokio::time::timeout;
 
-use super::fault::{Doing, Fault};
+use super::error::{Action, RequestError};
 use super::staged::of_memory;
 use super::{S3Store, StoreError};
 use crate::clock;
-use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::index::{Index, IndexError, WriteBatch};
 
 /// Where the name lies in the bucket, behind the prefix.
 const OBJECT: &str = "owner/index";
-/// A name is a uuid; what is longer is another one's.
+/// A name is a UUID; anything longer is not ours.
 const NAME_LIMIT_BYTES: u64 = 64;
-/// Under it the index keeps its name.
+/// The index' own name is under this key.
 const NAME: &str = "store/owner";
-/// It is in the index once the bucket has borne the name.
+/// In the index once the bucket has held the name.
 const CLAIMED: &str = "store/claimed";
 
 /// Why a bucket is not used.
@@ -34,14 +36,14 @@ pub enum OwnerError {
     Store(#[from] StoreError),
 }
 
-/// What a bucket must bear.
+/// The name that a bucket must hold.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     name: Bytes,
     has_claimed: bool,
 }
 
-/// What a bucket bears.
+/// The name that a bucket holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Borne {
     OurName,
@@ -50,7 +52,7 @@ enum Borne {
 }
 
 impl S3Store {
-    /// The store as one that belongs to `index`; nobody is asked yet.
+    /// The store as one that belongs to `index`; no request is made yet.
     ///
     /// # Errors
     /// When the index fails.
@@ -63,8 +65,8 @@ impl S3Store {
         Ok(Self { owner: Some(Owner { name, has_claimed }), ..self })
     }
 
-    /// Looks whether the bucket may be ours, and leaves it as it is. One that does not answer may: nothing is listed
-    /// before it has.
+    /// Checks whether the bucket may be ours, without changing it. A bucket that does not answer passes: nothing is listed
+    /// before it has answered.
     ///
     /// # Errors
     /// When it is another index's, or was ours and bears no name any more.
@@ -86,13 +88,13 @@ impl S3Store {
         let Some(mut borne) = self.look_in_time(owner).await else { return Ok(()) };
         if borne == Borne::None {
             self.write(&owner.name).await?;
-            // Who began at the same moment may have written after us.
+            // Another service that started at the same moment may have written after us.
             borne = self.look(owner).await?;
         }
         if borne != Borne::OurName {
             return Err(another().into());
         }
-        Ok(index.commit(Change::new().put(CLAIMED, [])).await?)
+        Ok(index.commit(WriteBatch::new().put(CLAIMED, [])).await?)
     }
 
     /// The bucket belongs to `index` from now on, whosever it was. The name is a new one, for another copy of the index
@@ -103,11 +105,11 @@ impl S3Store {
     pub async fn taken_over(self, index: &dyn Index) -> Result<Self, OwnerError> {
         let name = begin_name(index).await?;
         self.write(&name).await?;
-        index.commit(Change::new().put(CLAIMED, [])).await?;
+        index.commit(WriteBatch::new().put(CLAIMED, [])).await?;
         Ok(Self { owner: Some(Owner { name, has_claimed: true }), ..self })
     }
 
-    /// Lets nothing be listed in a bucket that is not ours.
+    /// Checked before every list: nothing of another index' bucket is swept.
     pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
         match self.look(owner).await? {
@@ -117,7 +119,7 @@ impl S3Store {
         }
     }
 
-    /// Nothing where the store does not tell.
+    /// `None` where the store does not answer.
     async fn look_in_time(&self, owner: &Owner) -> Option<Borne> {
         let cause = match timeout(self.probe_limit, self.impatient().look(owner)).await {
             Ok(Ok(borne)) => return Some(borne),
@@ -135,14 +137,14 @@ impl S3Store {
         match read {
             Ok(Some(name)) if name == owner.name => Ok(Borne::OurName),
             Ok(_) => Ok(Borne::AnotherName),
-            Err(Fault::Absent) => Ok(Borne::None),
-            Err(fault) => Err(fault.into_error(&self.reach.place, Doing::Get, OBJECT)),
+            Err(RequestError::Absent) => Ok(Borne::None),
+            Err(error) => Err(error.into_error(&self.reach.address, Action::Get, OBJECT)),
         }
     }
 
     async fn write(&self, name: &Bytes) -> Result<(), StoreError> {
         let put = self.reach.wire.put(&self.owner_path(), name.len() as u64, || of_memory(name)).await;
-        put.map(drop).map_err(|fault| fault.into_error(&self.reach.place, Doing::Put, OBJECT))
+        put.map(drop).map_err(|error| error.into_error(&self.reach.address, Action::Put, OBJECT))
     }
 
     fn owner_path(&self) -> String {
@@ -152,7 +154,7 @@ impl S3Store {
 
 async fn begin_name(index: &dyn Index) -> Result<Bytes, IndexError> {
     let name = clock::new_id().to_string();
-    index.commit(Change::new().put(NAME, name.clone()).delete(CLAIMED)).await?;
+    index.commit(WriteBatch::new().put(NAME, name.clone()).delete(CLAIMED)).await?;
     Ok(name.into())
 }
 

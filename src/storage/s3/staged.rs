@@ -3,7 +3,7 @@
 //! Its key is known only at the end, and an upload in parts wants it at the beginning; parts that a kill leaves behind
 //! cost money until somebody looks for them. So the object is gathered here and goes in one PUT, whose length is
 //! known then: it is there whole or not at all, and can be repeated. The file is the disk store's staged one: it goes
-//! when it is dropped, and what a kill leaves of it goes at the next start.
+//! when it is dropped, and after a kill the next start removes it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,9 +14,9 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::task::spawn_blocking;
 
-use super::wire::Chunks;
+use super::client::Chunks;
 use super::{Reach, put};
-use crate::storage::place::{self, StagedFile, blocking};
+use crate::storage::object_files::{self, StagedFile, blocking};
 use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
 
 /// How much of a body is handed over at a time.
@@ -48,7 +48,7 @@ impl StagedObject for Staged {
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        place::content(self.file.as_ref(), &self.gathered).await
+        object_files::content(self.file.as_ref(), &self.gathered).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {

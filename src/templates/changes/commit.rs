@@ -14,8 +14,8 @@ use bytes::Bytes;
 
 use crate::domain::ids::{AccountId, ObjectId};
 use crate::problem::Problem;
-use crate::storage::index::Change;
-use crate::storage::{ObjectStore, StorageKey, StoreError, StoredBytes, TemplatePart, leftovers, quota};
+use crate::storage::index::WriteBatch;
+use crate::storage::{ObjectStore, StorageKey, StoreError, StoredBytes, TemplatePart, deletion_log, quota};
 use crate::templates::registry::context::Deps;
 use crate::templates::registry::index;
 use crate::templates::registry::record::TemplateRecord;
@@ -118,7 +118,7 @@ impl<'a> Changing<'a> {
 
     async fn make(
         mut self,
-        change: Change,
+        change: WriteBatch,
         (account, before, after): (AccountId, u64, u64),
         gone: Vec<StorageKey>,
     ) -> Result<(), Problem> {
@@ -129,12 +129,12 @@ impl<'a> Changing<'a> {
         // A commit that fails may have happened all the same: the sweep finds out.
         self.written.clear();
         let (deps, mark) = (self.deps, ObjectId::generate().0);
-        let change = change.and(leftovers::mark(mark, &gone)).add(quota::counter(account), delta);
+        let change = change.and(deletion_log::mark(mark, &gone)).add(quota::counter(account), delta);
         deps.index.commit(change).await?;
         std::mem::replace(&mut self.stored, deps.quota.begin(account)).keep(before.saturating_sub(after));
         let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
         if !gone.is_empty() {
-            leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+            deletion_log::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
         }
         // Not before: who had the former record may have loaded it until then.
         deps.cache.forget(packages);

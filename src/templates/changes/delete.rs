@@ -53,7 +53,7 @@ pub(in crate::templates) async fn remove(deps: &Deps, record: &TemplateRecord) -
     // The info object is the first to go: without it nothing can be made of the others.
     let mut gone = record.objects();
     if record.unfinished {
-        gone.push(deps.store.landing().of(&StorageKey::TemplateUpload(record.account, record.id)));
+        gone.push(deps.store.upload_staging().of(&StorageKey::TemplateUpload(record.account, record.id)));
     }
     Changing::begin(deps, record.account, &[record]).remove(record, gone).await
 }

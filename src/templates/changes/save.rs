@@ -125,7 +125,7 @@ impl Saving {
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = formers.iter().filter(|record| record.unfinished);
-        let landing = deps.store.landing();
+        let landing = deps.store.upload_staging();
         gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
         changing.commit(&formers, record, gone).await
     }

@@ -63,7 +63,7 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
         return Ok(());
     }
     let _place = deps.room.pack(of.account).await?;
-    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(of.account, of.template));
+    let upload = deps.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
     // Where an address leads straight to the store, another upload may come at any moment.
     let read = deps.store.head(&upload).await.ok();
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {

@@ -49,7 +49,7 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
             let CloseTemplateUpload { account, template, upload } = message;
             let _turn = deps.turns.of(template).await;
             let former = takes_uploads(&deps, account, template).await?;
-            let key = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
+            let key = deps.store.upload_staging().of(&StorageKey::TemplateUpload(account, template));
             let (staged, stored) = upload.into_parts();
             let bytes = stored.bytes();
             // The record goes first: an index that refuses (a full disk) would otherwise do so when the upload that was

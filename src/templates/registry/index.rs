@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::record::TemplateRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::storage::index::{Change, Entry, Index, IndexError};
+use crate::storage::index::{Entry, Index, IndexError, WriteBatch};
 use crate::storage::{StorageKey, Upload, record};
 
 /// The form of a template's record that this version reads and writes.
@@ -115,7 +115,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// When the index fails: nothing is written then.
-    pub async fn commit(&self, change: Change) -> Result<(), IndexError> {
+    pub async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
         self.index.commit(change).await
     }
 
@@ -193,7 +193,7 @@ impl TemplateIndex {
                 let Some(last) = page.last() else { break };
                 after = Some(last.key.clone());
                 let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
-                self.index.commit(stale.fold(Change::new(), Change::delete)).await?;
+                self.index.commit(stale.fold(WriteBatch::new(), WriteBatch::delete)).await?;
             }
         }
         Ok(())
@@ -204,9 +204,9 @@ impl TemplateIndex {
 ///
 /// # Errors
 /// When the record cannot be written as bytes.
-pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
+pub fn writing(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
     let change =
-        Change::new().put(record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
+        WriteBatch::new().put(record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
     let change = if record.is_public() {
         change.put(public_key(record.id), record.account.to_string())
     } else {
@@ -221,8 +221,8 @@ pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
 }
 
 /// The batch that says that something of a template is lost.
-pub(in crate::templates) fn damaging(account: AccountId, id: TemplateId) -> Change {
-    Change::new().put(damaged_key(account, id), [])
+pub(in crate::templates) fn damaging(account: AccountId, id: TemplateId) -> WriteBatch {
+    WriteBatch::new().put(damaged_key(account, id), [])
 }
 
 /// Whose an object is, and of which template; none for one that is no template's.
@@ -242,8 +242,8 @@ pub(in crate::templates) fn owner(key: &StorageKey) -> Option<(AccountId, Templa
 }
 
 /// The batch that removes a record and what stands for it.
-pub(in crate::templates) fn removing(record: &TemplateRecord) -> Change {
-    let change = Change::new()
+pub(in crate::templates) fn removing(record: &TemplateRecord) -> WriteBatch {
+    let change = WriteBatch::new()
         .delete(record_key(record.account, record.id))
         .delete(public_key(record.id))
         .delete(Unfinished::of(record).key());
@@ -253,10 +253,10 @@ pub(in crate::templates) fn removing(record: &TemplateRecord) -> Change {
 
 /// The batch that removes a record that cannot be read, and what stands for it. When it was begun nobody knows: the entry
 /// of one that was not saved goes when its time is over.
-pub(in crate::templates) fn dropping(account: AccountId, id: TemplateId) -> Change {
+pub(in crate::templates) fn dropping(account: AccountId, id: TemplateId) -> WriteBatch {
     [record_key(account, id), public_key(id), damaged_key(account, id)]
         .into_iter()
-        .fold(Change::new(), Change::delete)
+        .fold(WriteBatch::new(), WriteBatch::delete)
 }
 
 impl Unfinished {

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
-use crate::storage::index::Change;
-use crate::storage::leftovers;
+use crate::storage::deletion_log;
+use crate::storage::index::WriteBatch;
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey};
 use crate::templates::changes::delete::remove;
@@ -96,7 +96,7 @@ impl Janitor {
         match self.deps.index.read(begun.account, begun.template).await {
             Ok(Some(record)) if record.unfinished => remove(&self.deps, &record).await.map(|()| true),
             Ok(_) => {
-                let change = Change::new().delete(begun.key());
+                let change = WriteBatch::new().delete(begun.key());
                 self.deps.index.commit(change).await?;
                 Ok(false)
             }
@@ -151,7 +151,7 @@ impl Janitor {
             })
         };
         let orphans: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
-        leftovers::remove_unnamed(self.deps.index.index(), self.deps.store.as_ref(), &orphans).await
+        deletion_log::remove_unnamed(self.deps.index.index(), self.deps.store.as_ref(), &orphans).await
     }
 
     fn tell(&self, tidied: Result<Tidied, Problem>) {

@@ -3,7 +3,7 @@
 //! What no record names is deleted in time. So an index that was lost and begun anew must never be taken for one
 //! that knows the store: the service would delete every saved template.
 
-use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::index::{Index, IndexError, WriteBatch};
 use crate::storage::{Folder, ObjectStore, StoreError};
 
 /// It is there while a rebuild is under way, or was broken off.
@@ -52,7 +52,7 @@ pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), Tru
     if !is_trusted(index).await? && !store.list(Folder::Templates, None, 1).await?.is_empty() {
         return Err(TrustError::Stranger);
     }
-    Ok(index.commit(Change::new().put(KNOWN, [])).await?)
+    Ok(index.commit(WriteBatch::new().put(KNOWN, [])).await?)
 }
 
 /// Whether what the index does not name is nobody's. An index without the entry that says so, but with records of
@@ -71,11 +71,11 @@ pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, 
 /// When the index fails.
 pub async fn begin(index: &dyn Index) -> Result<(), IndexError> {
     // Once there is the mark, records alone say nothing any more.
-    let change = Change::new().put(MARK, []);
+    let change = WriteBatch::new().put(MARK, []);
     index.commit(if is_trusted(index).await? { change.put(KNOWN, []) } else { change }).await
 }
 
 /// A rebuild has ended.
 pub(in crate::templates) async fn end(index: &dyn Index) -> Result<(), IndexError> {
-    index.commit(Change::new().delete(MARK).put(KNOWN, [])).await
+    index.commit(WriteBatch::new().delete(MARK).put(KNOWN, [])).await
 }

@@ -14,8 +14,8 @@ use tokio::task::spawn_blocking;
 use super::index_check;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
-use crate::storage::index::{Change, Index, IndexError};
-use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, leftovers, quota};
+use crate::storage::index::{Index, IndexError, WriteBatch};
+use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, deletion_log, quota};
 use crate::templates::package::Package;
 use crate::templates::registry::index::{self, TemplateIndex};
 use crate::templates::registry::info_object::InfoObject;
@@ -90,7 +90,7 @@ struct Rebuild {
     /// The keys that the index shall have.
     kept: HashSet<String>,
     /// What is written next.
-    change: Change,
+    change: WriteBatch,
     gathered: usize,
     rebuilt: Rebuilt,
     /// What the templates of each account count as stored.
@@ -106,13 +106,13 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
     if !is_trusted {
         index_check::begin(index.as_ref()).await?;
     }
-    let gone = leftovers::marked(index.as_ref()).await?;
+    let gone = deletion_log::marked(index.as_ref()).await?;
     let index = TemplateIndex::new(index);
     let templates = find(&index, store.as_ref(), &gone).await?;
     // An index that was whole stays in use where the store cannot be listed.
     index_check::begin(index.index()).await?;
     let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
-    let (change, stored) = (Change::new(), BTreeMap::new());
+    let (change, stored) = (WriteBatch::new(), BTreeMap::new());
     let mut work = Rebuild { index, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
     work.write(&templates).await?;
     work.index.keep_only(&work.kept).await?;
@@ -320,7 +320,7 @@ impl Rebuild {
         record.look_up_sizes(self.store.as_ref()).await?;
         if record.unfinished {
             let upload = StorageKey::TemplateUpload(record.account, record.id);
-            let upload = self.store.landing().of(&upload);
+            let upload = self.store.upload_staging().of(&upload);
             record.upload_bytes = size(self.store.as_ref(), &upload).await?.unwrap_or(0);
         }
         Ok(())
@@ -352,7 +352,7 @@ impl Rebuild {
         self.add(index::writing(&record)?).await
     }
 
-    async fn add(&mut self, change: Change) -> Result<(), RebuildError> {
+    async fn add(&mut self, change: WriteBatch) -> Result<(), RebuildError> {
         self.kept.extend(change.puts().map(str::to_owned));
         self.change = std::mem::take(&mut self.change).and(change);
         self.gathered += 1;

@@ -1,4 +1,4 @@
-//! Addresses of the store itself: what is put or got there never passes through the service.
+//! Presigned URLs of the store itself: what is uploaded or fetched there never passes through the service.
 //!
 //! No header is signed but the host, so that a client may send any type with its upload, or none.
 
@@ -9,28 +9,28 @@ use s3::Bucket;
 use s3::error::S3Error;
 use tokio::task::unconstrained;
 
-use super::fault::{Doing, Fault, Place};
-use super::wire::bucket;
+use super::client::bucket;
+use super::error::{Action, BucketAddress, RequestError};
 use crate::clock::{Clock, Timestamp};
 use crate::config::S3Config;
-use crate::storage::addresses::{Address, Addresses, Manner, OwnAddresses};
-use crate::storage::landing::Landing;
+use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrl, PresignedUrls, ResponseHeaders};
+use crate::storage::upload_staging::UploadStaging;
 use crate::storage::{StorageKey, StoreError};
 
 /// What a browser may keep of an object.
 const CACHE_CONTROL: &str = "private, no-store";
 
 /// Makes addresses of a bucket.
-pub struct S3Addresses {
+pub struct S3PresignedUrls {
     bucket: Bucket,
     prefix: String,
     lifetime_s: u32,
     clock: std::sync::Arc<dyn Clock>,
-    own: OwnAddresses,
+    own: OwnPresignedUrls,
 }
 
-impl S3Addresses {
-    /// Addresses of the bucket as callers reach it, which live for `lifetime_s`. Should one not be made, `own` makes one
+impl S3PresignedUrls {
+    /// Presigned URLs of the bucket as callers reach it, which live for `lifetime_s`. Should one not be made, `own` makes one
     /// that leads through the service.
     ///
     /// # Errors
@@ -39,12 +39,12 @@ impl S3Addresses {
         config: &S3Config,
         lifetime_s: u64,
         clock: std::sync::Arc<dyn Clock>,
-        own: OwnAddresses,
+        own: OwnPresignedUrls,
     ) -> Result<Self, StoreError> {
         let endpoint =
             if config.public_endpoint.is_empty() { &config.endpoint } else { &config.public_endpoint };
         let bucket = bucket(config, endpoint).map_err(|error| {
-            Fault::of_library(&error).into_error(&Place::of(config), Doing::Get, "bucket")
+            RequestError::of_library(&error).into_error(&BucketAddress::of(config), Action::Get, "bucket")
         })?;
         let lifetime_s = u32::try_from(lifetime_s).unwrap_or(u32::MAX);
         Ok(Self { bucket, prefix: config.prefix.clone(), lifetime_s, clock, own })
@@ -61,33 +61,33 @@ impl S3Addresses {
     }
 }
 
-impl Addresses for S3Addresses {
-    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> Address {
-        let (path, expires_at) = (self.path(&Landing::Apart.of(key)), self.expires_at());
+impl PresignedUrls for S3PresignedUrls {
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl {
+        let (path, expires_at) = (self.path(&UploadStaging::Staged.of(key)), self.expires_at());
         match at_once(self.bucket.presign_put(path, self.lifetime_s, None, None)) {
-            Some(url) => Address { url, expires_at },
+            Some(url) => PresignedUrl { url, expires_at },
             None => self.own.upload(key, limit_bytes),
         }
     }
 
-    fn download(&self, key: &StorageKey, manner: &Manner) -> Address {
+    fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
         let (path, expires_at) = (self.path(key), self.expires_at());
-        let headers = [
-            ("response-content-type", manner.content_type),
-            ("response-content-disposition", manner.disposition.as_str()),
+        let overrides = [
+            ("response-content-type", headers.content_type),
+            ("response-content-disposition", headers.disposition.as_str()),
             ("response-cache-control", CACHE_CONTROL),
         ];
-        let headers: HashMap<_, _> =
-            headers.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        match at_once(self.bucket.presign_get(path, self.lifetime_s, Some(headers))) {
-            Some(url) => Address { url, expires_at },
-            None => self.own.download(key, manner),
+        let overrides: HashMap<_, _> =
+            overrides.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        match at_once(self.bucket.presign_get(path, self.lifetime_s, Some(overrides))) {
+            Some(url) => PresignedUrl { url, expires_at },
+            None => self.own.download(key, headers),
         }
     }
 }
 
-/// Signing waits for nothing: it takes the keys from behind a lock that nobody ever writes under, and must not be
-/// made to wait by the runtime either, which may think that this task had its share.
+/// The URL of a signature that never waits: the library reads the keys behind a lock that is never written. `unconstrained`,
+/// because tokio may make even a ready future wait when the task has used up its budget.
 fn at_once(signing: impl Future<Output = Result<String, S3Error>>) -> Option<String> {
     match unconstrained(signing).now_or_never() {
         Some(Ok(url)) => Some(url),

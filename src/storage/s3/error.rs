@@ -1,5 +1,7 @@
-//! What the store refused or failed at, told in a sentence that names the remedy. No text of it holds a key, an
-//! address or a signature: what a store writes is read for its code and nothing else.
+//! What the store refused or failed at, as a sentence with the remedy.
+//!
+//! Hazard: a store's error may repeat the signed URL or the access key that it got. So only its error code and region are
+//! read, never its message: what we log and answer cannot hold a secret.
 
 use std::fmt;
 use std::io::{Error, ErrorKind};
@@ -10,24 +12,24 @@ use url::Url;
 use crate::config::S3Config;
 use crate::storage::StoreError;
 
-/// A store's answer is read so far for its code.
+/// Bytes of an error response that are searched for its code.
 pub(super) const ANSWER_LIMIT_BYTES: usize = 16 << 10;
 const WORD_LIMIT_BYTES: usize = 64;
 
 /// Why a request did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum RequestError {
     /// There is no such object.
     Absent,
     /// The store answered that it does not do it.
-    Refused(Answer),
+    Refused(ErrorResponse),
     /// The store failed or could not be reached: a repetition may succeed.
     Passing(String),
 }
 
 /// An answer that is no success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ErrorResponse {
     /// The HTTP status.
     pub status: u16,
     /// What the store calls the error; empty where it says nothing.
@@ -36,9 +38,9 @@ pub(super) struct Answer {
     pub region: String,
 }
 
-/// Whom a sentence is about.
+/// The bucket as error messages name it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct BucketAddress {
     /// The bucket's name.
     pub bucket: String,
     /// Host and port of the store.
@@ -47,7 +49,7 @@ pub(super) struct Place {
     pub region: String,
 }
 
-impl Place {
+impl BucketAddress {
     /// What `config` names.
     pub fn of(config: &S3Config) -> Self {
         let host = Url::parse(&config.endpoint).ok().and_then(|url| {
@@ -59,14 +61,14 @@ impl Place {
     }
 }
 
-impl Fault {
+impl RequestError {
     /// What an answer with this status and body means.
     pub fn of_answer(status: u16, body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&body[..body.len().min(ANSWER_LIMIT_BYTES)]);
-        let answer = Answer { status, code: element(&text, "Code"), region: element(&text, "Region") };
+        let answer = ErrorResponse { status, code: element(&text, "Code"), region: element(&text, "Region") };
         match (status, answer.code.as_str()) {
             (_, "NoSuchBucket") => Self::Refused(answer),
-            // A proxy before the store answers so as well: that must not count as absence.
+            // A proxy before the store answers 404 as well. Taken for absence, it would make a lost input of a passing error.
             (404, "") => Self::Passing("404, in words that are no store's".to_owned()),
             (404, _) | (_, "NoSuchKey") => Self::Absent,
             (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
@@ -86,11 +88,14 @@ impl Fault {
             S3Error::Reqwest(error) => Self::of_connection(error),
             // An answer that is no XML, or none to the end.
             S3Error::SerdeXml(_) => Self::Passing("an answer that cannot be read".to_owned()),
-            _ => Self::Refused(Answer { code: "the request cannot be made".to_owned(), ..Answer::default() }),
+            _ => Self::Refused(ErrorResponse {
+                code: "the request cannot be made".to_owned(),
+                ..ErrorResponse::default()
+            }),
         }
     }
 
-    /// What became of the connection; without the address, which may be signed.
+    /// A failed connection, without the URL, which may be signed.
     pub fn of_connection(error: &reqwest::Error) -> Self {
         let mut causes = Vec::new();
         let mut cause = std::error::Error::source(error);
@@ -105,16 +110,16 @@ impl Fault {
         Self::Passing(if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") })
     }
 
-    /// The fault as the store's error; `doing` says what was tried, with which permission.
-    pub fn into_error(self, place: &Place, doing: Doing, object: &str) -> StoreError {
+    /// The error as the store's error; `action` says what was tried, with which permission.
+    pub fn into_error(self, address: &BucketAddress, action: Action, object: &str) -> StoreError {
         match self {
             Self::Absent => StoreError::NotFound(object.to_owned()),
             Self::Refused(answer) => {
                 let kind = if answer.denies() { ErrorKind::PermissionDenied } else { ErrorKind::Other };
-                StoreError::Failed(Error::new(kind, refusal(&answer, place, doing)))
+                StoreError::Failed(Error::new(kind, refusal(&answer, address, action)))
             }
             Self::Passing(cause) => {
-                let Place { bucket, host, .. } = place;
+                let BucketAddress { bucket, host, .. } = address;
                 let words = format!(
                     "the store {host} (s3.endpoint), bucket '{bucket}', fails: {cause}{}",
                     hint(&cause)
@@ -125,16 +130,16 @@ impl Fault {
     }
 }
 
-impl Answer {
+impl ErrorResponse {
     /// Whether the key is good, and lacks a permission.
     fn denies(&self) -> bool {
         matches!((self.code.as_str(), self.status), ("AccessDenied" | "AllAccessDisabled" | "", 401 | 403))
     }
 }
 
-/// What is asked of the store.
+/// What was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum Action {
     Put,
     Get,
     List,
@@ -142,7 +147,7 @@ pub(super) enum Doing {
     Copy,
 }
 
-impl Doing {
+impl Action {
     /// What it is called in a policy.
     fn permission(self) -> &'static str {
         match self {
@@ -155,7 +160,7 @@ impl Doing {
     }
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for Action {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Put => "put an object into",
@@ -167,8 +172,8 @@ impl fmt::Display for Doing {
     }
 }
 
-pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
-    let Place { bucket, host, region } = place;
+pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: Action) -> String {
+    let BucketAddress { bucket, host, region } = address;
     let told = told(answer);
     let why = match (answer.code.as_str(), answer.status) {
         ("NoSuchBucket", _) => {
@@ -208,8 +213,8 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
                 .to_owned()
         }
         _ if answer.denies() => {
-            let permission = doing.permission();
-            format!("does not let the key {doing} it; allow {permission} on the bucket, and check the keys")
+            let permission = action.permission();
+            format!("does not let the key {action} it; allow {permission} on the bucket, and check the keys")
         }
         ("InvalidBucketName" | "MethodNotAllowed", _) => {
             "is not understood; set s3.path_style to true if the store has no name for each bucket".to_owned()
@@ -218,17 +223,17 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
         ("QuotaExceeded" | "XMinioStorageFull" | "InsufficientStorage", _) | (_, 507) => {
             "is full; make room, or raise its quota".to_owned()
         }
-        _ => format!("does not let us {doing} it; see the store's own log"),
+        _ => format!("does not let us {action} it; see the store's own log"),
     };
     format!("the bucket '{bucket}' at {host} {why} ({told})")
 }
 
-fn expected(answer: &Answer) -> String {
+fn expected(answer: &ErrorResponse) -> String {
     let region = &answer.region;
     if region.is_empty() { String::new() } else { format!(": the store expects '{region}'") }
 }
 
-fn told(answer: &Answer) -> String {
+fn told(answer: &ErrorResponse) -> String {
     match (answer.status, answer.code.as_str()) {
         (0, code) => code.to_owned(),
         (status, "") => status.to_string(),
@@ -246,7 +251,7 @@ fn hint(cause: &str) -> &'static str {
     }
 }
 
-/// The text of an element, if it is a plain word: a store may write into others what it was sent.
+/// The text of an element, if it is a plain word: in others a store may repeat what it was sent.
 fn element(text: &str, name: &str) -> String {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let inner = text.split_once(open.as_str()).and_then(|(_, rest)| rest.split_once(close.as_str()));
@@ -261,8 +266,12 @@ fn element(text: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn place() -> Place {
-        Place { bucket: "docs".to_owned(), host: "store.example".to_owned(), region: "us-east-1".to_owned() }
+    fn address() -> BucketAddress {
+        BucketAddress {
+            bucket: "docs".to_owned(),
+            host: "store.example".to_owned(),
+            region: "us-east-1".to_owned(),
+        }
     }
 
     fn body(code: &str, more: &str) -> String {
@@ -270,8 +279,8 @@ mod tests {
     }
 
     fn sentence(status: u16, code: &str, more: &str) -> String {
-        Fault::of_answer(status, body(code, more).as_bytes())
-            .into_error(&place(), Doing::Put, "jobs/x")
+        RequestError::of_answer(status, body(code, more).as_bytes())
+            .into_error(&address(), Action::Put, "jobs/x")
             .to_string()
     }
 
@@ -298,20 +307,20 @@ mod tests {
 
     #[test]
     fn absent_refused_and_failing_are_told_apart() {
-        let of = |status, text: &str| Fault::of_answer(status, text.as_bytes());
+        let of = |status, text: &str| RequestError::of_answer(status, text.as_bytes());
         for foreign in ["", "<html>not found</html>"] {
-            assert!(matches!(of(404, foreign), Fault::Passing(_)), "{foreign}");
+            assert!(matches!(of(404, foreign), RequestError::Passing(_)), "{foreign}");
         }
         for code in ["NoSuchKey", "NotFound", "404"] {
-            assert_eq!(of(404, &body(code, "")), Fault::Absent, "stores do not all call it the same");
+            assert_eq!(of(404, &body(code, "")), RequestError::Absent, "stores do not all call it the same");
         }
         for status in [403, 405, 301, 400, 412] {
-            assert!(matches!(of(status, ""), Fault::Refused(_)), "{status}");
+            assert!(matches!(of(status, ""), RequestError::Refused(_)), "{status}");
         }
         for status in [408, 429, 500, 502, 503, 504] {
-            assert!(matches!(of(status, "<html>gone</html>"), Fault::Passing(_)), "{status}");
+            assert!(matches!(of(status, "<html>gone</html>"), RequestError::Passing(_)), "{status}");
         }
-        assert!(matches!(of(400, &body("RequestTimeout", "")), Fault::Passing(_)));
+        assert!(matches!(of(400, &body("RequestTimeout", "")), RequestError::Passing(_)));
     }
 
     #[test]

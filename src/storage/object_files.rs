@@ -14,16 +14,16 @@ use tokio::task::spawn_blocking;
 use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
 use crate::clock;
 
-/// Folders whose names are known to be on the disk; begun anew when there are more.
+/// Most folders remembered as durable; beyond it the memory begins anew.
 const SETTLED_LIMIT: usize = 10_000;
 /// How deep below the root the folders of single jobs and templates lie (`jobs/<account>/<job>`).
 const JOB_DEPTH: usize = 3;
-/// How often a publication makes the folder again that a deletion beside it removed.
+/// Most attempts of a publication whose folder a concurrent deletion removes.
 const PUBLISH_ATTEMPTS: usize = 16;
 
 /// A folder of objects, with its staging folder on the same file system.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ObjectFiles {
     root: PathBuf,
     staging: PathBuf,
     free_limit_bytes: u64,
@@ -33,15 +33,15 @@ pub(super) struct Place {
     last_stamp: Mutex<SystemTime>,
 }
 
-impl Place {
+impl ObjectFiles {
     /// Opens the folder and removes what earlier runs left half written.
     pub(super) fn open(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         // Keys begin with a letter, so this name is never one of theirs.
         let staging = root.join(".staging");
         make_folders(&staging)?;
-        for entry in std::fs::read_dir(&staging).map_err(|error| told(&error, &staging))? {
+        for entry in std::fs::read_dir(&staging).map_err(|error| with_path(&error, &staging))? {
             let path = entry?.path();
-            std::fs::remove_file(&path).map_err(|error| told(&error, &path))?;
+            std::fs::remove_file(&path).map_err(|error| with_path(&error, &path))?;
         }
         remove_empty_accounts(&root)?;
         sync_folder(&root)?;
@@ -60,14 +60,16 @@ impl Place {
             Some(file) => file,
             None => self.stage()?,
         };
-        file.file.write_all(bytes).map_err(|error| told(&error, &file.path))?;
+        file.file.write_all(bytes).map_err(|error| with_path(&error, &file.path))?;
         Ok(file)
     }
 
     /// A new file under a temporary name; none where less than `free_limit_bytes` are left on the disk.
     fn stage(&self) -> Result<StagedFile, StoreError> {
-        if free_bytes(&self.staging).map_err(|error| told(&error, &self.staging))? < self.free_limit_bytes {
-            return Err(told(&ErrorKind::StorageFull.into(), &self.root));
+        if free_bytes(&self.staging).map_err(|error| with_path(&error, &self.staging))?
+            < self.free_limit_bytes
+        {
+            return Err(with_path(&ErrorKind::StorageFull.into(), &self.root));
         }
         let path = self.staging.join(clock::new_id().to_string());
         let file = File::options()
@@ -76,15 +78,15 @@ impl Place {
             .create_new(true)
             .mode(0o600)
             .open(&path)
-            .map_err(|error| told(&error, &path))?;
+            .map_err(|error| with_path(&error, &path))?;
         Ok(StagedFile { file, path, published: false })
     }
 
-    /// Gives the file its lasting name, in place of what had it, durably.
+    /// Renames the file to the object's name, replacing what had it, durably.
     pub(super) fn publish(&self, mut staged: StagedFile, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let path = self.path(key);
         let synced = self.stamp(&staged.file).and_then(|()| staged.file.sync_all());
-        synced.map_err(|error| told(&error, &staged.path))?;
+        synced.map_err(|error| with_path(&error, &staged.path))?;
         let meta = meta_of(&staged.file)?;
         rename(&staged.path, &path)?;
         staged.published = true;
@@ -97,14 +99,14 @@ impl Place {
         let path = self.path(key);
         let file = File::open(&path).map_err(|error| {
             let absent = error.kind() == ErrorKind::NotFound;
-            if absent { StoreError::NotFound(key.to_string()) } else { told(&error, &path) }
+            if absent { StoreError::NotFound(key.to_string()) } else { with_path(&error, &path) }
         })?;
         let meta = meta_of(&file)?;
         Ok((file, meta))
     }
 
-    /// Gives the file of the object a second name, durably: what lies under a name is never written to, only
-    /// replaced as a whole, so that two names of one file are two objects.
+    /// Links the object's file under a second name, durably. A file is never written to once it has a name, only replaced as
+    /// a whole, so two names of one file are two objects.
     pub(super) fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let (_, meta) = self.read(from)?;
         let (source, path) = (self.path(from), self.path(to));
@@ -114,11 +116,11 @@ impl Place {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(StoreError::NotFound(from.to_string()));
             }
-            // A file has at most so many names (65,000 on ext4), and some file systems give it only one.
+            // A file has at most 65,000 names on ext4, and on some file systems only one.
             Err(_) => return self.copy_bytes(&source, to),
         }
         let renamed = rename(&staged, &path);
-        // Where both are names of one file already, a rename leaves both (POSIX says so).
+        // If both are names of one file already, a rename does nothing (POSIX), and the staged name is still there.
         let _ = std::fs::remove_file(&staged);
         renamed?;
         self.settle(&path)?;
@@ -126,9 +128,9 @@ impl Place {
     }
 
     fn copy_bytes(&self, source: &Path, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let mut file = File::open(source).map_err(|error| told(&error, source))?;
+        let mut file = File::open(source).map_err(|error| with_path(&error, source))?;
         let mut staged = self.stage()?;
-        std::io::copy(&mut file, &mut staged.file).map_err(|error| told(&error, &staged.path))?;
+        std::io::copy(&mut file, &mut staged.file).map_err(|error| with_path(&error, &staged.path))?;
         self.publish(staged, to)
     }
 
@@ -138,7 +140,7 @@ impl Place {
         match std::fs::remove_file(&path) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(told(&error, &path)),
+            Err(error) => return Err(with_path(&error, &path)),
         }
         let Some(folder) = path.parent() else { return Ok(()) };
         let depth = folder.strip_prefix(&self.root).map_or(0, |below| below.components().count());
@@ -178,25 +180,25 @@ impl Place {
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            // A file; also one that cannot be looked at is there, and whoever reads it is told.
+            // A file. One that cannot be examined is listed too: its reader gets the error.
             Err(error) => {
                 let key = StorageKey::from_path(below);
                 if key.is_none() && error.kind() != ErrorKind::NotADirectory {
-                    return Err(told(&error, &path));
+                    return Err(with_path(&error, &path));
                 }
                 keys.extend(key.filter(|_| below > after));
                 return Ok(());
             }
         };
-        let mut names = names(entries).map_err(|error| told(&error, &path))?;
+        let mut names = names(entries).map_err(|error| with_path(&error, &path))?;
         names.sort_unstable();
         if names.is_empty() && Path::new(below).components().count() == JOB_DEPTH {
-            // A crash between a deletion and this left it. A publication that needs it makes it again.
+            // An earlier crash left the folder after its last file was deleted. A publication makes it again.
             let _ = std::fs::remove_dir(&path);
         }
         for name in names {
             let path = format!("{below}/{name}");
-            // All ids are of one length, so what lies below a name sorts with the name.
+            // All ids have one length, so paths below a name sort with the name.
             let is_before = path.as_str() < after && !after.starts_with(&path);
             if keys.len() < limit && !is_before {
                 self.walk(&path, after, limit, keys)?;
@@ -209,8 +211,8 @@ impl Place {
         self.root.join(key.to_string())
     }
 
-    /// Gives the file a modification time that no other file of this store has had, for it is what
-    /// tells the contents of two files of the same length apart.
+    /// Gives the file a modification time that no other file of this store has had: the entity tag consists of file number,
+    /// length and time, and a file number is used again.
     fn stamp(&self, file: &File) -> std::io::Result<()> {
         let written = file.metadata()?.modified()?;
         let mut last = self.last_stamp.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,9 +220,9 @@ impl Place {
         file.set_times(FileTimes::new().set_modified(*last))
     }
 
-    /// Syncs the folders from that of the file up to the root. One that exists may have been made a
-    /// moment ago by another writer that has not synced it yet, so existing is not enough: the names
-    /// of the upper ones are synced once a run, those of the file and its job each time.
+    /// Syncs the folders from the file's up to the root. A folder that exists may have been made a moment ago by another
+    /// writer that has not synced it yet; a power cut would take it with this object. So the upper folders are synced once
+    /// a run whoever made them, those of the file and its job each time.
     fn settle(&self, path: &Path) -> Result<(), StoreError> {
         let mut named = path;
         for (height, folder) in path.ancestors().skip(1).enumerate() {
@@ -264,7 +266,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
 }
 
-/// A file under its temporary name; dropped before it is published, it goes.
+/// A file under its temporary name, removed when this is dropped before it is published.
 #[derive(Debug)]
 pub(super) struct StagedFile {
     /// The open file.
@@ -276,9 +278,9 @@ pub(super) struct StagedFile {
 }
 
 impl StagedFile {
-    /// The file, for who reads it from its beginning.
+    /// The file, to be read from its beginning.
     pub(super) fn reader(&self) -> Result<File, StoreError> {
-        self.file.try_clone().map_err(|error| told(&error, &self.path))
+        self.file.try_clone().map_err(|error| with_path(&error, &self.path))
     }
 }
 
@@ -290,7 +292,7 @@ pub(super) async fn content(file: Option<&StagedFile>, gathered: &[u8]) -> Resul
         let Some(reader) = reader else { return Ok(gathered.into()) };
         let length = reader.metadata()?.len();
         let mut content = vec![0; usize::try_from(length).map_err(Error::other)?];
-        // By its place: the place at which further bytes are written stays.
+        // Positioned reads: the offset at which further bytes are appended stays.
         reader.read_exact_at(&mut content, 0)?;
         content.extend(gathered);
         Ok(content.into())
@@ -309,7 +311,7 @@ impl Drop for StagedFile {
                 tracing::warn!(%error, "a staged object could not be removed; the next start does it");
             }
         };
-        // Giving back the blocks of a large file takes milliseconds that no actor has.
+        // Freeing the blocks of a large file takes milliseconds: too long for an actor's thread.
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(remove)),
             Err(_) => remove(),
@@ -322,8 +324,7 @@ fn etag(metadata: &Metadata) -> String {
     format!("{:x}-{:x}-{:x}{:08x}", metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
 }
 
-/// Makes the folder and renames, again when a deletion removed the folder in between: then the rename
-/// finds none, or the folder is there when it is made and gone when that is looked at.
+/// Makes the folder and renames. A concurrent deletion may remove the folder in between; then both are tried again.
 fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     let mut outcome = Ok(());
     for _ in 0..PUBLISH_ATTEMPTS {
@@ -334,16 +335,16 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
             Ok(()) | Err(_) => break,
         }
     }
-    outcome.map_err(|error| told(&error, to))
+    outcome.map_err(|error| with_path(&error, to))
 }
 
-/// Removes the folders of accounts that have no objects: only before anybody publishes, for then nobody
-/// relies on their names being on the disk.
+/// Removes the folders of accounts that have no objects. Only at the opening: later a writer may have synced the name of
+/// such a folder and count on it.
 fn remove_empty_accounts(root: &Path) -> Result<(), StoreError> {
     for folder in [Folder::Jobs, Folder::Outputs, Folder::Unfinished, Folder::Templates] {
         let Ok(accounts) = std::fs::read_dir(root.join(folder.name())) else { continue };
         for account in accounts {
-            // One that has objects refuses.
+            // Fails where objects are in it, as it should.
             let _ = std::fs::remove_dir(account?.path());
         }
     }
@@ -351,7 +352,7 @@ fn remove_empty_accounts(root: &Path) -> Result<(), StoreError> {
 }
 
 fn make_folders(path: &Path) -> Result<(), StoreError> {
-    folders().create(path).map_err(|error| told(&error, path))
+    folders().create(path).map_err(|error| with_path(&error, path))
 }
 
 /// Makes a folder and those above it, for our own user only.
@@ -363,7 +364,7 @@ fn folders() -> DirBuilder {
 
 fn sync_folder(path: &Path) -> Result<(), StoreError> {
     let synced: Result<(), Error> = File::open(path).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| told(&error, path))
+    synced.map_err(|error| with_path(&error, path))
 }
 
 fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {
@@ -372,7 +373,7 @@ fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {
 }
 
 /// The error with the path, and with what a full disk means for the operator.
-fn told(error: &Error, path: &Path) -> StoreError {
+fn with_path(error: &Error, path: &Path) -> StoreError {
     let kind = error.kind();
     let full = matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
     let remedy = if full { "; there is no space left: free some, or move storage.data_dir" } else { "" };

@@ -1,4 +1,4 @@
-//! The store as it is, tried: each operation that the service needs, and what is wrong in a sentence.
+//! `platen doctor` for a bucket: tries each operation that the service needs, and says what is wrong in a sentence.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -8,45 +8,45 @@ use futures_util::TryStreamExt;
 use reqwest::header::CONTENT_DISPOSITION;
 use reqwest::{Method, RequestBuilder, Response};
 
-use super::fault::{Answer, Doing, Fault, refusal};
-use super::{S3Addresses, S3Store};
+use super::error::{Action, ErrorResponse, RequestError, refusal};
+use super::{S3PresignedUrls, S3Store};
 use crate::clock;
 use crate::config::S3Config;
 use crate::domain::ids::AccountId;
-use crate::storage::addresses::{Addresses as _, Manner};
+use crate::storage::presigned_urls::{PresignedUrls as _, ResponseHeaders};
 use crate::storage::{ByteRange, Folder, ObjectStore, StorageKey, StoreError};
 
 const CONTENT: &[u8] = b"platen doctor was here";
 
-/// Tries every operation on objects of its own, which it removes; answers each thing that is wrong, once.
-pub async fn examine(config: &S3Config, addresses: &S3Addresses) -> Vec<String> {
-    // A folder of its own: the service that may run beside has what it is writing in the other one.
+/// Tries every operation on objects of its own, which it removes; returns each error once.
+pub async fn examine(config: &S3Config, addresses: &S3PresignedUrls) -> Vec<String> {
+    // A folder of its own: a service that runs at the same time has its staged files in the other one.
     let spool = std::env::temp_dir().join(format!("platen-doctor-{}", clock::new_id().simple()));
     let faults = match S3Store::open(config, spool.clone(), 0).await {
-        Ok(store) => Trial::new(store.impatient(), addresses).run().await,
+        Ok(store) => SelfTest::new(store.impatient(), addresses).run().await,
         Err(error) => vec![told(&error)],
     };
     let _ = std::fs::remove_dir_all(spool);
     faults
 }
 
-struct Trial<'a> {
+struct SelfTest<'a> {
     store: S3Store,
-    addresses: &'a S3Addresses,
+    addresses: &'a S3PresignedUrls,
     own: StorageKey,
     copy: StorageKey,
     faults: Vec<String>,
 }
 
-impl<'a> Trial<'a> {
-    fn new(store: S3Store, addresses: &'a S3Addresses) -> Self {
+impl<'a> SelfTest<'a> {
+    fn new(store: S3Store, addresses: &'a S3PresignedUrls) -> Self {
         let key = || StorageKey::Probe(AccountId::generate());
         Self { store, addresses, own: key(), copy: key(), faults: Vec::new() }
     }
 
     async fn run(mut self) -> Vec<String> {
         let listed = self.store.list(Folder::Probes, None, 1).await;
-        // Only of a bucket that is reached and denies something there is more to learn.
+        // The other operations say more only where the bucket answers and denies some of them.
         let goes_on = match &listed {
             Err(StoreError::Failed(cause)) => cause.kind() == ErrorKind::PermissionDenied,
             Ok(_) | Err(StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. }) => {
@@ -103,11 +103,11 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Who has an address for an upload must not be able to have another object copied to it, by a header that nobody
-    /// signed.
+    /// Hazard: with an unsigned `x-amz-copy-source` header the holder of an upload URL could read any object by copying it to
+    /// the key of the upload. The store must refuse headers that were not signed.
     async fn copied_unsigned(&self) -> Result<(), StoreError> {
         let other = StorageKey::Probe(AccountId::generate());
-        let source = format!("/{}/{}", self.store.reach.place.bucket, self.store.reach.path(&self.own));
+        let source = format!("/{}/{}", self.store.reach.address.bucket, self.store.reach.path(&self.own));
         let address = self.addresses.upload(&other, 0).url;
         let request = self.store.reach.wire.client().put(address).header("x-amz-copy-source", source);
         let _ = self.sent(request).await;
@@ -125,7 +125,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// An object that is not there must be told from one that may not be seen.
+    /// A missing object must be told from one that the credentials may not see.
     async fn missing(&self) -> Result<(), StoreError> {
         match self.store.head(&self.copy).await {
             Err(StoreError::NotFound(_)) => Ok(()),
@@ -155,26 +155,26 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// As callers do it: without any key.
+    /// As callers do it: with the URL alone.
     async fn addressed(&mut self) {
         let disposition = "attachment; filename=\"a.txt\"".to_owned();
-        let manner = Manner { content_type: "text/plain", disposition, file_name: None };
+        let headers = ResponseHeaders { content_type: "text/plain", disposition, file_name: None };
         let (put, get) =
-            (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &manner).url);
+            (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &headers).url);
         let answered = self.call(Method::PUT, &put, CONTENT).await;
         let faults = match answered {
             Ok((200, _, body)) if body.is_empty() => Ok(()),
-            Ok((status, _, body)) => Err(self.refused(status, &body, Doing::Put)),
+            Ok((status, _, body)) => Err(self.refused(status, &body, Action::Put)),
             Err(error) => Err(error),
         };
         self.note(faults);
         let answered = self.call(Method::GET, &get, b"").await;
         let faults = match answered {
-            Ok((200, shown, body)) if body == CONTENT && shown == manner.disposition => Ok(()),
+            Ok((200, shown, body)) if body == CONTENT && shown == headers.disposition => Ok(()),
             Ok((200, _, body)) if body == CONTENT => Err(wrong(
                 "the store does not name downloads as asked (response-content-disposition); they will have no file name",
             )),
-            Ok((status, _, body)) => Err(self.refused(status, &body, Doing::Get)),
+            Ok((status, _, body)) => Err(self.refused(status, &body, Action::Get)),
             Err(error) => Err(error),
         };
         self.note(faults);
@@ -202,26 +202,28 @@ impl<'a> Trial<'a> {
             Ok((status, shown, response.bytes().await?))
         };
         let outcome = tokio::time::timeout(self.store.probe_limit, answered).await;
-        let fault = match outcome {
+        let error = match outcome {
             Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => Fault::of_connection(&error),
-            Err(_) => Fault::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
+            Ok(Err(error)) => RequestError::of_connection(&error),
+            Err(_) => RequestError::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
         };
-        let told = told(&fault.into_error(&self.store.reach.place, Doing::Get, "probe"));
+        let told = told(&error.into_error(&self.store.reach.address, Action::Get, "probe"));
         Err(wrong(&format!("an address for callers leads nowhere (s3.public_endpoint): {told}")))
     }
 
-    fn refused(&self, status: u16, body: &[u8], doing: Doing) -> StoreError {
-        let place = Arc::clone(&self.store.reach.place);
-        let told = match Fault::of_answer(status, body) {
-            Fault::Refused(answer) => refusal(&answer, &place, doing),
-            Fault::Passing(cause) => cause,
-            Fault::Absent => refusal(&Answer { status, ..Answer::default() }, &place, doing),
+    fn refused(&self, status: u16, body: &[u8], action: Action) -> StoreError {
+        let address = Arc::clone(&self.store.reach.address);
+        let told = match RequestError::of_answer(status, body) {
+            RequestError::Refused(answer) => refusal(&answer, &address, action),
+            RequestError::Passing(cause) => cause,
+            RequestError::Absent => {
+                refusal(&ErrorResponse { status, ..ErrorResponse::default() }, &address, action)
+            }
         };
         wrong(&format!("an address for callers does not work (s3.public_endpoint): {told}"))
     }
 
-    /// One cause makes every operation fail: it is told once.
+    /// One cause makes every operation fail: it is reported once.
     fn note(&mut self, outcome: Result<(), StoreError>) {
         let Err(error) = outcome else { return };
         let sentence = told(&error);

@@ -1,25 +1,25 @@
-//! Where an upload lands before it becomes an input, and how it becomes one.
+//! Where an upload arrives, and how it becomes a job's input or a template's content.
 //!
-//! An upload through our own route is asked for and closed, so that it goes straight to the object's key. An address of
-//! the store itself can be used again, by whoever has it, until it expires: there an upload lands under a key of its
-//! own, and what is worked with is a copy under the key that no address covers.
+//! Hazard: a presigned URL of a bucket can be used again by whoever has it until it expires, so an input could change
+//! after it was checked. An upload to a bucket therefore arrives under a key of its own and is copied, once, to a key
+//! that no URL covers. An upload through our own route is opened and closed by us, and goes straight to the object's key.
 
 use super::{ObjectStore, StorageKey, StoreError, Upload, within};
 
-/// Where uploads land.
+/// Where uploads arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landing {
-    /// At the key of the object.
-    Final,
-    /// Apart, until they are taken.
-    Apart,
+pub enum UploadStaging {
+    /// At the key of the object itself.
+    Direct,
+    /// Under a key of their own, until they are taken.
+    Staged,
 }
 
-impl Landing {
-    /// Where an upload lands that is to become the object `key`.
+impl UploadStaging {
+    /// The key at which an upload arrives that is to become the object `key`.
     #[must_use]
     pub fn of(self, key: &StorageKey) -> StorageKey {
-        if self == Self::Final {
+        if self == Self::Direct {
             return *key;
         }
         match *key {
@@ -28,7 +28,7 @@ impl Landing {
             StorageKey::TemplateUpload(account, template) => {
                 StorageKey::Upload(account, Upload::Content(template))
             }
-            // Nobody uploads these.
+            // These are never uploaded.
             key @ (StorageKey::JobSecret(..)
             | StorageKey::JobOutput(..)
             | StorageKey::UnfinishedPackage(..)
@@ -39,8 +39,8 @@ impl Landing {
     }
 }
 
-/// Makes what was uploaded for `key`, if anything was, the object `key`; uploads that come later change nothing of it.
-/// Answers its size in bytes, where the store took the upload itself.
+/// Copies what was uploaded for `key`, if anything was, to `key`; later uploads do not change it. Returns its size in bytes
+/// where the upload went to the store and was not counted by us.
 ///
 /// # Errors
 /// `TooLarge` when it is larger than `limit_bytes`: then the object is not there. `Failed` when the store fails.
@@ -49,7 +49,7 @@ pub async fn take(
     key: &StorageKey,
     limit_bytes: u64,
 ) -> Result<Option<u64>, StoreError> {
-    let upload = store.landing().of(key);
+    let upload = store.upload_staging().of(key);
     if upload == *key {
         return Ok(None);
     }
@@ -58,7 +58,7 @@ pub async fn take(
         let bytes = store.copy(&upload, key).await?.bytes;
         let copied = within(bytes, limit_bytes);
         if copied.is_err() {
-            // Another upload came between the two looks.
+            // Another upload replaced it between the check and the copy.
             store.delete(key).await?;
         }
         copied.map(|()| Some(bytes))

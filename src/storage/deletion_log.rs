@@ -1,37 +1,39 @@
-//! Objects that no record names any more: their keys stand in the index until they are deleted, so that a
-//! crash in between leaves nothing behind.
+//! The deletion log: objects that no record names any more, until they are deleted.
 //!
-//! `gone/<id>` holds the paths. It is written in the batch that stops naming them.
+//! Hazard: a crash between the record's change and the deletion would leave objects that nothing finds again. So the
+//! batch that stops naming them writes their paths under `gone/<id>`, and the entry is removed after the objects. What a
+//! crash or a failing store leaves in the log is deleted by a later sweep ([`Replay`]).
 
 use std::collections::HashSet;
 
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use super::index::{Change, Entry, Index, IndexError};
+use super::index::{Entry, Index, IndexError, WriteBatch, scan_all};
 use super::{ObjectStore, StorageKey};
 
 const PREFIX: &str = "gone/";
-/// Marks read at a time.
+/// Entries read at a time.
 const PAGE: usize = 500;
-/// Marks whose objects are deleted at once: a store that is far away answers each after a while.
+/// Entries whose objects are deleted concurrently: a remote store takes a while for each.
 const AT_ONCE: usize = 8;
 
 /// Objects that a job or a template had, under its id.
 pub type Gone = (Uuid, Vec<StorageKey>);
 
 /// The part of a batch that remembers what is to be deleted.
-pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
+pub fn mark(id: Uuid, keys: &[StorageKey]) -> WriteBatch {
     if keys.is_empty() {
-        return Change::new();
+        return WriteBatch::new();
     }
     let paths: Vec<_> = keys.iter().map(ToString::to_string).collect();
-    Change::new().put(mark_key(id), paths.join("\n"))
+    WriteBatch::new().put(mark_key(id), paths.join("\n"))
 }
 
-/// Deletes the objects and forgets them; what cannot be deleted now stays remembered. Answers how many marks went.
+/// Deletes the objects and their entries. An entry whose objects cannot be deleted now stays. Returns how many entries
+/// were removed.
 pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) -> usize {
-    let (mut forgotten, mut count) = (Change::new(), 0);
+    let (mut forgotten, mut count) = (WriteBatch::new(), 0);
     for some in gone.chunks(AT_ONCE) {
         let deleted = join_all(some.iter().map(|(_, keys)| delete(store, keys))).await;
         for ((id, _), _) in some.iter().zip(deleted).filter(|(_, deleted)| *deleted) {
@@ -39,7 +41,7 @@ pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) ->
             count += 1;
         }
     }
-    // What a crash brings back is deleted once more, which does no harm.
+    // Unsynced: an entry that a crash brings back is deleted once more, which does no harm.
     if let Err(error) = index.write_unsynced(forgotten).await {
         tracing::warn!(error = %error, "marks of deleted objects stay behind");
         return 0;
@@ -47,19 +49,19 @@ pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) ->
     count
 }
 
-/// Deletes what an earlier life of the service, or a failing store, left.
+/// Deletes what a crash or a failing store left in the log.
 ///
-/// Marks whose objects cannot be deleted stay in the log. If every sweep began at its head, enough of them would keep
-/// all later ones for ever: so it goes on where the last one stopped, and begins again when it is through.
+/// Hazard: entries whose objects cannot be deleted stay at the head of the log. If every sweep began there, enough of them
+/// would keep all later ones for ever. So a sweep goes on where the last one stopped, and begins again at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// The last mark that was looked at.
+    /// The last entry that was looked at.
     after: Option<String>,
 }
 
 impl Replay {
-    /// Goes through the log until its end, or until nothing of a page can be deleted: a store that is away answers
-    /// each of them late. Answers how many marks went.
+    /// Goes through the log until its end, or until nothing of a page can be deleted: a store that does not answer would
+    /// cost a timeout for each entry. Returns how many entries were removed.
     ///
     /// # Errors
     /// When the index fails.
@@ -72,7 +74,8 @@ impl Replay {
                 return Ok(went);
             }
             if !is_synced {
-                // A batch can be seen before it is on the disk: what it names no more may be what a crash brings back.
+                // A batch can be read before it is durable. An object deleted by then would be named again by the record
+                // that a crash brings back.
                 index.sync().await?;
                 is_synced = true;
             }
@@ -94,12 +97,12 @@ fn gone(marks: &[Entry]) -> Vec<Gone> {
     gone.collect()
 }
 
-/// Deletes objects that no record names, as the index says now; answers how many went.
+/// Deletes objects that no record names; returns how many.
 pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[StorageKey]) -> u64 {
     if keys.is_empty() {
         return 0;
     }
-    // As for marks: what is not on the disk yet is not the truth.
+    // As in a sweep: a batch that stopped naming them must be durable first.
     if let Err(error) = index.sync().await {
         tracing::warn!(error = %error, "objects that nobody names stay, for the index cannot be written");
         return 0;
@@ -111,21 +114,12 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
     removed
 }
 
-/// Everything that is deleted and only not gone yet.
+/// All objects in the log: deleted for every caller, and perhaps still there.
 ///
 /// # Errors
 /// When the index cannot be read.
 pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
-    let (mut marked, mut after) = (HashSet::new(), None::<String>);
-    loop {
-        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-        let Some(last) = page.last() else { return Ok(marked) };
-        after = Some(last.key.clone());
-        for mark in &page {
-            let paths = String::from_utf8_lossy(&mark.value);
-            marked.extend(paths.lines().filter_map(StorageKey::from_path));
-        }
-    }
+    Ok(gone(&scan_all(index, PREFIX).await?).into_iter().flat_map(|(_, keys)| keys).collect())
 }
 
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
@@ -153,13 +147,13 @@ mod tests {
     use crate::storage::index::SledIndex;
 
     #[tokio::test]
-    async fn marks_that_stay_keep_no_later_one() {
+    async fn entries_that_cannot_be_deleted_do_not_keep_later_ones() {
         let folder = tempfile::tempdir().unwrap();
         let objects = folder.path().join("objects");
         let index = SledIndex::open(&folder.path().join("index"), &Config::default().storage).await.unwrap();
         let store = DiskStore::open(objects.clone()).await.unwrap();
         let account = AccountId::generate();
-        let mut log = Change::new();
+        let mut log = WriteBatch::new();
         let mut make = |is_file: bool| {
             let job = JobId::generate();
             let key = StorageKey::JobOutput(account, job, FileKind::Pdf);

@@ -1,6 +1,6 @@
-//! Requests to the store: signed, sent, repeated when it fails, and given up in time.
+//! Requests to the store: signed, sent, retried when it fails, and given up in time.
 //!
-//! What has a body to speak of is sent to a signed address by our own client: the library's PUT hashes the body
+//! Requests with a large body go to a signed URL by our own client: the library's PUT hashes the body
 //! three times (406 ms of processor time for 20 MiB, against 7), repeats no PUT, and has one time limit over the
 //! whole body, so that a large object on a slow line never arrives and a silent store holds a job for a minute.
 //! Here each phase has its limit: the connection, the answer, and a body of which nothing moves.
@@ -20,17 +20,17 @@ use s3::serde_types::HeadObjectResult;
 use s3::{Bucket, Region};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::fault::{ANSWER_LIMIT_BYTES, Fault};
+use super::error::{ANSWER_LIMIT_BYTES, RequestError};
 use crate::config::S3Config;
 
-/// Signed for our own use, an address lives long enough for every phase of a request to begin.
+/// Lifetime of URLs signed for our own requests: every phase of a request begins within it.
 const SIGNED_FOR_S: u32 = 3_600;
 const PAUSE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The chunks of a body.
 pub(super) type Chunks = BoxStream<'static, Result<Bytes, std::io::Error>>;
 
-/// The way to one bucket.
+/// Sends requests to one bucket.
 #[derive(Clone)]
 pub(super) struct Wire {
     bucket: Bucket,
@@ -48,12 +48,12 @@ pub(super) struct Arriving {
 }
 
 impl Wire {
-    /// The way to the bucket of `config` over `endpoint`.
-    pub fn new(config: &S3Config, endpoint: &str) -> Result<Self, Fault> {
-        // The library's own repetitions wait whole seconds, and leave out what we repeat.
+    /// A client for the bucket of `config` at `endpoint`.
+    pub fn new(config: &S3Config, endpoint: &str) -> Result<Self, RequestError> {
+        // The library's own retries wait whole seconds and skip requests that we retry.
         s3::set_retries(0);
         let answer_limit = Duration::from_millis(config.answer_timeout_ms);
-        let mut bucket = bucket(config, endpoint).map_err(|error| Fault::of_library(&error))?;
+        let mut bucket = bucket(config, endpoint).map_err(|error| RequestError::of_library(&error))?;
         bucket.set_request_timeout(Some(answer_limit));
         let client = Client::builder()
             .no_proxy()
@@ -62,7 +62,7 @@ impl Wire {
             .user_agent(concat!("platen/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
             .build()
-            .map_err(|error| Fault::of_connection(&error))?;
+            .map_err(|error| RequestError::of_connection(&error))?;
         Ok(Self {
             bucket,
             client,
@@ -73,7 +73,7 @@ impl Wire {
         })
     }
 
-    /// The same way for who wants to know at once: nothing is repeated.
+    /// The same without retries.
     pub fn impatient(&self) -> Self {
         Self { retries: 0, ..self.clone() }
     }
@@ -83,21 +83,21 @@ impl Wire {
         &self.bucket
     }
 
-    /// The client, for who has an address.
+    /// The HTTP client, for URLs that are signed already.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Does what can be repeated, until it succeeds, is refused, or was repeated often enough.
-    pub async fn repeat<T, F>(&self, request: impl Fn() -> F) -> Result<T, Fault>
+    /// Retries `request` until it succeeds, is refused, or was tried often enough.
+    pub async fn repeat<T, F>(&self, request: impl Fn() -> F) -> Result<T, RequestError>
     where
-        F: Future<Output = Result<T, Fault>>,
+        F: Future<Output = Result<T, RequestError>>,
     {
         let (began, mut pause, mut repeated) = (Instant::now(), self.pause, 0);
         loop {
             match request().await {
                 // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
-                Err(Fault::Passing(cause))
+                Err(RequestError::Passing(cause))
                     if repeated < self.retries && (repeated == 0 || began.elapsed() < self.answer_limit) =>
                 {
                     tracing::debug!(error = %cause, "the store failed; the request is repeated");
@@ -110,53 +110,58 @@ impl Wire {
         }
     }
 
-    /// Does by the library what has no body to speak of.
-    pub async fn ask<T, F>(&self, request: impl Fn() -> F) -> Result<T, Fault>
+    /// Makes a request without a large body by the library.
+    pub async fn ask<T, F>(&self, request: impl Fn() -> F) -> Result<T, RequestError>
     where
         F: Future<Output = Result<T, S3Error>>,
     {
-        self.repeat(|| async { request().await.map_err(|error| Fault::of_library(&error)) }).await
+        self.repeat(|| async { request().await.map_err(|error| RequestError::of_library(&error)) }).await
     }
 
     /// What is known of an object; none where an answer says that it is not there.
-    pub async fn head(&self, path: &str) -> Result<Option<HeadObjectResult>, Fault> {
+    pub async fn head(&self, path: &str) -> Result<Option<HeadObjectResult>, RequestError> {
         self.repeat(|| async {
             match self.bucket.head_object(path).await {
                 Ok((known, _)) => Ok(Some(known)),
                 Err(S3Error::HttpFailWithBody(404, _)) => Ok(None),
-                Err(error) => Err(Fault::of_library(&error)),
+                Err(error) => Err(RequestError::of_library(&error)),
             }
         })
         .await
     }
 
-    /// Puts an object, whole; answers its entity tag. `body` is asked anew for each try.
-    pub async fn put(&self, path: &str, bytes: u64, body: impl Fn() -> Chunks) -> Result<String, Fault> {
+    /// Puts an object, whole; returns its entity tag. `body` is called for each attempt.
+    pub async fn put(
+        &self,
+        path: &str,
+        bytes: u64,
+        body: impl Fn() -> Chunks,
+    ) -> Result<String, RequestError> {
         self.repeat(|| self.put_once(path, bytes, body())).await
     }
 
-    async fn put_once(&self, path: &str, bytes: u64, chunks: Chunks) -> Result<String, Fault> {
+    async fn put_once(&self, path: &str, bytes: u64, chunks: Chunks) -> Result<String, RequestError> {
         let signed = self.bucket.presign_put(path, SIGNED_FOR_S, None, None).await;
-        let url = signed.map_err(|error| Fault::of_library(&error))?;
+        let url = signed.map_err(|error| RequestError::of_library(&error))?;
         let (moved, body) = watched(chunks);
         let request =
             self.client.put(url).header(CONTENT_LENGTH, bytes).body(reqwest::Body::wrap_stream(body));
         let answer = tokio::select! {
             answer = self.answer(request) => answer?,
-            fault = self.stalled(&moved, bytes) => return Err(fault),
+            error = self.stalled(&moved, bytes) => return Err(error),
         };
         Ok(tag_of(&answer))
     }
 
     /// Gets an object, or the bytes from `range.0` to `range.1`, both included.
-    pub async fn get(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, Fault> {
+    pub async fn get(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, RequestError> {
         self.repeat(|| async { self.get_once(path, range).await }).await
     }
 
-    /// The same without repetitions, for who repeats it with what follows.
-    pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, Fault> {
+    /// The same without retries, for callers that retry it with what follows.
+    pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, RequestError> {
         let signed = self.bucket.presign_get(path, SIGNED_FOR_S, None).await;
-        let url = signed.map_err(|error| Fault::of_library(&error))?;
+        let url = signed.map_err(|error| RequestError::of_library(&error))?;
         let mut request = self.client.get(url);
         if let Some((first, last)) = range {
             request = request.header(RANGE, format!("bytes={first}-{last}"));
@@ -166,9 +171,9 @@ impl Wire {
         Ok(Arriving { response, stall_limit: self.stall_limit })
     }
 
-    /// Sends a request; an answer that is no success is a fault.
-    async fn answer(&self, request: RequestBuilder) -> Result<Response, Fault> {
-        let response = request.send().await.map_err(|error| Fault::of_connection(&error))?;
+    /// Sends a request; an answer that is no success is an error.
+    async fn answer(&self, request: RequestBuilder) -> Result<Response, RequestError> {
+        let response = request.send().await.map_err(|error| RequestError::of_connection(&error))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -176,16 +181,16 @@ impl Wire {
         let mut arriving = Arriving { response, stall_limit: self.stall_limit };
         let mut body = Vec::new();
         while body.len() < ANSWER_LIMIT_BYTES {
-            // What was said until it broke off is enough.
+            // An error response that breaks off may hold the code already.
             let Ok(Some(chunk)) = arriving.next().await else { break };
             body.extend_from_slice(&chunk);
         }
-        Err(Fault::of_answer(status.as_u16(), &body))
+        Err(RequestError::of_answer(status.as_u16(), &body))
     }
 
-    /// Ends when nothing was taken of a body of so many bytes for too long; or, when all of it was taken, and the
-    /// system's buffers had time to empty themselves, nothing was answered.
-    async fn stalled(&self, moved: &AtomicU64, bytes: u64) -> Fault {
+    /// Returns when no byte of a body of `bytes` bytes moved for `s3.stall_timeout_ms`, or when all of it was sent and no
+    /// answer came for `s3.answer_timeout_ms`: a silent store must not hold a job.
+    async fn stalled(&self, moved: &AtomicU64, bytes: u64) -> RequestError {
         let mut before = moved.load(Ordering::Relaxed);
         loop {
             sleep(self.stall_limit).await;
@@ -201,8 +206,8 @@ impl Wire {
         }
     }
 
-    fn unanswered(&self) -> Fault {
-        Fault::Passing(format!(
+    fn unanswered(&self) -> RequestError {
+        RequestError::Passing(format!(
             "no answer within {} ms (s3.answer_timeout_ms)",
             self.answer_limit.as_millis()
         ))
@@ -211,14 +216,14 @@ impl Wire {
 
 impl Arriving {
     /// The next chunk; none at the end.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, RequestError> {
         let chunk =
             timeout(self.stall_limit, self.response.chunk()).await.map_err(|_| silent(self.stall_limit))?;
-        chunk.map_err(|error| Fault::of_connection(&error))
+        chunk.map_err(|error| RequestError::of_connection(&error))
     }
 
     /// All of it, if it is at most `limit_bytes` long.
-    pub async fn whole(mut self, limit_bytes: u64) -> Result<Option<Bytes>, Fault> {
+    pub async fn whole(mut self, limit_bytes: u64) -> Result<Option<Bytes>, RequestError> {
         let length = self.length()?;
         if length > limit_bytes {
             return Ok(None);
@@ -231,8 +236,10 @@ impl Arriving {
     }
 
     /// Its length as the store declares it.
-    pub fn length(&self) -> Result<u64, Fault> {
-        self.response.content_length().ok_or_else(|| Fault::Passing("an answer without a length".to_owned()))
+    pub fn length(&self) -> Result<u64, RequestError> {
+        self.response
+            .content_length()
+            .ok_or_else(|| RequestError::Passing("an answer without a length".to_owned()))
     }
 
     /// Its entity tag.
@@ -241,8 +248,8 @@ impl Arriving {
     }
 }
 
-fn silent(limit: Duration) -> Fault {
-    Fault::Passing(format!("nothing moved for {} ms (s3.stall_timeout_ms)", limit.as_millis()))
+fn silent(limit: Duration) -> RequestError {
+    RequestError::Passing(format!("nothing moved for {} ms (s3.stall_timeout_ms)", limit.as_millis()))
 }
 
 fn tag_of(response: &Response) -> String {
@@ -275,7 +282,7 @@ pub(super) fn bucket(config: &S3Config, endpoint: &str) -> Result<Bucket, S3Erro
     let (access, secret) = (Some(config.access_key.expose()), Some(config.secret_key.expose()));
     let credentials = s3::creds::Credentials::new(access, secret, None, token, None)?;
     let bucket = Bucket::new(&config.bucket, region, credentials)?;
-    // Whatever the environment says of proxies: the store is reached by the address that was configured.
+    // Proxies of the environment are ignored: requests carry credentials and go to the configured address only.
     let mut bucket = bucket.set_proxy(Proxy::custom(|_| None::<reqwest::Url>))?;
     if config.path_style {
         bucket.set_path_style();

@@ -1,4 +1,4 @@
-//! Addresses that let whoever has them put one object, or get one: the one place where they are made.
+//! Presigned URLs: whoever has one may put one object, or get one. Made here and nowhere else.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::clock::{Clock, Timestamp};
 
 /// An address and the end of its lifetime.
 #[derive(Debug)]
-pub struct Address {
+pub struct PresignedUrl {
     /// Absolute.
     pub url: String,
     /// From then on it is refused.
@@ -17,7 +17,7 @@ pub struct Address {
 
 /// How a browser is to treat an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct ResponseHeaders {
     /// Its media type.
     pub content_type: &'static str,
     /// Whether it is shown or saved, and under which name.
@@ -27,25 +27,25 @@ pub struct Manner {
 }
 
 /// Makes addresses. Each store has its own.
-pub trait Addresses: Send + Sync {
+pub trait PresignedUrls: Send + Sync {
     /// One at which what is to become the object `key` can be uploaded.
-    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> Address;
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl;
 
     /// One at which the object can be fetched.
-    fn download(&self, key: &StorageKey, manner: &Manner) -> Address;
+    fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl;
 }
 
-/// Addresses of our own routes.
+/// Presigned URLs of our own routes.
 #[derive(Clone)]
-pub struct OwnAddresses {
+pub struct OwnPresignedUrls {
     signer: Arc<Signer>,
     clock: Arc<dyn Clock>,
     base: String,
     lifetime_ms: u64,
 }
 
-impl OwnAddresses {
-    /// Addresses below `base` that live for `lifetime_s`.
+impl OwnPresignedUrls {
+    /// Presigned URLs below `base` that live for `lifetime_s`.
     #[must_use]
     pub fn new(signer: Arc<Signer>, clock: Arc<dyn Clock>, base: String, lifetime_s: u64) -> Self {
         Self { signer, clock, base, lifetime_ms: lifetime_s.saturating_mul(1_000) }
@@ -56,20 +56,20 @@ impl OwnAddresses {
         operation: Operation,
         key: StorageKey,
         (limit_bytes, file_name): (u64, Option<String>),
-    ) -> Address {
+    ) -> PresignedUrl {
         let expires_at = self.clock.now().plus_ms(self.lifetime_ms);
         let signed = self.signer.sign(&Grant { operation, key, expires_at, limit_bytes, file_name });
-        Address { url: format!("{}{signed}", self.base), expires_at }
+        PresignedUrl { url: format!("{}{signed}", self.base), expires_at }
     }
 }
 
-impl Addresses for OwnAddresses {
-    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> Address {
+impl PresignedUrls for OwnPresignedUrls {
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl {
         self.mint(Operation::Put, *key, (limit_bytes, None))
     }
 
     /// The route itself knows how an object is to be treated, but for the name.
-    fn download(&self, key: &StorageKey, manner: &Manner) -> Address {
-        self.mint(Operation::Get, *key, (0, manner.file_name.clone()))
+    fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
+        self.mint(Operation::Get, *key, (0, headers.file_name.clone()))
     }
 }

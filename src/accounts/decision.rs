@@ -1,0 +1,68 @@
+//! An order of the operator between its check and its answer.
+
+use std::sync::Arc;
+
+use super::admin::{AdminError, TokenView};
+use super::deleted;
+use super::ledger::UsageKey;
+use super::token::TokenRecord;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TokenId};
+use crate::domain::subscription::Account;
+use crate::storage::index::{Index, IndexError, WriteBatch};
+
+/// An order that may be carried out.
+pub(super) struct Decision {
+    pub at: Timestamp,
+    pub batch: WriteBatch,
+    pub effect: Effect,
+    /// The id that the operator gives to a new account: refused while that of a deleted one.
+    pub given_id: Option<AccountId>,
+    /// For each account of the answer, the counter that is not in memory.
+    pub counters: Vec<Option<UsageKey>>,
+}
+
+/// An order that is durable.
+pub(super) struct Written {
+    pub at: Timestamp,
+    pub effect: Effect,
+    /// For each account of the answer, what the index says of its documents.
+    pub stored: Vec<u64>,
+}
+
+/// What an order changes in memory and answers with.
+pub(super) enum Effect {
+    SaveAccount(Account),
+    DeleteAccount(Account),
+    ShowAccounts(Vec<Account>),
+    /// The token, another one that goes, and the new token's text.
+    SaveToken(TokenRecord, Option<TokenId>, Option<String>),
+    ShowTokens(Vec<TokenView>),
+}
+
+impl Decision {
+    /// Reads what the answer needs and writes what the order changes.
+    pub async fn write(self, index: Arc<dyn Index>) -> Result<Written, AdminError> {
+        if let Some(id) = self.given_id
+            && deleted::has(&*index, id).await?
+        {
+            return Err(AdminError::StillErasing(id));
+        }
+        let mut stored = Vec::with_capacity(self.counters.len());
+        for counter in &self.counters {
+            stored.push(read_counter(&*index, counter.as_ref()).await?);
+        }
+        if !self.batch.is_empty() {
+            index.commit(self.batch).await?;
+        }
+        Ok(Written { at: self.at, effect: self.effect, stored })
+    }
+}
+
+/// What the index says of a counter, zero where none is to be read.
+pub(super) async fn read_counter(index: &dyn Index, counter: Option<&UsageKey>) -> Result<u64, IndexError> {
+    match counter {
+        Some(counter) => counter.read(index).await,
+        None => Ok(0),
+    }
+}

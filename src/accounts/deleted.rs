@@ -1,0 +1,83 @@
+//! Deleted accounts whose jobs and templates are still to be erased.
+//!
+//! Hazard: a crash after the deletion of an account would leave objects without an owner. So `erasing/<account>` is
+//! written in the batch that removes the account and its tokens, and stays until everything is erased. It stays for an hour
+//! more: a request that was admitted before the deletion may end, and write, after it.
+
+use crate::clock::Timestamp;
+use crate::domain::ids::AccountId;
+use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
+
+const PREFIX: &str = "erasing/";
+/// Entries removed at a time.
+const PAGE: usize = 1_000;
+/// Longer than any request lasts.
+const LATECOMERS_MS: u64 = 3_600_000;
+
+/// A deleted account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeletedAccount {
+    /// Which one.
+    pub account: AccountId,
+    /// When it was deleted.
+    pub since: Timestamp,
+}
+
+impl DeletedAccount {
+    /// Whether no request of the account can still be under way.
+    #[must_use]
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        now.since_ms(self.since) >= LATECOMERS_MS
+    }
+
+    /// The batch that notes it.
+    pub(super) fn begin(&self) -> WriteBatch {
+        WriteBatch::new().put(key(self.account), self.since.sortable())
+    }
+
+    /// The batch that forgets it.
+    pub fn end(&self) -> WriteBatch {
+        WriteBatch::new().delete(key(self.account))
+    }
+}
+
+/// All of them.
+///
+/// # Errors
+/// When the index fails.
+pub async fn all(index: &dyn Index) -> Result<Vec<DeletedAccount>, IndexError> {
+    let entries = scan_all(index, PREFIX).await?;
+    let found = entries.iter().filter_map(|entry| {
+        let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+        Some(DeletedAccount { account, since: Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)? })
+    });
+    Ok(found.collect())
+}
+
+/// Whether the account is one of them.
+pub(super) async fn has(index: &dyn Index, account: AccountId) -> Result<bool, IndexError> {
+    Ok(index.get(&key(account)).await?.is_some())
+}
+
+/// Removes the entries of a deleted account under these prefixes, as `usage/<account>/…`.
+///
+/// # Errors
+/// When the index fails; a repetition goes on.
+pub async fn remove_entries(index: &dyn Index, words: &[&str], account: AccountId) -> Result<(), IndexError> {
+    for word in words {
+        loop {
+            let page = index.scan(&format!("{word}/{account}"), None, PAGE).await?;
+            if page.is_empty() {
+                break;
+            }
+            index
+                .commit(page.into_iter().fold(WriteBatch::new(), |change, entry| change.delete(entry.key)))
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+fn key(account: AccountId) -> String {
+    format!("{PREFIX}{account}")
+}

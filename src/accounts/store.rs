@@ -1,0 +1,402 @@
+//! What is known of accounts, and every decision about them.
+//!
+//! The actor [`Accounts`](super::Accounts) owns one while a service runs, a command of the operator while none does. An
+//! order is carried out in three steps: [`AccountStore::decide`] checks it, [`Decision::write`] makes it durable without
+//! touching what is in memory, and [`AccountStore::apply`] changes that and answers. So an order that could not be
+//! written has changed nothing.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use tokio::sync::Notify;
+
+use super::admin::{AccountView, AdminError, Expiry, Reply, Request, TokenView, check_name};
+use super::decision::{Decision, Effect, Written};
+use super::deleted::DeletedAccount;
+use super::last_use::{self, LastUses};
+use super::ledger::{Ledger, Reservation, Returns, UsageKey};
+use super::open::OpenJobs;
+use super::records::Records;
+use super::token::{self, TokenRecord};
+use crate::clock::{Clock, Timestamp};
+use crate::config::AccountsConfig;
+use crate::domain::ids::{AccountId, TokenId};
+use crate::domain::subscription::{Account, Status};
+use crate::problem::{Code, Problem};
+use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
+use crate::storage::{StorageQuota, record};
+
+/// Version of the account and token records.
+const RECORD_VERSION: u8 = 1;
+const ACCOUNT_PREFIX: &str = "account/";
+const TOKEN_PREFIX: &str = "token/";
+/// Most items of one answer; the next ones are asked for by the last.
+const PAGE: usize = 100;
+const DEFAULT_PLAN: &str = "default";
+
+/// The accounts and tokens of the service, and what they have used.
+pub struct AccountStore {
+    index: Arc<dyn Index>,
+    clock: Arc<dyn Clock>,
+    token_limit: usize,
+    records: Records,
+    ledger: Ledger,
+    last_uses: LastUses,
+    storage: Arc<StorageQuota>,
+    open_jobs: Arc<OpenJobs>,
+    deletions: Arc<Notify>,
+}
+
+impl std::fmt::Debug for AccountStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("AccountStore")
+    }
+}
+
+impl AccountStore {
+    /// Reads the records, what every account has used in its current period, what its templates count as stored, and
+    /// which of its jobs are open.
+    ///
+    /// # Errors
+    /// When the index fails or a record cannot be read.
+    pub async fn load(
+        index: Arc<dyn Index>,
+        clock: Arc<dyn Clock>,
+        config: &AccountsConfig,
+    ) -> Result<Self, IndexError> {
+        let storage = StorageQuota::load(&*index, config.stored_bytes_limit).await?;
+        let open_jobs = Arc::new(OpenJobs::load(&*index, config.open_jobs_limit).await?);
+        let (mut records, mut ledger) = (Records::default(), Ledger::new());
+        let now = clock.now();
+        for account in load_all::<Account>(&*index, ACCOUNT_PREFIX).await? {
+            let key = UsageKey::new(account.id, account.period(now));
+            ledger.used(&key, key.read(&*index).await?);
+            storage.set_limit(account.id, account.stored_bytes_limit);
+            open_jobs.set_limit(account.id, account.open_jobs_limit);
+            records.put_account(account);
+        }
+        for token in load_all(&*index, TOKEN_PREFIX).await? {
+            records.put_token(token);
+        }
+        let last_uses = LastUses::load(&*index, |token| records.token(token).is_some()).await?;
+        let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
+        let deletions = Arc::default();
+        Ok(Self { index, clock, token_limit, records, ledger, last_uses, storage, open_jobs, deletions })
+    }
+
+    /// What accounts have stored, and may.
+    #[must_use]
+    pub fn storage(&self) -> Arc<StorageQuota> {
+        Arc::clone(&self.storage)
+    }
+
+    /// Which jobs are open, and how many may be.
+    #[must_use]
+    pub fn open_jobs(&self) -> Arc<OpenJobs> {
+        Arc::clone(&self.open_jobs)
+    }
+
+    /// Wakes when an account was deleted, whose jobs and templates are to be erased.
+    #[must_use]
+    pub fn deletions(&self) -> Arc<Notify> {
+        Arc::clone(&self.deletions)
+    }
+
+    /// Where documents that were not made are given back.
+    #[must_use]
+    pub fn returns(&self) -> Returns {
+        self.ledger.returns()
+    }
+
+    /// Whether there is such an account.
+    #[must_use]
+    pub fn knows(&self, account: AccountId) -> bool {
+        self.records.account(account).is_some()
+    }
+
+    pub(super) fn index(&self) -> Arc<dyn Index> {
+        Arc::clone(&self.index)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The account of the token, and what is to be written of its use; that need not be synced.
+    pub(super) fn authenticate(&mut self, text: &str) -> Result<(AccountId, WriteBatch), Problem> {
+        let now = self.now();
+        let found = token::hash(text).and_then(|hash| self.records.token_with(&hash));
+        let unauthorized = |detail| Problem::new(Code::Unauthorized, detail);
+        match found.filter(|record| record.revoked_at.is_none()) {
+            Some(record) if record.ended_at(now).is_none() => {
+                Ok((record.account, self.last_uses.note(record.id, now).unwrap_or_default()))
+            }
+            Some(record) => Err(unauthorized(format!(
+                "The token expired at {}. Send one that has not; `platen token create` makes one.",
+                record.expires_at.unwrap_or(now).rfc3339()
+            ))),
+            None => Err(unauthorized(
+                "The token is unknown or was revoked. Send 'Authorization: Bearer <token>' with one from \
+                 `platen token create`."
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// The counter to be read before [`Self::reserve`] at this moment, where it is not in memory.
+    pub(super) fn unread_counter(&self, account: AccountId, now: Timestamp) -> Option<UsageKey> {
+        self.records.account(account).and_then(|account| self.unread(account, now))
+    }
+
+    /// The check at init: an active subscription, and a document that is left in the period. Previews take none, but
+    /// where none is left they would be documents that cost nothing. `stored` is what the index says of the
+    /// [`unread_counter`](Self::unread_counter).
+    pub(super) fn reserve(
+        &mut self,
+        account: AccountId,
+        counts: bool,
+        (now, stored): (Timestamp, u64),
+    ) -> Result<Reservation, Problem> {
+        let account = self.records.account(account).ok_or_else(|| {
+            Problem::new(Code::SubscriptionRequired, "The account of this token does not exist any more.")
+        })?;
+        account.check_subscription(now)?;
+        let period = account.period(now);
+        if counts {
+            return self.ledger.take(account, period, stored);
+        }
+        let used = self.ledger.used(&UsageKey::new(account.id, period), stored);
+        account.check_quota(used, account.period(now))?;
+        Ok(self.ledger.uncounted())
+    }
+
+    /// Carries out an order while no service runs; it is durable when this answers.
+    ///
+    /// # Errors
+    /// A sentence for the operator.
+    pub async fn administer(&mut self, request: Request) -> Result<Reply, AdminError> {
+        let written = self.decide(request)?.write(self.index()).await?;
+        Ok(self.apply(written))
+    }
+
+    /// Whether an order may be carried out, and what it changes.
+    pub(super) fn decide(&self, request: Request) -> Result<Decision, AdminError> {
+        let now = self.now();
+        let (mut batch, mut given_id) = (WriteBatch::new(), None);
+        let effect = match request {
+            Request::CreateAccount { name, plan, documents_per_month, id } => {
+                given_id = id;
+                Effect::SaveAccount(self.new_account(name, plan, documents_per_month, id)?)
+            }
+            Request::SetAccount { name, settings } => {
+                Effect::SaveAccount(settings.change(self.named(&name)?.clone(), now)?)
+            }
+            Request::ListAccounts { after } => {
+                Effect::ShowAccounts(self.records.accounts_after(after).take(PAGE).cloned().collect())
+            }
+            Request::DeleteAccount { name } => Effect::DeleteAccount(self.named(&name)?.clone()),
+            Request::CreateToken { account, name, expiry } => self.new_token(&account, name, expiry)?,
+            Request::ListTokens { account, after } => {
+                let only = account.map(|name| self.named(&name).map(|account| account.id)).transpose()?;
+                let found = self.records.tokens_after(after);
+                let found = found.filter(|token| only.is_none_or(|id| token.account == id)).take(PAGE);
+                Effect::ShowTokens(found.map(|token| self.token_view(token)).collect())
+            }
+            Request::RevokeToken { id } => self.revoked(id)?,
+        };
+        let shown = match &effect {
+            Effect::SaveAccount(account) => {
+                batch = batch.put(account_key(account.id), record::encode(RECORD_VERSION, account)?);
+                std::slice::from_ref(account)
+            }
+            Effect::DeleteAccount(account) => {
+                batch = DeletedAccount { account: account.id, since: now }
+                    .begin()
+                    .delete(account_key(account.id));
+                for token in self.records.tokens_of(account.id) {
+                    batch = without_token(batch, token.id);
+                }
+                std::slice::from_ref(account)
+            }
+            Effect::SaveToken(token, gone, _) => {
+                batch = batch.put(token_key(token.id), record::encode(RECORD_VERSION, token)?);
+                batch = gone.iter().fold(batch, |batch, id| without_token(batch, *id));
+                &[]
+            }
+            Effect::ShowAccounts(accounts) => accounts.as_slice(),
+            Effect::ShowTokens(_) => &[],
+        };
+        let counters = shown.iter().map(|account| self.unread(account, now)).collect();
+        Ok(Decision { at: now, batch, effect, given_id, counters })
+    }
+
+    /// Makes what was written known, and answers.
+    pub(super) fn apply(&mut self, Written { at, effect, stored }: Written) -> Reply {
+        let mut stored = stored.into_iter();
+        let mut view = |store: &mut Self, account| store.view(account, at, stored.next().unwrap_or_default());
+        match effect {
+            Effect::SaveAccount(account) => {
+                self.storage.set_limit(account.id, account.stored_bytes_limit);
+                self.open_jobs.set_limit(account.id, account.open_jobs_limit);
+                self.records.put_account(account.clone());
+                Reply::Account(view(self, account))
+            }
+            Effect::DeleteAccount(account) => {
+                let view = view(self, account);
+                let tokens: Vec<_> = self.records.tokens_of(view.account.id).map(|token| token.id).collect();
+                for id in tokens {
+                    self.forget_token(id);
+                }
+                self.records.remove_account(&view.account);
+                self.deletions.notify_one();
+                Reply::Account(view)
+            }
+            Effect::ShowAccounts(accounts) => {
+                Reply::Accounts(accounts.into_iter().map(|account| view(self, account)).collect())
+            }
+            Effect::SaveToken(token, gone, text) => {
+                self.records.put_token(token.clone());
+                if let Some(id) = gone {
+                    self.forget_token(id);
+                }
+                match text {
+                    Some(text) => Reply::Token { id: token.id, text },
+                    None => Reply::Tokens(vec![self.token_view(&token)]),
+                }
+            }
+            Effect::ShowTokens(views) => Reply::Tokens(views),
+        }
+    }
+
+    fn new_account(
+        &self,
+        name: String,
+        plan: Option<String>,
+        documents_per_month: Option<u64>,
+        id: Option<AccountId>,
+    ) -> Result<Account, AdminError> {
+        let plan = plan.unwrap_or_else(|| DEFAULT_PLAN.to_owned());
+        check_name(&name)?;
+        check_name(&plan)?;
+        if self.records.account_named(&name).is_some() {
+            return Err(AdminError::Exists(name));
+        }
+        let id = id.unwrap_or_else(AccountId::generate);
+        if let Some(account) = self.records.account(id) {
+            return Err(AdminError::IdTaken { id, account: account.name.clone() });
+        }
+        Ok(Account {
+            id,
+            name,
+            plan,
+            status: Status::Active,
+            documents_per_month,
+            renews_at: None,
+            created_at: self.now(),
+            stored_bytes_limit: None,
+            open_jobs_limit: None,
+            moved: None,
+        })
+    }
+
+    fn new_token(
+        &self,
+        account: &str,
+        name: Option<String>,
+        expiry: Option<Expiry>,
+    ) -> Result<Effect, AdminError> {
+        let (account, now, limit) = (self.named(account)?, self.now(), self.token_limit);
+        name.as_deref().map(check_name).transpose()?;
+        let expires_at = expiry.map(|expiry| match expiry {
+            Expiry::In(ms) => now.plus_ms(ms),
+            Expiry::At(moment) => moment,
+        });
+        if let Some(over) = expires_at.filter(|moment| *moment <= now) {
+            return Err(AdminError::Expired(over));
+        }
+        if self.records.active_tokens(account.id, now) >= limit {
+            return Err(AdminError::TokenLimit { account: account.name.clone(), limit });
+        }
+        let (record, text) = TokenRecord::generate(account.id, now)?;
+        // Tokens that expire would otherwise pile up in an account whose tokens are never revoked.
+        let oldest = self.records.oldest_ended(account.id, now, 0, limit);
+        Ok(Effect::SaveToken(TokenRecord { name, expires_at, ..record }, oldest, Some(text)))
+    }
+
+    /// Revokes the token. Of an account's ended tokens only as many are kept as it may have active ones: the oldest
+    /// is deleted. A repetition changes nothing.
+    fn revoked(&self, id: TokenId) -> Result<Effect, AdminError> {
+        let mut token = self.records.token(id).cloned().ok_or(AdminError::NoToken(id))?;
+        if token.revoked_at.is_some() {
+            return Ok(Effect::ShowTokens(vec![self.token_view(&token)]));
+        }
+        let now = self.now();
+        // An expired token is among those that ended already.
+        let more = usize::from(token.ended_at(now).is_none());
+        token.revoked_at = Some(now);
+        let oldest = self.records.oldest_ended(token.account, now, more, self.token_limit);
+        // A batch cannot both write a key and delete it; this one goes at the next revocation.
+        let oldest = oldest.filter(|oldest| *oldest != id);
+        Ok(Effect::SaveToken(token, oldest, None))
+    }
+
+    fn named(&self, name: &str) -> Result<&Account, AdminError> {
+        self.records.account_named(name).ok_or_else(|| AdminError::NoAccount(name.to_owned()))
+    }
+
+    fn unread(&self, account: &Account, now: Timestamp) -> Option<UsageKey> {
+        Some(UsageKey::new(account.id, account.period(now))).filter(|key| self.ledger.is_unknown(key))
+    }
+
+    fn forget_token(&mut self, id: TokenId) {
+        self.records.remove_token(id);
+        self.last_uses.forget(id);
+    }
+
+    fn view(&mut self, account: Account, now: Timestamp, stored: u64) -> AccountView {
+        let (id, period) = (account.id, account.period(now));
+        AccountView {
+            period_ends_at: period.end,
+            used: self.ledger.used(&UsageKey::new(id, period), stored),
+            active_tokens: self.records.active_tokens(id, now),
+            stored_bytes: self.storage.used(id),
+            stored_bytes_limit: self.storage.limit(id),
+            open_jobs: self.open_jobs.count(id),
+            open_jobs_limit: self.open_jobs.limit(id),
+            account,
+        }
+    }
+
+    fn token_view(&self, token: &TokenRecord) -> TokenView {
+        let account = self.records.account(token.account);
+        TokenView {
+            id: token.id,
+            account: account.map(|account| account.name.clone()).unwrap_or_default(),
+            created_at: token.created_at,
+            revoked_at: token.revoked_at,
+            last_chars: token.last_chars.clone(),
+            name: token.name.clone(),
+            expires_at: token.expires_at,
+            is_expired: token.ended_at(self.now()).is_some(),
+            // The hour of its first use may have begun before it was made.
+            last_used_at: self.last_uses.of(token.id).map(|hour| hour.max(token.created_at)),
+        }
+    }
+}
+
+async fn load_all<T: DeserializeOwned>(index: &dyn Index, prefix: &str) -> Result<Vec<T>, IndexError> {
+    let entries = scan_all(index, prefix).await?;
+    entries.iter().map(|entry| record::decode(RECORD_VERSION, &entry.key, &entry.value)).collect()
+}
+
+fn account_key(id: AccountId) -> String {
+    format!("{ACCOUNT_PREFIX}{id}")
+}
+
+fn token_key(id: TokenId) -> String {
+    format!("{TOKEN_PREFIX}{id}")
+}
+
+fn without_token(batch: WriteBatch, id: TokenId) -> WriteBatch {
+    batch.delete(token_key(id)).delete(last_use::key(id))
+}

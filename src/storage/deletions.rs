@@ -1,0 +1,118 @@
+//! Deletions that wait while a backup copies the objects of a disk.
+//!
+//! Hazard: a backup has the index as it was at one moment, and copies objects for minutes after it. What is deleted
+//! meanwhile would be named by the copy's index and lie nowhere in the copy. So [`DiskStore`](super::disk::DiskStore) deletes
+//! nothing while a backup holds deletions; what was to be deleted stays in the deletion log, or is found by a sweep, and is
+//! hidden from readers until then: for callers it is gone.
+
+use std::collections::HashSet;
+use std::io::{Error, ErrorKind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard};
+
+use super::{StorageKey, StoreError};
+
+/// The right to delete, which a backup can hold.
+#[derive(Clone, Debug, Default)]
+pub struct Deletions {
+    running: Arc<RwLock<()>>,
+    /// Deleted for every reader, and still there.
+    hidden: Arc<Mutex<HashSet<StorageKey>>>,
+}
+
+/// Nothing is deleted while this is there.
+#[derive(Debug)]
+pub struct DeletionHold {
+    _held: OwnedRwLockWriteGuard<()>,
+}
+
+impl Deletions {
+    /// Lets no deletion begin any more, and waits until those under way have ended.
+    pub async fn hold(&self) -> DeletionHold {
+        DeletionHold { _held: Arc::clone(&self.running).write_owned().await }
+    }
+
+    /// The right to delete, to be kept until the deletion has ended so that a backup begins behind it; nothing while
+    /// deletions are held.
+    pub(super) fn begin(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.running.try_read().ok()
+    }
+
+    /// Hides the objects from readers.
+    pub(super) fn hide<'a>(&self, keys: impl IntoIterator<Item = &'a StorageKey>) {
+        self.hidden().extend(keys);
+    }
+
+    /// The objects are written anew, or gone.
+    pub(super) fn forget(&self, keys: &[StorageKey]) {
+        let mut hidden = self.hidden();
+        for key in keys {
+            hidden.remove(key);
+        }
+    }
+
+    /// # Errors
+    /// `NotFound` for an object that is hidden.
+    pub(super) fn check(&self, key: &StorageKey) -> Result<(), StoreError> {
+        if self.hidden().contains(key) { Err(StoreError::NotFound(key.to_string())) } else { Ok(()) }
+    }
+
+    fn hidden(&self) -> MutexGuard<'_, HashSet<StorageKey>> {
+        self.hidden.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a backup copies the object. What it does not copy is deleted at once: passwords must not outlive their job.
+pub(super) fn is_copied(key: &StorageKey) -> bool {
+    !matches!(key, StorageKey::JobSecret(..) | StorageKey::Probe(_))
+}
+
+/// The answer to a deletion that is held.
+pub(super) fn refusal() -> StoreError {
+    StoreError::Failed(Error::new(
+        ErrorKind::ResourceBusy,
+        "a backup is being made; it is deleted after that",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::ids::{AccountId, JobId};
+    use crate::domain::kinds::FileKind;
+    use crate::storage::ObjectStore as _;
+    use crate::storage::disk::DiskStore;
+
+    #[tokio::test]
+    async fn an_object_deleted_during_a_backup_is_hidden_from_readers_and_kept_for_the_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = DiskStore::open(folder.path().to_owned()).await.unwrap();
+        let is_there = |key: StorageKey| folder.path().join(key.to_string()).exists();
+        let (account, job) = (AccountId::generate(), JobId::generate());
+        let output = StorageKey::JobOutput(account, job, FileKind::Pdf);
+        let (data, secret) = (StorageKey::JobData(account, job), StorageKey::JobSecret(account, job));
+        for key in [output, data, secret] {
+            store.put(&key, Bytes::from_static(b"1")).await.unwrap();
+        }
+        let hold = store.deletions().hold().await;
+        let refused = store.delete_all(&[output, data, secret]).await.unwrap_err();
+        assert!(refused.is_held(), "{refused}");
+        for key in [output, data, secret] {
+            assert!(matches!(store.get(&key, 9).await, Err(StoreError::NotFound(_))));
+            assert!(matches!(store.open(&key, None).await, Err(StoreError::NotFound(_))));
+            assert_eq!(is_there(key), key != secret, "a password goes at once");
+        }
+        // What is written anew is there again, and is not what was to be deleted.
+        let mut staged = store.stage(9).await.unwrap();
+        staged.write(Bytes::from_static(b"22")).await.unwrap();
+        staged.commit(&data).await.unwrap();
+        assert_eq!(store.get(&data, 9).await.unwrap(), "22");
+        drop(hold);
+        assert!(store.head(&output).await.is_err(), "still hidden");
+        store.delete(&output).await.unwrap();
+        assert!(!is_there(output) && store.deletions().hidden().is_empty());
+    }
+}
