@@ -40,11 +40,8 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::stored_inputs::{self as stored, StoredInputs};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::cache::source::TemplateSource;
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context as templates;
-use crate::templates::registry::variables::ReaderPlace;
-use crate::templates::repair::garbage_collector::Janitor;
+use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
+use crate::templates::repair::garbage_collector::GarbageCollector;
 
 use erasing::Eraser;
 pub use erasing::{Erased, erase_deleted};
@@ -104,17 +101,19 @@ impl App {
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let (stored, open, deletions) = (book.storage(), book.open_jobs(), book.deletions());
-        let template_deps = Arc::new(templates(&config, &lasting, &clock, &metrics).counting(stored.clone()));
-        let (templates, reader) = start_templates(&template_deps, &config, (&control_thread, &stopping));
-        let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
+        let context = template_context(&config, &lasting, &clock, &metrics).with_quota(stored.clone());
+        let context = Arc::new(context);
+        let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
+        let template_reader = TemplateReader::new(context.clone());
+        let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
-        engines.prepare(&reader);
+        engines.prepare(&context);
         let accounts = start_accounts(book, &config, &control_thread);
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
         let stored = (open, StoredInputs::new(stored));
         let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, stored));
-        let eraser = Eraser::new(&lasting, deps.journal.clone(), template_deps, deletions);
+        let eraser = Eraser::new(&lasting, deps.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
 
@@ -123,6 +122,7 @@ impl App {
         let state = HttpState {
             jobs: gate(&registry),
             templates,
+            template_reader,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             addresses: lasting.addresses(&config, &clock, public_url.clone())?,
@@ -243,14 +243,14 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
         .into()
 }
 
-fn templates(
+fn template_context(
     config: &Config,
     lasting: &Lasting,
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
-) -> templates::Deps {
+) -> TemplateContext {
     let places = (lasting.index.clone(), lasting.store.clone());
-    templates::Deps::new(clock.clone(), places, config, metrics.templates.clone())
+    TemplateContext::new(clock.clone(), places, config, metrics.templates.clone())
 }
 
 /// What decides on connections, and knows the service's own listeners.
@@ -267,7 +267,7 @@ fn outbound(
 /// What the engines stand on.
 fn basis(
     executable: PathBuf,
-    (lasting, templates, catalog): (&Lasting, &Addr<TemplateRegistry>, &Arc<Catalog>),
+    (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
     outbound: &Outbound,
     metrics: &Metrics,
 ) -> Basis {
@@ -277,7 +277,7 @@ fn basis(
         work: lasting.work.clone(),
         caches: lasting.caches.clone(),
         catalog: catalog.clone(),
-        templates: Some(TemplateSource::new(templates.clone().recipient())),
+        templates: Some(templates.clone()),
         outbound: outbound.clone(),
         metrics: metrics.clone(),
     }
@@ -306,15 +306,17 @@ fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -
     start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit))
 }
 
-/// The template registry, the place of what reads variables for it, and the janitor.
+/// The template registry, and its garbage collector.
 fn start_templates(
-    deps: &Arc<templates::Deps>,
+    context: &Arc<TemplateContext>,
+    lasting: &Lasting,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
-) -> (Addr<TemplateRegistry>, ReaderPlace) {
-    control_thread.spawn(Janitor::new(Arc::clone(deps)).run(stopping.clone()));
-    let registry = TemplateRegistry::new(Arc::clone(deps), config.jobs.mailbox_limit);
-    (start_on(control_thread, registry), deps.reader())
+) -> Addr<TemplateRegistry> {
+    let registry = TemplateRegistry::new(context.clone(), lasting.index.clone(), config.jobs.mailbox_limit);
+    let registry = start_on(control_thread, registry);
+    control_thread.spawn(GarbageCollector::new(context.clone(), &registry).run(stopping.clone()));
+    registry
 }
 
 /// The registry, with what the journal says is unfinished, the sweeper, and what erases deleted accounts.

@@ -11,7 +11,6 @@ use crate::http::middleware::auth::Caller;
 use crate::http::objects::presigned_url;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::registry::messages::LocateArchive;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArchiveAddress)]
@@ -32,7 +31,7 @@ pub(in crate::http) async fn address(
     state: Data<HttpState>,
     template: Path<String>,
 ) -> HandlerResult {
-    let message = LocateArchive(path::of(caller.0, &template)?);
-    let key = actors::ask_templates(&state, message).await?;
+    let of = path::of(caller.0, &template)?;
+    let key = actors::bounded(&state, state.template_reader.archive(of)).await?;
     Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

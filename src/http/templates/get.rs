@@ -9,7 +9,6 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::registry::messages::GetTemplate;
 
 /// Look at a saved template, yours or a public one.
 #[utoipa::path(
@@ -22,7 +21,7 @@ pub(in crate::http) async fn get(
     state: Data<HttpState>,
     template: Path<String>,
 ) -> HandlerResult {
-    let message = GetTemplate(path::of(caller.0, &template)?);
-    let template = actors::ask_templates(&state, message).await?;
+    let of = path::of(caller.0, &template)?;
+    let template = actors::bounded(&state, state.template_reader.get(of)).await?;
     Ok(HttpResponse::Ok().json(view::whole(&state, caller.0, &template)))
 }
