@@ -40,11 +40,8 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::stored_inputs::{self as stored, StoredInputs};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::cache::source::TemplateSource;
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context as templates;
-use crate::templates::registry::variables::ReaderPlace;
-use crate::templates::repair::garbage_collector::Janitor;
+use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
+use crate::templates::repair::garbage_collector::GarbageCollector;
 
 use erasing::Eraser;
 pub use erasing::{Erased, erase_deleted};
@@ -105,18 +102,20 @@ impl App {
         let owned = AccountStore::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let (stored, open, deletions) = (owned.storage(), owned.open_jobs(), owned.deletions());
         let returns = owned.returns();
-        let template_deps = Arc::new(templates(&config, &lasting, &clock, &metrics).counting(stored.clone()));
-        let (templates, reader) = start_templates(&template_deps, &config, (&control_thread, &stopping));
-        let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
+        let context = template_context(&config, &lasting, &clock, &metrics).with_quota(stored.clone());
+        let context = Arc::new(context);
+        let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
+        let template_reader = TemplateReader::new(context.clone());
+        let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
-        engines.prepare(&reader);
+        engines.prepare(&context);
         let limit = config.accounts.mailbox_limit;
         let accounts = start_on(&control_thread, Accounts::new(owned, limit));
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
         let stored = (open, StoredInputs::new(stored));
         let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
-        let eraser = Eraser::new(&lasting, deps.journal.clone(), template_deps, deletions);
+        let eraser = Eraser::new(&lasting, deps.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
 
@@ -125,6 +124,7 @@ impl App {
         let state = HttpState {
             jobs: gate(&registry),
             templates,
+            template_reader,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             presigned_urls: lasting.presigned_urls(&config, &clock, public_url.clone())?,
@@ -245,14 +245,14 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
         .into()
 }
 
-fn templates(
+fn template_context(
     config: &Config,
     lasting: &Lasting,
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
-) -> templates::Deps {
+) -> TemplateContext {
     let places = (lasting.index.clone(), lasting.store.clone());
-    templates::Deps::new(clock.clone(), places, config, metrics.templates.clone())
+    TemplateContext::new(clock.clone(), places, config, metrics.templates.clone())
 }
 
 /// What decides on connections, and knows the service's own listeners.
@@ -269,7 +269,7 @@ fn outbound(
 /// What the engines stand on.
 fn basis(
     executable: PathBuf,
-    (lasting, templates, catalog): (&Lasting, &Addr<TemplateRegistry>, &Arc<Catalog>),
+    (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
     outbound: &Outbound,
     metrics: &Metrics,
 ) -> Basis {
@@ -279,7 +279,7 @@ fn basis(
         work: lasting.work.clone(),
         caches: lasting.caches.clone(),
         catalog: catalog.clone(),
-        templates: Some(TemplateSource::new(templates.clone().recipient())),
+        templates: Some(templates.clone()),
         outbound: outbound.clone(),
         metrics: metrics.clone(),
     }
@@ -304,15 +304,17 @@ fn job_deps(
     }
 }
 
-/// The template registry, the place of what reads variables for it, and the janitor.
+/// The template registry, and its garbage collector.
 fn start_templates(
-    deps: &Arc<templates::Deps>,
+    context: &Arc<TemplateContext>,
+    lasting: &Lasting,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
-) -> (Addr<TemplateRegistry>, ReaderPlace) {
-    control_thread.spawn(Janitor::new(Arc::clone(deps)).run(stopping.clone()));
-    let registry = TemplateRegistry::new(Arc::clone(deps), config.jobs.mailbox_limit);
-    (start_on(control_thread, registry), deps.reader())
+) -> Addr<TemplateRegistry> {
+    let registry = TemplateRegistry::new(context.clone(), lasting.index.clone(), config.jobs.mailbox_limit);
+    let registry = start_on(control_thread, registry);
+    control_thread.spawn(GarbageCollector::new(context.clone(), &registry).run(stopping.clone()));
+    registry
 }
 
 /// The registry, with what the journal says is unfinished, the sweeper, and what erases deleted accounts.

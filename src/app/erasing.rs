@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::Addr;
+use actix::{Actor as _, Addr};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::lasting::Lasting;
-use super::{AppError, templates};
+use super::{AppError, template_context};
 use crate::accounts::deleted::{self, DeletedAccount};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -19,8 +19,8 @@ use crate::jobs::store::journal::Journal;
 use crate::storage::ObjectStore;
 use crate::storage::index::Index;
 use crate::telemetry::metrics::Metrics;
-use crate::templates::changes::delete;
-use crate::templates::registry::context::Deps;
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::messages::DeleteAccountTemplates;
 
 /// Between two looks for what came late.
 const PAUSE: Duration = Duration::from_mins(1);
@@ -41,7 +41,7 @@ pub(super) struct Eraser {
     index: Arc<dyn Index>,
     store: Arc<dyn ObjectStore>,
     journal: Journal,
-    templates: Arc<Deps>,
+    templates: Addr<TemplateRegistry>,
     /// That of the running service, if one runs.
     registry: Option<Addr<JobRegistry>>,
     /// Tells of deletions.
@@ -50,7 +50,12 @@ pub(super) struct Eraser {
 
 impl Eraser {
     /// One that erases what `lasting` holds, as if no service ran.
-    pub fn new(lasting: &Lasting, journal: Journal, templates: Arc<Deps>, deletions: Arc<Notify>) -> Self {
+    pub fn new(
+        lasting: &Lasting,
+        journal: Journal,
+        templates: Addr<TemplateRegistry>,
+        deletions: Arc<Notify>,
+    ) -> Self {
         let (index, store) = (lasting.index.clone(), lasting.store.clone());
         Self { index, store, journal, templates, registry: None, deletions }
     }
@@ -100,7 +105,7 @@ impl Eraser {
         let (store, registry) = (self.store.as_ref(), self.registry.as_ref());
         // Jobs first: a preview that runs uses a template.
         let jobs = purge::erase_jobs(&self.journal, store, registry, account).await?;
-        let templates = delete::remove_all(&self.templates, account).await?;
+        let templates = self.templates.send(DeleteAccountTemplates(account)).await??;
         deleted::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
         Ok(Erased { jobs, templates })
     }
@@ -114,9 +119,10 @@ pub async fn erase_deleted(config: &Config) -> Result<Erased, AppError> {
     let metrics = Metrics::new();
     let lasting = Lasting::open(config, &metrics).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let deps = Arc::new(templates(config, &lasting, &clock, &metrics));
+    let context = Arc::new(template_context(config, &lasting, &clock, &metrics));
+    let templates = TemplateRegistry::new(context, lasting.index.clone(), config.jobs.mailbox_limit).start();
     let journal = Journal::new(lasting.index.clone(), &config.jobs);
-    let swept = Eraser::new(&lasting, journal, deps, Arc::default()).sweep().await;
+    let swept = Eraser::new(&lasting, journal, templates, Arc::default()).sweep().await;
     lasting.index.close().await;
     swept
 }

@@ -21,8 +21,7 @@ use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
-use crate::templates::cache::source::TemplateSource;
-use crate::templates::registry::variables::ReaderPlace;
+use crate::templates::registry::{TemplateContext, TemplateReader};
 use crate::workers::{Programs, Starter, landlock};
 
 /// What engines stand on.
@@ -38,7 +37,7 @@ pub struct Basis {
     /// The engines to be started.
     pub catalog: Arc<Catalog>,
     /// Where saved templates come from; nowhere, for who has none.
-    pub templates: Option<TemplateSource>,
+    pub templates: Option<TemplateReader>,
     /// Where documents are delivered by, and where pages reach what is allowed.
     pub outbound: Outbound,
     /// Where all of it is counted.
@@ -125,9 +124,9 @@ impl Engines {
 }
 
 impl Engines {
-    /// Does ahead what a service wants beside renders: foreign programs are prepared, and templates have their reader.
-    pub fn prepare(&self, reader: &ReaderPlace) {
-        reader.take(Arc::new(self.linter.clone()));
+    /// Does ahead what a service wants beside renders: foreign programs are prepared, and the variables of templates are found.
+    pub fn prepare(&self, templates: &TemplateContext) {
+        templates.set_variable_reader(Arc::new(self.linter.clone()));
         actix::spawn(self.programs.clone().prepare());
     }
 }

@@ -131,13 +131,13 @@ impl VariableReader for Linter {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
             Ok(Some(report)) if !template.0.is_office() || report.faults.is_empty() => {
-                report.variables.map_or(Reading::Untellable, Reading::Paths)
+                report.variables.map_or(Reading::Unreadable, Reading::Paths)
             }
-            Ok(Some(_)) => Reading::Untellable,
+            Ok(Some(_)) => Reading::Unreadable,
             Ok(None) => Reading::NotInTime,
             Err(why) => {
                 tracing::debug!(error = why, "a template's variables are not told");
-                Reading::Untellable
+                Reading::Unreadable
             }
         }
     }

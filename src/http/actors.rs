@@ -27,15 +27,29 @@ where
     M: Message<Result = Result<T, Problem>> + Send + 'static,
     T: Send + 'static,
 {
+    let sent = async {
+        match actor.send(message).await {
+            Ok(answer) => answer,
+            Err(MailboxError::Closed | MailboxError::Timeout) => Err(stopping()),
+        }
+    };
+    bounded(state, sent).await
+}
+
+/// Does `work` as one of the `jobs.mailbox_limit` requests that may be handled at once.
+///
+/// # Errors
+/// Its own problem; `overloaded` when too many requests are being handled.
+pub(in crate::http) async fn bounded<T>(
+    state: &HttpState,
+    work: impl Future<Output = Result<T, Problem>>,
+) -> Result<T, Problem> {
     let Ok(_permit) = state.questions.try_acquire() else {
         let limit = state.config.jobs.mailbox_limit;
         let detail = format!("More than {limit} requests are being handled (jobs.mailbox_limit); try again.");
         return Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S));
     };
-    match actor.send(message).await {
-        Ok(answer) => answer,
-        Err(MailboxError::Closed | MailboxError::Timeout) => Err(stopping()),
-    }
+    work.await
 }
 
 /// As [`ask`], for the template registry.

@@ -21,7 +21,7 @@ use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
 use crate::storage::presigned_urls::PresignedUrls;
 use crate::telemetry::metrics::Metrics;
-use crate::templates::registry::TemplateRegistry;
+use crate::templates::registry::{TemplateReader, TemplateRegistry};
 
 /// Whether the service can render a document now.
 #[async_trait]
@@ -60,8 +60,10 @@ pub struct JobGate {
 pub struct HttpState {
     /// The job registry.
     pub jobs: JobGate,
-    /// The template registry.
+    /// The template registry: whatever changes templates.
     pub templates: Addr<TemplateRegistry>,
+    /// Reads templates.
+    pub template_reader: TemplateReader,
     /// Authenticates tokens.
     pub accounts: Recipient<Authenticate>,
     /// Rate limit of tokens.

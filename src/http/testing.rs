@@ -40,8 +40,7 @@ use crate::storage::presign::Signer;
 use crate::storage::presigned_urls::OwnPresignedUrls;
 use crate::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
 use crate::telemetry::metrics::Metrics;
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context as templates;
+use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
 
 pub(super) use served::{Served, answer_of, answer_until};
 
@@ -291,11 +290,14 @@ impl TestServer {
         let registry = FakeRegistry { jobs: Arc::clone(&jobs), store: Arc::clone(&store), quota }.start();
         let metrics = Metrics::new();
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
-        let places = (Arc::new(index) as Arc<dyn Index>, Arc::clone(&store));
+        let index: Arc<dyn Index> = Arc::new(index);
+        let places = (Arc::clone(&index), Arc::clone(&store));
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
-        let templates = templates::Deps::new(time, places, &config, metrics.templates.clone());
+        let templates = TemplateContext::new(time, places, &config, metrics.templates.clone());
+        let templates = Arc::new(templates);
         let state = HttpState {
-            templates: TemplateRegistry::new(Arc::new(templates), 64).start(),
+            templates: TemplateRegistry::new(Arc::clone(&templates), index, 64).start(),
+            template_reader: TemplateReader::new(templates),
             jobs: JobGate {
                 init: registry.clone().into(),
                 repeat: registry.clone().into(),

@@ -33,7 +33,8 @@ use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
-use crate::templates::cache::source::{TemplateSource, TemplateUse};
+use crate::templates::cache::source::TemplateUse;
+use crate::templates::registry::TemplateReader;
 
 pub use deliveries::Deliveries;
 
@@ -45,7 +46,7 @@ pub struct Parts {
     /// Where inputs come from and the document goes.
     pub store: Arc<dyn ObjectStore>,
     /// Where saved templates come from; nowhere, for who has none.
-    pub templates: Option<TemplateSource>,
+    pub templates: Option<TemplateReader>,
     /// Uploaded archives unpacked at once: each is held in memory.
     pub unpacking: Arc<Semaphore>,
     /// What can become what, and by whom.

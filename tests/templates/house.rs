@@ -1,4 +1,4 @@
-//! A template registry with its janitor over the real index and store, on the test's own thread.
+//! A template registry with its garbage collector over the real index and store, on the test's own thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,18 +14,15 @@ use platen::problem::{Code, Problem};
 use platen::storage::folder::DataDir;
 use platen::storage::{CountedUpload, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
-use platen::templates::cache::source::{LoadTemplate, Loaded, TemplateUse};
-use platen::templates::registry::TemplateRegistry;
-use platen::templates::registry::context::Deps;
+use platen::templates::cache::source::{Loaded, TemplateUse};
 use platen::templates::registry::messages::{
-    CloneTemplate, CloseTemplateUpload, DeleteTemplate, GetTemplate, InitTemplate, OpenTemplateUpload,
-    PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate,
-    WriteIndexHtml,
+    CloneTemplate, CloseTemplateUpload, DeleteTemplate, InitTemplate, PreviewJob, PreviewJobs, SaveTemplate,
+    Shown, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate, WriteIndexHtml,
 };
 use platen::templates::registry::record::Permissions;
-use platen::templates::registry::variables::ReaderPlace;
 use platen::templates::registry::view::TemplateView;
-use platen::templates::repair::garbage_collector::{Janitor, Tidied};
+use platen::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
+use platen::templates::repair::garbage_collector::{GarbageCollector, Swept};
 
 use serde_json::value::RawValue;
 
@@ -40,10 +37,11 @@ pub type Answer<T> = Result<T, Code>;
 pub struct House {
     pub places: Places,
     pub registry: Addr<TemplateRegistry>,
-    pub reader: ReaderPlace,
+    pub context: Arc<TemplateContext>,
+    pub reader: TemplateReader,
     pub clock: Arc<FixedClock>,
     pub metrics: Metrics,
-    pub janitor: Janitor,
+    pub collector: GarbageCollector,
     pub account: AccountId,
     pub quota: Arc<StorageQuota>,
     /// Whether the disk of the index is.
@@ -73,12 +71,25 @@ impl House {
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
         let limit = config.accounts.stored_bytes_limit;
         let quota = StorageQuota::load(places.index.as_ref(), limit).await.unwrap();
-        let deps = Deps::new(time, both, &config, metrics.templates.clone()).counting(quota.clone());
-        let deps = Arc::new(deps);
-        let reader = deps.reader();
-        let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
-        let (janitor, account) = (Janitor::new(deps), AccountId::generate());
-        Self { places, registry, reader, clock, metrics, janitor, account, quota, is_full, root: None }
+        let context = TemplateContext::new(time, both, &config, metrics.templates.clone());
+        let context = Arc::new(context.with_quota(quota.clone()));
+        let reader = TemplateReader::new(Arc::clone(&context));
+        let registry = TemplateRegistry::new(Arc::clone(&context), Arc::clone(&places.index), 1_000).start();
+        let collector = GarbageCollector::new(Arc::clone(&context), &registry);
+        let account = AccountId::generate();
+        Self {
+            places,
+            registry,
+            context,
+            reader,
+            clock,
+            metrics,
+            collector,
+            account,
+            quota,
+            is_full,
+            root: None,
+        }
     }
 
     /// Where an object lies, in a house that has a folder of its own.
@@ -96,11 +107,7 @@ impl House {
         T: Send + 'static,
         TemplateRegistry: Handler<M>,
     {
-        let answer = self.registry.send(message).await.unwrap();
-        answer.map_err(|problem| {
-            assert_ne!(problem.code, Code::Internal, "{problem:?}");
-            problem.code
-        })
+        code_of(self.registry.send(message).await.unwrap())
     }
 
     /// A new template.
@@ -110,13 +117,12 @@ impl House {
 
     /// An upload that is begun.
     pub async fn opened(&self, template: TemplateId) -> CountedUpload {
-        let account = self.account;
-        self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await.unwrap()
+        self.reader.stage_upload(self.of(template), 1 << 24).await.unwrap()
     }
 
     pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> Answer<()> {
         let account = self.account;
-        let mut upload = self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await?;
+        let mut upload = code_of(self.reader.stage_upload(self.of(template), 1 << 24).await)?;
         upload.count(bytes.len()).map_err(|problem| problem.code)?;
         upload.write(bytes.into()).await.unwrap();
         self.ask(CloseTemplateUpload { account, template, upload }).await
@@ -168,7 +174,7 @@ impl House {
     }
 
     pub async fn get(&self, template: TemplateId) -> Answer<TemplateView> {
-        self.ask(GetTemplate(self.of(template))).await
+        code_of(self.reader.get(self.of(template)).await)
     }
 
     pub async fn rewrite(&self, template: TemplateId, text: &str) -> Answer<()> {
@@ -178,7 +184,7 @@ impl House {
 
     pub async fn load(&self, template: TemplateId) -> Answer<Loaded> {
         let account = self.account;
-        self.ask(LoadTemplate(TemplateUse { account, template, preview: false })).await
+        code_of(self.reader.load(TemplateUse { account, template, preview: false }).await)
     }
 
     /// The text of the entry, as a render gets it.
@@ -206,17 +212,25 @@ impl House {
     }
 
     /// Sweeps until there is nothing to do; what was done.
-    pub async fn sweep(&mut self) -> Tidied {
-        let mut done = Tidied::default();
+    pub async fn sweep(&mut self) -> Swept {
+        let mut done = Swept::default();
         loop {
-            let tidied = self.janitor.sweep().await.unwrap();
-            if tidied == Tidied::default() {
+            let swept = self.collector.sweep().await.unwrap();
+            if swept == Swept::default() {
                 return done;
             }
-            done.unfinished += tidied.unfinished;
-            done.orphans += tidied.orphans;
+            done.unfinished += swept.unfinished;
+            done.orphans += swept.orphans;
         }
     }
+}
+
+/// The answer with the code of its problem, which is none of the service's own.
+pub fn code_of<T>(answer: Result<T, Problem>) -> Answer<T> {
+    answer.map_err(|problem| {
+        assert_ne!(problem.code, Code::Internal, "{problem:?}");
+        problem.code
+    })
 }
 
 /// What an owner says of a template.

@@ -5,8 +5,8 @@
 mod crash;
 mod damage;
 mod full_index;
+mod garbage_collector;
 mod house;
-mod janitor;
 #[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;

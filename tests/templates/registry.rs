@@ -3,11 +3,11 @@
 use futures_util::future::{join_all, try_join_all};
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::problem::{Code, Problem};
-use platen::templates::cache::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::cache::source::{Loaded, TemplateUse};
 use platen::templates::registry::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate};
 use platen::templates::registry::record::Permissions::{Private, Public};
 
-use crate::house::{Answer, House, info};
+use crate::house::{Answer, House, code_of, info};
 use crate::service::PATIENCE;
 use crate::world::archive_of;
 
@@ -288,7 +288,7 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
     }
     for preview in [false, true] {
         let wanted = TemplateUse { account: house.account, template: private, preview };
-        assert_eq!(house.ask(LoadTemplate(wanted)).await.unwrap_err(), Code::TemplateNotFound);
+        assert_eq!(code_of(house.reader.load(wanted).await).unwrap_err(), Code::TemplateNotFound);
     }
     assert_eq!(house.copy(private).await.unwrap_err(), Code::TemplateNotFound);
 

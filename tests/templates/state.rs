@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use platen::clock::{Clock, FixedClock, SystemClock};
+use actix::Actor as _;
+use platen::clock::{Clock as _, FixedClock, SystemClock};
 use platen::config::Config;
 use platen::storage::deletion_log::Replay;
 use platen::storage::disk::DiskStore;
@@ -12,9 +13,9 @@ use platen::storage::folder::DataDir;
 use platen::storage::index::{Entry, Index, SledIndex, WriteBatch};
 use platen::storage::{Folder, ObjectStore, StorageKey, quota, record};
 use platen::telemetry::metrics::Metrics;
-use platen::templates::registry::context::Deps;
 use platen::templates::registry::record::TemplateRecord;
-use platen::templates::repair::garbage_collector::{Janitor, Tidied};
+use platen::templates::registry::{TemplateContext, TemplateRegistry};
+use platen::templates::repair::garbage_collector::{GarbageCollector, Swept};
 use platen::templates::repair::rebuild::rebuild;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -105,19 +106,22 @@ impl Places {
         Self { index: Arc::new(index), store }
     }
 
-    /// What the registry and the janitor work with, at the time of `clock`.
-    pub fn deps(&self, clock: Arc<dyn Clock>, config: &Config) -> Arc<Deps> {
-        let places = (Arc::clone(&self.index), Arc::clone(&self.store));
-        Arc::new(Deps::new(clock, places, config, Metrics::new().templates))
-    }
-
     /// Sweeps as a service does two hours later.
     pub async fn sweep(&self) {
         let mut replay = Replay::default();
         while replay.sweep(self.index.as_ref(), self.store.as_ref()).await.unwrap() > 0 {}
-        let clock = Arc::new(FixedClock::at(SystemClock.now().plus_ms(LATER_MS)));
-        let mut janitor = Janitor::new(self.deps(clock, &Config::default()));
-        while janitor.sweep().await.unwrap() != Tidied::default() {}
+        let (index, store) = (Arc::clone(&self.index), Arc::clone(&self.store));
+        let sweeps = async move {
+            let clock = Arc::new(FixedClock::at(SystemClock.now().plus_ms(LATER_MS)));
+            let places = (Arc::clone(&index), store);
+            let context = TemplateContext::new(clock, places, &Config::default(), Metrics::new().templates);
+            let context = Arc::new(context);
+            let registry = TemplateRegistry::new(Arc::clone(&context), index, 1_000).start();
+            let mut collector = GarbageCollector::new(context, &registry);
+            while collector.sweep().await.unwrap() != Swept::default() {}
+        };
+        // The registry ends with its system, and lets go of the index.
+        tokio::task::spawn_blocking(|| actix::System::new().block_on(sweeps)).await.unwrap();
     }
 
     /// All records of templates.

@@ -39,7 +39,7 @@ impl VariableReader for Reader {
         }
         self.places.acquire().await.unwrap().forget();
         let text = String::from_utf8(site.page().unwrap().to_vec()).unwrap();
-        if text.contains("fault") { Reading::Untellable } else { Reading::Paths(vec![text]) }
+        if text.contains("fault") { Reading::Unreadable } else { Reading::Paths(vec![text]) }
     }
 }
 
@@ -53,7 +53,7 @@ impl House {
 async fn what_nobody_had_time_to_tell_is_told_to_who_reads_it() {
     let house = House::build(|_| {}).await;
     let reader = Reader::new(100);
-    house.reader.take(Arc::clone(&reader) as Arc<dyn VariableReader>);
+    house.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
     let template = house.saved("one", Private).await;
     let told = house.variables(template).await.unwrap();
     reader.is_busy.store(true, Ordering::Relaxed);
@@ -79,7 +79,7 @@ async fn nobody_waits_for_a_place_to_pack_while_variables_are_told() {
     .await;
     let (template, other) = (house.saved("one", Private).await, house.uploaded("other").await);
     let reader = Reader::new(0);
-    house.reader.take(Arc::clone(&reader) as Arc<dyn VariableReader>);
+    house.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
     let unzip = async {
         reader.asked.acquire().await.unwrap().forget();
         let unzipped = house.unzip(other).await;
@@ -98,7 +98,7 @@ async fn without_a_reader_nothing_is_loaded_for_it_and_a_later_one_tells() {
     let before = house.hits_and_misses();
     assert_eq!(house.variables(template).await, None);
     assert_eq!(house.hits_and_misses(), before, "nothing was loaded in vain");
-    house.reader.take(Reader::new(1) as Arc<dyn VariableReader>);
+    house.context.set_variable_reader(Reader::new(1) as Arc<dyn VariableReader>);
     let told = house.variables(template).await.expect("it is told");
     assert!(told[0].contains("one"), "{told:?}");
 }

@@ -233,8 +233,8 @@ async fn variables_are_told_aside_or_not_at_all() {
     let told = linter.variables(account, (TemplateKind::Framework, &files), limit).await;
     assert_eq!(told, Reading::Paths(vec!["b.c".to_owned()]));
     let faulty = site(&[("index.html", "<% if { %>")]);
-    assert_eq!(linter.variables(account, (TemplateKind::Html, &faulty), limit).await, Reading::Untellable);
-    assert_eq!(linter.variables(account, (TemplateKind::Pptx, &files), limit).await, Reading::Untellable);
+    assert_eq!(linter.variables(account, (TemplateKind::Html, &faulty), limit).await, Reading::Unreadable);
+    assert_eq!(linter.variables(account, (TemplateKind::Pptx, &files), limit).await, Reading::Unreadable);
     let no_time = Duration::from_millis(1);
     let begun = Instant::now();
     assert_eq!(linter.variables(account, (TemplateKind::Html, &files), no_time).await, Reading::NotInTime);

@@ -19,7 +19,7 @@ use crate::jobs::messages::{Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
-use crate::templates::cache::source::{CheckTemplate, TemplateUse};
+use crate::templates::cache::source::TemplateUse;
 
 /// The job that a body asks for, as far as it is valid; errors are kept with the members.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ pub(in crate::http) async fn check_template(
 ) -> Result<(), Problem> {
     let Some(template) = spec.template else { return Ok(()) };
     let wanted = TemplateUse { account, template, preview: spec.preview };
-    actors::ask_templates(state, CheckTemplate(wanted)).await
+    actors::bounded(state, state.template_reader.check(wanted)).await
 }
 
 /// Reads the delivery URL by either of its names.

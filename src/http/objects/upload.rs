@@ -18,7 +18,7 @@ use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
 use crate::storage::{CountedUpload, StorageKey, StoreError};
-use crate::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use crate::templates::registry::messages::{CloseTemplateUpload, TemplateRef};
 
 /// What the presigned URL of an upload names.
 #[derive(Clone, Copy)]
@@ -35,7 +35,8 @@ impl Destination {
                     .await
             }
             Self::Template(account, template) => {
-                actors::ask_templates(state, OpenTemplateUpload { account, template, limit_bytes }).await
+                let of = TemplateRef { account, template };
+                actors::bounded(state, state.template_reader.stage_upload(of, limit_bytes)).await
             }
         }
     }

@@ -10,7 +10,6 @@ use crate::http::actors;
 use crate::http::objects::presigned_url;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::registry::messages::LocateArchive;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ArchiveAddress)]
@@ -30,7 +29,6 @@ pub(in crate::http) async fn address(
     NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
 ) -> HandlerResult {
-    let message = LocateArchive(of);
-    let key = actors::ask_templates(&state, message).await?;
+    let key = actors::bounded(&state, state.template_reader.archive(of)).await?;
     Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

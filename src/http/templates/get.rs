@@ -9,7 +9,6 @@ use super::view::TemplateBody;
 use crate::http::actors;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::templates::registry::messages::GetTemplate;
 
 /// Look at a saved template, yours or a public one.
 #[utoipa::path(
@@ -18,7 +17,6 @@ use crate::templates::registry::messages::GetTemplate;
     responses((status = 200, description = "The template", body = TemplateBody)),
 )]
 pub(in crate::http) async fn get(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let message = GetTemplate(of);
-    let template = actors::ask_templates(&state, message).await?;
+    let template = actors::bounded(&state, state.template_reader.get(of)).await?;
     Ok(HttpResponse::Ok().json(view::whole(&state, of.account, &template)))
 }

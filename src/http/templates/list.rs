@@ -16,7 +16,7 @@ use crate::http::problem::HandlerResult;
 use crate::http::query::{self, Query};
 use crate::http::state::HttpState;
 use crate::problem::Problem;
-use crate::templates::registry::list::{ListTemplates, TemplateFilter};
+use crate::templates::registry::list::{TemplateFilter, TemplateQuery};
 
 /// A page; `nextCursor` is null on the last one.
 #[derive(Serialize, ToSchema)]
@@ -46,13 +46,14 @@ pub(in crate::http) async fn list(
     state: Data<HttpState>,
     request: HttpRequest,
 ) -> HandlerResult {
-    let page = actors::ask_templates(&state, read(&request, caller.0)?).await?;
+    let query = read(&request, caller.0)?;
+    let page = actors::bounded(&state, state.template_reader.list(query)).await?;
     let items = page.items.iter().map(|template| view::summary(&state, caller.0, template)).collect();
     let next_cursor = page.next.map(|last| query::cursor(last.0));
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor }))
 }
 
-fn read(request: &HttpRequest, account: AccountId) -> Result<ListTemplates, Problem> {
+fn read(request: &HttpRequest, account: AccountId) -> Result<TemplateQuery, Problem> {
     let mut query = Query::of(request);
     let filter = TemplateFilter {
         kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),
@@ -60,5 +61,5 @@ fn read(request: &HttpRequest, account: AccountId) -> Result<ListTemplates, Prob
         text: query.read("q", "one text", |text| Some(text.to_lowercase())),
     };
     let (limit, before) = query.page()?;
-    Ok(ListTemplates { account, filter, before: before.map(TemplateId), limit })
+    Ok(TemplateQuery { account, filter, before: before.map(TemplateId), limit })
 }

@@ -1,6 +1,6 @@
-//! Unpacked packages in memory, and how renders get them: `source` loads a job's template, for `pipeline` and `engines`.
+//! Unpacked packages in memory, and how renders get them: `source` loads a template's files.
 //!
-//! Calls `package`; `registry` and `changes` call it.
+//! Calls `package`; `registry` (its reader) and `changes` call it.
 
 mod content;
 pub mod source;

@@ -1,32 +1,17 @@
 //! What renders get of a template: its files, from the content cache.
 
-use std::sync::Arc;
-
-use actix::prelude::*;
-
 pub use super::content::Loaded;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::reach::Reach;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
 use crate::templates::package::Package;
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context::{Deps, lost};
+use crate::templates::registry::context::TemplateContext;
 use crate::templates::registry::record::{Content, TemplateRecord};
-use crate::templates::registry::refusal;
+use crate::templates::registry::{blocking, refusal};
 
-/// How often a package is looked for anew that a change took away between two looks.
+/// How often a package is looked for that a change deleted between the look at the record and the look at the store.
 const ATTEMPTS: usize = 4;
-
-/// Asks whether a template may be rendered.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<(), Problem>")]
-pub struct CheckTemplate(pub TemplateUse);
-
-/// Asks for the files of a template.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<Loaded, Problem>")]
-pub struct LoadTemplate(pub TemplateUse);
 
 /// Who wants to render which template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,56 +24,18 @@ pub struct TemplateUse {
     pub preview: bool,
 }
 
-/// Where the pipeline gets templates from.
-#[derive(Clone)]
-pub struct TemplateSource(Recipient<LoadTemplate>);
-
-impl TemplateSource {
-    /// What `registry` has.
-    #[must_use]
-    pub fn new(registry: Recipient<LoadTemplate>) -> Self {
-        Self(registry)
-    }
-
-    /// The files of a template, as they are now.
-    ///
-    /// # Errors
-    /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
-    pub async fn load(&self, wanted: TemplateUse) -> Result<Loaded, Problem> {
-        self.0.send(LoadTemplate(wanted)).await.unwrap_or_else(|error| Err(Problem::internal(error)))
-    }
-}
-
-impl Handler<CheckTemplate> for TemplateRegistry {
-    type Result = ResponseFuture<Result<(), Problem>>;
-
-    fn handle(&mut self, message: CheckTemplate, _: &mut Self::Context) -> Self::Result {
-        let deps = Arc::clone(&self.deps);
-        Box::pin(async move { usable(&deps, message.0).await.map(drop) })
-    }
-}
-
-impl Handler<LoadTemplate> for TemplateRegistry {
-    type Result = ResponseFuture<Result<Loaded, Problem>>;
-
-    fn handle(&mut self, message: LoadTemplate, _: &mut Self::Context) -> Self::Result {
-        let deps = Arc::clone(&self.deps);
-        Box::pin(async move { present(&deps, message.0).await.map(|(_, loaded)| loaded) })
-    }
-}
-
 /// The content of a template as it is now, and its unpacked files.
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
 pub(in crate::templates) async fn present(
-    deps: &Deps,
+    context: &TemplateContext,
     wanted: TemplateUse,
 ) -> Result<(Content, Loaded), Problem> {
     let mut attempts = 1;
     loop {
-        let (record, content) = usable(deps, wanted).await?;
-        match load(deps, &record, &content).await {
+        let (record, content) = usable(context, wanted).await?;
+        match load(context, &record, &content).await {
             Ok(loaded) => {
                 let own = record.account == wanted.account;
                 let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
@@ -96,25 +43,25 @@ pub(in crate::templates) async fn present(
                 return Ok((content, Loaded { version, ..loaded.reaching(reach) }));
             }
             // A change has replaced it since; the record names another one now.
-            Err(LoadFault::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
-            Err(fault) => return Err(fault.into()),
+            Err(LoadError::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
 /// Why a package is not there.
-pub(in crate::templates) enum LoadFault {
+pub(in crate::templates) enum LoadError {
     /// The store has none.
     Gone(StoreError),
     /// Anything else.
     Other(Problem),
 }
 
-impl From<LoadFault> for Problem {
-    fn from(fault: LoadFault) -> Self {
-        match fault {
-            LoadFault::Gone(error) => lost(error),
-            LoadFault::Other(problem) => problem,
+impl From<LoadError> for Problem {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Gone(error) => refusal::lost(error),
+            LoadError::Other(problem) => problem,
         }
     }
 }
@@ -122,45 +69,56 @@ impl From<LoadFault> for Problem {
 /// The unpacked files of a template.
 ///
 /// # Errors
-/// See [`LoadFault`].
+/// See [`LoadError`].
 pub(in crate::templates) async fn load(
-    deps: &Deps,
+    context: &TemplateContext,
     record: &TemplateRecord,
     content: &Content,
-) -> Result<Loaded, LoadFault> {
-    load_package(deps, record.account, (content, record.package(content))).await
+) -> Result<Loaded, LoadError> {
+    load_package(context, record.account, (content, record.package(content))).await
 }
 
 /// The unpacked files of a template of `account` whose content lies under `key`.
 ///
 /// # Errors
-/// See [`LoadFault`].
+/// See [`LoadError`].
 pub(in crate::templates) async fn load_package(
-    deps: &Deps,
+    context: &TemplateContext,
     account: AccountId,
     (content, key): (&Content, StorageKey),
-) -> Result<Loaded, LoadFault> {
-    deps.cache.get(content.object, unpack(deps, account, key)).await
+) -> Result<Loaded, LoadError> {
+    context.cache.get(content.object, unpack(context, account, key)).await
 }
 
-async fn unpack(deps: &Deps, account: AccountId, key: StorageKey) -> Result<Loaded, LoadFault> {
-    let _place = deps.room.load(account).await.map_err(LoadFault::Other)?;
-    let bytes = deps.store.get(&key, u64::MAX).await.map_err(|error| match error {
-        StoreError::NotFound(_) => LoadFault::Gone(error),
+/// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. The place is the thread's, so
+/// cancelled renders never hold more archives in memory than there are places.
+async fn unpack(context: &TemplateContext, account: AccountId, key: StorageKey) -> Result<Loaded, LoadError> {
+    let place = context.unpacking.for_render(account).await;
+    let bytes = context.store.get(&key, u64::MAX).await.map_err(|error| match error {
+        StoreError::NotFound(_) => LoadError::Gone(error),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
-            LoadFault::Other(error.into())
+            LoadError::Other(error.into())
         }
     })?;
-    // What a look for templates among the files costs belongs there as well.
-    let read = move || Package::reopen(&bytes).map(Loaded::kept);
-    let read = tokio::task::spawn_blocking(read).await;
-    let loaded = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
-    loaded.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))
+    let reopen = move || {
+        let loaded = Package::reopen(&bytes).map(Loaded::kept);
+        drop((bytes, place));
+        loaded
+    };
+    let loaded = blocking::run(reopen).await.map_err(LoadError::Other)?;
+    loaded.map_err(|error| LoadError::Other(Problem::internal(format!("{key}: {error}"))))
 }
 
-async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Content), Problem> {
+/// The record and content of a template that may be rendered.
+///
+/// # Errors
+/// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
+pub(in crate::templates) async fn usable(
+    context: &TemplateContext,
+    wanted: TemplateUse,
+) -> Result<(TemplateRecord, Content), Problem> {
     let TemplateUse { account, template, preview } = wanted;
-    let record = deps.index.usable(account, template).await?;
+    let record = context.index.usable(account, template).await?;
     let record = if preview {
         record.ok_or_else(|| refusal::not_found(template))
     } else {

@@ -3,75 +3,78 @@
 use actix::prelude::*;
 use bytes::Bytes;
 
-use super::commit::Changing;
+use super::commit::PendingChange;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::{StoreError, TemplatePart};
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context::{Deps, by_size, lost};
 use crate::templates::registry::info_object::InfoObject;
 use crate::templates::registry::messages::{CloneTemplate, TemplateRef};
 use crate::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
-use crate::templates::registry::refusal;
+use crate::templates::registry::writer::TemplateWriter;
+use crate::templates::registry::{TemplateRegistry, blocking, refusal};
 
 impl Handler<CloneTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
 
-    fn handle(&mut self, message: CloneTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change(("clone", message.0.account), move |deps| async move { copy(&deps, message.0).await })
+    fn handle(&mut self, message: CloneTemplate, ctx: &mut Self::Context) -> Self::Result {
+        let clone = move |writer| async move { copy(&writer, message.0).await };
+        self.change(ctx, ("clone", message.0.account), clone)
     }
 }
 
 /// How often a copy is begun anew because the original changed under it.
 const ATTEMPTS: usize = 4;
 
-async fn copy(deps: &Deps, of: TemplateRef) -> Result<TemplateId, Problem> {
+async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Problem> {
     let mut attempts = 1;
     loop {
-        let record = deps.index.usable(of.account, of.template).await?;
+        let record = writer.context.index.usable(of.account, of.template).await?;
         let original = refusal::saved(record, of.template)?;
-        // Not in the original's turn: a crowd that clones a public template must not keep its owner waiting.
-        match copy_as_it_is(deps, of, &original).await {
+        // Without the original's lock: a crowd that clones a public template must not keep its owner waiting.
+        match copy_as_it_is(writer, of, &original).await {
             Err(StoreError::NotFound(_)) if attempts < ATTEMPTS => attempts += 1,
-            copied => return copied.map_err(lost)?,
+            copied => return copied.map_err(refusal::lost)?,
         }
     }
 }
 
 /// Copies the template as its record says; the outer error is the store's.
 async fn copy_as_it_is(
-    deps: &Deps,
+    writer: &TemplateWriter,
     of: TemplateRef,
     original: &TemplateRecord,
 ) -> Result<Result<TemplateId, Problem>, StoreError> {
     let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
-    // The janitor looks at what nobody changes.
-    let _turn = deps.turns.of(record.id).await;
-    let mut changing = Changing::begin(deps, of.account, &[]);
+    // The sweep deletes objects that no record names, unless their template is locked.
+    let lock = match writer.lock([record.id]).await {
+        Ok(lock) => lock,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let mut change = PendingChange::begin(writer, lock, of.account, &[]);
     let (Some(content), Some(previews), Some(info)) = (&original.content, original.previews, &original.info)
     else {
         return Ok(Err(Problem::internal("a saved template without its parts")));
     };
     let (object, copy_of) = (ObjectId::generate(), Some(content.version()));
     let copied = Content { id: record.id, object, copy_of, ..content.clone() };
-    changing.copy(&original.package(content), record.package(&copied)).await?;
+    change.copy(&original.package(content), record.package(&copied)).await?;
     record.content = Some(copied);
-    record.previews = Some(copy_previews(&mut changing, original, &record, previews).await?);
+    record.previews = Some(copy_previews(&mut change, original, &record, previews).await?);
 
     let former = original.key(info.object, TemplatePart::Info);
-    let info_bytes = deps.store.get(&former, u64::MAX).await?;
+    let info_bytes = writer.context.store.get(&former, u64::MAX).await?;
     let permissions = Permissions::Private;
     record.info = Some(Info { object: ObjectId::generate(), permissions, ..info.clone() });
-    Ok(finish(changing, record, info_bytes).await)
+    Ok(finish(change, record, info_bytes).await)
 }
 
 async fn copy_previews(
-    changing: &mut Changing<'_>,
+    change: &mut PendingChange<'_>,
     original: &TemplateRecord,
     record: &TemplateRecord,
     Previews { png, pdf }: Previews,
 ) -> Result<Previews, StoreError> {
-    // Jobs of another account are nobody's business here.
+    // The ids of another account's jobs are not passed on.
     let is_own = original.account == record.account;
     let copy = |preview: Preview| Preview {
         object: ObjectId::generate(),
@@ -82,22 +85,23 @@ async fn copy_previews(
     for (from, to, part) in
         [(png, copies.png, TemplatePart::PngPreview), (pdf, copies.pdf, TemplatePart::PdfPreview)]
     {
-        changing.copy(&original.key(from.object, part), record.key(to.object, part)).await?;
+        change.copy(&original.key(from.object, part), record.key(to.object, part)).await?;
     }
     Ok(copies)
 }
 
 async fn finish(
-    mut changing: Changing<'_>,
+    mut change: PendingChange<'_>,
     mut record: TemplateRecord,
     info: Bytes,
 ) -> Result<TemplateId, Problem> {
-    let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
-    let told = info.told();
+    let info = blocking::run_if_large(info.len(), move || InfoObject::read(&info)).await?;
+    let variables = info.variables();
     let InfoObject { sample_data, files, .. } = info;
-    changing.measure(&[], &mut record);
-    InfoObject::new(&record, &sample_data, (files, told)).write(&mut changing).await?;
+    change.measure(&[], &mut record);
+    let (key, bytes) = InfoObject::new(&record, &sample_data, (files, variables)).encode().await?;
+    change.put(key, bytes).await?;
     let id = record.id;
-    changing.commit(&[], record, Vec::new()).await?;
+    change.commit(&[], record, Vec::new()).await?;
     Ok(id)
 }

@@ -1,47 +1,59 @@
-//! A change of a template: new objects first, then one commit that names them, then those go that it names no more.
+//! A change of a template: new objects first, then one commit that names them, then those are deleted that it names no more.
 //!
-//! Each new object has an id that nothing had before, so that what a failed change takes away again is never what
-//! a later one relies on. Whatever moment the service is killed at, the index names the old objects or the new ones, and all of them are
-//! there. New objects that no commit names, and old ones that a crash kept from going, are swept.
+//! Hazard: a kill at any moment, and a change that fails half-way. Each new object has an id that nothing had before, so
+//! whenever the service is killed the index names the old objects or the new ones, and all of them are there; and what a
+//! failed change deletes again is never what a later one relies on. New objects that no commit names, and old ones that a
+//! kill kept from being deleted, are swept.
 //!
-//! What is written counts in the account's storage before it is, so that changes at the same moment have no more room
-//! than one; in the commit the counter moves by what the record counts more or less than those before it.
+//! What is written counts in the account's quota before it is written, so that changes at the same moment get no more than
+//! one would. The counter in the index moves in the commit, by what the record counts more or less than those before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use actix::prelude::*;
 use bytes::Bytes;
 
 use crate::domain::ids::{AccountId, ObjectId};
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
 use crate::storage::{ObjectStore, StorageKey, StoreError, StoredBytes, TemplatePart, deletion_log, quota};
-use crate::templates::registry::context::Deps;
+use crate::templates::registry::TemplateRegistry;
 use crate::templates::registry::index;
+use crate::templates::registry::locks::TemplateLock;
+use crate::templates::registry::messages::CommitChange;
 use crate::templates::registry::record::TemplateRecord;
+use crate::templates::registry::writer::TemplateWriter;
 
-/// The objects of a change under way; dropped before its commit, they go.
-pub(in crate::templates) struct Changing<'a> {
-    deps: &'a Deps,
+/// The objects of a change under way. Dropped before its commit, they are deleted.
+pub(in crate::templates) struct PendingChange<'a> {
+    writer: &'a TemplateWriter,
+    lock: TemplateLock,
     written: Vec<StorageKey>,
     sizes: BTreeMap<ObjectId, u64>,
     stored: StoredBytes,
-    /// There was no room for what was copied.
+    /// The account's quota had no room for what was copied.
     refusal: Option<Problem>,
 }
 
 /// The states before a change; nothing, where the template is new.
 pub(in crate::templates) type Formers<'a> = &'a [&'a TemplateRecord];
 
-impl<'a> Changing<'a> {
-    /// A change of templates of `account` that has written nothing. What `formers` count is free for it: most of it goes.
-    pub fn begin(deps: &'a Deps, account: AccountId, formers: Formers<'_>) -> Self {
-        Self::with(deps, deps.quota.begin(account).replacing(count(formers)))
+impl<'a> PendingChange<'a> {
+    /// A change of templates of `account` under their `lock`, which has written nothing. What `formers` count is free for
+    /// it: most of that is deleted by it.
+    pub fn begin(
+        writer: &'a TemplateWriter,
+        lock: TemplateLock,
+        account: AccountId,
+        formers: Formers<'_>,
+    ) -> Self {
+        Self::with(writer, lock, writer.context.quota.begin(account).replacing(count(formers)))
     }
 
     /// A change to which belongs what counts in `stored`.
-    pub fn with(deps: &'a Deps, stored: StoredBytes) -> Self {
-        Self { deps, written: Vec::new(), sizes: BTreeMap::new(), stored, refusal: None }
+    pub fn with(writer: &'a TemplateWriter, lock: TemplateLock, stored: StoredBytes) -> Self {
+        Self { writer, lock, written: Vec::new(), sizes: BTreeMap::new(), stored, refusal: None }
     }
 
     /// Writes a new object.
@@ -52,16 +64,16 @@ impl<'a> Changing<'a> {
         self.stored.grow(bytes.len() as u64)?;
         self.measured(&key, bytes.len() as u64);
         self.written.push(key);
-        self.deps.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
+        self.writer.context.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
     }
 
-    /// Writes a new object with the content of another one. That there is no room for it is answered by the commit.
+    /// Writes a new object with the content of another one. Where the quota has no room for it, the commit says so.
     ///
     /// # Errors
     /// As the store says it.
     pub async fn copy(&mut self, from: &StorageKey, key: StorageKey) -> Result<(), StoreError> {
         self.written.push(key);
-        let bytes = self.deps.store.copy(from, &key).await?.bytes;
+        let bytes = self.writer.context.store.copy(from, &key).await?.bytes;
         self.measured(&key, bytes);
         if let Err(problem) = self.stored.grow(bytes) {
             self.refusal.get_or_insert(problem);
@@ -75,7 +87,7 @@ impl<'a> Changing<'a> {
         }
     }
 
-    /// Says in the record how large the objects are that it names; one that is not written yet has no size.
+    /// Writes into the record how large the objects are that it names; one that is not written yet has no size.
     pub fn measure(&self, formers: Formers<'_>, record: &mut TemplateRecord) {
         let known = |object: &ObjectId| {
             let before = || formers.iter().find_map(|former| former.sizes.get(object));
@@ -84,8 +96,8 @@ impl<'a> Changing<'a> {
         record.sizes = record.object_ids().filter_map(|object| Some((object, known(&object)?))).collect();
     }
 
-    /// Makes `record` what there is instead of `formers`, of which others than itself are no more: it is durable when
-    /// this answers, and `gone` is deleted, in this order.
+    /// Commits `record` in place of `formers`, of which those with another id are removed. It is durable when this answers;
+    /// then `gone` is deleted, in this order.
     ///
     /// # Errors
     /// `storage_exceeded`, or when the index fails.
@@ -99,46 +111,65 @@ impl<'a> Changing<'a> {
             return Err(refusal);
         }
         self.measure(formers, &mut record);
-        record.look_up_sizes(self.deps.store.as_ref()).await?;
+        record.look_up_sizes(self.writer.context.store.as_ref()).await?;
         record.counted = true;
-        let mut change = index::writing(&record).map_err(Problem::internal)?;
+        let mut batch = index::writing(&record).map_err(Problem::internal)?;
         for used_up in formers.iter().filter(|former| former.id != record.id) {
-            change = change.and(index::removing(used_up));
+            batch = batch.and(index::removing(used_up));
         }
-        self.make(change, (record.account, count(formers), record.stored_bytes()), gone).await
+        self.send(batch, (record.account, count(formers), record.stored_bytes()), gone).await
     }
 
-    /// Removes a template: that is durable when this answers, and `gone` is deleted, in this order.
+    /// Commits that a template is removed. It is durable when this answers; then `gone` is deleted, in this order.
     ///
     /// # Errors
     /// When the index fails.
     pub async fn remove(self, record: &TemplateRecord, gone: Vec<StorageKey>) -> Result<(), Problem> {
-        self.make(index::removing(record), (record.account, record.stored_bytes(), 0), gone).await
+        self.send(index::removing(record), (record.account, record.stored_bytes(), 0), gone).await
     }
 
-    async fn make(
+    async fn send(
         mut self,
-        change: WriteBatch,
+        batch: WriteBatch,
         (account, before, after): (AccountId, u64, u64),
         gone: Vec<StorageKey>,
     ) -> Result<(), Problem> {
-        // What it wrote had the room of what it replaces; what it leaves has none but its own.
-        self.stored = self.deps.quota.begin(account);
+        // What was written had the quota of what it replaces; from the commit on it needs its own.
+        self.stored = self.writer.context.quota.begin(account);
         self.stored.grow(after.saturating_sub(before))?;
-        let delta = quota::signed(after).saturating_sub(quota::signed(before));
-        // A commit that fails may have happened all the same: the sweep finds out.
+        let reserved = std::mem::replace(&mut self.stored, self.writer.context.quota.begin(account));
+        // A commit that is answered with an error may have been written all the same, so its objects are left to the sweep.
         self.written.clear();
-        let (deps, mark) = (self.deps, ObjectId::generate().0);
-        let change = change.and(deletion_log::mark(mark, &gone)).add(quota::counter(account), delta);
-        deps.index.commit(change).await?;
-        std::mem::replace(&mut self.stored, deps.quota.begin(account)).keep(before.saturating_sub(after));
-        let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
-        if !gone.is_empty() {
-            deletion_log::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
-        }
-        // Not before: who had the former record may have loaded it until then.
-        deps.cache.forget(packages);
-        Ok(())
+        let (lock, stored) = (self.lock.clone(), (before, after));
+        self.writer.commit(CommitChange { account, lock, batch, stored, reserved, gone }).await
+    }
+}
+
+impl Handler<CommitChange> for TemplateRegistry {
+    type Result = ResponseFuture<Result<(), Problem>>;
+
+    fn handle(&mut self, message: CommitChange, _: &mut Self::Context) -> Self::Result {
+        let CommitChange { account, lock, batch, stored: (before, after), reserved, gone } = message;
+        let (index, context) = (Arc::clone(&self.index), Arc::clone(&self.context));
+        // Commits of different templates are on their way at the same time: the index brings them to the disk together.
+        Box::pin(async move {
+            let mark = ObjectId::generate().0;
+            let mut batch = batch.and(deletion_log::mark(mark, &gone));
+            if before != after {
+                let delta = quota::signed(after).saturating_sub(quota::signed(before));
+                batch = batch.add(quota::counter(account), delta);
+            }
+            index.commit(batch).await?;
+            reserved.keep(before.saturating_sub(after));
+            let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
+            if !gone.is_empty() {
+                deletion_log::clear(index.as_ref(), context.store.as_ref(), &[(mark, gone)]).await;
+            }
+            // Only now: a render that read the former record may have put its package into the cache until its object was gone.
+            context.cache.forget(packages);
+            drop(lock);
+            Ok(())
+        })
     }
 }
 
@@ -146,16 +177,16 @@ fn count(formers: Formers<'_>) -> u64 {
     formers.iter().map(|former| former.stored_bytes()).sum()
 }
 
-impl Drop for Changing<'_> {
+impl Drop for PendingChange<'_> {
     fn drop(&mut self) {
-        let (written, store) = (std::mem::take(&mut self.written), Arc::clone(&self.deps.store));
+        let (written, store) = (std::mem::take(&mut self.written), Arc::clone(&self.writer.context.store));
         if !written.is_empty() {
             actix::spawn(delete(store, written));
         }
     }
 }
 
-/// The last one first: it tells of all others, and without it nothing can be made of them.
+/// The last one is deleted first: it is the info object, and without it no rebuild takes the others for a template.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
     let keys: Vec<_> = keys.into_iter().rev().collect();
     if let Err(error) = store.delete_all(&keys).await

@@ -1,16 +1,17 @@
-//! Delete: record, files and previews. What renders began with, they finish with.
+//! Delete: the record with its files and previews. A render that has loaded the template finishes with what it has.
 
 use actix::prelude::*;
 
-use super::commit::Changing;
+use super::commit::PendingChange;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 use crate::storage::StorageKey;
 use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context::Deps;
 use crate::templates::registry::index;
-use crate::templates::registry::messages::DeleteTemplate;
+use crate::templates::registry::locks::TemplateLock;
+use crate::templates::registry::messages::{DeleteAccountTemplates, DeleteTemplate};
 use crate::templates::registry::record::TemplateRecord;
+use crate::templates::registry::writer::TemplateWriter;
 
 /// Templates that are looked for at a time.
 const PAGE: usize = 100;
@@ -18,42 +19,52 @@ const PAGE: usize = 100;
 impl Handler<DeleteTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
-    fn handle(&mut self, message: DeleteTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change(("delete", message.0.account), move |deps| async move {
-            let (_turn, record) = deps.own_in_turn(message.0).await?;
-            remove(&deps, &record).await
+    fn handle(&mut self, message: DeleteTemplate, ctx: &mut Self::Context) -> Self::Result {
+        self.change(ctx, ("delete", message.0.account), move |writer| async move {
+            let (lock, record) = writer.lock_own(message.0).await?;
+            remove(&writer, lock, &record).await
         })
     }
 }
 
-/// Removes all templates of an account that was deleted; answers how many.
-///
-/// # Errors
-/// When index or store fail; a repetition goes on.
-pub async fn remove_all(deps: &Deps, account: AccountId) -> Result<u64, Problem> {
+impl Handler<DeleteAccountTemplates> for TemplateRegistry {
+    type Result = ResponseFuture<Result<u64, Problem>>;
+
+    fn handle(&mut self, message: DeleteAccountTemplates, ctx: &mut Self::Context) -> Self::Result {
+        let writer = self.writer(ctx);
+        Box::pin(async move { remove_all(&writer, message.0).await })
+    }
+}
+
+async fn remove_all(writer: &TemplateWriter, account: AccountId) -> Result<u64, Problem> {
     let (mut removed, mut before) = (0, None);
     loop {
-        let page = deps.index.newest(account, before, PAGE).await?;
+        let page = writer.context.index.newest(account, before, PAGE).await?;
         let Some((last, _)) = page.last() else { return Ok(removed) };
         before = Some(*last);
         for (id, _) in page {
-            let _turn = deps.turns.of(id).await;
-            match deps.index.readable(account, id).await? {
-                Some(record) => remove(deps, &record).await?,
-                // Its objects are nobody's then, and are swept.
-                None => deps.index.commit(index::dropping(account, id)).await?,
+            let lock = writer.lock([id]).await?;
+            match writer.context.index.readable(account, id).await? {
+                Some(record) => remove(writer, lock, &record).await?,
+                // Nobody can tell which objects it named; without a record they are swept.
+                None => writer.commit_entries(account, lock, index::dropping(account, id)).await?,
             }
             removed += 1;
         }
     }
 }
 
-/// Removes a template whose turn the caller has.
-pub(in crate::templates) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), Problem> {
-    // The info object is the first to go: without it nothing can be made of the others.
+/// Removes a template under its lock.
+pub(in crate::templates) async fn remove(
+    writer: &TemplateWriter,
+    lock: TemplateLock,
+    record: &TemplateRecord,
+) -> Result<(), Problem> {
+    // The info object comes first: without it no rebuild takes the others for a template.
     let mut gone = record.objects();
     if record.unfinished {
-        gone.push(deps.store.upload_staging().of(&StorageKey::TemplateUpload(record.account, record.id)));
+        let upload = StorageKey::TemplateUpload(record.account, record.id);
+        gone.push(writer.context.store.upload_staging().of(&upload));
     }
-    Changing::begin(deps, record.account, &[record]).remove(record, gone).await
+    PendingChange::begin(writer, lock, record.account, &[record]).remove(record, gone).await
 }

@@ -1,31 +1,32 @@
-//! Save and update: the template's info is written beside its files, its previews are kept, the index names all of
-//! it, and the unfinished tag goes.
+//! Save and update: files, previews and info are written where a saved template has them, one commit names them, and the
+//! template is unfinished no more.
 
 use actix::prelude::*;
 
-use super::commit::Changing;
+use super::commit::PendingChange;
 use crate::domain::ids::{JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 use crate::problem::{Code, Fault, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
 use crate::templates::cache::source::load;
-use crate::templates::registry::TemplateRegistry;
-use crate::templates::registry::context::{Deps, lost};
+use crate::templates::registry::context::TemplateContext;
 use crate::templates::registry::info_object::{FileEntry, InfoObject, files};
+use crate::templates::registry::locks::TemplateLock;
 use crate::templates::registry::messages::{
     PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, UpdateTemplate,
 };
 use crate::templates::registry::record::{Content, Info, Preview, Previews, TemplateRecord};
-use crate::templates::registry::refusal;
-use crate::templates::registry::variables::Told;
+use crate::templates::registry::variables::KnownVariables;
+use crate::templates::registry::writer::TemplateWriter;
+use crate::templates::registry::{TemplateRegistry, refusal};
 
 impl Handler<SaveTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
-    fn handle(&mut self, message: SaveTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change(("save", message.of.account), move |deps| async move {
-            let (_turn, former) = deps.own_in_turn(message.of).await?;
-            Saving::new(former, None, message.info)?.write(&deps, message.previews).await
+    fn handle(&mut self, message: SaveTemplate, ctx: &mut Self::Context) -> Self::Result {
+        self.change(ctx, ("save", message.of.account), move |writer| async move {
+            let (lock, former) = writer.lock_own(message.of).await?;
+            Saving::new(former, None, message.info)?.write(&writer, lock, message.previews).await
         })
     }
 }
@@ -33,23 +34,25 @@ impl Handler<SaveTemplate> for TemplateRegistry {
 impl Handler<UpdateTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
-    fn handle(&mut self, message: UpdateTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change(("update", message.of.account), move |deps| async move {
+    fn handle(&mut self, message: UpdateTemplate, ctx: &mut Self::Context) -> Self::Result {
+        self.change(ctx, ("update", message.of.account), move |writer| async move {
             let (of, content) = (message.of, message.content);
-            // Who may not change it never waits for it, nor keeps its owner waiting.
-            deps.own(of).await?;
-            let _turns = deps.turns.both(of.template, content).await;
-            let former = refusal::saved(Some(deps.own(of).await?), of.template)?;
+            let (lock, former) = writer.lock_own_with(of, [content]).await?;
+            let former = refusal::saved(Some(former), of.template)?;
             let is_present = former.content.as_ref().is_some_and(|present| present.id == content);
-            let draft = if is_present { None } else { Some(draft(&deps, &former, content).await?) };
-            Saving::new(former, draft, message.info)?.write(&deps, message.previews).await
+            let draft = if is_present { None } else { Some(draft(&writer.context, &former, content).await?) };
+            Saving::new(former, draft, message.info)?.write(&writer, lock, message.previews).await
         })
     }
 }
 
 /// The unfinished template whose content a saved one shall have.
-async fn draft(deps: &Deps, of: &TemplateRecord, content: TemplateId) -> Result<TemplateRecord, Problem> {
-    let draft = deps.index.read(of.account, content).await?;
+async fn draft(
+    context: &TemplateContext,
+    of: &TemplateRecord,
+    content: TemplateId,
+) -> Result<TemplateRecord, Problem> {
+    let draft = context.index.read(of.account, content).await?;
     let draft = draft.ok_or_else(|| {
         let detail = format!(
             "The contentId '{content}' names no unfinished template of yours; use the templateId of a GET \
@@ -94,40 +97,47 @@ impl Saving {
         Ok(Self { former, draft, content, info })
     }
 
-    async fn write(self, deps: &Deps, previews: PreviewJobs) -> Result<(), Problem> {
+    async fn write(
+        self,
+        writer: &TemplateWriter,
+        lock: TemplateLock,
+        previews: PreviewJobs,
+    ) -> Result<(), Problem> {
+        let context = &writer.context;
         // Everything that may be refused comes before the first object.
         let chosen = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
-        let told = self.told(deps).await?;
+        let known = self.files_and_variables(context).await?;
         let Self { former, draft, content, info } = self;
         let source = draft.as_ref().unwrap_or(&former);
 
         let mut record = former.clone();
         record.unfinished = false;
         record.upload_bytes = 0;
-        record.updated_at = deps.clock.now();
+        record.updated_at = context.clock.now();
         let formers: Vec<_> = [&former].into_iter().chain(&draft).collect();
-        let mut changing = Changing::begin(deps, former.account, &formers);
-        record.content = Some(keep_content(&mut changing, source, &record, content).await?);
+        let mut change = PendingChange::begin(writer, lock, former.account, &formers);
+        record.content = Some(keep_content(&mut change, source, &record, content).await?);
         let [png, pdf] = chosen;
         record.previews = Some(Previews {
-            png: take_preview(&mut changing, &record, png, Target::Png).await?,
-            pdf: take_preview(&mut changing, &record, pdf, Target::Pdf).await?,
+            png: take_preview(&mut change, &record, png, Target::Png).await?,
+            pdf: take_preview(&mut change, &record, pdf, Target::Pdf).await?,
         });
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
-        changing.measure(&formers, &mut record);
-        InfoObject::new(&record, &sample_data, told).write(&mut changing).await?;
+        change.measure(&formers, &mut record);
+        let (key, bytes) = InfoObject::new(&record, &sample_data, known).encode().await?;
+        change.put(key, bytes).await?;
 
         if let (Some(source), Some(kept)) = (&source.content, &record.content) {
-            deps.cache.share(source.object, kept.object);
+            context.cache.share(source.object, kept.object);
         }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = formers.iter().filter(|record| record.unfinished);
-        let landing = deps.store.upload_staging();
+        let landing = context.store.upload_staging();
         gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
-        changing.commit(&formers, record, gone).await
+        change.commit(&formers, record, gone).await
     }
 
     /// The preview that the template has already, if its content stays; or the job whose document becomes it.
@@ -151,8 +161,8 @@ impl Saving {
         Err(self.unusable(job, &format!("belongs to another template, '{shown}'")))
     }
 
-    /// Between a preview and its save the text of the entry may have been replaced. One that does not say which
-    /// content it shows was made before previews said so.
+    /// Hazard: between a preview and the save the text of the entry may be replaced, and the preview would show what the
+    /// template no longer is. One without a version was made by a platen that did not write it, and is taken.
     fn check_version(&self, job: JobId, shown: Option<ObjectId>) -> Result<(), Problem> {
         if shown.is_none_or(|shown| shown == self.content.version()) {
             return Ok(());
@@ -169,11 +179,13 @@ impl Saving {
         Problem::new(Code::PreviewNotUsable, detail)
     }
 
-    /// What is known of the files.
-    async fn told(&self, deps: &Deps) -> Result<(Vec<FileEntry>, Told), Problem> {
+    async fn files_and_variables(
+        &self,
+        context: &TemplateContext,
+    ) -> Result<(Vec<FileEntry>, KnownVariables), Problem> {
         let source = self.draft.as_ref().unwrap_or(&self.former);
-        let loaded = load(deps, source, &self.content).await.map_err(Problem::from)?;
-        let variables = deps.variables(source.account, (self.content.kind, &loaded.site)).await;
+        let loaded = load(context, source, &self.content).await.map_err(Problem::from)?;
+        let variables = context.variables(source.account, (self.content.kind, &loaded.site)).await;
         Ok((files(&loaded.site), variables))
     }
 }
@@ -187,7 +199,7 @@ enum Chosen {
 
 /// Copies the files to where they last, unless they lie there.
 async fn keep_content(
-    changing: &mut Changing<'_>,
+    change: &mut PendingChange<'_>,
     source: &TemplateRecord,
     record: &TemplateRecord,
     content: Content,
@@ -197,13 +209,13 @@ async fn keep_content(
         return Ok(content);
     }
     let kept = Content { object: ObjectId::generate(), copy_of: Some(content.version()), ..content };
-    changing.copy(&from, record.package(&kept)).await.map_err(lost)?;
+    change.copy(&from, record.package(&kept)).await.map_err(refusal::lost)?;
     Ok(kept)
 }
 
 /// Copies a job's document to where it lasts; a preview that the template has already stays.
 async fn take_preview(
-    changing: &mut Changing<'_>,
+    change: &mut PendingChange<'_>,
     record: &TemplateRecord,
     chosen: Chosen,
     target: Target,
@@ -215,7 +227,7 @@ async fn take_preview(
     let part = if target == Target::Png { TemplatePart::PngPreview } else { TemplatePart::PdfPreview };
     let preview = Preview { object: ObjectId::generate(), job: Some(job), version };
     let document = StorageKey::JobOutput(record.account, job, target.file());
-    match changing.copy(&document, record.key(preview.object, part)).await {
+    match change.copy(&document, record.key(preview.object, part)).await {
         Ok(()) => Ok(preview),
         Err(StoreError::NotFound(_)) => Err(document_gone(job)),
         Err(error) => Err(error.into()),

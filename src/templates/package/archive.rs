@@ -8,7 +8,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::paths::{self, Taken, quoted};
 use super::view::{View, cause, open};
-use super::{Limits, Package, PackageFault, fault, layout, office};
+use super::{Limits, Package, PackageError, fault, layout, office};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
@@ -29,7 +29,7 @@ pub(super) fn read(
     upload: &Bytes,
     wanted: Option<TemplateKind>,
     limits: &Limits,
-) -> Result<Package, PackageFault> {
+) -> Result<Package, PackageError> {
     let mut view = View::of(upload, limits)?;
     let repeated = view.repeated.take();
     let is_office = view.is_office;
@@ -48,7 +48,7 @@ pub(super) fn files<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     packed: u64,
     limits: &Limits,
-) -> Result<Files, PackageFault> {
+) -> Result<Files, PackageError> {
     let entries = entries(archive, limits)?;
     apart(archive, &entries)?;
     unpack(archive, entries, packed, limits)
@@ -59,9 +59,9 @@ pub(super) fn files<R: Read + Seek>(
 /// counts what comes out.
 pub(super) fn check<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
-    (packed, repeated): (u64, Option<PackageFault>),
+    (packed, repeated): (u64, Option<PackageError>),
     limits: &Limits,
-) -> Result<(), PackageFault> {
+) -> Result<(), PackageError> {
     if limits.are_kept {
         return Ok(());
     }
@@ -84,7 +84,7 @@ pub(super) fn check<R: Read + Seek>(
 }
 
 /// The files to unpack, each looked at; folders and what systems leave behind are not among them.
-fn entries<R: Read + Seek>(archive: &ZipArchive<R>, limits: &Limits) -> Result<Vec<Entry>, PackageFault> {
+fn entries<R: Read + Seek>(archive: &ZipArchive<R>, limits: &Limits) -> Result<Vec<Entry>, PackageError> {
     let mut entries = Vec::with_capacity(archive.len());
     let mut taken = Taken::default();
     for index in 0..archive.len() {
@@ -127,7 +127,7 @@ fn is_folder(name: &str, entry: &ZipFileEntry<'_>) -> bool {
     name.ends_with(['/', '\\']) || (attributes >> 16) & TYPE_BITS == FOLDER_TYPE || marked
 }
 
-fn usable(path: &str, entry: &ZipFileEntry<'_>) -> Result<(), PackageFault> {
+fn usable(path: &str, entry: &ZipFileEntry<'_>) -> Result<(), PackageError> {
     let shown = quoted(path);
     let special = match (entry.external_attributes() >> 16) & TYPE_BITS {
         0o120_000 => Some("a symbolic link"),
@@ -168,7 +168,7 @@ fn method_name(method: CompressionMethod) -> String {
 }
 
 /// Checks that no bytes belong to two entries: a small archive that is unpacked many times over.
-fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Result<(), PackageFault> {
+fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Result<(), PackageError> {
     let directory = archive.central_directory_start();
     let mut spans = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -199,7 +199,7 @@ fn unpack<R: Read + Seek>(
     entries: Vec<Entry>,
     packed: u64,
     limits: &Limits,
-) -> Result<Files, PackageFault> {
+) -> Result<Files, PackageError> {
     let mut files = Files::new();
     let mut total = 0_u64;
     for entry in entries {
@@ -226,7 +226,7 @@ fn unpacked<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     entry: &Entry,
     allowed: u64,
-) -> Result<Bytes, PackageFault> {
+) -> Result<Bytes, PackageError> {
     let file = archive.by_index(entry.index).map_err(|error| damaged(&entry.path, &cause(&error)))?;
     // What the entry says of its size is believed only as far as its packed bytes, which are there, make likely.
     let likely = entry.size.min(entry.compressed.saturating_mul(4)).min(allowed);
@@ -237,7 +237,7 @@ fn unpacked<R: Read + Seek>(
     Ok(Bytes::from(content))
 }
 
-fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageFault {
+fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageError {
     let shown = quoted(path);
     let (bytes, ratio) = (limits.bytes, limits.ratio);
     if single {
@@ -259,7 +259,7 @@ fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageFault {
 }
 
 /// The same of an Office file, whose author knows nothing of archives.
-fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageFault {
+fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageError {
     let shown = quoted(path);
     let (bytes, ratio) = (limits.bytes, limits.ratio);
     if is_packed_well {
@@ -274,7 +274,7 @@ fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageFaul
     ))
 }
 
-fn damaged(path: &str, why: &str) -> PackageFault {
+fn damaged(path: &str, why: &str) -> PackageError {
     let shown = quoted(path);
     fault(format!("the archive's entry {shown} is damaged ({why}); pack it anew and upload it again"))
 }

@@ -3,7 +3,7 @@
 //! Hazard: its sectors are chains by numbers that a stranger wrote. Every place is looked up within the bytes that are there, a
 //! chain has as many links as a limit allows, and of a tree's entries each is visited once.
 
-use super::{PackageFault, fault};
+use super::{PackageError, fault};
 use crate::domain::office_format::OfficeFormat;
 
 /// The header, and the places of what is read of it.
@@ -45,7 +45,7 @@ struct Stream {
 ///
 /// # Errors
 /// A sentence for a file that has a password, is damaged, or none of these formats.
-pub(super) fn format(bytes: &[u8]) -> Result<OfficeFormat, PackageFault> {
+pub(super) fn format(bytes: &[u8]) -> Result<OfficeFormat, PackageError> {
     let damaged = || {
         fault(
             "the file is a damaged old Office file (.doc, .xls, .ppt); save it anew as .docx, .xlsx or .pptx",

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::iter;
 
 use super::end::End;
-use super::{PackageFault, paths};
+use super::{PackageError, paths};
 
 /// How an entry's header in the directory begins.
 pub(super) const HEADER: &[u8] = b"PK\x01\x02";
@@ -24,7 +24,7 @@ pub(super) struct Directory {
     pub bytes: Vec<u8>,
     pub entries: u64,
     /// Why the archive is refused: a name is there twice.
-    pub repeated: Option<PackageFault>,
+    pub repeated: Option<PackageError>,
 }
 
 struct Header<'a> {

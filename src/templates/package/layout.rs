@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::content::{self, Content};
 use super::paths::quoted;
-use super::{Limits, Package, PackageFault, fault, office};
+use super::{Limits, Package, PackageError, fault, office};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
@@ -73,7 +73,7 @@ pub(super) fn package(
     files: Files,
     wanted: Option<TemplateKind>,
     limits: &Limits,
-) -> Result<Package, PackageFault> {
+) -> Result<Package, PackageError> {
     let own = own_entries(wanted);
     if files.is_empty() {
         let usual = usual(own);
@@ -153,7 +153,7 @@ fn sort(path: &str) -> Option<Sort> {
     }
 }
 
-fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, PackageFault> {
+fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, PackageError> {
     let found = content::of(content);
     let shown = quoted(entry);
     match (sort(entry), found) {
@@ -173,15 +173,15 @@ fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, P
     }
 }
 
-fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, PackageFault> {
+fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, PackageError> {
     let told = format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx");
     match office::format_of_bytes(content, limits) {
         Ok(found) => found.map(OfficeFormat::kind).ok_or_else(|| fault(told)),
-        Err(PackageFault(why)) => Err(fault(format!("{told} (inside it, {why})"))),
+        Err(PackageError(why)) => Err(fault(format!("{told} (inside it, {why})"))),
     }
 }
 
-fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
+fn no_entry(files: &Files, own: &[&'static str]) -> PackageError {
     let usual = usual(own);
     let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
     if !candidates.is_empty() {

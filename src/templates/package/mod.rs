@@ -36,7 +36,7 @@ pub struct Package {
 /// Why an upload is no template: a sentence that names the entry and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct PackageFault(pub String);
+pub struct PackageError(pub String);
 
 /// So much text is looked through in a hundredth of a millisecond.
 const QUICK_LIMIT_BYTES: usize = 64 << 10;
@@ -46,20 +46,20 @@ impl Package {
     /// What is not [quick](Package::is_quick) takes processor time: read it on a thread for blocking work.
     ///
     /// # Errors
-    /// See [`PackageFault`].
-    pub fn read(upload: &Bytes, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
+    /// See [`PackageError`].
+    pub fn read(upload: &Bytes, limits: &TemplatesConfig) -> Result<Self, PackageError> {
         Self::read_for(None, upload, limits)
     }
 
     /// The same for a job of this kind, whose entry goes before others that the archive may have.
     ///
     /// # Errors
-    /// See [`PackageFault`].
+    /// See [`PackageError`].
     pub fn read_for(
         wanted: Option<TemplateKind>,
         upload: &Bytes,
         limits: &TemplatesConfig,
-    ) -> Result<Self, PackageFault> {
+    ) -> Result<Self, PackageError> {
         match content::of(upload) {
             Content::Archive => archive::read(upload, wanted, &Limits::of(limits)),
             Content::Text(kind) => {
@@ -80,8 +80,8 @@ impl Package {
     /// The package of files that no archive holds.
     ///
     /// # Errors
-    /// See [`PackageFault`].
-    pub fn of_files(files: Files, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
+    /// See [`PackageError`].
+    pub fn of_files(files: Files, limits: &TemplatesConfig) -> Result<Self, PackageError> {
         layout::package(files, None, &Limits::of(limits))
     }
 
@@ -91,7 +91,7 @@ impl Package {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn reopen(packed: &Bytes) -> Result<Self, PackageFault> {
+    pub fn reopen(packed: &Bytes) -> Result<Self, PackageError> {
         archive::read(packed, None, &Limits::WIDEST)
     }
 
@@ -100,8 +100,8 @@ impl Package {
     /// Takes processor time as [`Package::read`] does.
     ///
     /// # Errors
-    /// See [`PackageFault`].
-    pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageFault> {
+    /// See [`PackageError`].
+    pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageError> {
         match content::of(upload) {
             Content::Archive if !Self::may_be_office(upload) => Err(fault(
                 "the archive has other bytes before it, as a program that unpacks itself; upload the Office file, or a zip \
@@ -123,7 +123,7 @@ impl Package {
     ///
     /// # Errors
     /// When the archive cannot be written.
-    pub fn pack(&self) -> Result<Bytes, PackageFault> {
+    pub fn pack(&self) -> Result<Bytes, PackageError> {
         write::pack(self)
     }
 
@@ -193,6 +193,6 @@ impl Limits {
     }
 }
 
-fn fault(sentence: impl Into<String>) -> PackageFault {
-    PackageFault(sentence.into())
+fn fault(sentence: impl Into<String>) -> PackageError {
+    PackageError(sentence.into())
 }

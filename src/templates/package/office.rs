@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use super::content::{self, Content};
 use super::paths::quoted;
 use super::view::{View, open};
-use super::{Limits, PackageFault, archive, compound, fault};
+use super::{Limits, PackageError, archive, compound, fault};
 use crate::domain::office_format::OfficeFormat;
 
 /// The part that lists the content types.
@@ -60,7 +60,7 @@ const MANIFEST_LIMIT_BYTES: u64 = 1 << 20;
 /// For `OpenDocument` files that are protected, or of another kind than texts, tables and presentations.
 pub(super) fn format_of<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
-) -> Result<Option<OfficeFormat>, PackageFault> {
+) -> Result<Option<OfficeFormat>, PackageError> {
     if let Some(list) = part(archive, CONTENT_TYPES, CONTENT_TYPES_LIMIT_BYTES) {
         return Ok(listed(&list));
     }
@@ -96,7 +96,7 @@ fn part<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str, limit_bytes: u6
 ///
 /// # Errors
 /// For what is damaged or protected, or passes a limit.
-pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
+pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageError> {
     match content::of(bytes) {
         Content::Compound => compound::format(bytes).map(Some),
         Content::Rtf => Ok(Some(OfficeFormat::Rtf)),
@@ -107,14 +107,14 @@ pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<Of
 }
 
 /// Holds `bytes` to the limits if they are an Office file. What cannot be opened is none.
-pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
+pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageError> {
     match View::of(bytes, limits) {
         Ok(view) => checked(view, bytes, limits).map(drop),
         Err(_) => Ok(()),
     }
 }
 
-fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
+fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageError> {
     let repeated = view.repeated.take();
     let is_office = view.is_office;
     let mut opened = open(view, is_office)?;
@@ -131,7 +131,7 @@ fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<O
 ///
 /// # Errors
 /// For such a file.
-pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageFault> {
+pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageError> {
     if OfficeFormat::of_start(format.kind(), bytes) == Some(format) {
         return Ok(());
     }

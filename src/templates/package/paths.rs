@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::iter;
 
-use super::{Limits, PackageFault, fault};
+use super::{Limits, PackageError, fault};
 use crate::domain::letters::spelled;
 
 /// Files that systems put into archives without being asked.
@@ -15,7 +15,7 @@ const SHOWN_LIMIT_CHARS: usize = 120;
 
 /// The path that an entry's name means: `/` between segments, without `.` and empty segments. None where nothing
 /// is left, or only what is dropped anyway: how long or how deep that is does not matter.
-pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, PackageFault> {
+pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, PackageError> {
     let shown = quoted(name);
     let slashed = name.replace('\\', "/");
     let drive = matches!(slashed.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -82,7 +82,7 @@ struct Node {
 
 impl Taken {
     /// Takes `path` as a file, and the folders that it lies in.
-    pub(super) fn file(&mut self, path: &str) -> Result<(), PackageFault> {
+    pub(super) fn file(&mut self, path: &str) -> Result<(), PackageError> {
         let (folder, name) =
             path.rsplit_once('/').map_or((None, path), |(folder, name)| (Some(folder), name));
         let folder = folder.map(|folder| self.enter(folder)).transpose()?;
@@ -92,11 +92,11 @@ impl Taken {
     }
 
     /// Takes `path` as a folder, and those that it lies in.
-    pub(super) fn folder(&mut self, path: &str) -> Result<(), PackageFault> {
+    pub(super) fn folder(&mut self, path: &str) -> Result<(), PackageError> {
         self.enter(path).map(drop)
     }
 
-    fn enter(&mut self, path: &str) -> Result<usize, PackageFault> {
+    fn enter(&mut self, path: &str) -> Result<usize, PackageError> {
         let mut folder = None;
         let mut innermost = 0;
         for name in path.split('/') {
@@ -129,7 +129,7 @@ impl Taken {
     }
 }
 
-pub(super) fn twice(one: &str, other: &str) -> PackageFault {
+pub(super) fn twice(one: &str, other: &str) -> PackageError {
     let (one, other, same) = (quoted(one), quoted(other), one == other);
     if same {
         return fault(format!("the archive has the entry {one} twice; pack it once"));
@@ -140,7 +140,7 @@ pub(super) fn twice(one: &str, other: &str) -> PackageFault {
     ))
 }
 
-fn file_and_folder(file: &str, folder: &str) -> PackageFault {
+fn file_and_folder(file: &str, folder: &str) -> PackageError {
     let (file, folder) = (quoted(file), quoted(folder));
     fault(format!("the archive has {file} as a file and {folder} as a folder; rename one"))
 }

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 
 use super::directory::Directory;
 use super::office::{CONTENT_TYPES, OPEN_DOCUMENT};
-use super::{Limits, PackageFault, end, fault};
+use super::{Limits, PackageError, end, fault};
 
 /// Within so many bytes the first entries of an Office file begin, of which one tells it.
 const OFFICE_ENTRY_WITHIN: usize = 4 << 10;
@@ -24,12 +24,12 @@ pub(super) struct View<'a> {
     /// It begins as Office files do.
     pub is_office: bool,
     /// See [`Directory::repeated`].
-    pub repeated: Option<PackageFault>,
+    pub repeated: Option<PackageError>,
 }
 
 impl<'a> View<'a> {
     /// A view of `upload`, if it is a whole archive of no more entries than `limits` has.
-    pub fn of(upload: &'a [u8], limits: &Limits) -> Result<Self, PackageFault> {
+    pub fn of(upload: &'a [u8], limits: &Limits) -> Result<Self, PackageError> {
         let is_office = seems_office(upload);
         let broken = |why: &str| broken(is_office, why);
         let end = end::find(upload).map_err(broken)?;
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
 }
 
 /// The archive that `reader` shows, which begins as an Office file or does not.
-pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArchive<R>, PackageFault> {
+pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArchive<R>, PackageError> {
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     ZipArchive::with_config(config, reader).map_err(|error| broken(is_office, &cause(&error)))
 }
@@ -77,7 +77,7 @@ fn seems_office(upload: &[u8]) -> bool {
     [CONTENT_TYPES.as_bytes(), OPEN_DOCUMENT].iter().any(|name| memmem::find(start, name).is_some())
 }
 
-fn broken(is_office: bool, why: &str) -> PackageFault {
+fn broken(is_office: bool, why: &str) -> PackageError {
     let (what, remedy) = if is_office {
         ("Office file", "open it in its program, save it anew")
     } else {

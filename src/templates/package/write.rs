@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, PreparedZipFile, System, ZipWriter};
 
 use super::paths::quoted;
-use super::{Package, PackageFault, fault};
+use super::{Package, PackageError, fault};
 
 /// What is compressed already: to do it again costs time and wins nothing.
 const COMPRESSED: [&str; 27] = [
@@ -21,7 +21,7 @@ const COMPRESSED: [&str; 27] = [
 const RATIO_LIMIT: u64 = 100;
 
 /// The archive of a package.
-pub(super) fn pack(package: &Package) -> Result<Bytes, PackageFault> {
+pub(super) fn pack(package: &Package) -> Result<Bytes, PackageError> {
     if !package.files.contains_key(&package.entry) {
         let entry = quoted(&package.entry);
         return Err(fault(format!("the template has no file {entry}, which is to be its entry")));

@@ -1,45 +1,65 @@
 //! The template registry: the one actor that changes what the index says of templates.
 //!
-//! A change is a future of its own, so that unpacking one archive keeps nobody waiting; changes of one template come
-//! one after the other (`turns`).
+//! It alone decides who may change what when ([`ChangeLocks`]), and it alone writes the index (`changes::commit`). A
+//! change is a future of its own on the registry's thread: unpacking one archive holds up no other message. Reads do not
+//! come here: see `reader`.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{self, Poll};
 
+use actix::fut::ActorFuture;
 use actix::prelude::*;
 use tracing::Instrument as _;
 
-use super::context::Deps;
+use super::context::TemplateContext;
+use super::locks::{ChangeLocks, Guard};
+use super::messages::LockTemplate;
+use super::writer::TemplateWriter;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
+use crate::storage::index::Index;
 
 /// The template registry.
 pub struct TemplateRegistry {
-    pub(in crate::templates) deps: Arc<Deps>,
+    pub(in crate::templates) context: Arc<TemplateContext>,
+    /// The index to write; readers have theirs in the context.
+    pub(in crate::templates) index: Arc<dyn Index>,
+    pub(in crate::templates) locks: ChangeLocks,
     mailbox_limit: usize,
 }
 
 impl TemplateRegistry {
-    /// A registry over what `deps` hold, before which at most `mailbox_limit` messages wait.
+    /// The registry of `context`, which writes `index`, and before which at most `mailbox_limit` messages wait.
     #[must_use]
-    pub fn new(deps: Arc<Deps>, mailbox_limit: u64) -> Self {
-        Self { deps, mailbox_limit: usize::try_from(mailbox_limit).unwrap_or(usize::MAX) }
+    pub fn new(context: Arc<TemplateContext>, index: Arc<dyn Index>, mailbox_limit: u64) -> Self {
+        let locks = ChangeLocks::new(context.limits.changes_account_limit);
+        let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
+        Self { context, index, locks, mailbox_limit }
     }
 
-    /// A change for `account`, counted under its name, in a span of its own.
+    /// What changes work with.
+    pub(in crate::templates) fn writer(&self, ctx: &Context<Self>) -> TemplateWriter {
+        let address = ctx.address();
+        TemplateWriter::new(Arc::clone(&self.context), address.clone().recipient(), address.recipient())
+    }
+
+    /// A change for `account`, counted under its name, in a span of its own. It goes on when whoever asked for it is gone.
     pub(in crate::templates) fn change<T, F>(
-        &self,
+        &mut self,
+        ctx: &Context<Self>,
         (name, account): (&'static str, AccountId),
-        change: impl FnOnce(Arc<Deps>) -> F,
+        change: impl FnOnce(TemplateWriter) -> F,
     ) -> ResponseFuture<Result<T, Problem>>
     where
         T: 'static,
         F: Future<Output = Result<T, Problem>> + 'static,
     {
-        let metrics = self.deps.metrics.clone();
-        let work = self.deps.room.enter(account).map(|entered| (entered, change(Arc::clone(&self.deps))));
+        let metrics = self.context.metrics.clone();
+        let work = self.locks.admit(account).map(|admitted| (admitted, change(self.writer(ctx))));
         let counted = async move {
             let done = match work {
-                Ok((_entered, work)) => work.await,
+                Ok((_admitted, work)) => work.await,
                 Err(problem) => Err(problem),
             };
             let outcome = done.as_ref().map_or_else(|problem| problem.code.name(), |_| "done");
@@ -56,5 +76,31 @@ impl Actor for TemplateRegistry {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(self.mailbox_limit);
+        ctx.spawn(TakeBack);
+    }
+}
+
+/// Takes back what dropped guards give back, as long as the registry lives.
+struct TakeBack;
+
+impl ActorFuture<TemplateRegistry> for TakeBack {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        registry: &mut TemplateRegistry,
+        _: &mut Context<TemplateRegistry>,
+        task: &mut task::Context<'_>,
+    ) -> Poll<()> {
+        registry.locks.poll_returned(task)
+    }
+}
+
+impl Handler<LockTemplate> for TemplateRegistry {
+    type Result = ResponseFuture<Result<Guard, Problem>>;
+
+    fn handle(&mut self, message: LockTemplate, _: &mut Self::Context) -> Self::Result {
+        let granted = self.locks.lock(message.0);
+        Box::pin(async move { granted.await.map_err(Problem::internal) })
     }
 }

@@ -1,47 +1,42 @@
-//! What the registry works with.
+//! What everybody who works with templates shares: readers, the registry, its changes, the garbage collector.
 
-use std::sync::Arc;
-
-use tokio::sync::OwnedMutexGuard;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use super::index::TemplateIndex;
-use super::locks::Turns;
 use super::messages::TemplateRef;
 use super::record::TemplateRecord;
 use super::refusal;
-use super::variables::ReaderPlace;
+use super::variables::{KnownVariables, Reading, VariableReader, Variables};
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
-use crate::domain::ids::TemplateId;
+use crate::domain::ids::AccountId;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Site;
 use crate::problem::Problem;
 use crate::storage::index::Index;
-use crate::storage::{ObjectStore, StorageQuota, StoreError};
+use crate::storage::{ObjectStore, StorageQuota};
 use crate::telemetry::TemplateMetrics;
 use crate::templates::cache::ContentCache;
-use crate::templates::cache::unpacking::Room;
+use crate::templates::cache::unpacking::UnpackingLimits;
 
-/// So much JSON is read or written in less than half a millisecond.
-const HERE_BYTES: usize = 64 << 10;
-
-/// Shared by the registry, what it does, and the janitor.
-pub struct Deps {
+/// Shared by many threads. It reads the index and never writes it: that is the registry's.
+pub struct TemplateContext {
     pub(in crate::templates) clock: Arc<dyn Clock>,
     pub(in crate::templates) index: TemplateIndex,
     pub(in crate::templates) store: Arc<dyn ObjectStore>,
     pub(in crate::templates) limits: TemplatesConfig,
     pub(in crate::templates) upload_limit_bytes: u64,
     pub(in crate::templates) text_limit_bytes: u64,
-    pub(in crate::templates) orphan_age_ms: u64,
     pub(in crate::templates) cache: ContentCache,
-    pub(in crate::templates) turns: Turns<TemplateId>,
-    pub(in crate::templates) room: Room,
+    pub(in crate::templates) unpacking: UnpackingLimits,
     pub(in crate::templates) quota: Arc<StorageQuota>,
-    pub(in crate::templates) reader: ReaderPlace,
+    variable_reader: OnceLock<Arc<dyn VariableReader>>,
     pub(in crate::templates) metrics: TemplateMetrics,
 }
 
-impl Deps {
-    /// What is worked with: records in `index`, everything else in `store`.
+impl TemplateContext {
+    /// A context with records in `index`, everything else in `store`.
     #[must_use]
     pub fn new(
         clock: Arc<dyn Clock>,
@@ -56,24 +51,50 @@ impl Deps {
             limits: config.templates.clone(),
             upload_limit_bytes: config.http.upload_limit_bytes,
             text_limit_bytes: config.http.json_limit_bytes,
-            orphan_age_ms: config.templates.orphan_age_s.saturating_mul(1_000),
             cache: ContentCache::new(config.templates.cache_bytes, metrics.clone()),
-            turns: Turns::default(),
-            room: Room::new(&config.templates),
+            unpacking: UnpackingLimits::new(&config.templates),
             quota: StorageQuota::new(config.accounts.stored_bytes_limit),
-            reader: ReaderPlace::default(),
+            variable_reader: OnceLock::new(),
             metrics,
         }
     }
 
-    /// The same where templates count beside what else is stored, and what was stored before.
+    /// The same, with templates counted together with whatever else the accounts have stored.
     #[must_use]
-    pub fn counting(self, quota: Arc<StorageQuota>) -> Self {
+    pub fn with_quota(self, quota: Arc<StorageQuota>) -> Self {
         Self { quota, ..self }
     }
-}
 
-impl Deps {
+    /// From now on `reader` finds the variables of templates: it stands on the engines, which start later than templates.
+    /// The first one stays.
+    pub fn set_variable_reader(&self, reader: Arc<dyn VariableReader>) {
+        let _ = self.variable_reader.set(reader);
+    }
+
+    /// Whether anybody finds variables: if not, a template need not be loaded for them.
+    pub(in crate::templates) fn has_variable_reader(&self) -> bool {
+        self.variable_reader.get().is_some()
+    }
+
+    /// The variables of a template with these files, within `templates.variables_timeout_ms`.
+    pub(in crate::templates) async fn variables(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+    ) -> KnownVariables {
+        let limit = Duration::from_millis(self.limits.variables_timeout_ms);
+        let Some(reader) = self.variable_reader.get() else {
+            return KnownVariables::NotYet;
+        };
+        match reader.variables(account, template, limit).await {
+            Reading::Paths(all) => {
+                KnownVariables::Found(Variables::bounded(all, self.limits.variables_limit))
+            }
+            Reading::Unreadable => KnownVariables::Unreadable,
+            Reading::NotInTime => KnownVariables::NotYet,
+        }
+    }
+
     /// The record of a template that the account may change.
     ///
     /// # Errors
@@ -81,38 +102,5 @@ impl Deps {
     pub(in crate::templates) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
         let record = self.index.usable(of.account, of.template).await?;
         refusal::own(record, of)
-    }
-
-    /// The same once nobody else changes the template, and for as long as the guard is held. Who may not change it
-    /// never waits for it, nor keeps its owner waiting.
-    ///
-    /// # Errors
-    /// As for `own`.
-    pub(in crate::templates) async fn own_in_turn(
-        &self,
-        of: TemplateRef,
-    ) -> Result<(OwnedMutexGuard<()>, TemplateRecord), Problem> {
-        self.own(of).await?;
-        let turn = self.turns.of(of.template).await;
-        Ok((turn, self.own(of).await?))
-    }
-}
-
-/// Does `work` on `bytes` where it keeps nobody waiting: all actors share a thread.
-pub(in crate::templates) async fn by_size<T: Send + 'static>(
-    bytes: usize,
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    if bytes <= HERE_BYTES {
-        return work();
-    }
-    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
-}
-
-/// What the store said, when the object must be there.
-pub(in crate::templates) fn lost(error: StoreError) -> Problem {
-    match error {
-        StoreError::NotFound(path) => Problem::internal(format!("the object {path} of a template is lost")),
-        StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
     }
 }

@@ -24,9 +24,9 @@ const DAMAGED: &str = "damaged/";
 /// Entries looked at a time when all of them are.
 const PAGE: usize = 1_000;
 
-/// Reads and writes the records of templates.
+/// Reads the records of templates. Only the registry writes them, and a rebuild while no service runs.
 #[derive(Clone)]
-pub struct TemplateIndex {
+pub(in crate::templates) struct TemplateIndex {
     index: Arc<dyn Index>,
 }
 
@@ -48,16 +48,11 @@ impl TemplateIndex {
         Self { index }
     }
 
-    /// The index that they lie in.
-    pub(in crate::templates) fn index(&self) -> &dyn Index {
-        self.index.as_ref()
-    }
-
     /// The record of a template of `account`.
     ///
     /// # Errors
     /// When the index fails or the record cannot be read.
-    pub async fn read(
+    pub(in crate::templates) async fn read(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -97,7 +92,7 @@ impl TemplateIndex {
     ///
     /// # Errors
     /// As for `read`.
-    pub async fn usable(
+    pub(in crate::templates) async fn usable(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -109,14 +104,6 @@ impl TemplateIndex {
         let owner = owner.and_then(|owner| std::str::from_utf8(&owner).ok()?.parse().ok());
         let Some(owner) = owner else { return Ok(None) };
         Ok(self.read(owner, id).await?.filter(TemplateRecord::is_public))
-    }
-
-    /// Writes a batch; durable when it answers.
-    ///
-    /// # Errors
-    /// When the index fails: nothing is written then.
-    pub async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
-        self.index.commit(change).await
     }
 
     /// The newest templates of `account` begun before `before`; at most `limit`.
@@ -180,24 +167,27 @@ impl TemplateIndex {
     ) -> Result<bool, IndexError> {
         Ok(self.index.get(&damaged_key(account, id)).await?.is_some())
     }
+}
 
-    /// The batch that removes what this index says of templates beside `kept`, in portions.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn keep_only(&self, kept: &HashSet<String>) -> Result<(), IndexError> {
-        for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
-            let mut after: Option<String> = None;
-            loop {
-                let page = self.index.scan(prefix, after.as_deref(), PAGE).await?;
-                let Some(last) = page.last() else { break };
-                after = Some(last.key.clone());
-                let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
-                self.index.commit(stale.fold(WriteBatch::new(), WriteBatch::delete)).await?;
-            }
+/// Removes, in portions, what `index` says of templates beside `kept`.
+///
+/// # Errors
+/// When the index fails.
+pub(in crate::templates) async fn keep_only(
+    index: &dyn Index,
+    kept: &HashSet<String>,
+) -> Result<(), IndexError> {
+    for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
+        let mut after: Option<String> = None;
+        loop {
+            let page = index.scan(prefix, after.as_deref(), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.key.clone());
+            let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
+            index.commit(stale.fold(WriteBatch::new(), WriteBatch::delete)).await?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The batch that writes a record and what stands for it.

@@ -1,17 +1,17 @@
-//! The info object: everything that is known of a saved template, beside the files it describes.
+//! The info object: everything that is known of a saved template, in the store beside its files.
 //!
-//! It holds the record itself, so that the index can be made anew from it, and what is too large for a record.
+//! It holds the template's record, from which a lost index is rebuilt, and what is too large for a record.
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::context::{Deps, by_size, lost};
 use super::record::TemplateRecord;
-use super::variables::{Told, Variables};
+use super::variables::{KnownVariables, Variables};
+use super::{blocking, refusal};
 use crate::domain::site::Site;
 use crate::problem::Problem;
-use crate::storage::{StorageKey, TemplatePart};
-use crate::templates::changes::commit::Changing;
+use crate::storage::{ObjectStore, StorageKey, TemplatePart};
 
 /// The form of the object that this version reads and writes.
 const VERSION: u8 = 1;
@@ -38,26 +38,26 @@ pub(in crate::templates) struct InfoObject {
     pub sample_data: Box<RawValue>,
     /// The template's files.
     pub files: Vec<FileEntry>,
-    /// What it reads of its data, where that could be told.
+    /// Its variables, where they were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     variables: Option<Variables>,
-    /// That could not be told, whenever it is asked for.
+    /// Its variables cannot be found.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     untellable: bool,
 }
 
 impl InfoObject {
-    /// The object for a record with these files, which read these variables.
+    /// The object for a record with these files and variables.
     #[must_use]
     pub fn new(
         record: &TemplateRecord,
         sample_data: &RawValue,
-        (files, told): (Vec<FileEntry>, Told),
+        (files, variables): (Vec<FileEntry>, KnownVariables),
     ) -> Self {
-        let untellable = told == Told::Untellable;
-        let variables = match told {
-            Told::Variables(variables) => Some(variables),
-            Told::Untellable | Told::NotYet => None,
+        let untellable = variables == KnownVariables::Unreadable;
+        let variables = match variables {
+            KnownVariables::Found(variables) => Some(variables),
+            KnownVariables::Unreadable | KnownVariables::NotYet => None,
         };
         Self {
             version: VERSION,
@@ -69,12 +69,12 @@ impl InfoObject {
         }
     }
 
-    /// What is known of what the template reads.
-    pub fn told(&self) -> Told {
+    /// What was known of the template's variables when it was written.
+    pub fn variables(&self) -> KnownVariables {
         match &self.variables {
-            Some(variables) => Told::Variables(variables.clone()),
-            None if self.untellable => Told::Untellable,
-            None => Told::NotYet,
+            Some(variables) => KnownVariables::Found(variables.clone()),
+            None if self.untellable => KnownVariables::Unreadable,
+            None => KnownVariables::NotYet,
         }
     }
 
@@ -82,9 +82,9 @@ impl InfoObject {
     ///
     /// # Errors
     /// When it is lost or cannot be read, or another version wrote it.
-    pub async fn fetch(deps: &Deps, key: &StorageKey) -> Result<Self, Problem> {
-        let bytes = deps.store.get(key, u64::MAX).await.map_err(lost)?;
-        by_size(bytes.len(), move || Self::read(&bytes)).await
+    pub async fn fetch(store: &dyn ObjectStore, key: &StorageKey) -> Result<Self, Problem> {
+        let bytes = store.get(key, u64::MAX).await.map_err(refusal::lost)?;
+        blocking::run_if_large(bytes.len(), move || Self::read(&bytes)).await
     }
 
     /// Reads one.
@@ -100,16 +100,16 @@ impl InfoObject {
         Err(Problem::internal(format!("the info has version {written}, this platen reads version {own}")))
     }
 
-    /// Writes it under the id that its record names.
+    /// Its bytes, and the key under which its record names it.
     ///
     /// # Errors
-    /// When the record names none, or the store fails.
-    pub async fn write(self, changing: &mut Changing<'_>) -> Result<(), Problem> {
+    /// When the record names none, or the bytes cannot be written.
+    pub async fn encode(self) -> Result<(StorageKey, Bytes), Problem> {
         let info = self.record.info.as_ref().ok_or_else(|| Problem::internal("a record without info"))?;
         let key = self.record.key(info.object, TemplatePart::Info);
         let length = self.sample_data.get().len() + self.files.len() * FILE_BYTES;
-        let bytes = by_size(length, move || serde_json::to_vec(&self).map_err(Problem::internal)).await?;
-        changing.put(key, bytes.into()).await
+        let encode = move || serde_json::to_vec(&self).map_err(Problem::internal);
+        Ok((key, blocking::run_if_large(length, encode).await?.into()))
     }
 }
 

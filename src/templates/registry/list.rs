@@ -1,16 +1,11 @@
 //! Lists of an account's saved templates, newest first.
 
-use std::sync::Arc;
-
-use actix::prelude::*;
-
-use super::actor::TemplateRegistry;
-use super::context::Deps;
+use super::context::TemplateContext;
 use super::view::TemplateSummary;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::search::{Page, Search};
-use crate::problem::Problem;
+use crate::storage::index::IndexError;
 
 /// Which templates a list shows; what is not given does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,10 +32,9 @@ impl TemplateFilter {
     }
 }
 
-/// Asks for the newest saved templates of an account.
-#[derive(Clone, Debug, Message)]
-#[rtype(result = "Result<TemplatePage, Problem>")]
-pub struct ListTemplates {
+/// Which page of an account's saved templates is wanted.
+#[derive(Clone, Debug)]
+pub struct TemplateQuery {
     /// Whose.
     pub account: AccountId,
     /// Which.
@@ -54,24 +48,23 @@ pub struct ListTemplates {
 /// A page of the list.
 pub type TemplatePage = Page<TemplateId, TemplateSummary>;
 
-impl Handler<ListTemplates> for TemplateRegistry {
-    type Result = ResponseFuture<Result<TemplatePage, Problem>>;
-
-    fn handle(&mut self, message: ListTemplates, _: &mut Self::Context) -> Self::Result {
-        let deps = Arc::clone(&self.deps);
-        Box::pin(async move { list(&deps, message).await.map_err(Problem::from) })
-    }
-}
-
-async fn list(deps: &Deps, asked: ListTemplates) -> Result<TemplatePage, crate::storage::index::IndexError> {
-    let filtered = asked.filter != TemplateFilter::default();
-    let mut search = Search::new(asked.before, asked.limit, filtered, deps.limits.list_scan_limit);
+/// The page that the query asks for. It may hold fewer than its limit: of records that the filter leaves out only
+/// `templates.list_scan_limit` are looked at for a page.
+///
+/// # Errors
+/// When the index fails.
+pub(in crate::templates) async fn page(
+    context: &TemplateContext,
+    query: TemplateQuery,
+) -> Result<TemplatePage, IndexError> {
+    let filtered = query.filter != TemplateFilter::default();
+    let mut search = Search::new(query.before, query.limit, filtered, context.limits.list_scan_limit);
     loop {
         let wanted = search.portion();
-        let portion = deps.index.newest(asked.account, search.before(), wanted).await?;
+        let portion = context.index.newest(query.account, search.before(), wanted).await?;
         let portion =
             portion.into_iter().map(|(id, record)| (id, record.and_then(TemplateSummary::of))).collect();
-        if let Some(page) = search.take(portion, wanted, |template| asked.filter.shows(template)) {
+        if let Some(page) = search.take(portion, wanted, |template| query.filter.shows(template)) {
             return Ok(page);
         }
     }

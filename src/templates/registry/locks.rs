@@ -1,85 +1,212 @@
-//! One after the other: changes of one template wait for each other, changes of different ones do not; of the
-//! changes of one account that unpack, one waits for its place at a time.
+//! What changes hold of the registry: the locks of templates, each with its queue, and the changes that every account has
+//! under way.
+//!
+//! Plain maps: the registry alone decides, one message after the other.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::oneshot;
 
-/// Above so many, those that nobody holds are looked for.
-const TIDY_AT: usize = 1_024;
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::problem::{Code, Problem};
 
-/// Who changes which template.
+/// Seconds after which a caller may try again.
+const RETRY_AFTER_S: u64 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// The lock of a template.
+    Template(TemplateId),
+    /// One of the changes that an account may have under way.
+    Change(AccountId),
+}
+
+/// Something held; dropping it gives it back.
+///
+/// Hazard: a drop can neither wait nor be refused, and what is not given back locks a template until the service ends.
+/// So it goes through a channel without a bound, not through the mailbox, which can be full. The channel stays short: it
+/// never has more entries than there are guards.
 #[derive(Debug)]
-pub(in crate::templates) struct Turns<K> {
-    held: Mutex<HashMap<K, Weak<AsyncMutex<()>>>>,
+pub(in crate::templates) struct Guard {
+    held: Held,
+    returns: UnboundedSender<Held>,
 }
 
-impl<K> Default for Turns<K> {
-    fn default() -> Self {
-        Self { held: Mutex::default() }
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Without a registry there is nothing to give back to.
+        let _ = self.returns.send(self.held);
     }
 }
 
-impl<K: Copy + Eq + Hash + Ord> Turns<K> {
-    /// Waits until nobody else has the turn of `key`.
-    pub async fn of(&self, key: K) -> OwnedMutexGuard<()> {
-        self.turn(key).lock_owned().await
+/// The locks of a change. Clones share them: they are given back when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(in crate::templates) struct TemplateLock {
+    _guards: Arc<Vec<Guard>>,
+}
+
+impl TemplateLock {
+    /// The lock of all the templates of these guards.
+    pub fn of(guards: Vec<Guard>) -> Self {
+        Self { _guards: Arc::new(guards) }
+    }
+}
+
+/// The templates that are locked, and how many changes each account has under way.
+#[derive(Debug)]
+pub(in crate::templates) struct ChangeLocks {
+    /// A template is locked as long as it is in the map; its value is who waits for it, in order.
+    queues: HashMap<TemplateId, VecDeque<oneshot::Sender<Guard>>>,
+    changes: HashMap<AccountId, u64>,
+    account_limit: u64,
+    returns: UnboundedSender<Held>,
+    returned: UnboundedReceiver<Held>,
+}
+
+impl ChangeLocks {
+    /// Nothing is locked; an account may have `account_limit` changes under way.
+    pub fn new(account_limit: u64) -> Self {
+        let (returns, returned) = mpsc::unbounded_channel();
+        Self { queues: HashMap::new(), changes: HashMap::new(), account_limit, returns, returned }
     }
 
-    /// Waits for both; two who want the same two never wait for each other.
-    pub async fn both(&self, one: K, other: K) -> Vec<OwnedMutexGuard<()>> {
-        let mut keys = vec![one, other];
-        keys.sort_unstable();
-        keys.dedup();
-        let mut guards = Vec::with_capacity(keys.len());
-        for key in keys {
-            guards.push(self.of(key).await);
+    /// Lets a change of `account` begin; it is under way until the guard is dropped.
+    ///
+    /// # Errors
+    /// `rate_limited` when the account has as many under way as it may have.
+    pub fn admit(&mut self, account: AccountId) -> Result<Guard, Problem> {
+        // A caller may ask again as soon as it is answered, which can be before the registry is polled for what the
+        // answered change gave back.
+        while let Ok(held) = self.returned.try_recv() {
+            self.take_back(held);
         }
-        guards
+        let count = self.changes.get(&account).copied().unwrap_or(0);
+        if count >= self.account_limit {
+            let limit = self.account_limit;
+            let detail = format!(
+                "This account has {limit} changes of templates under way (templates.changes_account_limit); wait for \
+                 some to end."
+            );
+            return Err(Problem::new(Code::RateLimited, detail).retry_after(RETRY_AFTER_S));
+        }
+        self.changes.insert(account, count + 1);
+        Ok(self.guard(Held::Change(account)))
     }
 
-    fn turn(&self, key: K) -> Arc<AsyncMutex<()>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turn) = held.get(&key).and_then(Weak::upgrade) {
-            return turn;
+    /// The lock of `template`, as soon as those who asked for it before have given it back. Whoever does not want it any
+    /// more drops the receiver.
+    pub fn lock(&mut self, template: TemplateId) -> oneshot::Receiver<Guard> {
+        let (grant, granted) = oneshot::channel();
+        if let Some(queue) = self.queues.get_mut(&template) {
+            queue.push_back(grant);
+        } else {
+            self.queues.insert(template, VecDeque::new());
+            // It cannot fail: the receiver is in hand.
+            let _ = grant.send(self.guard(Held::Template(template)));
         }
-        if held.len() >= TIDY_AT {
-            held.retain(|_, turn| turn.strong_count() > 0);
+        granted
+    }
+
+    /// Takes back what guards gave back, and goes on to be polled.
+    pub fn poll_returned(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(held)) = self.returned.poll_recv(task) {
+            self.take_back(held);
         }
-        let turn = Arc::new(AsyncMutex::new(()));
-        held.insert(key, Arc::downgrade(&turn));
-        turn
+        Poll::Pending
+    }
+
+    fn take_back(&mut self, held: Held) {
+        match held {
+            Held::Template(template) => self.pass_on(template),
+            Held::Change(account) => {
+                if let Entry::Occupied(mut count) = self.changes.entry(account) {
+                    *count.get_mut() -= 1;
+                    if *count.get() == 0 {
+                        count.remove();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives the lock to the first who still waits for it.
+    fn pass_on(&mut self, template: TemplateId) {
+        while let Some(next) = self.queues.get_mut(&template).and_then(VecDeque::pop_front) {
+            // Where nobody receives it, it would come back once more by its guard's drop.
+            if !next.is_closed() {
+                let _ = next.send(self.guard(Held::Template(template)));
+                return;
+            }
+        }
+        self.queues.remove(&template);
+    }
+
+    fn guard(&self, held: Held) -> Guard {
+        Guard { held, returns: self.returns.clone() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ids::TemplateId;
 
-    #[tokio::test]
-    async fn who_wants_the_same_waits_and_who_wants_another_does_not() {
-        let turns = Turns::default();
-        let (one, other) = (TemplateId::generate(), TemplateId::generate());
-        let held = turns.both(other, one).await;
-        assert_eq!(held.len(), 2);
-        assert!(turns.turn(one).try_lock_owned().is_err() && turns.turn(other).try_lock_owned().is_err());
-        assert!(turns.turn(TemplateId::generate()).try_lock_owned().is_ok());
-        drop(held);
-        assert_eq!(turns.both(one, one).await.len(), 1);
-        assert!(turns.turn(one).try_lock_owned().is_ok());
+    impl ChangeLocks {
+        fn settle(&mut self) {
+            while let Ok(held) = self.returned.try_recv() {
+                self.take_back(held);
+            }
+        }
     }
 
-    #[tokio::test]
-    async fn what_nobody_holds_is_forgotten() {
-        let turns = Turns::default();
-        let held = turns.of(TemplateId::generate()).await;
-        for _ in 0..3 * TIDY_AT {
-            drop(turns.of(TemplateId::generate()).await);
-        }
-        assert!(turns.held.lock().unwrap().len() <= TIDY_AT + 1);
+    #[test]
+    fn a_template_is_locked_for_one_after_the_other_in_order_and_passes_over_who_gave_up() {
+        let mut locks = ChangeLocks::new(1);
+        let (one, other) = (TemplateId::generate(), TemplateId::generate());
+        let held = locks.lock(one).try_recv().unwrap();
+        let (gone, mut next, mut last) = (locks.lock(one), locks.lock(one), locks.lock(one));
+        assert!(locks.lock(other).try_recv().is_ok(), "another template has a lock of its own");
+        assert!(next.try_recv().is_err());
+        drop(gone);
         drop(held);
+        locks.settle();
+        let held = next.try_recv().unwrap();
+        assert!(last.try_recv().is_err());
+        drop(held);
+        locks.settle();
+        // Granted, and never taken out of the channel.
+        drop(last);
+        locks.settle();
+        assert!(locks.queues.is_empty(), "a lock that nobody holds is forgotten");
+    }
+
+    #[test]
+    fn the_locks_of_a_change_are_held_until_its_last_clone_is_dropped() {
+        let mut locks = ChangeLocks::new(1);
+        let template = TemplateId::generate();
+        let lock = TemplateLock::of(vec![locks.lock(template).try_recv().unwrap()]);
+        let mut next = locks.lock(template);
+        drop(lock.clone());
+        locks.settle();
+        assert!(next.try_recv().is_err());
+        drop(lock);
+        locks.settle();
+        assert!(next.try_recv().is_ok());
+    }
+
+    #[test]
+    fn an_account_has_so_many_changes_under_way_and_another_account_its_own() {
+        let mut locks = ChangeLocks::new(2);
+        let (one, other) = (AccountId::generate(), AccountId::generate());
+        let held = [locks.admit(one).unwrap(), locks.admit(one).unwrap()];
+        assert_eq!(locks.admit(one).unwrap_err().code, Code::RateLimited);
+        drop(locks.admit(other).unwrap());
+        drop(held);
+        drop(locks.admit(one).expect("what was given back counts no more, polled or not"));
+        locks.settle();
+        assert!(locks.changes.is_empty());
     }
 }

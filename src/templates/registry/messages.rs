@@ -1,15 +1,18 @@
-//! What can be asked of the template registry. Handlers know nothing else of templates.
+//! What is asked of the template registry: everything that changes templates.
+//!
+//! `http` sends what is public here, and reads by `TemplateReader`. Locks and commits are between the registry and its changes.
 
 use actix::Message;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use super::locks::{Guard, TemplateLock};
 use super::record::Permissions;
-use super::view::TemplateView;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::problem::Problem;
-use crate::storage::{CountedUpload, StorageKey};
+use crate::storage::index::WriteBatch;
+use crate::storage::{CountedUpload, StorageKey, StoredBytes};
 
 /// Begins a template: it has the unfinished tag. Durable when it is answered.
 #[derive(Clone, Copy, Debug, Message)]
@@ -17,18 +20,6 @@ use crate::storage::{CountedUpload, StorageKey};
 pub struct InitTemplate {
     /// For whom.
     pub account: AccountId,
-}
-
-/// Asks for a place to stage an upload; refused (`upload_closed`) for a template that is saved.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<CountedUpload, Problem>")]
-pub struct OpenTemplateUpload {
-    /// Whose.
-    pub account: AccountId,
-    /// Which template.
-    pub template: TemplateId,
-    /// Most bytes it may have.
-    pub limit_bytes: u64,
 }
 
 /// Makes a staged upload the one that unzip reads, durably.
@@ -145,22 +136,43 @@ pub struct UpdateTemplate {
     pub previews: PreviewJobs,
 }
 
-/// Asks for a saved template.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<TemplateView, Problem>")]
-pub struct GetTemplate(pub TemplateRef);
-
-/// Asks where the archive of a template lies that has files.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<StorageKey, Problem>")]
-pub struct LocateArchive(pub TemplateRef);
-
 /// Deletes a template with everything of it.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<(), Problem>")]
 pub struct DeleteTemplate(pub TemplateRef);
 
+/// Deletes all templates of an account that was deleted; answers how many there were. Where it fails half-way, a repetition
+/// goes on.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<u64, Problem>")]
+pub struct DeleteAccountTemplates(pub AccountId);
+
 /// Copies a saved template; answers the copy's id.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<TemplateId, Problem>")]
 pub struct CloneTemplate(pub TemplateRef);
+
+/// Asks for the lock of a template. Changes of one template wait for each other, in the order in which they asked; changes
+/// of different ones do not.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<Guard, Problem>")]
+pub(in crate::templates) struct LockTemplate(pub TemplateId);
+
+/// Commits a change: its batch is durable when it is answered, and after that `gone` is deleted, in this order.
+#[derive(Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub(in crate::templates) struct CommitChange {
+    /// Whose templates.
+    pub account: AccountId,
+    /// The locks of all templates that the batch names. They are held until the commit has ended, even when whoever sent it
+    /// is gone meanwhile.
+    pub lock: TemplateLock,
+    /// What is written.
+    pub batch: WriteBatch,
+    /// What these templates counted as stored, and count from then on, in bytes.
+    pub stored: (u64, u64),
+    /// The bytes that they count more, taken from the account's quota already.
+    pub reserved: StoredBytes,
+    /// The objects that nothing names from then on.
+    pub gone: Vec<StorageKey>,
+}

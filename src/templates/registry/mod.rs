@@ -1,17 +1,23 @@
-//! The actor, its messages, and what the index holds of templates.
+//! The actor that owns the templates' index, and what is read of templates beside it.
 //!
-//! `http` and `jobs` send `messages`; the other rooms use `context`, `index` and `record`. Handlers call `changes` and `cache`.
+//! `http` sends `messages` to the actor and reads by [`TemplateReader`]; jobs load by the reader. `app` builds both over one
+//! `context`. The other rooms use `context`, `index`, `record` and `writer`; `changes` holds the actor's handlers.
 
 mod actor;
+pub(in crate::templates) mod blocking;
 pub mod context;
 pub mod index;
 pub(in crate::templates) mod info_object;
 pub mod list;
 pub(in crate::templates) mod locks;
 pub mod messages;
+mod reader;
 pub mod record;
 pub(in crate::templates) mod refusal;
 pub mod variables;
 pub mod view;
+pub(in crate::templates) mod writer;
 
 pub use actor::TemplateRegistry;
+pub use context::TemplateContext;
+pub use reader::TemplateReader;

@@ -1,12 +1,11 @@
-//! The data that a template reads: told when it is saved, kept in its info object.
+//! The variables of a template: the paths of its data that it reads. They are found when it is saved, and kept in its info
+//! object.
 
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::context::Deps;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
@@ -14,7 +13,7 @@ use crate::domain::site::Site;
 /// A longer one is counted and not kept.
 const PATH_CHARACTERS: usize = 120;
 
-/// What a template reads of its data.
+/// The variables of a template, as they are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variables {
@@ -26,7 +25,7 @@ pub struct Variables {
 
 impl Variables {
     /// Of all paths the first `limit`, and no long ones.
-    fn bounded(all: Vec<String>, limit: u64) -> Self {
+    pub(in crate::templates) fn bounded(all: Vec<String>, limit: u64) -> Self {
         let (count, limit) = (all.len(), usize::try_from(limit).unwrap_or(usize::MAX));
         let short = all.into_iter().filter(|path| path.chars().count() <= PATH_CHARACTERS);
         let paths: Vec<_> = short.take(limit).collect();
@@ -34,31 +33,31 @@ impl Variables {
     }
 }
 
-/// What a reader tells of a template.
+/// What a reader finds in a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// All paths that it reads.
     Paths(Vec<String>),
-    /// They cannot be told: it has a fault, or its kind no reader.
-    Untellable,
-    /// They could not be told within the limit; later they may be.
+    /// They cannot be found: the template has an error, or its kind no reader.
+    Unreadable,
+    /// They could not be found within the limit; later they may be.
     NotInTime,
 }
 
-/// What is known of what a template reads.
+/// What is known of the variables of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::templates) enum Told {
-    Variables(Variables),
-    /// They cannot be told.
-    Untellable,
-    /// Nobody has told them so far.
+pub(in crate::templates) enum KnownVariables {
+    Found(Variables),
+    /// They cannot be found, however often they are looked for.
+    Unreadable,
+    /// They have not been looked for, or there was no time.
     NotYet,
 }
 
-/// Who can tell what templates read. Their code is for the engines, which stand above templates.
+/// Finds the variables of templates. That takes an engine, and engines stand above templates.
 #[async_trait(?Send)]
 pub trait VariableReader: Send + Sync {
-    /// All paths of a template of this kind, told within `limit`.
+    /// All paths of a template of this kind, if they are found within `limit`.
     async fn variables(
         &self,
         account: AccountId,
@@ -67,53 +66,12 @@ pub trait VariableReader: Send + Sync {
     ) -> Reading;
 }
 
-/// The place of the reader, who comes later than the templates. Without one nothing is told.
-#[derive(Clone, Default)]
-pub struct ReaderPlace(Arc<OnceLock<Arc<dyn VariableReader>>>);
-
-impl ReaderPlace {
-    /// The reader is there; the first one stays.
-    pub fn take(&self, reader: Arc<dyn VariableReader>) {
-        let _ = self.0.set(reader);
-    }
-}
-
-impl Deps {
-    /// What a template with these files reads, if that is told in time.
-    pub(in crate::templates) async fn variables(
-        &self,
-        account: AccountId,
-        template: (TemplateKind, &Site),
-    ) -> Told {
-        let limit = Duration::from_millis(self.limits.variables_timeout_ms);
-        let Some(reader) = self.reader.0.get() else {
-            return Told::NotYet;
-        };
-        match reader.variables(account, template, limit).await {
-            Reading::Paths(all) => Told::Variables(Variables::bounded(all, self.limits.variables_limit)),
-            Reading::Untellable => Told::Untellable,
-            Reading::NotInTime => Told::NotYet,
-        }
-    }
-
-    /// Whether it is worth the while to load a template for its variables.
-    pub(in crate::templates) fn has_reader(&self) -> bool {
-        self.reader.0.get().is_some()
-    }
-
-    /// Where the reader goes.
-    #[must_use]
-    pub fn reader(&self) -> ReaderPlace {
-        self.reader.clone()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_or_too_long_is_counted() {
+    fn paths_beyond_the_limit_and_long_ones_are_only_counted() {
         let all = vec!["a".to_owned(), "b".repeat(PATH_CHARACTERS + 1), "c".to_owned(), "d".to_owned()];
         let kept = |limit| Variables::bounded(all.clone(), limit);
         assert_eq!((kept(9).paths.join(" "), kept(9).more), ("a c d".to_owned(), 1));

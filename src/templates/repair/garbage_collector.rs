@@ -1,10 +1,11 @@
-//! The janitor: what was begun and never saved goes, and so does what no record names.
+//! The garbage collector: deletes templates that were begun and not saved in time, and objects that no record names.
 //!
 //! What was begun stands in the index in the order of its time, so a sweep reads what is over and nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix::prelude::*;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
@@ -16,67 +17,72 @@ use crate::storage::index::WriteBatch;
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey};
 use crate::templates::changes::delete::remove;
-use crate::templates::registry::context::Deps;
 use crate::templates::registry::index::{self, Unfinished};
+use crate::templates::registry::locks::TemplateLock;
+use crate::templates::registry::writer::TemplateWriter;
+use crate::templates::registry::{TemplateContext, TemplateRegistry};
 
 /// Templates that are removed at a time: their commits go to the disk together.
 const PAGE: usize = 100;
 /// Where the objects of templates lie.
 const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
-/// What a sweep did.
+/// What a sweep deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tidied {
+pub struct Swept {
     /// Templates that were begun and not saved in time.
     pub unfinished: u64,
-    /// Objects that nobody named.
+    /// Objects that no record named.
     pub orphans: u64,
 }
 
-/// Sweeps.
-pub struct Janitor {
-    deps: Arc<Deps>,
+/// Sweeps beside the registry, under its locks.
+pub struct GarbageCollector {
+    writer: TemplateWriter,
+    registry: Recipient<DeleteOrphans>,
     walk: Walk,
 }
 
-impl Janitor {
-    /// A janitor over what `deps` hold.
+impl GarbageCollector {
+    /// A garbage collector of the templates of `registry`, which works with `context`.
     #[must_use]
-    pub fn new(deps: Arc<Deps>) -> Self {
-        Self { deps, walk: Walk::over(FOLDERS) }
+    pub fn new(context: Arc<TemplateContext>, registry: &Addr<TemplateRegistry>) -> Self {
+        let (locks, commits) = (registry.clone().recipient(), registry.clone().recipient());
+        let writer = TemplateWriter::new(context, locks, commits);
+        Self { writer, registry: registry.clone().recipient(), walk: Walk::over(FOLDERS) }
     }
 
-    /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
+    /// Sweeps every `templates.sweep_interval_s` until the service stops. A sweep under way is then dropped: it holds
+    /// nothing that the registry does not finish or give back.
     pub async fn run(mut self, stopping: CancellationToken) {
-        let interval = Duration::from_secs(self.deps.limits.sweep_interval_s);
+        let interval = Duration::from_secs(self.writer.context.limits.sweep_interval_s);
         let sweeps = async {
             loop {
                 tokio::time::sleep(interval).await;
-                let tidied = self.sweep().await;
-                self.tell(tidied);
+                let swept = self.sweep().await;
+                self.report(swept);
             }
         };
         stopping.run_until_cancelled(sweeps).await;
     }
 
-    /// Does what is due, and looks at `templates.sweep_objects_limit` objects.
+    /// Deletes every template whose time is over, and looks at `templates.sweep_objects_limit` objects.
     ///
     /// # Errors
     /// When index or store fail; the next sweep goes on.
-    pub async fn sweep(&mut self) -> Result<Tidied, Problem> {
-        let now = self.deps.clock.now();
+    pub async fn sweep(&mut self) -> Result<Swept, Problem> {
+        let now = self.writer.context.clock.now();
         let unfinished = self.sweep_unfinished(now).await?;
         let orphans = self.sweep_orphans(now).await?;
-        Ok(Tidied { unfinished, orphans })
+        Ok(Swept { unfinished, orphans })
     }
 
     /// Goes on until nothing is over: what was begun in a minute must not take longer than a minute to go.
     async fn sweep_unfinished(&self, now: Timestamp) -> Result<u64, Problem> {
-        let kept_ms = self.deps.limits.unfinished_retention_s.saturating_mul(1_000);
+        let kept_ms = self.writer.context.limits.unfinished_retention_s.saturating_mul(1_000);
         let (mut removed, mut after) = (0, None::<String>);
         loop {
-            let oldest = self.deps.index.unfinished(after.as_deref(), PAGE).await;
-            let oldest = oldest?;
+            let oldest = self.writer.context.index.unfinished(after.as_deref(), PAGE).await?;
             let begun: Vec<_> = oldest.iter().filter_map(|key| Unfinished::parse(key)).collect();
             let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
             let gone = join_all(over.map(|begun| self.expire(begun))).await;
@@ -92,29 +98,33 @@ impl Janitor {
 
     /// Removes the template unless it was saved meanwhile.
     async fn expire(&self, begun: &Unfinished) -> Result<bool, Problem> {
-        let _turn = self.deps.turns.of(begun.template).await;
-        match self.deps.index.read(begun.account, begun.template).await {
-            Ok(Some(record)) if record.unfinished => remove(&self.deps, &record).await.map(|()| true),
+        let lock = self.writer.lock([begun.template]).await?;
+        match self.writer.context.index.read(begun.account, begun.template).await {
+            Ok(Some(record)) if record.unfinished => remove(&self.writer, lock, &record).await.map(|()| true),
             Ok(_) => {
-                let change = WriteBatch::new().delete(begun.key());
-                self.deps.index.commit(change).await?;
+                let stale = WriteBatch::new().delete(begun.key());
+                self.writer.commit_entries(begun.account, lock, stale).await?;
                 Ok(false)
             }
             Err(error) => {
-                // One that nobody understands must not keep the others.
+                // One record that cannot be read must not keep the sweep from the others.
                 tracing::error!(template.id = %begun.template, error = %error, "an unfinished template cannot be read, and stays");
                 Ok(false)
             }
         }
     }
 
-    /// Looks at some of the objects, and deletes those that no template names: a change that was broken off
-    /// leaves some.
+    /// Looks at some of the objects, and deletes those that no template names. A change that was broken off leaves such
+    /// objects.
+    ///
+    /// Hazard: a change under way has objects that no record names yet. So one is looked at under the lock of its template,
+    /// and only when it is older than `templates.orphan_age_s`.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, Problem> {
-        let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
-        let page = self.walk.next(self.deps.store.as_ref(), limit).await?;
+        let limit = usize::try_from(self.writer.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let page = self.walk.next(self.writer.context.store.as_ref(), limit).await?;
+        let orphan_age_ms = self.writer.context.limits.orphan_age_s.saturating_mul(1_000);
         let mut orphans = 0;
-        let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= self.deps.orphan_age_ms);
+        let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= orphan_age_ms);
         let mut of: Vec<(AccountId, TemplateId, Vec<StorageKey>)> = Vec::new();
         for (key, (account, template)) in old.filter_map(|key| index::owner(&key).map(|owner| (key, owner))) {
             match of.last_mut() {
@@ -128,16 +138,15 @@ impl Janitor {
         Ok(orphans)
     }
 
-    /// Deletes those objects of one template that it does not name. What cannot be known or deleted stays, and keeps
-    /// nobody else.
+    /// Deletes those objects of one template that it does not name. Where that cannot be known they stay, and the sweep goes
+    /// on with the next template.
     async fn remove_orphans(&self, account: AccountId, template: TemplateId, keys: Vec<StorageKey>) -> u64 {
-        // A change under way names its objects at its end.
-        let _turn = self.deps.turns.of(template).await;
-        // What a rebuild found something of lost is its operator's.
-        if self.deps.index.is_damaged(account, template).await.unwrap_or(true) {
+        let Ok(lock) = self.writer.lock([template]).await else { return 0 };
+        // A rebuild found something of it lost: what is left is for the operator to look at.
+        if self.writer.context.index.is_damaged(account, template).await.unwrap_or(true) {
             return 0;
         }
-        let named = match self.deps.index.read(account, template).await {
+        let named = match self.writer.context.index.read(account, template).await {
             Ok(record) => record.map(|record| (record.unfinished, record.objects())),
             Err(error) => {
                 tracing::warn!(template.id = %template, error = %error, "objects stay, for their template cannot be read");
@@ -150,16 +159,19 @@ impl Janitor {
                 objects.contains(key) || (*unfinished && is_upload)
             })
         };
-        let orphans: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
-        deletion_log::remove_unnamed(self.deps.index.index(), self.deps.store.as_ref(), &orphans).await
+        let keys: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
+        if keys.is_empty() {
+            return 0;
+        }
+        self.registry.send(DeleteOrphans { lock, keys }).await.unwrap_or(0)
     }
 
-    fn tell(&self, tidied: Result<Tidied, Problem>) {
-        match tidied {
-            Ok(tidied) if tidied == Tidied::default() => {}
-            Ok(Tidied { unfinished, orphans }) => {
-                self.deps.metrics.swept.of(["unfinished"]).inc_by(unfinished);
-                self.deps.metrics.swept.of(["orphan"]).inc_by(orphans);
+    fn report(&self, swept: Result<Swept, Problem>) {
+        match swept {
+            Ok(swept) if swept == Swept::default() => {}
+            Ok(Swept { unfinished, orphans }) => {
+                self.writer.context.metrics.swept.of(["unfinished"]).inc_by(unfinished);
+                self.writer.context.metrics.swept.of(["orphan"]).inc_by(orphans);
                 tracing::info!(sweep.unfinished = unfinished, sweep.orphans = orphans, "swept templates");
             }
             Err(error) => {
@@ -169,21 +181,42 @@ impl Janitor {
     }
 }
 
+/// Deletes objects that no record names, as the index says under the lock of their template; answers how many.
+#[derive(Debug, Message)]
+#[rtype(result = "u64")]
+struct DeleteOrphans {
+    lock: TemplateLock,
+    keys: Vec<StorageKey>,
+}
+
+impl Handler<DeleteOrphans> for TemplateRegistry {
+    type Result = ResponseFuture<u64>;
+
+    fn handle(&mut self, message: DeleteOrphans, _: &mut Self::Context) -> Self::Result {
+        let (index, store) = (Arc::clone(&self.index), Arc::clone(&self.context.store));
+        Box::pin(async move {
+            let DeleteOrphans { lock, keys } = message;
+            let deleted = deletion_log::remove_unnamed(index.as_ref(), store.as_ref(), &keys).await;
+            drop(lock);
+            deleted
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::FixedClock;
     use crate::config::Config;
-    use crate::domain::ids::{AccountId, JobId, TemplateId};
+    use crate::domain::ids::JobId;
     use crate::storage::disk::DiskStore;
     use crate::storage::index::{Index, SledIndex};
     use crate::storage::{ObjectStore as _, StoreError, Upload};
     use crate::telemetry::metrics::Metrics;
-    use crate::templates::registry::index;
     use crate::templates::registry::record::TemplateRecord;
 
     #[actix::test]
-    async fn an_upload_that_lies_apart_goes_when_its_template_is_not_unfinished() {
+    async fn an_upload_that_is_staged_apart_is_deleted_when_its_template_is_not_unfinished() {
         let (folder, config) = (tempfile::tempdir().unwrap(), Config::default());
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let store = Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
@@ -198,10 +231,13 @@ mod tests {
         for key in [&kept, &gone, &of_a_job] {
             store.put(key, "x".into()).await.unwrap();
         }
-        let places = (Arc::new(index) as Arc<dyn Index>, store.clone() as Arc<_>);
-        let deps = Deps::new(clock, places, &config, Metrics::new().templates.clone());
-        let tidied = Janitor::new(Arc::new(deps)).sweep().await.unwrap();
-        assert_eq!(tidied, Tidied { unfinished: 0, orphans: 1 });
+        let index: Arc<dyn Index> = Arc::new(index);
+        let places = (Arc::clone(&index), store.clone() as Arc<_>);
+        let context = TemplateContext::new(clock, places, &config, Metrics::new().templates.clone());
+        let context = Arc::new(context);
+        let registry = TemplateRegistry::new(Arc::clone(&context), index, 10).start();
+        let swept = GarbageCollector::new(context, &registry).sweep().await.unwrap();
+        assert_eq!(swept, Swept { unfinished: 0, orphans: 1 });
         assert!(matches!(store.head(&gone).await, Err(StoreError::NotFound(_))));
         assert!(store.head(&kept).await.is_ok() && store.head(&of_a_job).await.is_ok());
     }

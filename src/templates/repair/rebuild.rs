@@ -81,7 +81,8 @@ struct Verdict {
 
 /// A rebuild under way.
 struct Rebuild {
-    index: TemplateIndex,
+    index: Arc<dyn Index>,
+    templates: TemplateIndex,
     store: Arc<dyn ObjectStore>,
     /// Whether the index knew all templates that were saved.
     is_trusted: bool,
@@ -107,17 +108,18 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
         index_check::begin(index.as_ref()).await?;
     }
     let gone = deletion_log::marked(index.as_ref()).await?;
-    let index = TemplateIndex::new(index);
-    let templates = find(&index, store.as_ref(), &gone).await?;
-    // An index that was whole stays in use where the store cannot be listed.
-    index_check::begin(index.index()).await?;
+    let templates = TemplateIndex::new(Arc::clone(&index));
+    let all = find(&templates, store.as_ref(), &gone).await?;
+    // Only now: where the store cannot be listed, an index that was whole stays in use.
+    index_check::begin(index.as_ref()).await?;
     let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
     let (change, stored) = (WriteBatch::new(), BTreeMap::new());
-    let mut work = Rebuild { index, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
-    work.write(&templates).await?;
-    work.index.keep_only(&work.kept).await?;
+    let mut work =
+        Rebuild { index, templates, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
+    work.write(&all).await?;
+    index::keep_only(work.index.as_ref(), &work.kept).await?;
     work.count().await?;
-    index_check::end(work.index.index()).await?;
+    index_check::end(work.index.as_ref()).await?;
     Ok(work.rebuilt)
 }
 
@@ -305,7 +307,7 @@ impl Rebuild {
 
     /// Makes the counters of what is stored those of the templates that there are.
     async fn count(&self) -> Result<(), RebuildError> {
-        let index = self.index.index();
+        let index = self.index.as_ref();
         let known = quota::counters(index).await?.into_iter().map(|(account, _)| account);
         let accounts: BTreeSet<_> = known.chain(self.stored.keys().copied()).collect();
         for account in accounts {
@@ -331,15 +333,15 @@ impl Rebuild {
     async fn rest(&self, (account, template): Owner, found: &Found) -> Result<Option<String>, RebuildError> {
         let Some(part) = found.part() else { return Ok(None) };
         let is_left_over = self.is_trusted
-            && !self.index.has_record(account, template).await?
-            && !self.index.is_damaged(account, template).await?;
+            && !self.templates.has_record(account, template).await?
+            && !self.templates.is_damaged(account, template).await?;
         let fault = || unsolved(&format!("{part} is there, and no info object that tells of it"));
         Ok((!is_left_over).then(fault))
     }
 
     /// The record that the index has, where it can be read and what it names is not marked as gone.
     async fn known(&self, (account, template): Owner) -> Result<Option<TemplateRecord>, RebuildError> {
-        let known = self.index.readable(account, template).await?;
+        let known = self.templates.readable(account, template).await?;
         let is_gone = |known: &TemplateRecord| known.objects().iter().any(|key| self.gone.contains(key));
         Ok(known.filter(|known| !is_gone(known)))
     }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{Package, PackageFault};
+use super::{Package, PackageError};
 use crate::config::{Config, TemplatesConfig};
 
 type Named<'a> = (&'a str, &'a [u8]);
@@ -25,7 +25,7 @@ fn limits() -> TemplatesConfig {
     Config::default().templates
 }
 
-fn read(upload: impl Into<Bytes>) -> Result<Package, PackageFault> {
+fn read(upload: impl Into<Bytes>) -> Result<Package, PackageError> {
     Package::read(&upload.into(), &limits())
 }
 

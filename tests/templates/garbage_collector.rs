@@ -1,4 +1,4 @@
-//! The janitor: what was begun and never saved goes in time, what no record names goes after an hour.
+//! The garbage collector: what was begun and never saved goes in time, what no record names goes after an hour.
 
 use bytes::Bytes;
 use futures_util::future::{join, join_all};
@@ -7,9 +7,9 @@ use platen::domain::ids::{ObjectId, TemplateId};
 use platen::problem::Code;
 use platen::storage::index::WriteBatch;
 use platen::storage::{StorageKey, TemplatePart};
-use platen::templates::registry::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use platen::templates::registry::messages::CloseTemplateUpload;
 use platen::templates::registry::record::Permissions::Private;
-use platen::templates::repair::garbage_collector::Tidied;
+use platen::templates::repair::garbage_collector::Swept;
 
 use crate::house::House;
 
@@ -54,7 +54,7 @@ async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_sta
     let unzipped = house.unzipped("unzipped").await;
     house.upload(unzipped, crate::world::archive("again")).await.unwrap();
     house.until(empty.made_at(), DAY_MS - 1);
-    assert_eq!(house.sweep().await, Tidied::default());
+    assert_eq!(house.sweep().await, Swept::default());
     // In the order in which they were begun, perhaps in the same millisecond.
     for oldest in [empty, uploaded, unzipped] {
         house.until(oldest.made_at(), DAY_MS);
@@ -67,7 +67,7 @@ async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_sta
     assert_eq!(house.places.entries().await.len(), 1, "nothing stands for what is gone");
     assert_eq!(house.places.objects().await.len(), 4, "the parts of what is saved");
     house.clock.advance_ms(400 * DAY_MS);
-    assert_eq!(house.sweep().await, Tidied::default());
+    assert_eq!(house.sweep().await, Swept::default());
     assert!(house.page(saved).await.unwrap().contains("saved"));
 }
 
@@ -83,7 +83,7 @@ async fn orphans_older_than_an_hour_go_younger_and_named_ones_stay() {
     }
     let young = house.stray(saved, now.plus_ms(10_000)).await;
     house.until(now, HOUR_MS - 1);
-    assert_eq!(house.sweep().await, Tidied::default());
+    assert_eq!(house.sweep().await, Swept::default());
     house.until(now, HOUR_MS);
     // A sweep looks at three objects of a folder; the next one goes on.
     for _ in 0..6 {
@@ -121,7 +121,7 @@ async fn a_record_that_cannot_be_read_stops_no_sweep() {
     house.clock.advance_ms(2 * DAY_MS);
     // One object a sweep.
     for _ in 0..before + 4 {
-        house.janitor.sweep().await.unwrap();
+        house.collector.sweep().await.unwrap();
     }
     assert_eq!(house.get(draft).await.unwrap_err(), Code::TemplateNotFound);
     assert!(!house.has(&stray).await);
@@ -137,9 +137,9 @@ async fn a_save_and_a_sweep_at_once_leave_the_template_whole_or_nothing_of_it() 
         templates.push(house.unzipped(&format!("{number}")).await);
     }
     house.clock.advance_ms(2 * DAY_MS);
-    let mut janitor = std::mem::replace(&mut house.janitor, House::build(|_| {}).await.janitor);
+    let mut collector = std::mem::replace(&mut house.collector, House::build(|_| {}).await.collector);
     let saves = templates.iter().rev().map(|template| house.save(*template, "saved", Private));
-    let (saved, swept) = join(join_all(saves), janitor.sweep()).await;
+    let (saved, swept) = join(join_all(saves), collector.sweep()).await;
     let kept = saved.iter().filter(|saved| saved.is_ok()).count();
     for (saved, template) in saved.iter().zip(templates.iter().rev()) {
         match saved {
@@ -151,7 +151,7 @@ async fn a_save_and_a_sweep_at_once_leave_the_template_whole_or_nothing_of_it() 
         }
     }
     assert_eq!(swept.unwrap().unfinished, (templates.len() - kept) as u64);
-    house.janitor = janitor;
+    house.collector = collector;
     house.sweep().await;
     house.places.assert_whole("after both").await;
     assert_eq!(house.places.entries().await.len(), kept, "no entry stands for what is saved or gone");
@@ -165,7 +165,7 @@ async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
     let stale = WriteBatch::new().put(format!("unfinished/{made}/{}/{saved}", house.account), []);
     house.places.index.commit(stale).await.unwrap();
     house.clock.advance_ms(2 * DAY_MS);
-    assert_eq!(house.sweep().await, Tidied::default());
+    assert_eq!(house.sweep().await, Swept::default());
     assert_eq!(house.places.entries().await.len(), 1);
     assert!(house.page(saved).await.is_ok());
 }
@@ -174,7 +174,7 @@ async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
 async fn an_upload_that_ends_after_the_save_is_refused_and_leaves_nothing() {
     let house = House::build(|_| {}).await;
     let (account, template) = (house.account, house.unzipped("first").await);
-    let mut upload = house.ask(OpenTemplateUpload { account, template, limit_bytes: 1_000 }).await.unwrap();
+    let mut upload = house.reader.stage_upload(house.of(template), 1_000).await.unwrap();
     upload.write(Bytes::from_static(b"<p>late")).await.unwrap();
     house.save(template, "first", Private).await.unwrap();
     let closed = house.ask(CloseTemplateUpload { account, template, upload }).await;

@@ -1,0 +1,130 @@
+//! Reads of templates: on the threads of whoever asks, beside the registry and never through its mailbox.
+//!
+//! Hazard: a change may replace an object between the look at the record and the look at the object. The record is then read
+//! again: it names an object that is there. What has been read stays whole, for objects are never replaced.
+
+use std::sync::Arc;
+
+use super::context::TemplateContext;
+use super::info_object::InfoObject;
+use super::list::{self, TemplatePage, TemplateQuery};
+use super::messages::TemplateRef;
+use super::refusal;
+use super::variables::{KnownVariables, Variables};
+use super::view::{TemplateSummary, TemplateView};
+use crate::domain::ids::AccountId;
+use crate::problem::Problem;
+use crate::storage::{CountedUpload, StorageKey, TemplatePart};
+use crate::templates::cache::source::{self, Loaded, TemplateUse};
+
+/// Reads templates; cheap to clone. Dropping one of its futures ends what it does.
+#[derive(Clone)]
+pub struct TemplateReader {
+    context: Arc<TemplateContext>,
+}
+
+impl TemplateReader {
+    /// A reader of the templates of `context`.
+    #[must_use]
+    pub fn new(context: Arc<TemplateContext>) -> Self {
+        Self { context }
+    }
+
+    /// A saved template, whole.
+    ///
+    /// # Errors
+    /// `template_not_found`, `template_unfinished`.
+    pub async fn get(&self, of: TemplateRef) -> Result<TemplateView, Problem> {
+        let mut summary = self.summary(of).await?;
+        let object = loop {
+            let key = summary.key(TemplatePart::Info);
+            match InfoObject::fetch(self.context.store.as_ref(), &key).await {
+                Ok(object) => break object,
+                Err(problem) => {
+                    summary = self.summary(of).await?;
+                    if summary.key(TemplatePart::Info) == key {
+                        return Err(problem);
+                    }
+                }
+            }
+        };
+        let variables = match object.variables() {
+            KnownVariables::Found(variables) => Some(variables),
+            KnownVariables::Unreadable => None,
+            KnownVariables::NotYet => self.variables(of.account, &summary).await,
+        };
+        let InfoObject { sample_data, files, .. } = object;
+        Ok(TemplateView { summary, sample_data, files, variables })
+    }
+
+    /// A page of an account's saved templates, newest first.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub async fn list(&self, query: TemplateQuery) -> Result<TemplatePage, Problem> {
+        Ok(list::page(&self.context, query).await?)
+    }
+
+    /// Where the archive lies: of one's own template as soon as it has files, of a public one as it is saved.
+    ///
+    /// # Errors
+    /// `template_not_found`, `template_archive_invalid` when it has no files.
+    pub async fn archive(&self, of: TemplateRef) -> Result<StorageKey, Problem> {
+        let record = self.context.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+        let record = record.ok_or_else(|| refusal::not_found(of.template))?;
+        let content = record.content.as_ref().ok_or_else(|| refusal::empty(of.template))?;
+        Ok(record.package(content))
+    }
+
+    /// Whether a template may be rendered now.
+    ///
+    /// # Errors
+    /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
+    pub async fn check(&self, wanted: TemplateUse) -> Result<(), Problem> {
+        source::usable(&self.context, wanted).await.map(drop)
+    }
+
+    /// The files of a template, as they are now.
+    ///
+    /// # Errors
+    /// As for `check`.
+    pub async fn load(&self, wanted: TemplateUse) -> Result<Loaded, Problem> {
+        source::present(&self.context, wanted).await.map(|(_, loaded)| loaded)
+    }
+
+    /// Stages an upload of at most `limit_bytes` for a template that is not saved. Nothing of the template changes until
+    /// the registry closes the upload, and then it is checked again.
+    ///
+    /// # Errors
+    /// `upload_closed`.
+    pub async fn stage_upload(&self, of: TemplateRef, limit_bytes: u64) -> Result<CountedUpload, Problem> {
+        let record = self.context.index.read(of.account, of.template).await?;
+        let record = refusal::takes_uploads(record, of.template)?;
+        let staged = self.context.store.stage(limit_bytes).await?;
+        let stored = self.context.quota.begin(of.account).replacing(record.upload_bytes);
+        Ok(CountedUpload::new(staged, stored))
+    }
+
+    /// The variables of a template that were not found when it was saved.
+    async fn variables(&self, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
+        let content = &summary.content;
+        if !self.context.has_variable_reader() {
+            return None;
+        }
+        let key = summary.key(TemplatePart::Package);
+        let loaded = source::load_package(&self.context, summary.account, (content, key)).await.ok()?;
+        match self.context.variables(account, (content.kind, &loaded.site)).await {
+            KnownVariables::Found(variables) => Some(variables),
+            KnownVariables::Unreadable | KnownVariables::NotYet => None,
+        }
+    }
+
+    async fn summary(
+        &self,
+        TemplateRef { account, template }: TemplateRef,
+    ) -> Result<TemplateSummary, Problem> {
+        let record = self.context.index.usable(account, template).await?;
+        let record = refusal::saved(record, template)?;
+        TemplateSummary::of(record).ok_or_else(|| Problem::internal("a saved template without its parts"))
+    }
+}
