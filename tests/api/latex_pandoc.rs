@@ -74,7 +74,7 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
     for words in [
         "<html lang=\"de\">",
         "<title>Über Maß &amp; Zahl</title>",
-        "<nav> <ul> <li><a href=\"#begin\" id=\"toc-begin\">",
+        "<nav> <ul> <li><a href=\"#begin\" id=\"toc-begin\"><span class=\"toc-section-number\">1</span> Anfang</a>",
         "<p class=\"author\">Ada &amp; Bo</p>",
         "Siehe <a href=\"#end\">2</a>, <a href=\"#dot\">Abbildung\u{a0}1</a>, Tabelle\u{a0}<a href=\"#table\">1</a>, <a \
          href=\"#two\">(2)</a>",
