@@ -238,6 +238,24 @@ local function cite(element)
   return pandoc.Span(pandoc.Inlines { pandoc.Str('[') } .. shown .. { pandoc.Str(']') })
 end
 
+-- For Word: the sign of an entry of a bibliography in the paragraph that says what it is.
+local function listed(blocks)
+  local made, sign = pandoc.Blocks {}, nil
+  for _, block in ipairs(blocks) do
+    if sign and block.t == 'Para' then
+      local stop = pandoc.RawInline('openxml', '<w:r><w:tab/></w:r>')
+      local line = pandoc.Inlines { pandoc.Span(sign.content[1].content, { id = sign.identifier }), stop } .. block.content
+      block, sign = pandoc.Div(pandoc.Para(line), { ['custom-style'] = 'Bibliography' }), nil
+    elseif sign then
+      made:insert(sign)
+      sign = nil
+    end
+    if block.t == 'Div' and block.classes:includes('bibitem') then sign = block else made:insert(block) end
+  end
+  if sign then made:insert(sign) end
+  return made
+end
+
 -- For Word: numbered formulas in paragraphs of their own.
 local function divided(block)
   local blocks, line = pandoc.Blocks {}, pandoc.Inlines {}
@@ -269,5 +287,5 @@ function Pandoc(document)
   meta['reference-section-title'] = meta['reference-section-title'] or words.references
   document = document:walk(count)
   document = document:walk { Link = refer, Cite = cite }
-  return FORMAT == 'docx' and document:walk { Para = divided } or document
+  return FORMAT == 'docx' and document:walk { Blocks = listed, Para = divided } or document
 end

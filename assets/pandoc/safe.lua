@@ -81,8 +81,8 @@ local function raw(element)
   return element.format == 'openxml' and element.text == '<w:r><w:tab/></w:r>' and element or {}
 end
 
--- What is said of the document beside what stands on its pages: by the caller, or else by itself, as LaTeX. For properties of Word
--- pandoc takes the title of the page, which then is put elsewhere (word.xml).
+-- What is said of the document beside what stands on its pages: by the caller, or else by itself, as LaTeX. Title and author of
+-- a Word document are also printed on its page, so what is said of these goes to word.lua.
 local html = { title = 'pagetitle', author = 'author-meta', subject = 'description-meta', keywords = 'keywords' }
 
 local function describe(meta)
@@ -93,10 +93,12 @@ local function describe(meta)
     local text = is_read and pandoc.utils.stringify(document.blocks) or ''
     if text ~= '' then said[name] = said[name] or pandoc.Inlines(text) end
   end
-  if next(said) and FORMAT == 'docx' then meta['platen-page'] = { title = meta.title, author = meta.author } end
-  for name, text in pairs(said) do
-    local list = name == 'keywords' and FORMAT == 'docx'
-    meta[FORMAT == 'docx' and name or html[name]] = list and pandoc.MetaList { text } or text
+  if FORMAT == 'docx' then
+    meta['platen-core'] = { title = said.title, author = said.author }
+    meta.subject = said.subject or meta.subject
+    meta.keywords = said.keywords and pandoc.MetaList { said.keywords } or meta.keywords
+  else
+    for name, text in pairs(said) do meta[html[name]] = text end
   end
 end
 

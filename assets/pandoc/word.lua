@@ -1,12 +1,32 @@
--- Writes the Word document by pandoc's own writer, and mends two things that it cannot be asked for:
+-- Writes the Word document by pandoc's own writer, and mends three things that it cannot be asked for:
 -- * Every entry of the metadata becomes a property of the file, so what our filters and templates tell each other, and the whole
 --   abstract, would stand among the document's own properties. Title, author and their kin are in docProps/core.xml and stay.
 -- * The columns of a matrix say how they are aligned before how many they are, which is not the order of the format
 --   (ISO/IEC 29500-1, CT_MCPr): the file would not be valid.
+-- * Title and author of the properties are those of the page. Others (safe.lua) take their place when the file is written: put
+--   into the metadata they would be printed, and of a title printed from elsewhere pandoc writes the sign of a footnote (\thanks)
+--   without the footnote, which Word takes for a damaged file.
 -- It is a filter, not a writer: what a writer of Lua warns of (a formula that pandoc cannot read) does not get into the log. What
 -- pandoc writes after it is an empty document that nobody reads.
 
-local function mended(entry)
+local properties = { { 'title', 'dc:title' }, { 'author', 'dc:creator' } }
+local entities = { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;' }
+
+local function described(core, said)
+  for _, property in ipairs(properties) do
+    local name, tag = property[1], property[2]
+    if said[name] then
+      local text = pandoc.utils.stringify(said[name]):gsub('%c', ''):gsub('[&<>]', entities)
+      local element = '<' .. tag .. '>' .. text .. '</' .. tag .. '>'
+      core = core:gsub('<' .. tag .. '>.-</' .. tag .. '>', '')
+      core = core:gsub('</cp:coreProperties>', function(close) return element .. close end)
+    end
+  end
+  return core
+end
+
+local function mended(entry, said)
+  if entry.path == 'docProps/core.xml' then return described(entry:contents(), said) end
   if entry.path == 'docProps/custom.xml' then return (entry:contents():gsub('<property .-</property>', '')) end
   if entry.path:match('^word/%w+%.xml$') then
     return (entry:contents():gsub('(<m:mcJc [^>]*/>)(<m:count [^>]*/>)', '%2%1'))
@@ -14,9 +34,11 @@ local function mended(entry)
 end
 
 function Pandoc(document)
+  local said = document.meta['platen-core'] or {}
+  document.meta['platen-core'] = nil
   local archive = pandoc.zip.Archive(pandoc.write(document, 'docx', PANDOC_WRITER_OPTIONS))
   for at, entry in ipairs(archive.entries) do
-    local text = mended(entry)
+    local text = mended(entry, said)
     if text then archive.entries[at] = pandoc.zip.Entry(entry.path, text, entry.modtime) end
   end
   local file = assert(io.open('platen-own/word.docx', 'wb'))

@@ -50,9 +50,10 @@ impl TestApp {
 async fn a_letter_is_text_of_a_request_and_pages_and_pictures_come_of_it() {
     let app = TestApp::start().await;
     let letter = document(
-        "% a letter",
+        "% a letter\n\\usepackage{shellesc}",
         "<%# to nobody %>Dear \\VAR{to.name},\n\n<% for (const line of lines) { %><%= line %>\\\\\n<% } %>\\newpage <%= \
-         new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' }).format(sum) %>",
+         new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' }).format(sum) %> (<%= \
+         new Date().getHours() * 60 + new Date().getMinutes() %> \\number\\time)",
     );
     let data = json!({"to": {"name": "Ada"}, "lines": ["one", "two"], "sum": 1234.5});
     let body = json!({"type": "latex", "target": "pdf", "template": letter, "data": data});
@@ -61,8 +62,13 @@ async fn a_letter_is_text_of_a_request_and_pages_and_pictures_come_of_it() {
     let (_, pdf) = app.fetch(&answer["url"]).await;
     let text = app.text_of(&pdf);
     assert!(text.contains("Dear Ada,") && text.contains("one\ntwo") && text.contains("1.234,50 €"), "{text}");
-    let (view, _) = app.typeset("pdf", letter.clone(), (data.clone(), json!({}))).await;
+    let options = json!({"timezone": "Asia/Kathmandu"});
+    let (view, pdf) = app.typeset("pdf", letter.clone(), (data.clone(), options)).await;
     assert_eq!((&view["output"]["metadata"]["pages"], &view["warnings"]), (&json!(2), &json!([])), "{view}");
+    let text = app.text_of(&pdf);
+    let minutes: Vec<i32> =
+        text.rsplit(['(', ')']).nth(1).unwrap().split(' ').map(|of_day| of_day.parse().unwrap()).collect();
+    assert!((minutes[1] - minutes[0]).rem_euclid(1440) < 60, "TeX's clock is that of the zone: {text}");
     for (target, start) in [("png", &b"\x89PNG"[..]), ("jpg", b"\xff\xd8\xff")] {
         let (view, picture) = app.typeset(target, letter.clone(), (data.clone(), json!({"dpi": 50}))).await;
         assert!(picture.starts_with(start), "{view}");
@@ -75,8 +81,11 @@ async fn whatever_is_in_the_data_comes_out_as_itself() {
     let odd = "\\ { } $ % & # _ ^ ~ < > \" ' ` | [ ] * -- --- ,, ?` !` << >> \\section{x} \u{2212}5 é ß ł \u{20ac} „q“ –";
     let values = ["%", "#1", "\\", "[x]", "*", "{", "}", "^^41", "a_b", "$x$", "<%= 7 %>", "\\input{x}"];
     let body = "<%= odd %>\n\n\\section{<%= odd %>}\n<% for (const value of values) { %>(<%= value %>)\\\\\n<%= value %>\\\\\n<% } \
-                %>(<%= broken %>)";
-    let data = json!({"odd": odd, "values": values, "broken": "one\r\n\n two\u{2028}three\u{0}\u{7}"});
+                %>(<%= broken %>) (<%= typed %>)";
+    // Signs that are spaces, dashes, or places for a line's end.
+    let typed =
+        "£5 ¥6 7° 8\u{202f}9 a\u{2009}b c\u{2007}d e\u{2010}f g\u{2011}h i\u{ad}j k\u{200b}l m\u{a0}n";
+    let data = json!({"odd": odd, "typed": typed, "values": values, "broken": "one\r\n\n two\u{2028}three\u{0}\u{7}"});
     for engine in ["pdflatex", "lualatex", "xelatex"] {
         let options = json!({"engine": engine});
         let (view, pdf) = app.typeset("pdf", document("", body), (data.clone(), options)).await;
@@ -87,7 +96,8 @@ async fn whatever_is_in_the_data_comes_out_as_itself() {
         for value in values {
             assert!(text.contains(&format!("({value}) {value}")), "{engine}, {value}: {text}");
         }
-        assert!(text.contains("(one two three)"), "{engine}: {text}");
+        let typed = "(£5 ¥6 7° 8 9 a b c d e-f g-h ij kl m n)";
+        assert!(text.contains("(one two three)") && text.contains(typed), "{engine}: {text}");
     }
 }
 
@@ -135,6 +145,13 @@ async fn references_are_right_when_the_document_is_made() {
     assert!(text.contains("See 2 on page 3."), "{text}");
     let line = text.lines().find(|line| line.contains("Last one")).unwrap_or_default();
     assert!(line.trim_end().ends_with('3'), "contents: {text}");
+    // Contents that take more room than before move what they list, of which TeX says nothing.
+    let body = "\\tableofcontents\\newpage<% for (let at = 1; at < 9; at += 1) { %>\\section{Part <%= at %>}x\\par <% } %>";
+    let text = app.typeset_text(document("\\setlength\\textheight{3cm}", body), json!({})).await;
+    let pages: Vec<_> = text.split('\u{c}').collect();
+    let line = text.lines().find(|line| line.contains("Part 8")).unwrap_or_default();
+    let page = pages.iter().rposition(|page| page.contains("Part 8")).unwrap() + 1;
+    assert!(page > 3 && line.trim_end().ends_with(&page.to_string()), "on page {page}: {text}");
     // One that never comes to rest ends at the limit.
     let restless = document("", "\\label{a\\the\\pdfelapsedtime}\\label{b}\\pageref{c}");
     let (view, _) = app.typeset("pdf", restless, (json!({}), json!({}))).await;

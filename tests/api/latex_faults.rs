@@ -125,7 +125,15 @@ fn elsewhere() -> Vec<(Vec<u8>, &'static [&'static str])> {
         ),
         (
             text("% nowhere\n\\usepackage{nowhere}\n\\usepackage{xcolor}<%# tag %>", "x"),
-            &["index.tex:3: File 'nowhere.sty' not found"],
+            &["index.tex:3: File 'nowhere.sty' not found", "beside the template"],
+        ),
+        (
+            text("\\usepackage{musixtex}", "x"),
+            &["index.tex:2: File 'musixtex.sty' not found; the package texlive-music of Debian brings it"],
+        ),
+        (
+            text("\\usepackage{minted}", "x"),
+            &["minted: You must invoke", "a document starts no programs here"],
         ),
         (
             text("\\usepackage{xcolor}\\usepackage[dvipsnames]{xcolor}", "x"),
@@ -182,13 +190,19 @@ async fn what_a_loop_repeats_is_warned_of_once_at_its_line() {
              <% }} -%>\n\\end{{document}}\n"
         )
     };
-    let body = loop_of("\\mbox{\\rule{<%= 400 + turn %>pt}{1pt}}\n\nSee \\ref{nowhere}.");
+    let body = loop_of(
+        "\\mbox{\\rule{<%= 400 + turn %>pt}{1pt}}\n\nSee \\ref{nowhere}.\n\\label{again}\\vbox to 1pt{\\rule{1pt}{20pt}}\n\
+         {\\usefont{T1}{cmr}{b}{sc} x}",
+    );
     let view = app.mistaken(body.into_bytes(), "").await;
     assert_eq!(view["success"], json!(true), "{view}");
     let warnings = view["warnings"].to_string();
     for words in [
         "index.tex:6: a line is 169.0 pt too wide (100 times)",
         "index.tex:8: the reference 'nowhere' is not defined (100 times)",
+        "pt too high (100 times)",
+        "the label 'again' is defined more than once",
+        "there is no font T1/cmr/b/sc: T1/cmr/b/n was used",
     ] {
         assert!(
             warnings.contains(words) && warnings.matches(&words[..15]).count() == 1,

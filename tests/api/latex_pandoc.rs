@@ -22,6 +22,7 @@ const ARTICLE: &str = r"\documentclass{article}
 \author{Ada \& Bo}
 \begin{document}
 \maketitle
+\tableofcontents
 \section{Anfang}\label{begin}
 Siehe \ref{end}, \autoref{dot}, Tabelle~\ref{table}, \eqref{two} und \cite{knuth}: <%= text %>. \house
 \begin{align} a &= b \label{one} \\ c &= d \label{two} \end{align}
@@ -73,6 +74,7 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
     for words in [
         "<html lang=\"de\">",
         "<title>Über Maß &amp; Zahl</title>",
+        "<nav> <ul> <li><a href=\"#begin\" id=\"toc-begin\"><span class=\"toc-section-number\">1</span> Anfang</a>",
         "<p class=\"author\">Ada &amp; Bo</p>",
         "Siehe <a href=\"#end\">2</a>, <a href=\"#dot\">Abbildung\u{a0}1</a>, Tabelle\u{a0}<a href=\"#table\">1</a>, <a \
          href=\"#two\">(2)</a>",
@@ -127,13 +129,15 @@ async fn metadata_and_locale_are_said_as_they_are() {
     }
     // Of Word they are properties, and the page keeps its own title.
     let titled = document(
-        "\\usepackage{hyperref}\\hypersetup{pdftitle={PDF of <%= who %>, \\emph{s}}, pdfauthor=No}\\title{On \\emph{paper}}\\author{Ada \
+        "\\usepackage{hyperref}\\hypersetup{pdftitle={PDF of <%= who %>, \\emph{s}}, pdfauthor=No}\\title{On \\emph{paper}}\\author{Ada\\thanks{Of a school} \
          \\and Bo}\\date{May}",
-        "\\maketitle x $\\begin{pmatrix} a \\end{pmatrix}$ \\footnote{$\\begin{pmatrix} b \\end{pmatrix}$}",
+        "\\maketitle x $\\begin{pmatrix} a \\end{pmatrix}$ \\footnote{$\\begin{pmatrix} b \\end{pmatrix}$}\n\
+         \\begin{thebibliography}{1}\\bibitem{book} A book.\\end{thebibliography}",
     );
     let (view, docx) = app.typeset("docx", titled.clone(), (json!({"who": ""}), options)).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
-    let properties = part(&docx, "docProps/core.xml");
+    let (properties, notes) = (part(&docx, "docProps/core.xml"), part(&docx, "word/footnotes.xml"));
+    assert!(text_of(&notes).contains("Of a school"), "the note that the author's sign leads to: {notes}");
     for words in [
         "<dc:title>T_1 &amp; &lt;ü&gt; *x*</dc:title>",
         "<dc:creator>A \\ B</dc:creator>",
@@ -143,7 +147,8 @@ async fn metadata_and_locale_are_said_as_they_are() {
         assert!(properties.contains(words), "no {words}: {properties}");
     }
     let body = part(&docx, "word/document.xml");
-    assert!(text_of(&body).starts_with("On paper Ada Bo May x"), "{body}");
+    let text = text_of(&body);
+    assert!(text.starts_with("On paper Ada Bo May x") && text.contains("[1]A book."), "{body}");
     // The order of the format, which is not pandoc's.
     for formulas in [body, part(&docx, "word/footnotes.xml")] {
         assert!(

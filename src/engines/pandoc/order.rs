@@ -21,14 +21,13 @@ pub(super) const PICTURES: &str = "platen-own";
 const METADATA: &str = "platen-own/metadata.json";
 
 /// What stands beside every document.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 6] = [
     ("prelude.tex", include_str!("../../../assets/pandoc/prelude.tex")),
     ("numbers.lua", include_str!("../../../assets/pandoc/numbers.lua")),
     ("safe.lua", include_str!("../../../assets/pandoc/safe.lua")),
     ("page.html", include_str!("../../../assets/pandoc/page.html")),
     ("styles.html", include_str!("../../../assets/pandoc/styles.html")),
     ("word.lua", include_str!("../../../assets/pandoc/word.lua")),
-    ("word.xml", include_str!("../../../assets/pandoc/word.xml")),
 ];
 
 /// The styles of Word documents, and the file at the top of an archive that brings its author's.
@@ -55,12 +54,11 @@ const COMMON: [&str; 10] = [
     "--lua-filter=platen-own/safe.lua",
 ];
 const HTML: [&str; 4] = ["--to=html5", "--mathml", "--embed-resources", "--template=platen-own/page.html"];
-const DOCX: [&str; 4] = [
+const DOCX: [&str; 3] = [
     // Last of the filters: it writes the document, and what pandoc writes then is empty.
     "--lua-filter=platen-own/word.lua",
     "--to=docx",
     "--reference-doc=platen-own/reference.docx",
-    "--template=platen-own/word.xml",
 ];
 const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
 

@@ -22,7 +22,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use tex_log::Cause;
 
 use self::cache::FontCache;
@@ -200,7 +199,7 @@ impl Tex {
         job: &mut StepContext<'_>,
         (site, source): (&Site, &str),
         (set, base): (&'static str, Option<&Arc<SharedFile>>),
-    ) -> Option<(Arc<SharedFile>, Bytes)> {
+    ) -> Option<Beginning> {
         if program != TexProgram::Pdflatex {
             return None;
         }
@@ -214,17 +213,12 @@ impl Tex {
             bounds: self.bounds(),
             base,
         };
-        let beginning = self.ahead.beginning(&wish);
-        let is_ahead = matches!(beginning, Beginning::Read(..));
-        tracing::Span::current().record("tex.format", if is_ahead { "preamble" } else { "own" });
-        match beginning {
-            Beginning::Read(format, left) => Some((format, left)),
-            Beginning::Halted(halt) => {
-                job.warnings.push(&log::halted(halt, site.entry()));
-                None
-            }
-            Beginning::Usual => None,
+        let (beginning, halt) = self.ahead.beginning(&wish);
+        tracing::Span::current().record("tex.format", if beginning.is_some() { "preamble" } else { "own" });
+        if let Some(halt) = halt {
+            job.warnings.push(&log::halted(halt, site.entry()));
         }
+        beginning
     }
 
     fn bounds(&self) -> Bounds {

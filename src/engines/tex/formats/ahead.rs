@@ -52,15 +52,8 @@ pub(in crate::engines::tex) struct Wish<'a> {
     pub base: Option<&'a Arc<SharedFile>>,
 }
 
-/// How a document begins.
-pub(in crate::engines::tex) enum Beginning {
-    /// With a format; this is left of its source.
-    Read(Arc<SharedFile>, Bytes),
-    /// With its own preamble; its author could have that otherwise.
-    Halted(Halt),
-    /// With its own preamble.
-    Usual,
-}
+/// A format that a document begins with, and what is left of its source.
+pub(in crate::engines::tex) type Beginning = (Arc<SharedFile>, Bytes);
 
 impl Ahead {
     /// None yet, and never more than `limit_bytes` of them.
@@ -69,27 +62,28 @@ impl Ahead {
         Self { table, turn: Arc::new(Semaphore::new(1)), limit_bytes, metrics }
     }
 
-    /// How a document of pdflatex begins. Where its preamble comes again, the format is made in the background.
-    pub fn beginning(&self, wish: &Wish<'_>) -> Beginning {
+    /// What a document of pdflatex begins with that is made already, and what its author is told once.
+    pub fn beginning(&self, wish: &Wish<'_>) -> (Option<Beginning>, Option<Halt>) {
         let template = wish.site.template();
         let Some(text) = template.page().and_then(|page| std::str::from_utf8(page).ok()) else {
-            return Beginning::Usual;
+            return (None, None);
         };
         let text = text.trim_start_matches('\u{feff}');
-        let Some(preamble) = preamble::of(text, wish.source) else {
-            return self.halted(wish, text);
-        };
+        (self.read(wish, &template, text), self.halted(wish, text))
+    }
+
+    /// The format of a preamble that was read ahead. Of one that comes again it is made in the background.
+    fn read(&self, wish: &Wish<'_>, template: &Site, text: &str) -> Option<Beginning> {
+        let preamble = preamble::of(text, wish.source)?;
         // Where a line is read later than it stands, it was tried with the whole of this text, and holds for that alone.
         let tried = if preamble.is_reordered() { text } else { preamble.head_of(text) };
-        let Some(key) = key(wish, tried, &readable(&Folder::of(&template))) else {
-            return Beginning::Usual;
-        };
+        let key = key(wish, tried, &readable(&Folder::of(template)))?;
         let turn = Arc::clone(&self.turn).try_acquire_owned().ok();
         let found = self.table().find(key, turn.is_some());
         match (found, turn) {
             (Found::Ready(format), _) => {
                 self.metrics.formats.of(["used"]).inc();
-                return Beginning::Read(format, preamble.left_of(wish.source).into());
+                return Some((format, preamble.left_of(wish.source).into()));
             }
             (Found::Wanted, Some(turn)) => {
                 let order = self.order(wish, (template.clone(), text), preamble);
@@ -101,21 +95,21 @@ impl Ahead {
             }
             (Found::Wanted | Found::Nothing, _) => {}
         }
-        self.halted(wish, text)
+        None
     }
 
     /// What an author is told at the second document of a template that is read ahead less far than it could be.
-    fn halted(&self, wish: &Wish<'_>, text: &str) -> Beginning {
-        let Some(halt) = preamble::halt(text) else { return Beginning::Usual };
+    fn halted(&self, wish: &Wish<'_>, text: &str) -> Option<Halt> {
+        let halt = preamble::halt(text)?;
         let mut hash = Hash::new("halt");
         hash.add(wish.account.to_string().as_bytes());
         hash.add(text.as_bytes());
         let (key, mut table) = (hash.key(), self.table());
         if !matches!(table.find(key, true), Found::Wanted) {
-            return Beginning::Usual;
+            return None;
         }
         table.refuse(key);
-        Beginning::Halted(halt)
+        Some(halt)
     }
 
     fn order(&self, wish: &Wish<'_>, (site, template): (Site, &str), preamble: Preamble) -> Order {
@@ -132,6 +126,7 @@ impl Ahead {
             limit_bytes: self.limit_bytes,
         }
     }
+
     fn table(&self) -> MutexGuard<'_, Table<SharedFile>> {
         locked(&self.table)
     }
