@@ -35,7 +35,7 @@ impl Clock {
     }
 
     pub fn elapsed(&self) -> Duration {
-        Self::now() - self.0
+        Self::now().saturating_sub(self.0)
     }
 
     fn now() -> Duration {
