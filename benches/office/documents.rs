@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
+use crate::decks;
+
 /// Made with a word processor's own styles, table style, header and footer; five tags in each row.
 pub const INVOICE: &[u8] = include_bytes!("invoice.docx");
 
@@ -17,11 +19,13 @@ const WORKBOOKS: [(usize, usize); 2] = [(10_000, 3), (100_000, 1)];
 
 /// A template and its data.
 pub struct Document {
-    /// `docx` or `xlsx`.
+    /// `docx`, `xlsx` or `pptx`.
     pub kind: &'static str,
     pub file: Vec<u8>,
     /// The same with tags as xlsx-template writes them.
     pub foreign: Vec<u8>,
+    /// The same with a filter in one of its tags, so that it takes the engine.
+    pub computed: Vec<u8>,
     pub data: Value,
     pub rows: usize,
     pub times: usize,
@@ -29,11 +33,12 @@ pub struct Document {
 
 /// Those of Word.
 pub fn all() -> [Document; SIZES.len()] {
-    let (kind, foreign) = ("docx", Vec::new());
+    let kind = "docx";
     SIZES.map(|(rows, times)| Document {
         kind,
         file: INVOICE.to_vec(),
-        foreign: foreign.clone(),
+        foreign: Vec::new(),
+        computed: Vec::new(),
         data: data(rows),
         rows,
         times,
@@ -47,10 +52,12 @@ pub fn workbooks() -> io::Result<Vec<Document>> {
         9 => format!("{{{name}}}{{/items}}"),
         _ => format!("{{{name}}}"),
     };
-    let (file, foreign) = (workbook(ours)?, workbook(|_, name| format!("${{table:items.{name}}}"))?);
+    let computed = |at: usize, name: &str| ours(at, name).replace("{article}", "{article | trim}");
+    let (file, computed) = (workbook(ours)?, workbook(computed)?);
+    let foreign = workbook(|_, name| format!("${{table:items.{name}}}"))?;
     let document = |(rows, times)| {
-        let (file, foreign) = (file.clone(), foreign.clone());
-        Document { kind: "xlsx", file, foreign, data: numbers(rows), rows, times }
+        let (file, foreign, computed) = (file.clone(), foreign.clone(), computed.clone());
+        Document { kind: "xlsx", file, foreign, computed, data: numbers(rows), rows, times }
     };
     Ok(WORKBOOKS.into_iter().map(document).collect())
 }
@@ -136,9 +143,14 @@ fn workbook(tag: impl Fn(usize, &str) -> String) -> io::Result<Vec<u8>> {
             format!("<sst xmlns=\"{main}\" count=\"20\" uniqueCount=\"20\">{strings}</sst>"),
         ),
     ];
+    zipped(&files)
+}
+
+/// An archive of these parts.
+pub fn zipped<N: AsRef<str>>(parts: &[(N, String)]) -> io::Result<Vec<u8>> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, xml) in files {
-        writer.start_file(name, SimpleFileOptions::default()).map_err(io::Error::other)?;
+    for (name, xml) in parts {
+        writer.start_file(name.as_ref(), SimpleFileOptions::default()).map_err(io::Error::other)?;
         writer.write_all(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{xml}").as_bytes())?;
     }
     Ok(writer.finish().map_err(io::Error::other)?.into_inner())
@@ -159,6 +171,9 @@ impl Document {
     /// Whether the file has all rows, and the last one's text.
     pub fn check(&self, file: &[u8]) -> io::Result<()> {
         let mut archive = ZipArchive::new(Cursor::new(file)).map_err(io::Error::other)?;
+        if self.kind == "pptx" {
+            return decks::check(&archive, self.rows);
+        }
         let mut part = |name: &str| -> io::Result<String> {
             let mut xml = String::new();
             archive.by_name(name).map_err(io::Error::other)?.read_to_string(&mut xml)?;

@@ -1,5 +1,5 @@
-//! Word and Excel templates filled by the service, each beside two libraries that fill them in Node.js; Office documents made into
-//! PDFs, beside what people wrap LibreOffice with: processor time of whole processes.
+//! Word and Excel templates filled by the service, each beside two libraries that fill them in Node.js; presentations, alone; Office
+//! documents made into PDFs, beside what people wrap LibreOffice with: processor time of whole processes.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office` fills and converts, with
 //! `-- fill`, `-- workbooks`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It installs the others with `npm ci`
@@ -14,6 +14,7 @@ mod common {
     pub mod usage;
 }
 mod convert;
+mod decks;
 mod documents;
 mod peers;
 mod saved;

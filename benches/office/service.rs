@@ -14,11 +14,16 @@ use crate::documents::{Document, INVOICE};
 use crate::saved;
 
 /// One process at work, and one of each kind that waits.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("PLATEN__ASSEMBLE__SPARES", "1"),
     ("PLATEN__ASSEMBLE__KEPT", "1"),
     ("PLATEN__ASSEMBLE__PROCESSES", "1"),
     ("PLATEN__BROWSER__TABS", "1"),
+    // Other programs may have the processors meanwhile: what is compared is the time that each way had of them.
+    ("PLATEN__ASSEMBLE__TIMEOUT_MS", "120000"),
+    ("PLATEN__ASSEMBLE__YIELD_AFTER_MS", "60000"),
+    // The data of 100,000 rows have 20 MB.
+    ("PLATEN__HTTP__JSON_LIMIT_BYTES", "67108864"),
 ];
 
 /// Where the template comes from.
@@ -27,6 +32,8 @@ pub enum Template {
     Saved,
     /// It comes with each job.
     Uploaded,
+    /// The same, and it takes the engine.
+    Computed,
 }
 
 /// Until it is ready.
@@ -38,6 +45,7 @@ pub struct Service {
     name: &'static str,
     /// The id of the template that is saved.
     saved: Option<String>,
+    is_computed: bool,
     _folder: tempfile::TempDir,
 }
 
@@ -52,6 +60,7 @@ impl Service {
                 ("Platen", Some(runtime.block_on(saved::save(folder.path(), INVOICE))?))
             }
             Template::Uploaded => ("Platen, uploaded each time", None),
+            Template::Computed => ("Platen, with a filter", None),
         };
         let program = Program::start(folder.path(), token, &SETTINGS)?;
         let ready = async {
@@ -61,7 +70,8 @@ impl Service {
         };
         let waited = program.runtime.block_on(async { tokio::time::timeout(START_TIMEOUT, ready).await });
         waited.map_err(|_| io::Error::other("the service did not get ready"))?;
-        Ok(Self { program, name, saved, _folder: folder })
+        let is_computed = matches!(template, Template::Computed);
+        Ok(Self { program, name, saved, is_computed, _folder: folder })
     }
 
     async fn fill_once(&self, document: &Document, job: &str) -> io::Result<Vec<u8>> {
@@ -69,8 +79,9 @@ impl Service {
             return self.program.render(job.to_owned()).await;
         }
         let Program { client, .. } = &self.program;
+        let file = if self.is_computed { &document.computed } else { &document.file }.clone();
         let begun = self.post("/v1/documents/init", job.to_owned()).await?;
-        read(client.put(text(&begun, "/presignedTemplateUploadUrl")?).body(document.file.clone())).await?;
+        read(client.put(text(&begun, "/presignedTemplateUploadUrl")?).body(file)).await?;
         let id = text(&begun, "/jobId")?;
         let wait = json!({ "shouldWaitForRenderCompletion": true }).to_string();
         let view = self.post(&format!("/v1/documents/{id}/render"), wait).await?;

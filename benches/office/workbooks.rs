@@ -1,9 +1,10 @@
-//! Workbooks of many rows: processor time, and the most memory that all processes held at once.
+//! Workbooks of many rows, and a presentation of many slides: processor time, and the most memory that all processes held at once.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::decks;
 use crate::documents::{self, Document};
 use crate::service::{Service, Template};
 use crate::{Way, count, measure, middle, peers};
@@ -14,7 +15,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Prints the table.
 pub fn run() -> io::Result<()> {
-    let mut ways: Vec<Box<dyn Way>> = vec![Box::new(Service::start(&Template::Uploaded)?)];
+    let mut ways: Vec<Box<dyn Way>> =
+        vec![Box::new(Service::start(&Template::Uploaded)?), Box::new(Service::start(&Template::Computed)?)];
     for peer in peers::start_all(peers::EXCEL) {
         match peer {
             Ok(peer) => ways.push(Box::new(peer)),
@@ -24,20 +26,30 @@ pub fn run() -> io::Result<()> {
     println!("| rows | way | CPU s a workbook | × Platen | µs a row | MB at most |");
     println!("|--:|:--|--:|--:|--:|--:|");
     for document in documents::workbooks()? {
-        let mut ours = f64::NAN;
-        for way in &mut ways {
-            document.check(&way.fill(&document, 1)?)?;
-            let rounds: Vec<[f64; 2]> =
-                (0..ROUNDS).map(|_| measure(way.as_mut(), &document)).collect::<io::Result<_>>()?;
-            let taken = middle(&rounds, 0) / 1_000.0;
-            ours = if ours.is_nan() { taken } else { ours };
-            let memory = most_memory(way.as_mut(), &document)?;
-            let (rows, name, ratio) = (document.rows, way.name(), taken / ours);
-            println!(
-                "| {rows} | {name} | {taken:.2} | {ratio:.2} | {:.1} | {memory} |",
-                taken * 1e6 / count(rows)
-            );
-        }
+        print(&mut ways, &document)?;
+    }
+    // Nobody else makes slides of a list.
+    ways.truncate(2);
+    println!("\n| slides | way | CPU s a presentation | × Platen | µs a slide | MB at most |");
+    println!("|--:|:--|--:|--:|--:|--:|");
+    print(&mut ways, &decks::deck()?)
+}
+
+/// Prints a line a way.
+fn print(ways: &mut [Box<dyn Way>], document: &Document) -> io::Result<()> {
+    let mut ours = f64::NAN;
+    for way in ways {
+        document.check(&way.fill(document, 1)?)?;
+        let rounds: Vec<[f64; 2]> =
+            (0..ROUNDS).map(|_| measure(way.as_mut(), document)).collect::<io::Result<_>>()?;
+        let taken = middle(&rounds, 0) / 1_000.0;
+        ours = if ours.is_nan() { taken } else { ours };
+        let memory = most_memory(way.as_mut(), document)?;
+        let (rows, name, ratio) = (document.rows, way.name(), taken / ours);
+        println!(
+            "| {rows} | {name} | {taken:.2} | {ratio:.2} | {:.1} | {memory} |",
+            taken * 1e6 / count(rows)
+        );
     }
     Ok(())
 }

@@ -129,6 +129,8 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(answer) = list.next_element()? {
             answers.push(answer);
         }
+        // A row of ten has room for sixteen otherwise, and there may be a million rows.
+        answers.shrink_to_fit();
         Ok(Answer::List(answers))
     }
 

@@ -1,11 +1,16 @@
 //! Why a template cannot be read or filled, in sentences for its author.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::limits::Limit;
 
-/// So many faults are reported; of the others only how many there are.
-const FAULTS: usize = 20;
+/// So many faults are kept; of the others only how many there are: a workbook may have one in each of a million cells.
+const FAULTS: usize = 100;
+
+/// A sentence of faults goes on until it is so long, in bytes: the service cuts one of more than 8 KiB, and with its end what says how
+/// many more there are.
+const SENTENCE_BYTES: usize = 6_000;
 
 /// The longest tag that is quoted whole, in characters.
 const QUOTED_CHARACTERS: usize = 80;
@@ -39,6 +44,73 @@ impl Error {
     }
 }
 
+/// Faults of tags as they are read: the first of them, and how many there are.
+#[derive(Debug, Default)]
+pub(crate) struct FaultList {
+    first: Vec<Fault>,
+    count: usize,
+}
+
+impl FaultList {
+    pub(crate) fn push(&mut self, fault: Fault) {
+        self.count += 1;
+        if self.first.len() < FAULTS {
+            self.first.push(fault);
+        }
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Those that were kept, and how many there are.
+    pub(crate) fn into_parts(self) -> (Vec<Fault>, usize) {
+        (self.first, self.count)
+    }
+}
+
+impl Extend<Fault> for FaultList {
+    fn extend<I: IntoIterator<Item = Fault>>(&mut self, faults: I) {
+        faults.into_iter().for_each(|fault| self.push(fault));
+    }
+}
+
+/// Tags whose answers cannot be written, by their numbers, and why: each of them once, for one in a section that is repeated a hundred
+/// thousand times would fill the sentence alone.
+#[derive(Debug, Default)]
+pub(crate) struct TagFaults {
+    first: Vec<(usize, String)>,
+    tags: HashSet<usize>,
+}
+
+impl TagFaults {
+    pub(crate) fn push(&mut self, (tag, message): (usize, String)) {
+        if self.tags.insert(tag) && self.first.len() < FAULTS {
+            self.first.push((tag, message));
+        }
+    }
+
+    pub(crate) fn append(&mut self, others: Self) {
+        self.extend(others.first);
+        self.tags.extend(others.tags);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tags.is_empty()
+    }
+
+    /// Those that were kept, and how many tags there are.
+    pub(crate) fn into_parts(self) -> (Vec<(usize, String)>, usize) {
+        (self.first, self.tags.len())
+    }
+}
+
+impl Extend<(usize, String)> for TagFaults {
+    fn extend<I: IntoIterator<Item = (usize, String)>>(&mut self, faults: I) {
+        faults.into_iter().for_each(|fault| self.push(fault));
+    }
+}
+
 /// Faults of tags: the first of them, and how many there are.
 #[derive(Debug)]
 pub struct Faults {
@@ -58,11 +130,18 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, fault) in self.first.iter().enumerate() {
-            let between = if index == 0 { "" } else { "; " };
+        let (mut told, mut bytes) = (0, 0);
+        for fault in &self.first {
+            let fault = fault.to_string();
+            bytes += fault.len();
+            if told > 0 && bytes > SENTENCE_BYTES {
+                break;
+            }
+            let between = if told == 0 { "" } else { "; " };
             write!(formatter, "{between}{fault}")?;
+            told += 1;
         }
-        match self.count.saturating_sub(self.first.len()) {
+        match self.count.saturating_sub(told) {
             0 => Ok(()),
             more => write!(formatter, "; and {more} more"),
         }

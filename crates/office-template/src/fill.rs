@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use crate::answer::{Answer, Content, Form};
 use crate::chart::Chart;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::files::Files;
 use crate::forms::{self, Place, Refusal, Written};
 use crate::include::{self, Document};
@@ -52,7 +52,7 @@ pub(crate) struct Filler<'a, 'p> {
     package: &'a mut Package<'p>,
     files: &'a mut dyn Files,
     /// Tags whose answers cannot be written, by their numbers, and why.
-    pub faults: Vec<(usize, String)>,
+    pub faults: TagFaults,
     out: Vec<u8>,
     /// So many bytes may `out` have.
     room: usize,
@@ -87,7 +87,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             room: package.room(),
             package,
             files,
-            faults: Vec::new(),
+            faults: TagFaults::default(),
             out: Vec::with_capacity(source.xml.len()),
             limit,
             copied: 0,
@@ -213,7 +213,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         let mut answers = answers.iter();
         let out = filler.part(&document.part.nodes, &mut answers)?;
-        self.faults.append(&mut filler.faults);
+        self.faults.append(filler.faults);
         if answers.next().is_some() {
             return Err(misfit());
         }

@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::chart;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::excel::Book;
 use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
@@ -16,7 +16,7 @@ struct Filling<'t, 'p, 'f> {
     package: Package<'p>,
     files: &'f mut dyn Files,
     /// The tags whose answers could not be written, by their numbers, and why.
-    faults: Vec<(usize, String)>,
+    faults: TagFaults,
 }
 
 impl Template {
@@ -28,7 +28,7 @@ impl Template {
         let (is_strict, next_number) = (self.is_strict, self.next_number);
         let opening = Opening { is_strict, next_number, folder: self.family.folder() };
         let package = Package::open(&self.file, &self.limits, opening)?;
-        let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
+        let mut filling = Filling { template: &self, package, files, faults: TagFaults::default() };
         filling.package.sheet_names = self.book.as_ref().map(Book::names).unwrap_or_default();
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
         let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
@@ -47,12 +47,12 @@ impl Template {
         }
         let Filling { mut package, mut faults, files, .. } = filling;
         if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
-            faults.extend(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
+            faults.append(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
         }
         faults.extend(chart::fill_waiting(&mut package)?);
         chart::list(&self.main, &mut package)?;
         if !faults.is_empty() {
-            let count = faults.len();
+            let (faults, count) = faults.into_parts();
             return Err(Error::Tags(self.faults(faults, count)));
         }
         if let Some(repeats) = repeats.filter(|_| self.parts.iter().any(|part| part.tags > 0)) {
@@ -125,7 +125,7 @@ impl Filling<'_, '_, '_> {
         let limit = &template.limits.output_bytes;
         let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
         let out = filler.part(&part.nodes, answers)?;
-        self.faults.append(&mut filler.faults);
+        self.faults.append(filler.faults);
         if part.slide.is_some() { spanned(name, out, &template.limits.elements) } else { Ok(out) }
     }
 }

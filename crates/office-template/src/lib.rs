@@ -183,9 +183,8 @@ impl Template {
         let program = Family::likely(&file);
         let template = Self::find(file, delimiters, limits, &mut reading)
             .map_err(|error| unfilled::of_program(error, program))?;
-        let faults = reading.faults;
-        if !faults.is_empty() {
-            let count = faults.len();
+        if !reading.faults.is_empty() {
+            let (faults, count) = reading.faults.into_parts();
             return Err(Error::Tags(Faults::new(faults, count)));
         }
         Ok(template)
@@ -300,7 +299,7 @@ impl Template {
         self.names.push(name.clone());
         let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
         tags.faults.sort_by_key(|fault| fault.paragraph);
-        reading.faults.append(&mut tags.faults);
+        reading.faults.extend(tags.faults.drain(..));
         let documents = &self.documents;
         let bodies =
             includes.iter().filter_map(|(&tag, &at)| Some((tag, documents.get(at)?.steps.as_slice())));

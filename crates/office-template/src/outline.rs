@@ -93,8 +93,7 @@ impl Template {
         let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
         let steps = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         let more = count - tags.len();
-        let faults = reading.faults;
-        let count = faults.len();
+        let (faults, count) = reading.faults.into_parts();
         Ok(Outline { tags, more, steps, faults: Faults::new(faults, count), warnings: template.warnings })
     }
 }

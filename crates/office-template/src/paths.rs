@@ -181,7 +181,12 @@ struct Walk {
 impl Walk {
     fn answers<'d>(&mut self, steps: &[Step], scope: &Scope<'_, 'd>) -> Result<Vec<Answer<'d>>, Unusual> {
         self.limits.answers = self.limits.answers.checked_sub(steps.len()).ok_or(Unusual)?;
-        steps.iter().map(|step| self.answer(step, scope)).collect()
+        // Collected as a result it would not be known how many there are, and a row of ten would have room for sixteen.
+        let mut answers = Vec::with_capacity(steps.len());
+        for step in steps {
+            answers.push(self.answer(step, scope)?);
+        }
+        Ok(answers)
     }
 
     fn answer<'d>(&mut self, step: &Step, scope: &Scope<'_, 'd>) -> Result<Answer<'d>, Unusual> {

@@ -6,7 +6,7 @@ use memchr::{memchr2, memmem};
 
 use crate::container::Archive;
 use crate::content_types::{self, Listing, TextPart};
-use crate::error::{Error, Fault};
+use crate::error::{Error, FaultList};
 use crate::excel;
 use crate::family::Family;
 use crate::files::Files;
@@ -27,7 +27,7 @@ const SHARED_FORMULA_BYTES: usize = 4 << 20;
 /// What is carried from part to part while a template is read.
 pub(crate) struct Reading<'f> {
     pub files: &'f mut dyn Files,
-    pub faults: Vec<Fault>,
+    pub faults: FaultList,
     /// So many tags may follow.
     pub tags_left: usize,
     /// So many pieces of elements that are ended and begun again.
@@ -53,7 +53,7 @@ impl<'f> Reading<'f> {
         let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
         Self {
             files,
-            faults: Vec::new(),
+            faults: FaultList::default(),
             tags_left,
             cuts_left: plan::CUTS,
             outline: None,

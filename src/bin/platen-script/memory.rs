@@ -13,7 +13,7 @@ use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 const PAGE_BYTES: u64 = 4_096;
 
 /// Of so many bytes of the memory one value may be held outside of the engine.
-const VALUE_SHARE: u64 = 512;
+const VALUE_SHARE: u64 = 256;
 
 /// The process' own account, kept open: nothing can be opened once it only computes.
 pub struct Memory {
@@ -53,8 +53,9 @@ impl Memory {
         used.is_some_and(|used| used > self.limit_bytes / 4)
     }
 
-    /// The most values that are held outside of the engine, which would refuse where this process ends: an eighth of the memory,
-    /// for a value with its name takes some sixty bytes.
+    /// The most values that are held outside of the engine, which would refuse where this process ends. A value with its name takes
+    /// some sixty bytes, a list in a list ninety, and what a tag says of it thirty to eighty more: at worst three quarters of the
+    /// memory. Of the default 512 MB it is two million values, a workbook of 180,000 rows of ten cells.
     pub fn values(&self) -> usize {
         usize::try_from(self.limit_bytes / VALUE_SHARE).unwrap_or(usize::MAX)
     }

@@ -152,7 +152,7 @@ impl Book {
                 }
                 _ => (Plan { steps: title_steps, ..Plan::default() }, Vec::new()),
             };
-            reading.faults.append(&mut faults);
+            reading.faults.extend(faults);
             places.extend(found.iter().map(|one| Place { cell: place(one), shown: one.shown.clone() }));
             let begin = steps.len();
             let body = std::mem::take(&mut plan.steps);

@@ -16,7 +16,7 @@ use super::pictures::{self, Canvas};
 use super::workbook::{self, Copy};
 use super::write::{Told, Writer};
 use crate::answer::Answer;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
@@ -32,7 +32,7 @@ const NAME_CHARACTERS: usize = 31;
 #[derive(Default)]
 pub(crate) struct Done {
     /// Tags whose answers cannot be written, by their numbers.
-    pub faults: Vec<(usize, String)>,
+    pub faults: TagFaults,
 }
 
 /// A copy of a sheet, before its cells are written.
@@ -100,7 +100,7 @@ impl Book {
             for (copy, made) in copies.iter().enumerate() {
                 let at = (&workbook, names.as_slice(), (number, copy));
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
-                done.faults.extend(told.faults);
+                done.faults.append(told.faults);
                 lost(told.lost, told.lost_at.as_deref(), package);
                 if let Some(cell) = told.torn_at {
                     let remedy = "let the section hold all of its cells, or none";
@@ -190,7 +190,7 @@ fn named(
     sheet: &BookSheet,
     scope: Scope<'_>,
     names: &mut Names,
-    faults: &mut Vec<(usize, String)>,
+    faults: &mut TagFaults,
 ) -> Result<String, Error> {
     let (mut name, mut tag) = (String::new(), sheet.repeat);
     for piece in &sheet.title {
@@ -295,7 +295,7 @@ fn write<'a>(
     let at = parts::At { sheet: number, copy };
     let asked = follower.sheet((part, at), &heading, package)?;
     let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
-    let mut of_headers = Vec::new();
+    let mut of_headers = TagFaults::default();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     follower.book.set_room(package.room());
     let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
@@ -310,9 +310,9 @@ fn write<'a>(
     let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
     let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
-    let (tail, mut faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
-    told.faults.append(&mut of_headers);
-    told.faults.append(&mut faults);
+    let (tail, faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    told.faults.append(of_headers);
+    told.faults.append(faults);
     packer.write(&tail)?;
     package.put_packed(part, packer)?;
     Ok(told)

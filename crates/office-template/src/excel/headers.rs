@@ -9,7 +9,7 @@ use quick_xml::events::Event;
 use super::book::Title;
 use super::counts::Scope;
 use crate::answer::Answer;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::package::{escaped, replaced};
 use crate::unfilled::letter;
 
@@ -70,7 +70,7 @@ pub(super) fn filled<'x>(
     headers: &[Header],
     xml: &'x [u8],
     scope: Scope<'_>,
-    faults: &mut Vec<(usize, String)>,
+    faults: &mut TagFaults,
 ) -> Result<Cow<'x, [u8]>, Error> {
     if headers.is_empty() {
         return Ok(Cow::Borrowed(xml));

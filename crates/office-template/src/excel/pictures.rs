@@ -12,7 +12,7 @@ use super::grid::Grid;
 use super::sheet::Sheet;
 use super::tail::{Drawing, drawing};
 use crate::answer::Content;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::files::Files;
 use crate::forms::image::{self, Options};
 use crate::forms::{Refusal, link};
@@ -52,7 +52,7 @@ pub(super) struct Canvas<'a> {
 }
 
 /// What stands behind the cells of a sheet, and tags whose pictures cannot be drawn.
-type Drawn = (Vec<u8>, Vec<(usize, String)>);
+type Drawn = (Vec<u8>, TagFaults);
 
 /// Draws the pictures over their cells: what stands behind the sheet's cells now, and tags whose pictures cannot be drawn.
 pub(super) fn draw(
@@ -62,7 +62,7 @@ pub(super) fn draw(
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Drawn, Error> {
     if wishes.is_empty() {
-        return Ok((tail, Vec::new()));
+        return Ok((tail, TagFaults::default()));
     }
     if wishes.len() > LIST {
         let name = canvas.part;
@@ -87,7 +87,7 @@ pub(super) fn draw(
         number: numbers.filter_map(|one| one.value("id").parse().ok()).max().unwrap_or(0),
         own: if is_new { "" } else { &namespaces },
     };
-    let (mut anchors, mut faults) = (String::new(), Vec::new());
+    let (mut anchors, mut faults) = (String::new(), TagFaults::default());
     for wish in wishes {
         match painter.anchor(wish, canvas, (&mut *package, &mut *files)) {
             Ok(_) if anchors.len() > package.room() => return Err(package.full()),

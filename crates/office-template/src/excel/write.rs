@@ -11,14 +11,14 @@ use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
 use super::text::{CHARACTERS, add, long, shielded};
 use crate::answer::Answer;
-use crate::error::Error;
+use crate::error::{Error, TagFaults};
 use crate::fill::misfit;
 
 /// What there is to say of a sheet that was written.
 #[derive(Default)]
 pub(super) struct Told {
     /// Tags whose answers cannot be written, by their numbers.
-    pub faults: Vec<(usize, String)>,
+    pub faults: TagFaults,
     /// References that are lost, and the first cell with one.
     pub lost: usize,
     pub lost_at: Option<String>,

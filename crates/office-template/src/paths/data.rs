@@ -10,6 +10,9 @@ const DEPTH: usize = 128;
 /// Objects with more members are put in order: a list of rows asks one for its names again and again.
 const UNORDERED: usize = 8;
 
+/// Room is made for so many members of an object at most before they are read: there may be [`DEPTH`] objects that are not read to their ends.
+const EXPECTED: usize = 64;
+
 /// A value of the data.
 #[derive(Debug)]
 pub(super) enum Value<'a> {
@@ -29,7 +32,7 @@ type Member<'a> = (Cow<'a, str>, Value<'a>);
 impl<'a> Value<'a> {
     /// Reads JSON of `most` values and names at most: here they take several times the memory that an engine needs for them.
     pub(super) fn read(json: &'a [u8], most: usize) -> Option<Self> {
-        let mut reader = Reader { text: std::str::from_utf8(json).ok()?, at: 0, left: most };
+        let mut reader = Reader { text: std::str::from_utf8(json).ok()?, at: 0, left: most, members: 0 };
         let value = reader.value(DEPTH)?;
         reader.skip_blanks();
         (reader.at == json.len()).then_some(value)
@@ -52,6 +55,8 @@ struct Reader<'a> {
     at: usize,
     /// So many values may come.
     left: usize,
+    /// How many members the object before had: of the rows of a list each has as many.
+    members: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -70,7 +75,7 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, depth: usize) -> Option<Value<'a>> {
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(self.members);
         self.at += 1;
         self.skip_blanks();
         while !self.takes(b'}') {
@@ -84,6 +89,8 @@ impl<'a> Reader<'a> {
             members.push((name, self.value(depth)?));
             self.skip_blanks();
         }
+        self.members = members.len().min(EXPECTED);
+        members.shrink_to_fit();
         if members.len() > UNORDERED {
             members.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
@@ -101,6 +108,7 @@ impl<'a> Reader<'a> {
             items.push(self.value(depth)?);
             self.skip_blanks();
         }
+        items.shrink_to_fit();
         Some(Value::List(items))
     }
 

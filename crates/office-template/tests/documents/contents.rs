@@ -1,8 +1,8 @@
 //! `{:toc}`: a table of contents.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::support::{docx, docx_with, fault, fill, p, paragraphs, part, table, try_fill};
+use crate::support::{Clock, docx, docx_with, fault, fill, p, paragraphs, part, table, try_fill};
 
 const STYLES: &str = "<w:style w:type=\"paragraph\" w:default=\"1\" w:styleId=\"Standard\"><w:name w:val=\"Normal\"/></w:style>\
      <w:style w:type=\"paragraph\" w:styleId=\"berschrift1\"><w:name w:val=\"heading 1\"/></w:style>\
@@ -137,7 +137,7 @@ fn it_stands_in_the_document_itself() {
 
 #[test]
 fn a_long_one_takes_as_long_as_it_is() {
-    let begin = Instant::now();
+    let begin = Clock::start();
     let body = [p("{:toc}"), styled("Kapitel", "{#l}"), styled("Kapitel", "{.}"), styled("Kapitel", "{/l}")]
         .concat();
     let list: Vec<u32> = (0..5000).collect();

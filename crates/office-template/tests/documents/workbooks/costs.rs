@@ -27,6 +27,31 @@ fn thousands_of_sections_are_told_of_once_each() {
 }
 
 #[test]
+fn of_many_wrong_tags_the_first_are_told_and_how_many_more_there_are() {
+    let wrong =
+        |tag: &str| filled("wrong", one(Sheet::new("S").rows("A1", tag)), XS).expect_err(tag).to_string();
+    for (name, tag, message) in [
+        ("unreadable", "{:lnik a}", "there is no command"),
+        ("no expression", "{a b}", "'a b' is neither"),
+        ("nothing that can be written", "{text.repeat(40000)}", "32767"),
+    ] {
+        let all = wrong(&vec![tag; 150].join("\n"));
+        let told = all.matches(message).count();
+        assert!((20..=100).contains(&told), "{name}: {told} in {all}");
+        assert!(all.ends_with(&format!("; and {} more", 150 - told)), "{name}: {all}");
+        assert!(
+            all.len() < 8 << 10,
+            "{name}: the service cuts a longer sentence, and with it how many more there are"
+        );
+        assert_eq!(
+            wrong(&format!("{{#Array(150).fill(1)}}|{tag}|{{/}}")).matches(message).count(),
+            1,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_long_formula_that_many_cells_share_is_theirs_though_not_all_is_kept() {
     let long = format!("A1+$B$1{}", "+1".repeat(4_000));
     let cells = (2..800).fold(String::new(), |mut rows, row| {
