@@ -18,6 +18,7 @@ mod frame;
 mod grid;
 mod headers;
 mod headings;
+mod layout;
 mod output;
 mod parts;
 mod pictures;

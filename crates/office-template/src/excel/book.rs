@@ -125,7 +125,7 @@ impl Book {
             let (part, xml) = part.unzip();
             let mut sheet = match (&part, xml) {
                 (Some(part), Some(xml)) if may_have_tags => {
-                    Some(read_sheet((part, xml), &names, finder.reading)?)
+                    Some(read_sheet((part, xml), &names, (&mut *finder.reading, limits))?)
                 }
                 _ => None,
             };
@@ -203,8 +203,12 @@ fn dates_and_strings(
     Ok((dates.transpose()?.unwrap_or_default(), Strings::read(strings, (left, limits))?))
 }
 
-fn read_sheet(part: (&str, Vec<u8>), names: &[String], reading: &mut Reading<'_>) -> Result<Sheet, Error> {
-    Sheet::read(part, names, (&mut reading.elements_left, &mut reading.formulas_left))
+fn read_sheet(
+    part: (&str, Vec<u8>),
+    names: &[String],
+    (reading, limits): (&mut Reading<'_>, &Limits),
+) -> Result<Sheet, Error> {
+    Sheet::read(part, names, (&limits.elements, &mut reading.elements_left, &mut reading.formulas_left))
 }
 
 /// The plan of a sheet, and the cells that stand once.

@@ -25,6 +25,9 @@ use crate::package::{Package, can_stand, replaced};
 /// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
 pub(super) const LIST: usize = 200_000;
 
+/// What to do where a sheet cannot hold all turns.
+const FEWER: &str = "repeat less, or part the list over several sheets with {:sheet list}";
+
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
 
@@ -87,7 +90,8 @@ impl Book {
         if let (true, Some(tag)) =
             (all.all(|(_, now)| now.copies.is_empty()), self.sheets.iter().find_map(|sheet| sheet.repeat))
         {
-            let message = "no sheet would be left that is not hidden, and a workbook has one at least";
+            let message = "no sheet would be left that is not hidden, and a workbook has one at least; keep a sheet for the case that \
+                 the list has no items";
             done.faults.push((tag, message.to_owned()));
         }
         if !done.faults.is_empty() {
@@ -156,7 +160,7 @@ fn laid_out(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
         return Ok(Moves::default());
     }
     let moves = Moves::new(&blocks, cells.used());
-    let moves = moves.map_err(|error| Error::Limit(format!("{}: {error}", sheet.name)))?;
+    let moves = moves.map_err(|error| Error::Limit(format!("{}: {error}; {FEWER}", sheet.name)))?;
     Ok(moves.with_once(sheet.once.clone()))
 }
 
@@ -200,7 +204,11 @@ fn named(
                 tag = Some(*own);
                 match scope.get(*at)? {
                     Some(Answer::Text(text)) => name.push_str(text),
-                    _ => faults.push((*own, "the name of a sheet is a text".to_owned())),
+                    _ => faults.push((
+                        *own,
+                        "the name of a sheet is a text; write it with a filter, as in {name | text}"
+                            .to_owned(),
+                    )),
                 }
             }
         }
@@ -219,25 +227,31 @@ fn wrong(name: &str) -> Option<String> {
     let characters = name.encode_utf16().count();
     if characters > NAME_CHARACTERS {
         return Some(format!(
-            "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}"
+            "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}; shorten it, as in \
+             {{name.slice(0, {NAME_CHARACTERS})}}"
         ));
     }
     if let Some(letter) =
         name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control() || !can_stand(*letter))
     {
         return Some(format!(
-            "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\"
+            "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\; write another letter, as in \
+             {{name.replaceAll(\"/\", \"-\")}}"
         ));
     }
     if name.trim().is_empty() {
-        return Some("the sheet's name would be empty".to_owned());
+        return Some(
+            "the sheet's name would be empty; say what it is then, as in {name | default(\"Sheet\")}"
+                .to_owned(),
+        );
     }
     if name.starts_with('\'') || name.ends_with('\'') {
         return Some(format!(
-            "the sheet's name {shown:?} begins or ends with an apostrophe, which Excel does not allow"
+            "the sheet's name {shown:?} begins or ends with an apostrophe, which Excel does not allow; write a letter before or behind it"
         ));
     }
-    name.eq_ignore_ascii_case("history").then(|| "Excel keeps the name History for itself".to_owned())
+    name.eq_ignore_ascii_case("history")
+        .then(|| "Excel keeps the name History for itself; write a letter before or behind it".to_owned())
 }
 
 /// The copies of a sheet for the list of sheets.
@@ -268,7 +282,7 @@ fn write<'a>(
         return Ok(Told::default());
     };
     if let (Some(cell), 0) = (cells.data_table, copy) {
-        let told = "a data table (What-If Analysis) keeps the values that it had, and is calculated no more";
+        let told = "a data table (What-If Analysis) keeps the values that it had, and is calculated no more; a formula in each of its cells is";
         package.warnings.push(&format!("{}!{cell}: {told}", sheet.name));
     }
     let none = BTreeMap::new();
@@ -309,7 +323,7 @@ fn write<'a>(
     writer.output.flush()?;
     let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
-    let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
+    let canvas = Canvas { sheet: cells, name: &moved.name, moves: &moved.moves, part, head: &around.head };
     let (tail, mut faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
     told.faults.append(&mut of_headers);
     told.faults.append(&mut faults);

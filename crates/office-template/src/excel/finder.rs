@@ -90,7 +90,7 @@ impl Finder<'_, '_> {
                     from = range.end;
                 }
                 Ok(_) => {
-                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone; write what depends on the data as one, as in {{paid ? \"yes\" : \"no\"}}")));
                 }
                 Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
             }
@@ -161,6 +161,12 @@ impl Finder<'_, '_> {
     }
 }
 
+/// What a cell can hold, in a sentence.
+const CELL: &str = "a cell has values, pictures, sections and {:sheet list}";
+
+/// How a cell leads to an address.
+const LINK: &str = "write the address into one cell and =HYPERLINK(A2, \"text\") into another";
+
 /// What a cell can hold.
 fn in_cell(tag: Tag) -> Result<Tag, String> {
     match &tag {
@@ -173,8 +179,15 @@ fn in_cell(tag: Tag) -> Result<Tag, String> {
         | Tag::Qr(_)
         | Tag::Barcode(_)
         | Tag::Delimiters(_) => Ok(tag),
-        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
-            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        Tag::Command(command, _) if command.name == "link" => Err(format!("{CELL}; {LINK}")),
+        Tag::Slides(_) => {
+            Err("it repeats a slide of a presentation; a sheet is repeated by {:sheet list}".to_owned())
         }
+        Tag::Html(_) | Tag::Xml(_) => {
+            Err(format!("{CELL}; print its words as a value, {{x}}, in a cell of the wanted format"))
+        }
+        Tag::Command(..) => Err(format!(
+            "{CELL}; colours are those of the cell or of a conditional format, pages break where the sheet says"
+        )),
     }
 }

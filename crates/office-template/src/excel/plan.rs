@@ -3,6 +3,7 @@
 use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
 
 use super::frame::{All, Frame, section_step};
+use super::layout;
 use super::sheet::{Cell, Content, Sheet};
 use super::tags::{Found, Of, Section};
 use super::text::Run;
@@ -190,7 +191,7 @@ impl<'p> Planner<'p> {
                 // A text has no place for one: it is drawn over its cell.
                 let step = content(tag, id).filter(|_| kind.is_some());
                 let Some(step) = step else {
-                    let message = "a picture stands alone in its cell, with nothing around its tag";
+                    let message = "a picture stands alone in its cell, with nothing around its tag; give the text another cell";
                     let cell = At { row: found.row, column: found.column };
                     self.faults.push(Fault::new(&cell.to_string(), 0, &found.shown, message));
                     return;
@@ -368,10 +369,13 @@ impl<'p> Planner<'p> {
         let once = |&(area, parent): &(Area, Option<usize>)| Block { area, parent, counts: vec![1] };
         let blocks: Vec<Block> = areas.iter().map(once).collect();
         if let Err(error) = Moves::new(&blocks, At { row: 1, column: 1 }) {
-            let first = self.sections.iter().find(|section| section.of != Of::Text);
-            let open = first.and_then(|section| self.found.get(section.open));
-            let shown = open.map_or("", |open| open.shown.as_str());
-            self.faults.push(Fault::new("", 0, shown, &error.to_string()));
+            let numbers = self.numbers();
+            let open = |block: usize| {
+                let number = numbers.iter().position(|number| *number == Some(block))?;
+                self.found.get(self.sections.get(number)?.open)
+            };
+            let fault = layout::fault(&error, open);
+            self.faults.push(fault);
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::answer::Answer;
 use crate::error::Error;
 use crate::fill::misfit;
 
+/// What to do where a formula would be too long.
+const SIMPLER: &str = "let it refer to cells that are one range when they are repeated";
+
 /// What there is to say of a sheet that was written.
 #[derive(Default)]
 pub(super) struct Told {
@@ -206,7 +209,8 @@ impl<'a> Writer<'a, '_> {
         let formula = calculated.formula.formula(self.names);
         let written = formula.write(self.workbook, Some(origin), &mut text);
         let name = || self.workbook.sheets.get(sheet).map_or("", |sheet| sheet.name.as_str());
-        let written = written.map_err(|error| Error::Limit(format!("{}!{at}: {error}", name())))?;
+        let written =
+            written.map_err(|error| Error::Limit(format!("{}!{at}: {error}; {SIMPLER}", name())))?;
         if written.lost > 0 {
             self.told.lost += written.lost;
             if self.told.lost_at.is_none() {
@@ -325,7 +329,10 @@ impl<'a> Writer<'a, '_> {
                 None | Some(Answer::Null) => {}
                 Some(Answer::Text(text)) => add(texts, run, &shielded(text)),
                 Some(_) => {
-                    self.told.faults.push((tag, "nothing but text can stand beside other text".to_owned()));
+                    self.told.faults.push((
+                        tag,
+                        "nothing but text can stand beside other text; give it a cell of its own".to_owned(),
+                    ));
                 }
             }
         }

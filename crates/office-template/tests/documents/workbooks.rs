@@ -1,5 +1,6 @@
 //! Excel workbooks, filled: beside what others make of real templates, calculated by LibreOffice, and beside models of where cells move.
 
+mod beside;
 mod book;
 mod calculated;
 mod corpus;

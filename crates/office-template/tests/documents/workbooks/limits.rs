@@ -77,11 +77,21 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
     let mut ruled = Sheet::new("S");
     ruled.set("A1", "{text.repeat(9000) | formula}");
     let thousands = format!("{{\"xs\":[{}]}}", vec!["0"; 4_000].join(","));
-    let many = format!("{{\"xs\":[{}]}}", vec!["0"; 600_000].join(","));
+    let many = format!("{{\"xs\":[{}]}}", vec!["0"; 524_288].join(","));
     for (name, file, data, limit) in [
         ("items", one(Sheet::new("S").rows("A1", "{#Array(10000000).fill(1)}|{/}")), XS, "test.items"),
-        ("rows", one(Sheet::new("S").rows("A1", "{#xs}\n{/xs}")), many.as_str(), "1048576"),
-        ("columns", one(Sheet::new("S").rows("A1", "{-columns Array(20000).fill(1)}{.}|{/}")), XS, "16384"),
+        (
+            "rows",
+            one(Sheet::new("S").rows("A1", "{#xs}\n{/xs}\nend")),
+            many.as_str(),
+            "S: the sheet would need 1048577 rows, and Excel allows 1048576; repeat less",
+        ),
+        (
+            "columns",
+            one(Sheet::new("S").rows("A1", "{-columns Array(8192).fill(1)}{.}|{/}|end")),
+            XS,
+            "S: the sheet would need 16385 columns, and Excel allows 16384; repeat less",
+        ),
         (
             "cells to the right",
             one(Sheet::new("S").rows("A1", "{-right Array(20000).fill(1)}{.}|{/}")),
@@ -99,7 +109,7 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
         ("merged cells", one(behind(across, merges)), thousands.as_str(), "merge"),
         ("sheets", one(Sheet::new("S").rows("A1", "{:sheet Array(100000).fill(1)}")), XS, "test.slides"),
         ("a long text", one(Sheet::new("S").rows("A1", "{text.repeat(40000)}")), XS, "32767"),
-        ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "31"),
+        ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "has 32 characters, and Excel allows 31"),
         ("a long formula", one(ruled), XS, "8192"),
     ] {
         match filled(name, file, data) {
