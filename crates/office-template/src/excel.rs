@@ -19,6 +19,7 @@ mod grid;
 mod headers;
 mod headings;
 mod layout;
+mod links;
 mod output;
 mod parts;
 mod pictures;

@@ -11,6 +11,7 @@ use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
 use super::headers;
 use super::headings::{self, Tables};
+use super::links;
 use super::output::Output;
 use super::pictures::{self, Canvas};
 use super::workbook::{self, Copy};
@@ -303,12 +304,14 @@ fn write<'a>(
         shown: None,
         turns: Vec::new(),
         wishes: Vec::new(),
+        links: Vec::new(),
     };
     let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
     let heading = |cell: Cell| shown.get(&cell).cloned();
     let at = parts::At { sheet: number, copy };
     let asked = follower.sheet((part, at), &heading, package)?;
-    let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
+    let linked: Vec<String> = cells.links.values().map(|link| link.id.clone()).collect();
+    let dropped: Vec<&str> = asked.dropped.iter().chain(&linked).map(String::as_str).collect();
     let mut of_headers = Vec::new();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     follower.book.set_room(package.room());
@@ -318,13 +321,17 @@ fn write<'a>(
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
     let output = Output::new(&mut packer, &cells.prefix);
-    let mut writer = Writer { headings: &asked.headings, output, wishes: Vec::new(), ..writer };
+    let mut writer =
+        Writer { headings: &asked.headings, output, wishes: Vec::new(), links: Vec::new(), ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.output.flush()?;
-    let (mut told, wishes) = (writer.told, writer.wishes);
+    let (mut told, wishes, copied) = (writer.told, writer.wishes, writer.links);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
     let canvas = Canvas { sheet: cells, name: &moved.name, moves: &moved.moves, part, head: &around.head };
-    let (tail, mut faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    let (beyond, of) = (told.links_beyond, (part.as_str(), cells, moved.name.as_str()));
+    let tail = links::listed(&copied, beyond, of, (around.tail, &mut *package))?;
+    package.forget(part, &linked)?;
+    let (tail, mut faults) = pictures::draw(&wishes, &canvas, tail, (&mut *package, files))?;
     told.faults.append(&mut of_headers);
     told.faults.append(&mut faults);
     packer.write(&tail)?;

@@ -19,6 +19,8 @@ pub(super) struct Text {
     pub tags: std::ops::Range<usize>,
     /// Whether the cell shows dates.
     pub is_date: bool,
+    /// It has tags in its link, and none of its own.
+    pub is_link_alone: bool,
 }
 
 /// Makes the plan of a sheet whose tags have been paired. `first` is the number of its first tag.
@@ -32,6 +34,8 @@ pub(super) struct Planner<'p> {
     inline: Vec<(usize, Vec<Step>, Vec<Piece>)>,
     /// Where the answers of sections of rows stand, by the sections' numbers.
     slots: Vec<usize>,
+    /// Where those of a cell's link stand.
+    linked: Vec<Slot>,
 }
 
 impl<'p> Planner<'p> {
@@ -45,6 +49,7 @@ impl<'p> Planner<'p> {
             frames: vec![Frame::default()],
             inline: Vec::new(),
             slots,
+            linked: Vec::new(),
         }
     }
 
@@ -66,9 +71,13 @@ impl<'p> Planner<'p> {
         for text in texts {
             let Some(cell) = sheet.cells.get(text.cell) else { continue };
             let (row, columns, at) = (cell.row, cell.columns.clone(), text.cell);
+            let (place, is_kept) = (At { row, column: cell.column }, text.is_link_alone);
             let content = self.cell(text, (row, &columns));
-            if let Some(cell) = sheet.cells.get_mut(at) {
+            if let Some(cell) = sheet.cells.get_mut(at).filter(|_| !is_kept) {
                 cell.content = content;
+            }
+            if let Some(link) = sheet.links.get_mut(&place) {
+                link.slots = std::mem::take(&mut self.linked);
             }
         }
         let mut frame = self.frames.pop().unwrap_or_default();
@@ -116,13 +125,13 @@ impl<'p> Planner<'p> {
         let all: String = text.runs.iter().map(|run| run.text.as_str()).collect();
         let mut rest = String::new();
         let mut from = 0;
-        for tag in tags {
+        for tag in tags.iter().filter(|tag| !tag.is_of_link) {
             rest.push_str(all.get(from..tag.at.start).unwrap_or_default());
             from = tag.at.end;
         }
         rest.push_str(all.get(from..).unwrap_or_default());
         let is_text = |found: &Found| {
-            matches!(found.tag, Tag::Value(_))
+            !found.is_of_link && matches!(found.tag, Tag::Value(_))
                 || found.tag.is_picture()
                 || found
                     .section
@@ -133,6 +142,12 @@ impl<'p> Planner<'p> {
         let mut pieces = Vec::new();
         let mut from = 0;
         for (index, tag) in (text.tags.start..).zip(tags) {
+            if let (true, Tag::Value(value)) = (tag.is_of_link, &tag.tag) {
+                let id = self.first + index;
+                let slot = self.add(id, step("value", id, value), place);
+                self.linked.push(slot);
+                continue;
+            }
             self.text(&mut pieces, (&text.runs, from..tag.at.start));
             from = tag.at.end;
             let run = run_at(&text.runs, tag.at.start).0;

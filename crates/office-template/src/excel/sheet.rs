@@ -9,6 +9,7 @@ use cell_references::{self as references, Formula, Meaning};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::links::Link;
 use super::plan::Tagged;
 use crate::error::Error;
 use crate::limits::Limit;
@@ -26,6 +27,8 @@ pub(super) struct Sheet {
     pub behind: usize,
     /// The first cell of a data table, whose formula nobody keeps.
     pub data_table: Option<references::Cell>,
+    /// The links whose addresses have tags, by their first cells.
+    pub links: BTreeMap<references::Cell, Link>,
 }
 
 /// A row that is written in the part.
@@ -113,7 +116,7 @@ impl Sheet {
         let prefix = scanner.scan(&xml);
         let prefix = prefix.map_err(|why| if scanner.is_full { many() } else { broken(&why) })?;
         let Scanner { rows, cells, behind, data_table, .. } = scanner;
-        Ok(Self { xml, prefix, rows, cells, behind, data_table })
+        Ok(Self { xml, prefix, rows, cells, behind, data_table, links: BTreeMap::new() })
     }
 
     /// The last row and the last column that have a cell.

@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub shown: String,
     /// The number of the section that it opens or closes.
     pub section: Option<usize>,
+    /// It stands in the address of the cell's link.
+    pub is_of_link: bool,
 }
 
 /// What a section is of.

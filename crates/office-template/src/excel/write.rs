@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cell_references::{Cell as At, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
+use super::links::Copied;
 use super::output::Output;
 use super::pictures::Wish;
 use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
@@ -27,6 +28,8 @@ pub(super) struct Told {
     pub lost_at: Option<String>,
     /// The first array formula that is repeated with only some of its cells.
     pub torn_at: Option<String>,
+    /// Links that a sheet has no place for.
+    pub links_beyond: usize,
 }
 
 /// Writes the rows of a copy of a sheet.
@@ -55,6 +58,8 @@ pub(super) struct Writer<'a, 'p> {
     pub turns: Vec<(&'a Rows, u32, u32)>,
     /// The pictures that are to be drawn over cells.
     pub wishes: Vec<Wish<'a>>,
+    /// The links of cells whose addresses have tags.
+    pub links: Vec<Copied<'a>>,
 }
 
 /// Where a cell stands: in the template and now.
@@ -142,11 +147,16 @@ impl<'a> Writer<'a, '_> {
         let is_here = self.is_here(cell);
         let scope = self.stack.get(cell.depth).copied().unwrap_or(Scope::Empty);
         let is_hollow = matches!(scope, Scope::Hollow);
-        let is_empty = !is_here || is_hollow || matches!(cell.content, Content::Empty);
-        if is_empty && cell.style == 0 {
+        let is_gone = !is_here || is_hollow;
+        let is_empty = is_gone || matches!(cell.content, Content::Empty);
+        let link = if self.sheet.links.is_empty() || is_gone { None } else { self.sheet.links.get(&at) };
+        if is_empty && cell.style == 0 && link.is_none() {
             return Ok(());
         }
         let Some(column) = self.column(at, place) else { return Ok(()) };
+        if let Some(link) = link {
+            self.link(link, turns, (At { row, column }, place))?;
+        }
         self.output.open("c");
         self.output.push(" r=\"");
         self.output.column(column);
@@ -235,7 +245,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The answer at a slot, in the turns of the sections of columns around it.
-    fn answer(&self, slot: &Slot, turns: &[u32]) -> Result<Option<&'a Answer<'a>>, Error> {
+    pub(super) fn answer(&self, slot: &Slot, turns: &[u32]) -> Result<Option<&'a Answer<'a>>, Error> {
         let mut scope = self.stack.get(slot.depth).copied().unwrap_or(Scope::Empty);
         for (at, turn) in slot.columns.iter().zip(turns) {
             scope = match scope.get(*at)? {

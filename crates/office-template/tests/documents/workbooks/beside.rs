@@ -162,3 +162,80 @@ fn a_cell_of_one_value_has_what_the_data_give_and_its_own_format() {
     assert_eq!(cell(1, "{x}", "\"2026-03-16\""), " s=\"1\"><v>46097</v></c>", "it is formatted as a date");
     assert_eq!(cell(1, "{x}", "\"2026-03-16T18:00\""), " s=\"1\"><v>46097.75</v></c>");
 }
+
+const LINKS: &str = "<hyperlinks><hyperlink ref=\"A1\" r:id=\"rId1\"/><hyperlink ref=\"A2\" r:id=\"rId2\" tooltip=\"a &amp; b\" display=\"x\"/>\
+     <hyperlink ref=\"C2:D2\" r:id=\"rId3\"/><hyperlink ref=\"B3\" r:id=\"rId2\"/></hyperlinks><pageMargins left=\"1\"/>";
+const TOWNS: &str = "{\"xs\":[1,2],\"town\":\"all\",\"towns\":[{\"town\":\"Ulm & Au\",\"link\":\"https://b.example\"},\
+     {\"town\":\"Z\",\"link\":\"mailto:a@b.example\"}]}";
+
+/// A sheet of these rows with links to three addresses, filled.
+fn linking((name, rows): (&str, &str), addresses: [&str; 3], data: &str) -> Result<Vec<u8>, String> {
+    let links: String = (1..)
+        .zip(addresses)
+        .map(|(number, address)| {
+            format!("<Relationship Id=\"rId{number}\" Type=\"{OFFICE}/hyperlink\" Target=\"{address}\" TargetMode=\"External\"/>")
+        })
+        .collect();
+    let links = NO_LINKS.replace("></", &format!(">{links}</"));
+    let sheet = Sheet { behind: LINKS.to_owned(), ..Sheet::new(name).rows("A1", rows) };
+    let file = with_parts(&book(&[sheet], &[]), &[("xl/worksheets/_rels/sheet1.xml.rels", &links)]);
+    try_fill(file, data, "{}").map(|filled| filled.file).map_err(|error| error.to_string())
+}
+
+/// Where the links of a sheet lead.
+fn led(file: &[u8], number: u32) -> Vec<String> {
+    let sheet = part(file, &format!("xl/worksheets/sheet{number}.xml"));
+    let links = part(file, &format!("xl/worksheets/_rels/sheet{number}.xml.rels"));
+    assert!(!links.contains("town"), "{links}");
+    assert!(
+        sheet.matches("<hyperlinks>").count() == 1 && sheet.contains("</hyperlinks><pageMargins"),
+        "{sheet}"
+    );
+    let of = |link: &String| {
+        let value = |name: &str| between(link, name, "\"").first().cloned().unwrap_or_default();
+        let id = format!("Id=\"{}\"", value("r:id=\""));
+        let line = links.split("<Relationship ").find(|line| line.contains(&id)).expect("it is related");
+        format!("{} {}", value("ref=\""), between(line, "Target=\"", "\"")[0])
+    };
+    between(&sheet, "<hyperlink ", "/>").iter().map(of).collect()
+}
+
+#[test]
+fn a_link_of_a_cell_leads_elsewhere_in_each_copy() {
+    let rows = ("S", "home\n{#towns}{town}|{#xs}|x|{/xs}{/towns}\nend|5");
+    let addresses =
+        ["https://a.example/", "https://a.example/%7Btown%7D?x=%26&amp;y=%7B%221%22%7D", "{link}"];
+    let file = linking(rows, addresses, TOWNS).expect("it is filled");
+    let of = |town: &str| format!("https://a.example/{town}?x=%26&amp;y=%7B%221%22%7D");
+    let mut expected = vec!["A1 https://a.example/".to_owned()];
+    for (first, town, link) in [(2, "Ulm%20&amp;%20Au", "https://b.example"), (4, "Z", "mailto:a@b.example")]
+    {
+        for row in first..first + 2 {
+            expected.extend([format!("A{row} {}", of(town)), format!("C{row}:D{row} {link}")]);
+        }
+    }
+    expected.push(format!("B6 {}", of("all")));
+    assert_eq!(led(&file, 1), expected);
+    let sheet = part(&file, SHEET);
+    assert!(
+        sheet.contains("<c r=\"B6\"><v>5</v></c>") && sheet.contains("tooltip=\"a &amp; b\"/>"),
+        "{sheet}"
+    );
+    let told = linking(rows, ["a", "b", "{link}"], &TOWNS.replace("mailto:", "javascript:"));
+    let told = told.expect_err("it would run something");
+    assert!(told.contains("S!C2, {link}: a link leads to an address of http:"), "{told}");
+    let told = linking(rows, ["a", "b", "http://{#xs}"], TOWNS).expect_err("a section");
+    assert!(told.contains("S!C2, {#xs}: an address holds values alone; write an expression"), "{told}");
+}
+
+#[test]
+fn a_copy_of_a_sheet_has_links_of_its_own_and_a_list_without_items_leads_nowhere() {
+    let rows = ("{town}", "{:sheet towns}\n{#xs}{.}|x|y{/xs}\n|b");
+    let data = TOWNS.replace("[1,2]", "[]");
+    let addresses = ["https://a.example/", "https://a.example/{town}", "https://c.example"];
+    let file = linking(rows, addresses, &data).expect("it is filled");
+    for (number, town) in [(1, "Ulm%20&amp;%20Au"), (2, "Z")] {
+        let own = format!("B3 https://a.example/{town}");
+        assert_eq!(led(&file, number), ["A1 https://a.example/", "C2:D2 https://c.example", &own]);
+    }
+}
