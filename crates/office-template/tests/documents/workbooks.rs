@@ -9,6 +9,8 @@ mod limits;
 mod mapped;
 mod names;
 mod read;
+mod whole;
 
+pub use beside::with_links;
 pub use calculated::{data, files};
 pub use corpus::templates;

@@ -164,12 +164,18 @@ fn a_cell_of_one_value_has_what_the_data_give_and_its_own_format() {
 }
 
 const LINKS: &str = "<hyperlinks><hyperlink ref=\"A1\" r:id=\"rId1\"/><hyperlink ref=\"A2\" r:id=\"rId2\" tooltip=\"a &amp; b\" display=\"x\"/>\
-     <hyperlink ref=\"C2:D2\" r:id=\"rId3\"/><hyperlink ref=\"B3\" r:id=\"rId2\"/></hyperlinks><pageMargins left=\"1\"/>";
+     <hyperlink ref=\"C2:D2\" r:id=\"rId3\"/><hyperlink ref=\"B3\" r:id=\"rId2\"/></hyperlinks><pageMargins left=\"1\" right=\"1\" top=\"1\" bottom=\"1\" header=\"1\" footer=\"1\"/>";
+const ROWS: (&str, &str) = ("S", "home\n{#towns}{town}|{#xs}|x|{/xs}{/towns}\nend|5");
 const TOWNS: &str = "{\"xs\":[1,2],\"town\":\"all\",\"towns\":[{\"town\":\"Ulm & Au\",\"link\":\"https://b.example\"},\
      {\"town\":\"Z\",\"link\":\"mailto:a@b.example\"}]}";
 
-/// A sheet of these rows with links to three addresses, filled.
-fn linking((name, rows): (&str, &str), addresses: [&str; 3], data: &str) -> Result<Vec<u8>, String> {
+/// A workbook with links whose addresses have tags, and its data.
+pub fn with_links() -> (Vec<u8>, &'static str) {
+    (linked_to(ROWS, ["https://a.example/", "https://a.example/%7Btown%7D", "{link}"]), TOWNS)
+}
+
+/// A sheet of these rows with links to three addresses.
+fn linked_to((name, rows): (&str, &str), addresses: [&str; 3]) -> Vec<u8> {
     let links: String = (1..)
         .zip(addresses)
         .map(|(number, address)| {
@@ -178,8 +184,12 @@ fn linking((name, rows): (&str, &str), addresses: [&str; 3], data: &str) -> Resu
         .collect();
     let links = NO_LINKS.replace("></", &format!(">{links}</"));
     let sheet = Sheet { behind: LINKS.to_owned(), ..Sheet::new(name).rows("A1", rows) };
-    let file = with_parts(&book(&[sheet], &[]), &[("xl/worksheets/_rels/sheet1.xml.rels", &links)]);
-    try_fill(file, data, "{}").map(|filled| filled.file).map_err(|error| error.to_string())
+    with_parts(&book(&[sheet], &[]), &[("xl/worksheets/_rels/sheet1.xml.rels", &links)])
+}
+
+fn linking(rows: (&str, &str), addresses: [&str; 3], data: &str) -> Result<Vec<u8>, String> {
+    let filled = try_fill(linked_to(rows, addresses), data, "{}");
+    filled.map(|filled| filled.file).map_err(|error| error.to_string())
 }
 
 /// Where the links of a sheet lead.
@@ -202,10 +212,9 @@ fn led(file: &[u8], number: u32) -> Vec<String> {
 
 #[test]
 fn a_link_of_a_cell_leads_elsewhere_in_each_copy() {
-    let rows = ("S", "home\n{#towns}{town}|{#xs}|x|{/xs}{/towns}\nend|5");
     let addresses =
         ["https://a.example/", "https://a.example/%7Btown%7D?x=%26&amp;y=%7B%221%22%7D", "{link}"];
-    let file = linking(rows, addresses, TOWNS).expect("it is filled");
+    let file = linking(ROWS, addresses, TOWNS).expect("it is filled");
     let of = |town: &str| format!("https://a.example/{town}?x=%26&amp;y=%7B%221%22%7D");
     let mut expected = vec!["A1 https://a.example/".to_owned()];
     for (first, town, link) in [(2, "Ulm%20&amp;%20Au", "https://b.example"), (4, "Z", "mailto:a@b.example")]
@@ -221,10 +230,10 @@ fn a_link_of_a_cell_leads_elsewhere_in_each_copy() {
         sheet.contains("<c r=\"B6\"><v>5</v></c>") && sheet.contains("tooltip=\"a &amp; b\"/>"),
         "{sheet}"
     );
-    let told = linking(rows, ["a", "b", "{link}"], &TOWNS.replace("mailto:", "javascript:"));
+    let told = linking(ROWS, ["a", "b", "{link}"], &TOWNS.replace("mailto:", "javascript:"));
     let told = told.expect_err("it would run something");
     assert!(told.contains("S!C2, {link}: a link leads to an address of http:"), "{told}");
-    let told = linking(rows, ["a", "b", "http://{#xs}"], TOWNS).expect_err("a section");
+    let told = linking(ROWS, ["a", "b", "http://{#xs}"], TOWNS).expect_err("a section");
     assert!(told.contains("S!C2, {#xs}: an address holds values alone; write an expression"), "{told}");
 }
 
