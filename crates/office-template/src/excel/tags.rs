@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Fault;
 use crate::lexer::Tag;
-use crate::tags::{SECTION_DEPTH, list};
+use crate::tags::{SECTION_DEPTH, list, too_deep};
 
 /// A tag in a cell.
 pub(super) struct Found {
@@ -127,12 +127,6 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
     faults.extend(crossing(found, &sections, &place));
     faults.extend(deepest(found, &sections).map(|one| Fault::new(&place(one), 0, &one.shown, &too_deep())));
     (sections, faults)
-}
-
-fn too_deep() -> String {
-    format!(
-        "sections go no deeper than {SECTION_DEPTH}; let one go over all items, as in {{#a.flatMap(x => x.rows)}}"
-    )
 }
 
 /// The section that a tag without a name closes: the innermost one, and of columns side by side the one that begins in its own column.

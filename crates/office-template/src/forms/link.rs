@@ -21,7 +21,11 @@ pub(super) fn write(
 ) -> Result<Written, Refusal> {
     let (text, address, tip) = (content.field(0), content.field(1).trim(), cut(content.field(2)));
     if address.is_empty() {
-        return Err("the link leads nowhere; its address is empty".to_owned().into());
+        return Err(
+            "the link leads nowhere; its address is empty: give it one, or let it stand in {#x}…{/} of it"
+                .to_owned()
+                .into(),
+        );
     }
     let prefix = place.source.prefix;
     let text = if text.is_empty() { address } else { text };
@@ -109,7 +113,7 @@ pub(crate) fn written(address: &str) -> Result<String, String> {
     }
     if units(&out) > LONGEST_ADDRESS {
         return Err(format!(
-            "the link's address is longer than the {LONGEST_ADDRESS} letters that Word can have"
+            "the link's address is longer than the {LONGEST_ADDRESS} letters that Office can have; shorten it"
         ));
     }
     Ok(out)

@@ -1,10 +1,12 @@
 //! What stands beside the cells of a workbook and names them: sheets that are charts, controls of a form, data tables; and what is said
 //! where lists cannot stand beside each other.
 
+use office_template::{NoFiles, Template};
+
 use super::book::{Sheet, book};
 use super::limits::{SHEET, changed};
 use super::names::{between, linked, with_parts};
-use crate::support::{part, try_fill};
+use crate::support::{limits, part, try_fill};
 
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const DRAWING: &str = "http://schemas.openxmlformats.org/drawingml/2006";
@@ -230,6 +232,11 @@ fn a_link_of_a_cell_leads_elsewhere_in_each_copy() {
         sheet.contains("<c r=\"B6\"><v>5</v></c>") && sheet.contains("tooltip=\"a &amp; b\"/>"),
         "{sheet}"
     );
+    let told =
+        Template::outline(linked_to(ROWS, addresses), None, &limits(), &mut NoFiles).expect("it is read");
+    let tags: Vec<String> = told.tags.iter().map(|tag| format!("{} {}", tag.part, tag.shown)).collect();
+    let tags_of_link = ["S!A2 {#towns}", "S!A2 {town}", "S!A2 {town}", "S!B2 {#xs}", "S!C2 {link}"];
+    assert_eq!(tags[..5], tags_of_link, "a link's tags stand in the sections of their cell");
     let told = linking(ROWS, ["a", "b", "{link}"], &TOWNS.replace("mailto:", "javascript:"));
     let told = told.expect_err("it would run something");
     assert!(told.contains("S!C2, {link}: a link leads to an address of http:"), "{told}");
