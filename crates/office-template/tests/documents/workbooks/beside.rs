@@ -255,3 +255,18 @@ fn a_copy_of_a_sheet_has_links_of_its_own_and_a_list_without_items_leads_nowhere
         assert_eq!(led(&file, number), ["A1 https://a.example/", "C2:D2 https://c.example", &own]);
     }
 }
+
+#[test]
+fn links_beyond_those_that_excel_allows_are_left_out_with_a_warning() {
+    let items = vec!["0"; 40_000].join(",");
+    let data = format!("{{\"xs\":[{items}],\"towns\":[],\"link\":\"https://b.example\"}}");
+    let rows = ("S", "home\n{#xs}x|y|z{/xs}\nend|5");
+    let file = linked_to(rows, ["https://a.example/", "https://b.example/", "{link}"]);
+    let filled = try_fill(file, &data, "{}").expect("it is filled");
+    assert_eq!(part(&filled.file, SHEET).matches("<hyperlink ").count(), 65_530);
+    let told = filled.warnings.join("\n");
+    assert!(
+        told.contains("14472 were left out: hyperlinks beyond the 65530 that Excel allows on 'S'"),
+        "{told}"
+    );
+}

@@ -108,6 +108,12 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
         ("cells", wide, thousands.as_str(), "test.output"),
         ("merged cells", one(behind(across, merges)), thousands.as_str(), "merge"),
         ("sheets", one(Sheet::new("S").rows("A1", "{:sheet Array(100000).fill(1)}")), XS, "test.slides"),
+        (
+            "pictures",
+            one(Sheet::new("S").rows("A1", "{-rows Array(200001).fill(1)}{%qr 1}{/}")),
+            XS,
+            "the sheet 'S' would have more than 200000 pictures; repeat fewer cells with them",
+        ),
         ("a long text", one(Sheet::new("S").rows("A1", "{text.repeat(40000)}")), XS, "32767"),
         ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "has 32 characters, and Excel allows 31"),
         ("a long formula", one(ruled), XS, "8192"),
