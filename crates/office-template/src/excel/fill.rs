@@ -295,6 +295,7 @@ fn write<'a>(
         moves: &moved.moves,
         at: (number, copy),
         is_1904: book.is_1904,
+        areas: &sheet.plan.areas,
         has_columns: sheet.plan.areas.len() > sheet.plan.rows,
         output: Output::new(&mut scratch, &cells.prefix),
         now: Cell { row: 1, column: 1 },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cell_references::{Cell as At, Moves, Origin, Place, Range, Workbook};
+use cell_references::{Area, Cell as At, Lines, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
 use super::links::Copied;
@@ -42,7 +42,8 @@ pub(super) struct Writer<'a, 'p> {
     /// Which sheet, and which copy of it.
     pub at: (usize, usize),
     pub is_1904: bool,
-    /// Whether anything moves to the right.
+    /// The blocks of cells, and whether any of them moves something to the right.
+    pub areas: &'a [(Area, Option<usize>)],
     pub has_columns: bool,
     pub output: Output<'a, 'p>,
     /// The cell that is being written.
@@ -124,8 +125,11 @@ impl<'a> Writer<'a, '_> {
     ) -> Result<(), Error> {
         while let Some(first) = cells.first() {
             let Some(&block) = first.columns.get(level) else {
-                self.cell(first, row, place, turns)?;
-                cells = cells.get(1..).unwrap_or_default();
+                let count = cells.iter().take_while(|cell| cell.columns.len() <= level).count();
+                let (own, others) = cells.split_at(count);
+                cells = others;
+                let around = first.columns.last().copied();
+                self.beside(own, (row, around), (place, Some(place)), turns)?;
                 continue;
             };
             let count = cells.iter().take_while(|cell| cell.columns.get(level) == Some(&block)).count();
@@ -140,6 +144,71 @@ impl<'a> Writer<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Cells above or below a section of columns, and all others. They stand beside its first turn, and their formats beside the others: borders
+    /// and colours of a row go on. `place` is where they stand, and `own` what their formulas see; none is of formats alone.
+    fn beside(
+        &mut self,
+        mut cells: &'a [Cell],
+        (row, around): (u32, Option<usize>),
+        (place, own): (Place, Option<Place>),
+        turns: &[u32],
+    ) -> Result<(), Error> {
+        while let Some(first) = cells.first() {
+            let block = if self.has_columns { self.block_of(first.column, around) } else { None };
+            let Some((block, columns)) = block else {
+                match own {
+                    Some(own) => self.cell(first, row, own, turns)?,
+                    None => self.format(first, row, place),
+                }
+                cells = cells.get(1..).unwrap_or_default();
+                continue;
+            };
+            let (inside, others) = cells.split_at(cells.partition_point(|cell| cell.column <= columns.last));
+            cells = others;
+            let mut turn = 0;
+            while let Some(place) = self.moves.turn(place, block, turn) {
+                let own = own.filter(|_| turn == 0);
+                self.beside(inside, (row, Some(block)), (place, own), turns)?;
+                turn += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The section of columns that has a column, directly in the one that is given.
+    fn block_of(&self, column: u32, around: Option<usize>) -> Option<(usize, Lines)> {
+        self.areas.iter().enumerate().find_map(|(block, (area, parent))| match area {
+            Area::Columns(columns) => {
+                let is_meant = *parent == around && (columns.first..=columns.last).contains(&column);
+                is_meant.then_some((block, *columns))
+            }
+            Area::Rows(_) | Area::Cells(_) | Area::Right(_) => None,
+        })
+    }
+
+    /// A cell without anything but its format.
+    fn format(&mut self, cell: &Cell, row: u32, place: Place) {
+        if cell.style == 0 {
+            return;
+        }
+        // The cell itself stands in the first turn alone: its column has all of them.
+        let column = Range { rows: Lines::ALL_ROWS, columns: Lines::new(cell.column, cell.column) };
+        if let Some(now) = self.moves.range(column, place) {
+            self.open(now.columns.last, row, &cell.kept);
+            self.output.push("/>");
+        }
+    }
+
+    /// The begin of a cell.
+    fn open(&mut self, column: u32, row: u32, kept: &str) {
+        self.output.open("c");
+        self.output.push(" r=\"");
+        self.output.column(column);
+        self.output.number(row);
+        self.output.push("\"");
+        self.output.push(kept);
     }
 
     fn cell(&mut self, cell: &'a Cell, row: u32, place: Place, turns: &[u32]) -> Result<(), Error> {
@@ -157,12 +226,7 @@ impl<'a> Writer<'a, '_> {
         if let Some(link) = link {
             self.link(link, turns, (At { row, column }, place))?;
         }
-        self.output.open("c");
-        self.output.push(" r=\"");
-        self.output.column(column);
-        self.output.number(row);
-        self.output.push("\"");
-        self.output.push(&cell.kept);
+        self.open(column, row, &cell.kept);
         if is_empty {
             self.output.push("/>");
             return Ok(());

@@ -116,3 +116,38 @@ fn all_that_names_cells_is_where_its_cells_are() {
     };
     assert!(!named("calcChain"), "in which order cells were calculated is nowhere");
 }
+
+#[test]
+fn formats_of_rows_go_on_above_and_below_repeated_columns() {
+    let rows = "a|title|b\nx|{-columns xs}{.}|y\nsum|{/}|=SUM(B2)";
+    let file = changed(&book(&[Sheet::new("S").rows("A1", rows)], &[]), SHEET, |xml| {
+        ["A1", "B1", "B3", "C3"].iter().fold(xml, |xml, cell| {
+            xml.replace(&format!("<c r=\"{cell}\""), &format!("<c r=\"{cell}\" s=\"1\""))
+        })
+    });
+    let file = try_fill(file, "{\"xs\":[5,6,7]}", "{}").expect("it is filled").file;
+    let text = |text: &str| format!(" t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let sheet = part(&file, SHEET);
+    let expected = [
+        format!("<row r=\"1\"><c r=\"A1\" s=\"1\"{}<c r=\"B1\" s=\"1\"{}", text("a"), text("title")),
+        format!("<c r=\"C1\" s=\"1\"/><c r=\"D1\" s=\"1\"/><c r=\"E1\"{}</row>", text("b")),
+        "<c r=\"B3\" s=\"1\"/><c r=\"C3\" s=\"1\"/><c r=\"D3\" s=\"1\"/><c r=\"E3\" s=\"1\"><f>SUM(B2:D2)</f></c></row>".to_owned(),
+    ];
+    for expected in expected {
+        assert!(sheet.contains(&expected), "{expected} is not in {sheet}");
+    }
+    // Columns in columns, crossed by rows: every row has its formats in all of them, in their order.
+    let rows = "x|Plan\n|{-columns xs}{.}\n{#xs}k|{-columns xs}{.}{/}|{/xs}\n|{/}";
+    let file = changed(&book(&[Sheet::new("S").rows("A1", rows)], &[]), SHEET, |xml| {
+        xml.replace("<c r=\"B", "<c s=\"1\" r=\"B")
+    });
+    let file = try_fill(file, "{\"xs\":[5,6,7]}", "{}").expect("it is filled").file;
+    let sheet = part(&file, SHEET);
+    for row in 1..=6 {
+        let cells = sheet.split(&format!("<row r=\"{row}\">")).nth(1).expect("a row").split("</row>").next();
+        let cells: Vec<&str> = cells.expect("cells").split("<c r=\"").skip(1).collect();
+        let formatted = cells.iter().filter(|cell| cell.contains(" s=\"1\""));
+        let columns: String = formatted.filter_map(|cell| cell.chars().next()).collect();
+        assert_eq!(columns, "BCDEFGHIJ", "{row}: {sheet}");
+    }
+}
