@@ -18,6 +18,8 @@ mod frame;
 mod grid;
 mod headers;
 mod headings;
+mod layout;
+mod links;
 mod output;
 mod parts;
 mod pictures;

@@ -8,6 +8,7 @@ use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
+use crate::unfilled::of_program;
 use crate::{Filled, PartPlan, Template, word};
 
 /// What parts are filled with, and what came of it.
@@ -22,6 +23,11 @@ struct Filling<'t, 'p, 'f> {
 impl Template {
     /// The document with the answers to all tags.
     pub(crate) fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
+        let family = self.family;
+        self.filled(tree, files).map_err(|error| of_program(error, family))
+    }
+
+    fn filled(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
         let own = self.book.as_ref().map_or(0, |book| book.answers);
         let (of_book, others) = tree.split_at_checked(own).ok_or_else(misfit)?;
         let mut answers = others.iter();

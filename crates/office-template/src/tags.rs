@@ -141,6 +141,13 @@ fn of_word(tag: Tag) -> Result<Tag, String> {
     }
 }
 
+/// What to do where too many sections stand in each other.
+pub(crate) fn too_deep() -> String {
+    format!(
+        "sections go no deeper than {SECTION_DEPTH}; let one go over all items, as in {{#a.flatMap(x => x.rows)}}"
+    )
+}
+
 /// Why a form cannot stand in a place.
 pub(crate) const TEXT_ONLY: &str = "nothing but text can stand here: values, and sections of text";
 
@@ -227,7 +234,7 @@ impl Tags {
             match &placed.tag {
                 Tag::Section(..) | Tag::Otherwise(_) => {
                     if open.len() == SECTION_DEPTH {
-                        let message = format!("sections go no deeper than {SECTION_DEPTH}");
+                        let message = too_deep();
                         self.report(index, name, &message);
                     }
                     open.push(index);
@@ -235,7 +242,11 @@ impl Tags {
                 Tag::End(closed) => {
                     let closed = closed.clone();
                     let Some(opening) = open.pop() else {
-                        self.report(index, name, "no section is open here that it could close");
+                        self.report(
+                            index,
+                            name,
+                            "no section is open here that it could close; open one before it, or take it out",
+                        );
                         continue;
                     };
                     if let Some(message) = self.mismatch(opening, &open, closed.as_deref()) {

@@ -18,9 +18,7 @@ pub enum Error {
         copy: usize,
     },
     /// A list would grow beyond what the caller allows.
-    #[error(
-        "the sheet '{sheet}' would have more than {allowed} {what}; repeat fewer rows with them, or raise the limit"
-    )]
+    #[error("the sheet '{sheet}' would have more than {allowed} {what}; repeat fewer rows with them")]
     Many {
         /// The sheet as it is called now.
         sheet: String,

@@ -53,4 +53,4 @@ pub use report::{Found, Report};
 pub use table::{Called, Table, table};
 pub use vml::vml;
 pub use workbook::workbook;
-pub use worksheet::{Worksheet, worksheet};
+pub use worksheet::{HYPERLINKS, Worksheet, worksheet};

@@ -5,6 +5,8 @@ mod lists;
 mod merges;
 mod view;
 
+pub use lists::HYPERLINKS;
+
 use crate::book::{At, Book, Fate, Sheet};
 use crate::control;
 use crate::drawing;
@@ -43,7 +45,8 @@ const CONTAINERS: [&str; 14] = [
 /// Those of them that say how many.
 const COUNTED: [&str; 4] = ["dataRefs", "dataValidations", "scenario", "tableParts"];
 
-/// Rewrites a worksheet but its cells. What refers to one of the relationships `dropped` is left out: a table or drawing that is gone.
+/// Rewrites a worksheet but its cells. What refers to one of the relationships `dropped` is left out: a table or drawing that is gone, a link
+/// that is written anew.
 ///
 /// # Errors
 /// [`Error::Xml`] and [`Error::Missing`] for what is no worksheet, [`Error::Many`] for a list beyond the limit, [`Error::Formula`].

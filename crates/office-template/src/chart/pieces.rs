@@ -80,8 +80,7 @@ impl Layout {
         };
         let Some(first) = self.groups.first().map(kind) else {
             return Err(
-                "the chart has nothing that draws values; choose another kind of chart for it in Word"
-                    .to_owned(),
+                "the chart has nothing that draws values; choose another kind of chart for it".to_owned()
             );
         };
         if self.groups.iter().any(|group| kind(group) != first) {

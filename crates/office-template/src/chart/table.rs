@@ -61,7 +61,10 @@ impl Table {
     /// The table of a chart that draws over this.
     pub(super) fn new(chart: &Chart, kind: Kind) -> Result<Self, String> {
         if chart.series.len() > SERIES {
-            return Err(format!("a chart has at most {SERIES} series, and not {}", chart.series.len()));
+            return Err(format!(
+                "a chart has at most {SERIES} series, and not {}; give it fewer",
+                chart.series.len()
+            ));
         }
         let mut table = match kind {
             Kind::Categories => over_categories(chart)?,

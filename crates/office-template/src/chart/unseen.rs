@@ -40,7 +40,9 @@ pub(crate) fn list(main: &str, package: &mut Package<'_>) -> Result<(), Error> {
     let xml = package.part(main)?.unwrap_or_default();
     let all = entries(main, &xml)?;
     let list = all.iter().find(|one| one.name == "sheets");
-    let list = list.ok_or_else(|| Error::NotOffice(format!("{main} has no list of sheets")))?;
+    let list = list.ok_or_else(|| {
+        Error::NotOffice(format!("{main} has no list of sheets; save the file anew in Excel"))
+    })?;
     let prefix = super::pieces::prefix(&xml, list);
     let numbers = all.iter().filter(|one| one.name == "sheet");
     let mut number = numbers.filter_map(|one| one.value("sheetId").parse::<u32>().ok()).max().unwrap_or(0);

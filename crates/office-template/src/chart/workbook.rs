@@ -150,5 +150,5 @@ impl<'a> Workbook<'a> {
 }
 
 fn no_sheet() -> Error {
-    Error::NotOffice("it has no sheet; make the chart anew in Word".to_owned())
+    Error::NotOffice("it has no sheet; make the chart anew".to_owned())
 }

@@ -2,6 +2,7 @@
 
 use super::finder::Finder;
 use super::headers::Header;
+use super::links::decoded;
 use super::parts::{self, Listed, Listing, Part, Strings, Tab};
 use super::plan::{Item, Plan, Planner, Rows, Text};
 use super::sheet::{Content, Sheet, shared_number};
@@ -91,6 +92,8 @@ impl Source {
         };
         let mut texts = whole(&self.listing.strings).unwrap_or_default();
         texts.extend(self.listing.sheets.iter().map(|sheet| sheet.name.clone()));
+        let links = self.listing.sheets.iter().flat_map(|sheet| sheet.links.values());
+        texts.extend(links.map(|address| decoded(address).0).filter(|address| address.contains(['{', '['])));
         texts
     }
 }
@@ -119,13 +122,13 @@ impl Book {
                 reading: &mut *reading,
                 limits,
             };
-            let Listed { name, part, tab } = listed;
+            let Listed { name, part, links, tab } = listed;
             let told = finder.reading.outline.as_ref().map_or(0, Collected::steps);
             let (title, mut title_steps) = finder.title(&name, first + places.len(), &mut places)?;
             let (part, xml) = part.unzip();
             let mut sheet = match (&part, xml) {
                 (Some(part), Some(xml)) if may_have_tags => {
-                    Some(read_sheet((part, xml), &names, finder.reading)?)
+                    Some(read_sheet((part, xml), &names, (&mut *finder.reading, limits))?)
                 }
                 _ => None,
             };
@@ -135,7 +138,7 @@ impl Book {
             };
             let number = first + places.len();
             let texts = match &mut sheet {
-                Some(sheet) => finder.texts(sheet, (&name, &dates), &mut book)?,
+                Some(sheet) => finder.texts(sheet, (&name, &dates, &links), &mut book)?,
                 None => Vec::new(),
             };
             let Finder { mut found, mut faults, .. } = finder;
@@ -203,8 +206,12 @@ fn dates_and_strings(
     Ok((dates.transpose()?.unwrap_or_default(), Strings::read(strings, (left, limits))?))
 }
 
-fn read_sheet(part: (&str, Vec<u8>), names: &[String], reading: &mut Reading<'_>) -> Result<Sheet, Error> {
-    Sheet::read(part, names, (&mut reading.elements_left, &mut reading.formulas_left))
+fn read_sheet(
+    part: (&str, Vec<u8>),
+    names: &[String],
+    (reading, limits): (&mut Reading<'_>, &Limits),
+) -> Result<Sheet, Error> {
+    Sheet::read(part, names, (&limits.elements, &mut reading.elements_left, &mut reading.formulas_left))
 }
 
 /// The plan of a sheet, and the cells that stand once.
@@ -262,7 +269,8 @@ fn may_have_tags(sheets: &[Listed], strings: &Strings, delimiters: &Delimiters) 
     };
     let in_sheet =
         |sheet: &Listed| has(sheet.name.as_bytes()) || sheet.part.as_ref().is_some_and(|(_, xml)| has(xml));
-    has(&strings.xml) || sheets.iter().any(in_sheet)
+    let in_link = |sheet: &Listed| sheet.links.values().any(|address| has(decoded(address).0.as_bytes()));
+    has(&strings.xml) || sheets.iter().any(in_sheet) || sheets.iter().any(in_link)
 }
 
 /// The tag that repeats a sheet, by its place, and what it goes over.

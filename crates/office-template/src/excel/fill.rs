@@ -11,6 +11,7 @@ use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
 use super::headers;
 use super::headings::{self, Tables};
+use super::links;
 use super::output::Output;
 use super::pictures::{self, Canvas};
 use super::workbook::{self, Copy};
@@ -24,6 +25,9 @@ use crate::package::{Package, can_stand, replaced};
 
 /// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
 pub(super) const LIST: usize = 200_000;
+
+/// What to do where a sheet cannot hold all turns.
+const FEWER: &str = "repeat less, or part the list over several sheets with {:sheet list}";
 
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
@@ -87,7 +91,8 @@ impl Book {
         if let (true, Some(tag)) =
             (all.all(|(_, now)| now.copies.is_empty()), self.sheets.iter().find_map(|sheet| sheet.repeat))
         {
-            let message = "no sheet would be left that is not hidden, and a workbook has one at least";
+            let message = "no sheet would be left that is not hidden, and a workbook has one at least; keep a sheet for the case that \
+                 the list has no items";
             done.faults.push((tag, message.to_owned()));
         }
         if !done.faults.is_empty() {
@@ -156,7 +161,7 @@ fn laid_out(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
         return Ok(Moves::default());
     }
     let moves = Moves::new(&blocks, cells.used());
-    let moves = moves.map_err(|error| Error::Limit(format!("{}: {error}", sheet.name)))?;
+    let moves = moves.map_err(|error| Error::Limit(format!("{}: {error}; {FEWER}", sheet.name)))?;
     Ok(moves.with_once(sheet.once.clone()))
 }
 
@@ -200,7 +205,11 @@ fn named(
                 tag = Some(*own);
                 match scope.get(*at)? {
                     Some(Answer::Text(text)) => name.push_str(text),
-                    _ => faults.push((*own, "the name of a sheet is a text".to_owned())),
+                    _ => faults.push((
+                        *own,
+                        "the name of a sheet is a text; write it with a filter, as in {name | text}"
+                            .to_owned(),
+                    )),
                 }
             }
         }
@@ -219,25 +228,31 @@ fn wrong(name: &str) -> Option<String> {
     let characters = name.encode_utf16().count();
     if characters > NAME_CHARACTERS {
         return Some(format!(
-            "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}"
+            "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}; shorten it, as in \
+             {{name.slice(0, {NAME_CHARACTERS})}}"
         ));
     }
     if let Some(letter) =
         name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control() || !can_stand(*letter))
     {
         return Some(format!(
-            "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\"
+            "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\; write another letter, as in \
+             {{name.replaceAll(\"/\", \"-\")}}"
         ));
     }
     if name.trim().is_empty() {
-        return Some("the sheet's name would be empty".to_owned());
+        return Some(
+            "the sheet's name would be empty; say what it is then, as in {name | default(\"Sheet\")}"
+                .to_owned(),
+        );
     }
     if name.starts_with('\'') || name.ends_with('\'') {
         return Some(format!(
-            "the sheet's name {shown:?} begins or ends with an apostrophe, which Excel does not allow"
+            "the sheet's name {shown:?} begins or ends with an apostrophe, which Excel does not allow; write a letter before or behind it"
         ));
     }
-    name.eq_ignore_ascii_case("history").then(|| "Excel keeps the name History for itself".to_owned())
+    name.eq_ignore_ascii_case("history")
+        .then(|| "Excel keeps the name History for itself; write a letter before or behind it".to_owned())
 }
 
 /// The copies of a sheet for the list of sheets.
@@ -268,7 +283,7 @@ fn write<'a>(
         return Ok(Told::default());
     };
     if let (Some(cell), 0) = (cells.data_table, copy) {
-        let told = "a data table (What-If Analysis) keeps the values that it had, and is calculated no more";
+        let told = "a data table (What-If Analysis) keeps the values that it had, and is calculated no more; a formula in each of its cells is";
         package.warnings.push(&format!("{}!{cell}: {told}", sheet.name));
     }
     let none = BTreeMap::new();
@@ -280,6 +295,7 @@ fn write<'a>(
         moves: &moved.moves,
         at: (number, copy),
         is_1904: book.is_1904,
+        areas: &sheet.plan.areas,
         has_columns: sheet.plan.areas.len() > sheet.plan.rows,
         output: Output::new(&mut scratch, &cells.prefix),
         now: Cell { row: 1, column: 1 },
@@ -289,12 +305,14 @@ fn write<'a>(
         shown: None,
         turns: Vec::new(),
         wishes: Vec::new(),
+        links: Vec::new(),
     };
     let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
     let heading = |cell: Cell| shown.get(&cell).cloned();
     let at = parts::At { sheet: number, copy };
     let asked = follower.sheet((part, at), &heading, package)?;
-    let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
+    let linked: Vec<String> = cells.links.values().map(|link| link.id.clone()).collect();
+    let dropped: Vec<&str> = asked.dropped.iter().chain(&linked).map(String::as_str).collect();
     let mut of_headers = TagFaults::default();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     follower.book.set_room(package.room());
@@ -304,13 +322,17 @@ fn write<'a>(
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
     let output = Output::new(&mut packer, &cells.prefix);
-    let mut writer = Writer { headings: &asked.headings, output, wishes: Vec::new(), ..writer };
+    let mut writer =
+        Writer { headings: &asked.headings, output, wishes: Vec::new(), links: Vec::new(), ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.output.flush()?;
-    let (mut told, wishes) = (writer.told, writer.wishes);
+    let (mut told, wishes, copied) = (writer.told, writer.wishes, writer.links);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
-    let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
-    let (tail, faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    let canvas = Canvas { sheet: cells, name: &moved.name, moves: &moved.moves, part, head: &around.head };
+    let (beyond, of) = (told.links_beyond, (part.as_str(), cells, moved.name.as_str()));
+    let tail = links::listed(&copied, beyond, of, (around.tail, &mut *package))?;
+    package.forget(part, &linked)?;
+    let (tail, faults) = pictures::draw(&wishes, &canvas, tail, (&mut *package, files))?;
     told.faults.append(of_headers);
     told.faults.append(faults);
     packer.write(&tail)?;

@@ -1,15 +1,16 @@
 //! Finds the tags of a sheet: in its cells, its name, its headers and footers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cell_references::Cell;
 
 use super::book::{Book, Place, Title};
 use super::headers::{self, Header};
+use super::links::{self, LinkTag};
 use super::plan::Text;
 use super::sheet::{Content, Sheet, shared_number};
 use super::tags::Found;
-use super::text::{Run, runs};
+use super::text::{self, Run};
 use crate::error::{Error, Fault};
 use crate::lexer::{Delimiters, Tag, Token, lex};
 use crate::limits::Limits;
@@ -90,7 +91,7 @@ impl Finder<'_, '_> {
                     from = range.end;
                 }
                 Ok(_) => {
-                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone; write what depends on the data as one, as in {{paid ? \"yes\" : \"no\"}}")));
                 }
                 Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
             }
@@ -102,11 +103,13 @@ impl Finder<'_, '_> {
     /// The cells with tags of a sheet.
     pub(super) fn texts(
         &mut self,
-        sheet: &Sheet,
-        (name, dates): (&str, &BTreeSet<u32>),
+        sheet: &mut Sheet,
+        (name, dates, addresses): (&str, &BTreeSet<u32>, &BTreeMap<String, String>),
         book: &mut Book,
     ) -> Result<Vec<Text>, Error> {
         let mut texts = Vec::new();
+        let mut links = links::find(sheet, addresses, &self.delimiters);
+        let mut linked = BTreeMap::new();
         for (index, cell) in sheet.cells.iter().enumerate() {
             let mut number = None;
             let xml = match &cell.content {
@@ -115,21 +118,58 @@ impl Finder<'_, '_> {
                     number.map(|number| book.strings.get(number)).unwrap_or_default()
                 }
                 Content::Inline(range) => sheet.xml.get(range.clone()).unwrap_or_default(),
-                Content::Empty | Content::Value(..) | Content::Formula(_) | Content::Tagged(_) => continue,
+                Content::Empty | Content::Value(..) | Content::Formula(_) | Content::Tagged(_) => &[],
             };
-            if !self.may_have_tags(xml) {
-                continue;
-            }
-            let runs = runs(xml);
             let begin = self.found.len();
-            self.tags(&runs, (index, cell.row, cell.column), name)?;
-            if self.found.len() > begin {
+            let mut runs = Vec::new();
+            if self.may_have_tags(xml) {
+                runs = text::runs(xml);
+                self.tags(&runs, (index, cell.row, cell.column), name)?;
+            }
+            let has_tags = self.found.len() > begin;
+            if has_tags {
                 book.tagged.extend(number);
+            }
+            let at = Cell { row: cell.row, column: cell.column };
+            if let Some((link, tags)) = links.remove(&at) {
+                self.link(tags, (index, at, name), begin)?;
+                linked.insert(at, link);
+            }
+            if self.found.len() > begin {
                 let is_date = dates.contains(&cell.style);
-                texts.push(Text { cell: index, runs, tags: begin..self.found.len(), is_date });
+                let tags = begin..self.found.len();
+                texts.push(Text { cell: index, runs, tags, is_date, is_link_alone: !has_tags });
             }
         }
+        sheet.links = linked;
         Ok(texts)
+    }
+
+    /// The tags of a cell's link: they stand in the sections that the cell opens, and in those that it closes. Its own begin at `begin`.
+    fn link(
+        &mut self,
+        tags: Vec<LinkTag>,
+        (cell, at, name): (usize, Cell, &str),
+        begin: usize,
+    ) -> Result<(), Error> {
+        let own = self.found.get(begin..).unwrap_or_default();
+        let mut place = begin + in_sections(own);
+        for (shown, tag) in tags {
+            self.take()?;
+            match tag {
+                Ok(tag) => {
+                    let Cell { row, column } = at;
+                    let (at, section) = (0..0, None);
+                    self.found.insert(
+                        place,
+                        Found { cell, row, column, at, tag, shown, section, is_of_link: true },
+                    );
+                    place += 1;
+                }
+                Err(why) => self.faults.push(Fault::new(&format!("{name}!{at}"), 0, &shown, &why)),
+            }
+        }
+        Ok(())
     }
 
     fn may_have_tags(&self, xml: &[u8]) -> bool {
@@ -151,7 +191,9 @@ impl Finder<'_, '_> {
             let place = format!("{name}!{}", Cell { row, column });
             match token.tag.and_then(in_cell) {
                 Ok(tag) => {
-                    self.found.push(Found { cell, row, column, at: token.range, tag, shown, section: None });
+                    let (at, section) = (token.range, None);
+                    let found = Found { cell, row, column, at, tag, shown, section, is_of_link: false };
+                    self.found.push(found);
                 }
                 Err(message) => self.faults.push(Fault::new(&place, 0, &shown, &message)),
             }
@@ -160,6 +202,29 @@ impl Finder<'_, '_> {
         Ok(())
     }
 }
+
+/// The place among a cell's tags that is in all sections of rows which the cell has a part of.
+fn in_sections(tags: &[Found]) -> usize {
+    let (mut open, mut place): (Vec<usize>, _) = (Vec::new(), None);
+    for (at, found) in tags.iter().enumerate() {
+        let tag = &found.tag;
+        if matches!(tag, Tag::Section(_, Some(_))) {
+            // It is of rows or columns, also where it ends in the same cell.
+            (place, open) = (Some(at + 1), Vec::new());
+        } else if matches!(tag, Tag::Section(..) | Tag::Otherwise(_)) {
+            open.push(at);
+        } else if matches!(tag, Tag::End(_)) && open.pop().is_none() {
+            return place.unwrap_or(at);
+        }
+    }
+    open.last().map(|at| at + 1).or(place).unwrap_or(tags.len())
+}
+
+/// What a cell can hold, in a sentence.
+const CELL: &str = "a cell has values, pictures, sections and {:sheet list}";
+
+/// How a cell leads to an address.
+const LINK: &str = "write the tag into the address of the cell's own link, or the address into a cell and =HYPERLINK(A2, \"text\") into another";
 
 /// What a cell can hold.
 fn in_cell(tag: Tag) -> Result<Tag, String> {
@@ -173,8 +238,15 @@ fn in_cell(tag: Tag) -> Result<Tag, String> {
         | Tag::Qr(_)
         | Tag::Barcode(_)
         | Tag::Delimiters(_) => Ok(tag),
-        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
-            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        Tag::Command(command, _) if command.name == "link" => Err(format!("{CELL}; {LINK}")),
+        Tag::Slides(_) => {
+            Err("it repeats a slide of a presentation; a sheet is repeated by {:sheet list}".to_owned())
         }
+        Tag::Html(_) | Tag::Xml(_) => {
+            Err(format!("{CELL}; print its words as a value, {{x}}, in a cell of the wanted format"))
+        }
+        Tag::Command(..) => Err(format!(
+            "{CELL}; colours are those of the cell or of a conditional format, pages break where the sheet says"
+        )),
     }
 }

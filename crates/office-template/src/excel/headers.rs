@@ -86,7 +86,11 @@ pub(super) fn filled<'x>(
                     match scope.get(*at)? {
                         Some(Answer::Text(value)) => add(&mut text, value),
                         None | Some(Answer::Null) => {}
-                        Some(_) => faults.push((*tag, "a header or footer has texts alone".to_owned())),
+                        Some(_) => faults.push((
+                            *tag,
+                            "a header or footer has texts alone; print one of what it has, as in {x.name}"
+                                .to_owned(),
+                        )),
                     }
                 }
             }
@@ -96,7 +100,8 @@ pub(super) fn filled<'x>(
             faults.push((
                 tag,
                 format!(
-                    "the header or footer would have {characters} characters, and Excel allows {CHARACTERS}"
+                    "the header or footer would have {characters} characters, and Excel allows {CHARACTERS}; shorten what its tags print, as in \
+                     {{x.slice(0, 100)}}"
                 ),
             ));
         }

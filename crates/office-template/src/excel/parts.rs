@@ -1,11 +1,12 @@
 //! The parts of a workbook: its sheets in their order, its texts, and what it says of dates.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::container::{self, Archive};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{Entry, attribute_of, counted, relationships_in, relationships_of, resolved};
+use crate::package::{Entry, addresses, attribute_of, counted, relationships_in, relationships_of, resolved};
 
 /// A workbook, as its main part has it.
 pub(super) struct Listing {
@@ -22,6 +23,8 @@ pub(super) struct Listed {
     pub name: String,
     /// Its part; none of what is no sheet of cells, as a sheet that is a chart.
     pub part: Option<(String, Vec<u8>)>,
+    /// Where its links lead, by their relationships.
+    pub links: BTreeMap<String, String>,
     pub tab: Tab,
 }
 
@@ -53,16 +56,16 @@ pub(super) fn listing(
     limits: &Limits,
 ) -> Result<Listing, Error> {
     let names = container::entries_by_name(archive);
-    let mut part = |name: &str| {
+    let mut part_of = |name: &str| {
         let entry = names.get(&name.to_ascii_lowercase()).copied();
         entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()
     };
-    let xml = part(main)?.unwrap_or_default();
-    let relations = relationships_in(&part(&relationships_of(main))?.unwrap_or_default())?;
+    let xml = part_of(main)?.unwrap_or_default();
+    let relations = relationships_in(&part_of(&relationships_of(main))?.unwrap_or_default())?;
     let mut of_kind = |kind: &str| -> Result<Option<(String, Vec<u8>)>, Error> {
         let found = relations.iter().find(|one| !one.is_external && one.kind.ends_with(kind));
         let Some(name) = found.and_then(|one| resolved(main, &one.target)) else { return Ok(None) };
-        Ok(part(&name)?.map(|content| (name, content)))
+        Ok(part_of(&name)?.map(|content| (name, content)))
     };
     let (strings, styles) = (of_kind("/sharedStrings")?, of_kind("/styles")?);
     let mut listing = Listing { sheets: Vec::new(), is_1904: false, strings, styles };
@@ -77,12 +80,17 @@ pub(super) fn listing(
                     relation.filter(|one| !one.is_external).and_then(|one| resolved(main, &one.target))
                 };
                 let part = match of_kind("/worksheet") {
-                    Some(name) => part(&name)?.map(|content| (name, content)),
+                    Some(name) => part_of(&name)?.map(|content| (name, content)),
                     None => None,
+                };
+                let links = match &part {
+                    Some((name, _)) => addresses(&part_of(&relationships_of(name))?.unwrap_or_default())?,
+                    None => BTreeMap::new(),
                 };
                 listing.sheets.push(Listed {
                     name: entry.value("name").to_owned(),
                     part,
+                    links,
                     tab: Tab {
                         chart: of_kind("/chartsheet"),
                         is_hidden: ["hidden", "veryHidden"].contains(&entry.value("state")),

@@ -45,6 +45,8 @@ pub(super) struct Wish<'a> {
 /// Where pictures are drawn.
 pub(super) struct Canvas<'a> {
     pub sheet: &'a Sheet,
+    /// What the sheet is called now.
+    pub name: &'a str,
     pub moves: &'a Moves,
     /// The name of the sheet's part, and what stands before its cells now.
     pub part: &'a str,
@@ -65,9 +67,9 @@ pub(super) fn draw(
         return Ok((tail, TagFaults::default()));
     }
     if wishes.len() > LIST {
-        let name = canvas.part;
+        let name = canvas.name;
         return Err(Error::Limit(format!(
-            "{name} would have more than {LIST} pictures; repeat fewer cells with them"
+            "the sheet '{name}' would have more than {LIST} pictures; repeat fewer cells with them"
         )));
     }
     let merges = merges(canvas.sheet);
@@ -112,8 +114,12 @@ fn part(
             let all = package.relationships_of(canvas.part)?;
             let target =
                 all.iter().find(|one| one.id == id).and_then(|one| resolved(canvas.part, &one.target));
-            let missing =
-                || Error::NotOffice(format!("{} refers to a drawing that is not there", canvas.part));
+            let missing = || {
+                Error::NotOffice(format!(
+                    "{} refers to a drawing that is not there; save the file anew in Excel",
+                    canvas.part
+                ))
+            };
             Ok((target.ok_or_else(missing)?, false, tail))
         }
         Drawing::At(at) => {

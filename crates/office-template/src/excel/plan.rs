@@ -3,6 +3,7 @@
 use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
 
 use super::frame::{All, Frame, section_step};
+use super::layout;
 use super::sheet::{Cell, Content, Sheet};
 use super::tags::{Found, Of, Section};
 use super::text::Run;
@@ -18,6 +19,8 @@ pub(super) struct Text {
     pub tags: std::ops::Range<usize>,
     /// Whether the cell shows dates.
     pub is_date: bool,
+    /// It has tags in its link, and none of its own.
+    pub is_link_alone: bool,
 }
 
 /// Makes the plan of a sheet whose tags have been paired. `first` is the number of its first tag.
@@ -31,6 +34,8 @@ pub(super) struct Planner<'p> {
     inline: Vec<(usize, Vec<Step>, Vec<Piece>)>,
     /// Where the answers of sections of rows stand, by the sections' numbers.
     slots: Vec<usize>,
+    /// Where those of a cell's link stand.
+    linked: Vec<Slot>,
 }
 
 impl<'p> Planner<'p> {
@@ -44,6 +49,7 @@ impl<'p> Planner<'p> {
             frames: vec![Frame::default()],
             inline: Vec::new(),
             slots,
+            linked: Vec::new(),
         }
     }
 
@@ -65,9 +71,13 @@ impl<'p> Planner<'p> {
         for text in texts {
             let Some(cell) = sheet.cells.get(text.cell) else { continue };
             let (row, columns, at) = (cell.row, cell.columns.clone(), text.cell);
+            let (place, is_kept) = (At { row, column: cell.column }, text.is_link_alone);
             let content = self.cell(text, (row, &columns));
-            if let Some(cell) = sheet.cells.get_mut(at) {
+            if let Some(cell) = sheet.cells.get_mut(at).filter(|_| !is_kept) {
                 cell.content = content;
+            }
+            if let Some(link) = sheet.links.get_mut(&place) {
+                link.slots = std::mem::take(&mut self.linked);
             }
         }
         let mut frame = self.frames.pop().unwrap_or_default();
@@ -115,13 +125,13 @@ impl<'p> Planner<'p> {
         let all: String = text.runs.iter().map(|run| run.text.as_str()).collect();
         let mut rest = String::new();
         let mut from = 0;
-        for tag in tags {
+        for tag in tags.iter().filter(|tag| !tag.is_of_link) {
             rest.push_str(all.get(from..tag.at.start).unwrap_or_default());
             from = tag.at.end;
         }
         rest.push_str(all.get(from..).unwrap_or_default());
         let is_text = |found: &Found| {
-            matches!(found.tag, Tag::Value(_))
+            !found.is_of_link && matches!(found.tag, Tag::Value(_))
                 || found.tag.is_picture()
                 || found
                     .section
@@ -132,6 +142,12 @@ impl<'p> Planner<'p> {
         let mut pieces = Vec::new();
         let mut from = 0;
         for (index, tag) in (text.tags.start..).zip(tags) {
+            if let (true, Tag::Value(value)) = (tag.is_of_link, &tag.tag) {
+                let id = self.first + index;
+                let slot = self.add(id, step("value", id, value), place);
+                self.linked.push(slot);
+                continue;
+            }
             self.text(&mut pieces, (&text.runs, from..tag.at.start));
             from = tag.at.end;
             let run = run_at(&text.runs, tag.at.start).0;
@@ -190,7 +206,7 @@ impl<'p> Planner<'p> {
                 // A text has no place for one: it is drawn over its cell.
                 let step = content(tag, id).filter(|_| kind.is_some());
                 let Some(step) = step else {
-                    let message = "a picture stands alone in its cell, with nothing around its tag";
+                    let message = "a picture stands alone in its cell, with nothing around its tag; give the text another cell";
                     let cell = At { row: found.row, column: found.column };
                     self.faults.push(Fault::new(&cell.to_string(), 0, &found.shown, message));
                     return;
@@ -368,10 +384,13 @@ impl<'p> Planner<'p> {
         let once = |&(area, parent): &(Area, Option<usize>)| Block { area, parent, counts: vec![1] };
         let blocks: Vec<Block> = areas.iter().map(once).collect();
         if let Err(error) = Moves::new(&blocks, At { row: 1, column: 1 }) {
-            let first = self.sections.iter().find(|section| section.of != Of::Text);
-            let open = first.and_then(|section| self.found.get(section.open));
-            let shown = open.map_or("", |open| open.shown.as_str());
-            self.faults.push(Fault::new("", 0, shown, &error.to_string()));
+            let numbers = self.numbers();
+            let open = |block: usize| {
+                let number = numbers.iter().position(|number| *number == Some(block))?;
+                self.found.get(self.sections.get(number)?.open)
+            };
+            let fault = layout::fault(&error, open);
+            self.faults.push(fault);
         }
     }
 }

@@ -9,8 +9,10 @@ use cell_references::{self as references, Formula, Meaning};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::links::Link;
 use super::plan::Tagged;
 use crate::error::Error;
+use crate::limits::Limit;
 use crate::unfilled::letter;
 use crate::word::attribute::{attributes, unescaped, value};
 
@@ -25,6 +27,8 @@ pub(super) struct Sheet {
     pub behind: usize,
     /// The first cell of a data table, whose formula nobody keeps.
     pub data_table: Option<references::Cell>,
+    /// The links whose addresses have tags, by their first cells.
+    pub links: BTreeMap<references::Cell, Link>,
 }
 
 /// A row that is written in the part.
@@ -90,14 +94,16 @@ impl Spelled {
 }
 
 impl Sheet {
-    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` elements may come, and so many bytes of
+    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` of the `elements` may come, and so many bytes of
     /// `formulas` that cells share be kept for each of them.
     pub(super) fn read(
         (part, xml): (&str, Vec<u8>),
         names: &[String],
-        (left, formulas): (&mut u64, &mut usize),
+        (elements, left, formulas): (&Limit, &mut u64, &mut usize),
     ) -> Result<Self, Error> {
-        let broken = |why: &str| Error::NotOffice(format!("{part} cannot be read: {why}"));
+        let broken = |why: &str| {
+            Error::NotOffice(format!("{part} cannot be read: {why}; save the file anew in Excel"))
+        };
         let mut xml = xml;
         if xml.starts_with(b"\xef\xbb\xbf") {
             xml.drain(..3);
@@ -106,9 +112,11 @@ impl Sheet {
             return Err(broken("it is not written in UTF-8"));
         }
         let mut scanner = Scanner::new(names, (left, formulas));
-        let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
+        let many = || Error::limit(elements, "the template has more elements than the limit");
+        let prefix = scanner.scan(&xml);
+        let prefix = prefix.map_err(|why| if scanner.is_full { many() } else { broken(&why) })?;
         let Scanner { rows, cells, behind, data_table, .. } = scanner;
-        Ok(Self { xml, prefix, rows, cells, behind, data_table })
+        Ok(Self { xml, prefix, rows, cells, behind, data_table, links: BTreeMap::new() })
     }
 
     /// The last row and the last column that have a cell.
@@ -144,6 +152,8 @@ struct Scanner<'s> {
     inline: Option<Range<usize>>,
     is_in_formula: bool,
     is_in_data: bool,
+    /// More elements came than may.
+    is_full: bool,
     behind: usize,
     data_table: Option<references::Cell>,
 }
@@ -163,6 +173,7 @@ impl<'s> Scanner<'s> {
             inline: None,
             is_in_formula: false,
             is_in_data: false,
+            is_full: false,
             behind: 0,
             data_table: None,
         }
@@ -245,8 +256,8 @@ impl<'s> Scanner<'s> {
     }
 
     fn count(&mut self) -> Result<(), String> {
-        let many = "with it, the template has more elements than office.elements_limit";
-        *self.left = self.left.checked_sub(1).ok_or(many)?;
+        self.is_full = *self.left == 0;
+        *self.left = self.left.checked_sub(1).ok_or_else(String::new)?;
         Ok(())
     }
 

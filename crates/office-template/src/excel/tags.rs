@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Fault;
 use crate::lexer::Tag;
-use crate::tags::{SECTION_DEPTH, list};
+use crate::tags::{SECTION_DEPTH, list, too_deep};
 
 /// A tag in a cell.
 pub(super) struct Found {
@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub shown: String,
     /// The number of the section that it opens or closes.
     pub section: Option<usize>,
+    /// It stands in the address of the cell's link.
+    pub is_of_link: bool,
 }
 
 /// What a section is of.
@@ -81,8 +83,8 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
                 };
                 let Some(at) = at else {
                     faults.push(fault(match (name, open.is_empty()) {
-                        (Some(_), false) => "no open section is called so",
-                        _ => "no section is open here that it could close",
+                        (Some(_), false) => "no open section is called so; write what the opening tag says, or {/}",
+                        _ => "no section is open here that it could close; open one before it, {#x}, or take it out",
                     }));
                     continue;
                 };
@@ -107,7 +109,12 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
         }
     }
     for one in open.iter().filter_map(|open| found.get(open.at)) {
-        faults.push(Fault::new(&place(one), 0, &one.shown, "the section is never closed on its sheet"));
+        faults.push(Fault::new(
+            &place(one),
+            0,
+            &one.shown,
+            "the section is never closed on its sheet; write {/} behind what is repeated",
+        ));
     }
     sections.sort_by_key(|section| section.open);
     for (number, section) in sections.iter().enumerate() {
@@ -120,10 +127,6 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
     faults.extend(crossing(found, &sections, &place));
     faults.extend(deepest(found, &sections).map(|one| Fault::new(&place(one), 0, &one.shown, &too_deep())));
     (sections, faults)
-}
-
-fn too_deep() -> String {
-    format!("sections go no deeper than {SECTION_DEPTH}")
 }
 
 /// The section that a tag without a name closes: the innermost one, and of columns side by side the one that begins in its own column.
@@ -139,12 +142,12 @@ fn kind(open: &Found, close: &Found) -> Result<Of, &'static str> {
     match name {
         None if open.cell == close.cell => Ok(Of::Text),
         None | Some("rows") => Ok(Of::Rows),
-        Some("columns" | "right") if close.column < open.column => {
-            Err("columns go from left to right: the closing tag stands left of the opening one")
-        }
+        Some("columns" | "right") if close.column < open.column => Err(
+            "columns go from left to right: the closing tag stands left of the opening one; put it right of it, or into the same column",
+        ),
         Some("columns") => Ok(Of::Columns),
         Some("right") => Ok(Of::Right),
-        Some(_) => Err("what can be named in a workbook is rows, columns and right"),
+        Some(_) => Err("what can be named in a workbook is rows, columns and right, as in {-rows x}"),
     }
 }
 
@@ -163,19 +166,23 @@ fn crossing(found: &[Found], sections: &[Section], place: impl Fn(&Found) -> Str
         }
         let is_torn = around.last().is_some_and(|&close| close < one.close);
         let above = closed.get(..closed.partition_point(|&close| close < one.open)).and_then(<[_]>::last);
-        let row = above.and_then(|&close| found.get(close)).map(|end| end.row);
-        let is_beside = one.of == Of::Rows && row == Some(begin.row);
+        let beside = above.and_then(|&close| found.get(close));
+        let beside = beside.filter(|end| one.of == Of::Rows && end.row == begin.row);
         if !is_torn {
             around.push(one.close);
         }
-        if is_torn || is_beside {
-            let message = if is_torn {
-                "sections do not cross: what is opened in another is closed in it"
-            } else {
-                "two lists cannot grow in the same rows; put them below each other, or on two sheets"
-            };
-            faults.push(Fault::new(&place(begin), 0, &begin.shown, message));
-        }
+        let message = match beside {
+            _ if is_torn => "sections do not cross: what is opened in another is closed in it".to_owned(),
+            Some(end) => {
+                let other = end.section.and_then(|number| found.get(sections.get(number)?.open));
+                let other = other.map_or_else(String::new, |open| format!(", that of {}", place(open)));
+                format!(
+                    "two lists cannot grow in the same rows{other} and this one; put them below each other, or on two sheets"
+                )
+            }
+            None => continue,
+        };
+        faults.push(Fault::new(&place(begin), 0, &begin.shown, &message));
     }
     faults
 }

@@ -29,11 +29,32 @@ pub(super) enum Drawing {
 
 /// Looks for the drawing in what stands behind a sheet's cells.
 pub(super) fn drawing(tail: &[u8]) -> Drawing {
+    let (mut id, mut found) = (None, None);
+    let end = each(tail, |name, begin, written| {
+        if name == b"drawing" {
+            id = attribute_of(written, |name| name.ends_with(b":id"));
+        }
+        if BEHIND.contains(&name) {
+            found = found.or(Some(begin));
+        }
+        id.is_some()
+    });
+    id.map_or_else(|| Drawing::At(found.unwrap_or(end)), Drawing::There)
+}
+
+/// The place before the first of these elements, and before the drawing and all that stands behind it.
+pub(super) fn before(tail: &[u8], others: &[&[u8]]) -> usize {
+    each(tail, |name, _, _| others.contains(&name) || name == b"drawing" || BEHIND.contains(&name))
+}
+
+/// Goes through the elements of a sheet that stand behind its cells: their names, where they begin, and their tags. Tells where the one is
+/// that is looked for, or else where the sheet ends.
+fn each(tail: &[u8], mut is_meant: impl FnMut(&[u8], usize, &[u8]) -> bool) -> usize {
     let mut reader = Reader::from_reader(tail);
     reader.config_mut().check_end_names = false;
     // The end of the sheet itself is there, and its begin is not.
     reader.config_mut().allow_unmatched_ends = true;
-    let (mut depth, mut begin, mut found) = (0_usize, 0, None);
+    let (mut depth, mut begin) = (0_usize, 0);
     loop {
         let event = reader.read_event();
         let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
@@ -41,19 +62,14 @@ pub(super) fn drawing(tail: &[u8]) -> Drawing {
             Ok(Event::Start(tag) | Event::Empty(tag)) if depth == 0 => {
                 let name = tag.local_name();
                 let written = tail.get(begin..end).unwrap_or_default();
-                if name.as_ref() == b"drawing"
-                    && let Some(id) = attribute_of(written, |name| name.ends_with(b":id"))
-                {
-                    return Drawing::There(id);
-                }
-                if BEHIND.contains(&name.as_ref()) {
-                    found = found.or(Some(begin));
+                if is_meant(name.as_ref(), begin, written) {
+                    return begin;
                 }
                 depth += usize::from(!written.ends_with(b"/>"));
             }
             Ok(Event::Start(_)) => depth += 1,
             Ok(Event::End(_)) if depth > 0 => depth -= 1,
-            Ok(Event::End(_) | Event::Eof) | Err(_) => return Drawing::At(found.unwrap_or(begin)),
+            Ok(Event::End(_) | Event::Eof) | Err(_) => return begin,
             Ok(_) => {}
         }
         begin = end;

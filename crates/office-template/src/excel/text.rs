@@ -127,7 +127,9 @@ pub(super) fn has_blanks(text: &str) -> bool {
 
 /// Why a cell's text cannot be so long.
 pub(super) fn long(characters: usize) -> String {
-    format!("the cell would have {characters} characters, and Excel allows {CHARACTERS}")
+    format!(
+        "the cell would have {characters} characters, and Excel allows {CHARACTERS}; shorten it, as in {{x.slice(0, 1000)}}"
+    )
 }
 
 /// Adds a text to those of a cell: to the last one where it is of the same run.

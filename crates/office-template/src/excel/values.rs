@@ -1,5 +1,7 @@
 //! Writes what is in one cell: a text, a number, a truth value, a day, a formula, or a picture over it.
 
+use cell_references::FORMULA_CHARACTERS;
+
 use super::pictures::Wish;
 use super::text::{CHARACTERS, long, plain};
 use super::write::{Spot, Writer};
@@ -79,7 +81,7 @@ impl<'a> Writer<'a, '_> {
                 let serial = days + DAYS_TO_1970;
                 let serial = if self.is_1904 { serial - DAYS_TO_1904 } else { serial };
                 if (self.is_1904 && serial < 0.0) || (!self.is_1904 && serial < FIRST_DAY) {
-                    let message = "the day is before those that Excel counts (1 March 1900, or 1904)";
+                    let message = "the day is before those that Excel counts (1 March 1900, or 1904); print it as a text, {x | date(\"YYYY-MM-DD\")}";
                     self.told.faults.push((tag, message.to_owned()));
                 }
                 self.number(serial);
@@ -90,10 +92,10 @@ impl<'a> Writer<'a, '_> {
                 self.output.open("f");
                 self.output.push(">");
                 let formula = content.field(0);
-                if formula.chars().count() > cell_references::FORMULA_CHARACTERS {
+                if formula.chars().count() > FORMULA_CHARACTERS {
                     self.told.faults.push((
                         tag,
-                        "the formula is longer than the 8192 characters that Excel reads".to_owned(),
+                        format!("the formula is longer than the {FORMULA_CHARACTERS} characters that Excel reads; part it over several cells"),
                     ));
                 }
                 let formula = formula.strip_prefix('=').unwrap_or(formula);
@@ -116,7 +118,9 @@ impl<'a> Writer<'a, '_> {
             | Form::Chart => {
                 self.told.faults.push((
                     tag,
-                    "a cell holds a text, a number, a truth value, a date or a formula".to_owned(),
+                    "the data say that it is more than a text; a cell holds a text, a number, a truth value, a date, a formula or a picture, \
+                     so give it one of them"
+                        .to_owned(),
                 ));
                 self.output.push("/>");
             }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cell_references::{Cell as At, Moves, Origin, Place, Range, Workbook};
+use cell_references::{Area, Cell as At, Lines, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
+use super::links::Copied;
 use super::output::Output;
 use super::pictures::Wish;
 use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
@@ -13,6 +14,9 @@ use super::text::{CHARACTERS, add, long, shielded};
 use crate::answer::Answer;
 use crate::error::{Error, TagFaults};
 use crate::fill::misfit;
+
+/// What to do where a formula would be too long.
+const SIMPLER: &str = "let it refer to cells that are one range when they are repeated";
 
 /// What there is to say of a sheet that was written.
 #[derive(Default)]
@@ -24,6 +28,8 @@ pub(super) struct Told {
     pub lost_at: Option<String>,
     /// The first array formula that is repeated with only some of its cells.
     pub torn_at: Option<String>,
+    /// Links that a sheet has no place for.
+    pub links_beyond: usize,
 }
 
 /// Writes the rows of a copy of a sheet.
@@ -36,7 +42,8 @@ pub(super) struct Writer<'a, 'p> {
     /// Which sheet, and which copy of it.
     pub at: (usize, usize),
     pub is_1904: bool,
-    /// Whether anything moves to the right.
+    /// The blocks of cells, and whether any of them moves something to the right.
+    pub areas: &'a [(Area, Option<usize>)],
     pub has_columns: bool,
     pub output: Output<'a, 'p>,
     /// The cell that is being written.
@@ -52,6 +59,8 @@ pub(super) struct Writer<'a, 'p> {
     pub turns: Vec<(&'a Rows, u32, u32)>,
     /// The pictures that are to be drawn over cells.
     pub wishes: Vec<Wish<'a>>,
+    /// The links of cells whose addresses have tags.
+    pub links: Vec<Copied<'a>>,
 }
 
 /// Where a cell stands: in the template and now.
@@ -116,8 +125,11 @@ impl<'a> Writer<'a, '_> {
     ) -> Result<(), Error> {
         while let Some(first) = cells.first() {
             let Some(&block) = first.columns.get(level) else {
-                self.cell(first, row, place, turns)?;
-                cells = cells.get(1..).unwrap_or_default();
+                let count = cells.iter().take_while(|cell| cell.columns.len() <= level).count();
+                let (own, others) = cells.split_at(count);
+                cells = others;
+                let around = first.columns.last().copied();
+                self.beside(own, (row, around), (place, Some(place)), turns)?;
                 continue;
             };
             let count = cells.iter().take_while(|cell| cell.columns.get(level) == Some(&block)).count();
@@ -134,22 +146,87 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    fn cell(&mut self, cell: &'a Cell, row: u32, place: Place, turns: &[u32]) -> Result<(), Error> {
-        let at = At { row: cell.row, column: cell.column };
-        let is_here = self.is_here(cell);
-        let scope = self.stack.get(cell.depth).copied().unwrap_or(Scope::Empty);
-        let is_hollow = matches!(scope, Scope::Hollow);
-        let is_empty = !is_here || is_hollow || matches!(cell.content, Content::Empty);
-        if is_empty && cell.style == 0 {
-            return Ok(());
+    /// Cells above or below a section of columns, and all others. They stand beside its first turn, and their formats beside the others: borders
+    /// and colours of a row go on. `place` is where they stand, and `own` what their formulas see; none is of formats alone.
+    fn beside(
+        &mut self,
+        mut cells: &'a [Cell],
+        (row, around): (u32, Option<usize>),
+        (place, own): (Place, Option<Place>),
+        turns: &[u32],
+    ) -> Result<(), Error> {
+        while let Some(first) = cells.first() {
+            let block = if self.has_columns { self.block_of(first.column, around) } else { None };
+            let Some((block, columns)) = block else {
+                match own {
+                    Some(own) => self.cell(first, row, own, turns)?,
+                    None => self.format(first, row, place),
+                }
+                cells = cells.get(1..).unwrap_or_default();
+                continue;
+            };
+            let (inside, others) = cells.split_at(cells.partition_point(|cell| cell.column <= columns.last));
+            cells = others;
+            let mut turn = 0;
+            while let Some(place) = self.moves.turn(place, block, turn) {
+                let own = own.filter(|_| turn == 0);
+                self.beside(inside, (row, Some(block)), (place, own), turns)?;
+                turn += 1;
+            }
         }
-        let Some(column) = self.column(at, place) else { return Ok(()) };
+        Ok(())
+    }
+
+    /// The section of columns that has a column, directly in the one that is given.
+    fn block_of(&self, column: u32, around: Option<usize>) -> Option<(usize, Lines)> {
+        self.areas.iter().enumerate().find_map(|(block, (area, parent))| match area {
+            Area::Columns(columns) => {
+                let is_meant = *parent == around && (columns.first..=columns.last).contains(&column);
+                is_meant.then_some((block, *columns))
+            }
+            Area::Rows(_) | Area::Cells(_) | Area::Right(_) => None,
+        })
+    }
+
+    /// A cell without anything but its format.
+    fn format(&mut self, cell: &Cell, row: u32, place: Place) {
+        if cell.style == 0 {
+            return;
+        }
+        // The cell itself stands in the first turn alone: its column has all of them.
+        let column = Range { rows: Lines::ALL_ROWS, columns: Lines::new(cell.column, cell.column) };
+        if let Some(now) = self.moves.range(column, place) {
+            self.open(now.columns.last, row, &cell.kept);
+            self.output.push("/>");
+        }
+    }
+
+    /// The begin of a cell.
+    fn open(&mut self, column: u32, row: u32, kept: &str) {
         self.output.open("c");
         self.output.push(" r=\"");
         self.output.column(column);
         self.output.number(row);
         self.output.push("\"");
-        self.output.push(&cell.kept);
+        self.output.push(kept);
+    }
+
+    fn cell(&mut self, cell: &'a Cell, row: u32, place: Place, turns: &[u32]) -> Result<(), Error> {
+        let at = At { row: cell.row, column: cell.column };
+        let is_here = self.is_here(cell);
+        let scope = self.stack.get(cell.depth).copied().unwrap_or(Scope::Empty);
+        let is_hollow = matches!(scope, Scope::Hollow);
+        let is_gone = !is_here || is_hollow;
+        let is_empty = is_gone || matches!(cell.content, Content::Empty);
+        let link = if self.sheet.links.is_empty() || is_gone { None } else { self.sheet.links.get(&at) };
+        if is_empty && cell.style == 0 && link.is_none() {
+            return Ok(());
+        }
+        let Some(column) = self.column(at, place) else { return Ok(()) };
+        if let Some(link) = link {
+            self.link(link, turns, (At { row, column }, place))?;
+        }
+        self.open(column, row, &cell.kept);
         if is_empty {
             self.output.push("/>");
             return Ok(());
@@ -206,7 +283,8 @@ impl<'a> Writer<'a, '_> {
         let formula = calculated.formula.formula(self.names);
         let written = formula.write(self.workbook, Some(origin), &mut text);
         let name = || self.workbook.sheets.get(sheet).map_or("", |sheet| sheet.name.as_str());
-        let written = written.map_err(|error| Error::Limit(format!("{}!{at}: {error}", name())))?;
+        let written =
+            written.map_err(|error| Error::Limit(format!("{}!{at}: {error}; {SIMPLER}", name())))?;
         if written.lost > 0 {
             self.told.lost += written.lost;
             if self.told.lost_at.is_none() {
@@ -231,7 +309,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The answer at a slot, in the turns of the sections of columns around it.
-    fn answer(&self, slot: &Slot, turns: &[u32]) -> Result<Option<&'a Answer<'a>>, Error> {
+    pub(super) fn answer(&self, slot: &Slot, turns: &[u32]) -> Result<Option<&'a Answer<'a>>, Error> {
         let mut scope = self.stack.get(slot.depth).copied().unwrap_or(Scope::Empty);
         for (at, turn) in slot.columns.iter().zip(turns) {
             scope = match scope.get(*at)? {
@@ -325,7 +403,10 @@ impl<'a> Writer<'a, '_> {
                 None | Some(Answer::Null) => {}
                 Some(Answer::Text(text)) => add(texts, run, &shielded(text)),
                 Some(_) => {
-                    self.told.faults.push((tag, "nothing but text can stand beside other text".to_owned()));
+                    self.told.faults.push((
+                        tag,
+                        "nothing but text can stand beside other text; give it a cell of its own".to_owned(),
+                    ));
                 }
             }
         }

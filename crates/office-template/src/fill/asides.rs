@@ -8,9 +8,6 @@ use crate::package::{Relation, Target, escaped};
 use crate::plan::{Address, Slot};
 use crate::writing::Writing;
 
-/// What Word puts before an address that is typed without it.
-const WORDS_OWN: [&str; 3] = ["http://", "https://", "file:///"];
-
 impl Filler<'_, '_> {
     /// A text in the place of a tag.
     pub(super) fn text(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
@@ -73,16 +70,7 @@ impl Filler<'_, '_> {
             }
         }
         written.push_str(&address.rest);
-        // `http://{url}` where the answer is a whole address.
-        let whole = WORDS_OWN.iter().filter(|own| *own == before).find_map(|own| written.strip_prefix(own));
-        let whole = whole.filter(|whole| link::external(whole).is_ok());
-        // A scheme that the template says is its author's.
-        let checked = match whole {
-            Some(whole) => link::external(whole),
-            None if before.contains(':') => link::written(&written),
-            None => link::external(&written),
-        };
-        let written = match checked {
+        let written = match link::filled(before, &written) {
             Ok(written) => written,
             Err(message) => {
                 self.fault(first, message);

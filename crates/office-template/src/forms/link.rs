@@ -21,7 +21,11 @@ pub(super) fn write(
 ) -> Result<Written, Refusal> {
     let (text, address, tip) = (content.field(0), content.field(1).trim(), cut(content.field(2)));
     if address.is_empty() {
-        return Err("the link leads nowhere; its address is empty".to_owned().into());
+        return Err(
+            "the link leads nowhere; its address is empty: give it one, or let it stand in {#x}…{/} of it"
+                .to_owned()
+                .into(),
+        );
     }
     let prefix = place.source.prefix;
     let text = if text.is_empty() { address } else { text };
@@ -67,6 +71,21 @@ pub(crate) fn external(address: &str) -> Result<String, String> {
     Err(format!("a link leads to an address of {known} or to a #bookmark, and not to {shown:?}"))
 }
 
+/// What Word puts before an address that is typed without it.
+const WORDS_OWN: [&str; 3] = ["http://", "https://", "file:///"];
+
+/// The address that a template's becomes with the answers in it; `before` is what stands before the first of them.
+pub(crate) fn filled(before: &str, address: &str) -> Result<String, String> {
+    // `http://{url}` where the answer is a whole address.
+    let whole = WORDS_OWN.iter().filter(|own| **own == before).find_map(|own| address.strip_prefix(own));
+    match whole.filter(|whole| external(whole).is_ok()) {
+        Some(whole) => external(whole),
+        // A scheme that the template says is its author's.
+        None if before.contains(':') => written(address),
+        None => external(address),
+    }
+}
+
 /// An address of any kind: what cannot stand in one is written by its codes.
 pub(crate) fn written(address: &str) -> Result<String, String> {
     let address = &directed(address);
@@ -94,7 +113,7 @@ pub(crate) fn written(address: &str) -> Result<String, String> {
     }
     if units(&out) > LONGEST_ADDRESS {
         return Err(format!(
-            "the link's address is longer than the {LONGEST_ADDRESS} letters that Word can have"
+            "the link's address is longer than the {LONGEST_ADDRESS} letters that Office can have; shorten it"
         ));
     }
     Ok(out)

@@ -17,7 +17,11 @@ pub(crate) fn write(
 ) -> Result<String, Refusal> {
     let (text, address, tip) = (content.field(0), content.field(1).trim(), content.field(2));
     if address.is_empty() {
-        return Err("the link leads nowhere; its address is empty".to_owned().into());
+        return Err(
+            "the link leads nowhere; its address is empty: give it one, or let it stand in {#x}…{/} of it"
+                .to_owned()
+                .into(),
+        );
     }
     if address.starts_with('#') {
         let message =

@@ -16,6 +16,7 @@ mod contents;
 mod corpus;
 mod costs;
 mod decks;
+mod effort;
 mod fill;
 mod forms;
 mod html;

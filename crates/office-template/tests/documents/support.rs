@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write as _};
-use std::time::Duration;
 
 use javascriptcore6::{Context, VirtualMachine};
 use office_template::{Delimiters, Error, Filled, Limit, Limits, Needs, NoFiles, Template, library};
@@ -25,25 +24,6 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
 
 /// How often sections may be repeated.
 const ITEMS: u64 = 1_000_000;
-
-/// The processor time that this thread takes: what else the machine does is none of a test's concern.
-pub struct Clock(Duration);
-
-impl Clock {
-    pub fn start() -> Self {
-        Self(Self::now())
-    }
-
-    pub fn elapsed(&self) -> Duration {
-        Self::now().saturating_sub(self.0)
-    }
-
-    fn now() -> Duration {
-        let told =
-            std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells of its threads");
-        Duration::from_nanos(told.split(' ').next().and_then(|time| time.parse().ok()).expect("nanoseconds"))
-    }
-}
 
 /// Limits that no honest test reaches.
 pub fn limits() -> Limits {

@@ -116,6 +116,29 @@ fn a_picture_is_drawn_over_each_cell_that_asks_for_one_and_keeps_its_proportions
 }
 
 #[test]
+fn a_list_of_pictures_is_one_over_each_copy_of_the_merged_cells() {
+    let rows = format!(
+        "<sheetData><row r=\"2\">{}{}</row><row r=\"3\">{}</row></sheetData><mergeCells count=\"1\"><mergeCell ref=\"B2:C3\"/></mergeCells>",
+        cell("A2", "{#items}{name}"),
+        cell("B2", "{%picture | alt(name)}"),
+        cell("D3", "{/items}")
+    );
+    let red = format!("\"data:image/png;base64,{RED}\"");
+    let item = |name: &str, picture: &str| format!("{{\"name\": \"{name}\", \"picture\": {picture}}}");
+    let items = [item("a", &red), item("none", "null"), item("c", &red)].join(",");
+    let file = filled(workbook(&rows, &[]), &format!("{{\"items\": [{items}]}}")).expect("two pictures");
+    let drawing = part(&file, "xl/drawings/drawing1.xml");
+    assert_eq!(between(&drawing, "descr=\"", "\""), ["a", "c"]);
+    // Two columns of 64 pixels and two rows of 20 hold it, 126 wide less margins: as high as both rows, in their middle.
+    assert_eq!(between(&drawing, "<xdr:row>", "<"), ["1", "5"]);
+    assert_eq!(
+        between(&drawing, "<xdr:ext cx=\"", "/>"),
+        ["723900\" cy=\"361950\"", "723900\" cy=\"361950\""]
+    );
+    assert_eq!(between(&part(&file, SHEET), "<mergeCell ref=\"", "\""), ["B2:C3", "B4:C5", "B6:C7"]);
+}
+
+#[test]
 fn a_picture_joins_what_the_sheet_draws_already() {
     let drawing = format!(
         "<xdr:wsDr xmlns:xdr=\"{DRAWING}/spreadsheetDrawing\" xmlns:a=\"{DRAWING}/main\"><xdr:twoCellAnchor><xdr:from><xdr:col>4</xdr:col>\
@@ -146,9 +169,14 @@ fn a_picture_stands_alone_and_one_that_is_none_names_its_cell() {
         workbook(&format!("<sheetData><row r=\"3\">{}</row></sheetData>", cell("C3", text)), &[])
     };
     let alone = filled(of("see {%logo}"), "{}").expect_err("a text around it");
-    assert!(alone.contains("Items!C3") && alone.contains("stands alone"), "{alone}");
+    assert!(alone.contains("Items!C3") && alone.contains("give the text another cell"), "{alone}");
     let none = filled(of("{%logo}"), "{\"logo\": \"data:image/png;base64,AAAA\"}").expect_err("no picture");
-    assert!(none.contains("Items!C3"), "{none}");
+    assert!(none.contains("Items!C3") && none.contains("PNG"), "{none}");
+    let link = filled(of("{:link \"a\" \"https://a.example\"}"), "{}").expect_err("no cell has one");
+    assert!(link.contains("Items!C3") && link.contains("=HYPERLINK(A2, "), "{link}");
+    let rich = filled(of("{logo}"), "{\"logo\": {\"_type\": \"rawXml\", \"xml\": \"<a/>\"}}")
+        .expect_err("no cell has it");
+    assert!(rich.contains("Items!C3") && rich.contains("more than a text"), "{rich}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Excel workbooks, filled: beside what others make of real templates, calculated by LibreOffice, and beside models of where cells move.
 
+mod beside;
 mod book;
 mod calculated;
 mod corpus;
@@ -8,6 +9,8 @@ mod limits;
 mod mapped;
 mod names;
 mod read;
+mod whole;
 
+pub use beside::with_links;
 pub use calculated::{data, files};
 pub use corpus::templates;

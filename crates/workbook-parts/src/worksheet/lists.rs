@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::xml::rewritten;
 
 /// The most hyperlinks of a sheet (Microsoft, "Excel specifications and limits").
-const HYPERLINKS: usize = 65_530;
+pub const HYPERLINKS: usize = 65_530;
 
 /// The most page breaks of a sheet in one direction (Microsoft, "Excel specifications and limits").
 const BREAKS: usize = 1_026;
@@ -17,6 +17,9 @@ impl Writer<'_, '_> {
         let document = self.document;
         let (mut text, mut links, mut beyond) = (String::new(), 0, 0);
         for child in document.children(index) {
+            if document.foreign(child, "id").is_some_and(|id| self.dropped.contains(&&*id)) {
+                continue;
+            }
             let Some(range) = document.value(child, "ref").and_then(|text| Range::parse(&text)) else {
                 text.push_str(&rewritten(document, child, |_| {}));
                 continue;

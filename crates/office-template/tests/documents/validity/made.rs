@@ -22,6 +22,8 @@ pub fn made() -> Vec<Case> {
     cases.push(Case { end: "pptx", ..Case::new("a deck", slides::deck(), slides::DATA) });
     let workbook = |(name, file)| Case { end: "xlsx", ..Case::new(name, file, &workbooks::data()) };
     cases.extend(workbooks::files().into_iter().map(workbook));
+    let (links, towns) = workbooks::with_links();
+    cases.push(Case { end: "xlsx", ..Case::new("links of cells", links, towns) });
     let report = include_bytes!("../../../../../assets/samples/report/report.xlsx").to_vec();
     let data = include_str!("../../../../../assets/samples/report/data.json");
     cases.push(Case { end: "xlsx", ..Case::new("the sample report", report, data) });

@@ -27,14 +27,15 @@ pub const UNOPENED: &str = "Exception";
 /// What is said of a file that the SDK has rewritten.
 const REWRITTEN: &str = "a link leads to what is no address";
 
-/// What each of them finds in the files of a folder.
-pub fn all(folder: &Path) -> Vec<(&'static str, Found)> {
-    vec![
-        ("the validator of the Open XML SDK", sdk(folder)),
-        ("openxml-audit", audit(folder)),
-        ("python-docx or openpyxl", reader(folder)),
-    ]
-}
+/// Says what it finds in the files of a folder.
+type Oracle = fn(&Path) -> Found;
+
+/// All of them, by their names.
+pub const ALL: [(&str, Oracle); 3] = [
+    ("the validator of the Open XML SDK", sdk),
+    ("openxml-audit", audit),
+    ("python-docx or openpyxl", reader),
+];
 
 /// Microsoft's own validator takes one file at a time: two at once. Addresses that are none it replaces in the file that it reads, so it gets
 /// a copy, and that it has changed this is a finding.

@@ -8,7 +8,7 @@ const SHEET: &str = "xl/worksheets/sheet1.xml";
 const TABLE: &str = "xl/tables/table1.xml";
 
 /// What stands between two texts, each time.
-fn between(xml: &str, begin: &str, end: &str) -> Vec<String> {
+pub fn between(xml: &str, begin: &str, end: &str) -> Vec<String> {
     let pieces = xml.split(begin).skip(1).filter_map(|rest| rest.split_once(end));
     pieces.map(|(found, _)| found.to_owned()).collect()
 }
@@ -53,7 +53,21 @@ fn a_sheet_has_a_name_that_no_other_has() {
     let long = "\u{1f600}".repeat(15);
     assert_eq!(names(&[&long, &long]).expect("names")[1], format!("{} (2)", "\u{1f600}".repeat(13)));
     assert_eq!(names(&["a"; 900]).expect("names").last().map(String::as_str), Some("a (900)"));
-    assert!(names(&["a\u{ffff}"]).expect_err("no XML").contains("ffff"));
+    for (name, told) in [
+        ("a\u{ffff}", "ffff"),
+        (
+            "Q1/Q2",
+            "has '/' in it, which Excel does not allow; nor [ ] : * ? / \\; write another letter, as in {name.replaceAll",
+        ),
+        ("[x", "has '[' in it"),
+        (&"x".repeat(32), "has 32 characters, and Excel allows 31; shorten it, as in {name.slice(0, 31)}"),
+        (" ", "would be empty; say what it is then"),
+        ("'x", "begins or ends with an apostrophe"),
+        ("history", "Excel keeps the name History for itself"),
+    ] {
+        let why = names(&["a", name]).expect_err(name);
+        assert!(why.starts_with("the name of a sheet ({name}), {name}: ") && why.contains(told), "{why}");
+    }
 }
 
 #[test]
@@ -97,55 +111,17 @@ fn with_strings(file: &[u8]) -> Vec<u8> {
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 /// Relationships with another one.
-fn linked(xml: &str, kind: &str, target: &str) -> String {
+pub fn linked(xml: &str, kind: &str, target: &str) -> String {
     let link = format!("<Relationship Id=\"rId9\" Type=\"{OFFICE}/{kind}\" Target=\"{target}\"/>");
     xml.replace("</Relationships>", &format!("{link}</Relationships>"))
 }
 
-fn with_parts(file: &[u8], more: &[(&str, &str)]) -> Vec<u8> {
+pub fn with_parts(file: &[u8], more: &[(&str, &str)]) -> Vec<u8> {
     let all = entries(file);
     let mut parts: Vec<(&str, &[u8])> =
         all.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     parts.extend(more.iter().map(|(name, content)| (*name, content.as_bytes())));
     zipped(&parts)
-}
-
-#[test]
-fn a_sheet_that_is_a_chart_draws_the_rows_that_came() {
-    let none = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>";
-    let file = book(&[Sheet::new("S").rows("A1", "head\n{#xs}|{.}|{/xs}")], &[]);
-    let file = changed(&file, "xl/_rels/workbook.xml.rels", |xml| {
-        linked(&xml, "chartsheet", "chartsheets/sheet1.xml")
-    });
-    let file = changed(&file, "xl/workbook.xml", |xml| {
-        xml.replace("</sheets>", "<sheet name=\"Chart\" sheetId=\"9\" r:id=\"rId9\"/></sheets>")
-    });
-    let drawing = "http://schemas.openxmlformats.org/drawingml/2006";
-    let file = with_parts(
-        &file,
-        &[
-            (
-                "xl/chartsheets/sheet1.xml",
-                &format!("<chartsheet xmlns:r=\"{OFFICE}\"><drawing r:id=\"rId9\"/></chartsheet>"),
-            ),
-            ("xl/chartsheets/_rels/sheet1.xml.rels", &linked(none, "drawing", "../drawings/drawing1.xml")),
-            (
-                "xl/drawings/drawing1.xml",
-                &format!(
-                    "<xdr:wsDr xmlns:xdr=\"{drawing}/spreadsheetDrawing\" xmlns:c=\"{drawing}/chart\" xmlns:r=\"{OFFICE}\"><xdr:absoluteAnchor><c:chart r:id=\"rId9\"/></xdr:absoluteAnchor></xdr:wsDr>"
-                ),
-            ),
-            ("xl/drawings/_rels/drawing1.xml.rels", &linked(none, "chart", "../charts/chart1.xml")),
-            (
-                "xl/charts/chart1.xml",
-                &format!(
-                    "<c:chartSpace xmlns:c=\"{drawing}/chart\"><c:val><c:numRef><c:f>S!$B$2:$B$2</c:f></c:numRef></c:val></c:chartSpace>"
-                ),
-            ),
-        ],
-    );
-    let file = try_fill(file, "{\"xs\": [1, 2, 3]}", "{}").expect("it is filled").file;
-    assert!(part(&file, "xl/charts/chart1.xml").contains("<c:f>S!$B$2:$B$4</c:f>"));
 }
 
 #[test]
