@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(fault("[1 2]"), (1, 4, "expected `,` or `]`".to_owned()));
         assert_eq!(fault("{\"a\":1,}").1, 8);
         assert_eq!(fault("{} {}"), (1, 4, "trailing characters".to_owned()));
-        assert_eq!(fault("\"a\nb\"").0, 2);
+        assert_eq!(fault("\"a\nb\"").0, 1, "the line feed itself, which is not escaped");
     }
 
     #[test]

@@ -131,14 +131,14 @@ fn counted(house: &House) -> (Sweeper, Arc<Counting>) {
 async fn a_sweep_reads_what_is_due_and_little_else() {
     let house = House::build(1, &[]).await;
     let (account, now) = (house.accounts["one"], house.deps.clock.now());
-    let records: Vec<_> = (0..3_000).map(|number| ended(account, now.plus_ms(number))).collect();
+    let records: Vec<_> = (0..3_000).map(|number| ended(account, now.plus_ms(number * 1_000))).collect();
     let commits = records.iter().map(|record| house.journal.commit(record, WriteBatch::new()));
     futures_util::future::try_join_all(commits).await.unwrap();
     let (mut sweeper, counting) = counted(&house);
     assert_eq!(sweeper.sweep().await.unwrap(), Swept::default());
     let read = counting.read.swap(0, Ordering::SeqCst);
     assert!(read <= 300, "nothing was due, and {read} entries of 6,000 were read");
-    house.pass(7 * DAY_MS + 49);
+    house.pass(7 * DAY_MS + 49_000);
     let swept = sweeper.sweep().await.unwrap().outputs;
     assert!((50..3_000).contains(&swept), "{swept}");
     let read = counting.read.load(Ordering::SeqCst);
