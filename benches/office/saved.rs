@@ -12,7 +12,7 @@ use platen::storage::folder::DataDir;
 use platen::storage::index::{Index as _, SledIndex, WriteBatch};
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::package::Package;
-use platen::templates::registry::index::writing;
+use platen::templates::registry::index::put_record;
 use platen::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub async fn save(root: &Path, file: &'static [u8]) -> io::Result<String> {
     let account = accounts.first().and_then(|account| account.key.strip_prefix("account/")?.parse().ok());
     let record = record(account.ok_or_else(|| io::Error::other("there is no account"))?);
     store(&record, &folder.objects(), file)?;
-    let change = WriteBatch::new().and(writing(&record).map_err(io::Error::other)?);
+    let change = WriteBatch::new().and(put_record(&record).map_err(io::Error::other)?);
     index.commit(change).await.map_err(io::Error::other)?;
     index.close().await;
     Ok(record.id.to_string())

@@ -18,7 +18,7 @@ use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex, WriteBatch};
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::package::Package;
-use platen::templates::registry::index::writing;
+use platen::templates::registry::index::put_record;
 use platen::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use serde_json::json;
 
@@ -73,7 +73,7 @@ async fn write(folder: &DataDir, count: usize) -> io::Result<Vec<TemplateId>> {
         let record = record(account, number);
         let made = store(&record, &folder.objects(), &package, &sources)?;
         sources = if (number + 1) % LINKS == 0 { Vec::new() } else { made };
-        change = change.and(writing(&record).map_err(io::Error::other)?);
+        change = change.and(put_record(&record).map_err(io::Error::other)?);
         templates.push(record.id);
         if templates.len() % PORTION == 0 || templates.len() == count {
             index.commit(std::mem::take(&mut change)).await.map_err(io::Error::other)?;

@@ -18,7 +18,7 @@ pub struct TemplateMetrics {
     pub cache: Counts<1>,
     /// Bytes of the unpacked packages that are kept.
     pub cached_bytes: Level,
-    /// What the janitor removed, by `kind`: `unfinished`, `orphan`.
+    /// What the garbage collector deleted, by `kind`: `unfinished`, `orphan`.
     pub swept: Counts<1>,
 }
 

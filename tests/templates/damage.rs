@@ -8,7 +8,7 @@ use platen::templates::registry::record::Permissions::Private;
 use platen::templates::repair::index_check;
 use platen::templates::repair::rebuild::{Damaged, Rebuilt};
 
-use crate::house::House;
+use crate::test_registry::TestRegistry;
 
 /// Longer than anything that nobody names is left alone.
 const LATER_MS: u64 = 48 * 3_600_000;
@@ -24,7 +24,7 @@ enum Loss {
     Unreadable,
 }
 
-impl House {
+impl TestRegistry {
     async fn part(&self, template: TemplateId, part: TemplatePart) -> StorageKey {
         let records = self.places.records().await;
         let record = records.iter().find(|record| record.id == template).unwrap();
@@ -78,34 +78,34 @@ async fn a_known_template_whose_files_are_there_stays_whatever_else_is_lost() {
         (TemplatePart::PdfPreview, Loss::Gone, ".pdf, which is not there"),
     ];
     for (part, loss, why) in losses {
-        let mut house = House::build(|_| {}).await;
-        let (whole, robbed) = (house.saved("whole", Private).await, house.saved("robbed", Private).await);
-        let lost = house.part(robbed, part).await;
-        house.lose(&lost, loss).await;
-        let records = house.places.records().await;
+        let mut fixture = TestRegistry::build(|_| {}).await;
+        let (whole, robbed) = (fixture.saved("whole", Private).await, fixture.saved("robbed", Private).await);
+        let lost = fixture.part(robbed, part).await;
+        fixture.lose(&lost, loss).await;
+        let records = fixture.places.records().await;
         for _ in 0..2 {
-            let rebuilt = house.rebuild().await;
+            let rebuilt = fixture.rebuild().await;
             assert_eq!((rebuilt.saved, rebuilt.unfinished), (2, 0));
             let cause = only(&rebuilt, robbed);
             assert!(cause.contains(why) && cause.contains("save it again with new previews"), "{cause}");
             assert!(cause.contains(&lost.to_string()), "{cause}");
-            assert_eq!(house.places.records().await, records, "{part:?} {loss:?}");
+            assert_eq!(fixture.places.records().await, records, "{part:?} {loss:?}");
         }
-        house.assert_nothing_goes(why).await;
-        assert!(house.page(robbed).await.unwrap().contains("robbed"), "{part:?} {loss:?}");
-        assert!(house.get(whole).await.is_ok());
+        fixture.assert_nothing_goes(why).await;
+        assert!(fixture.page(robbed).await.unwrap().contains("robbed"), "{part:?} {loss:?}");
+        assert!(fixture.get(whole).await.is_ok());
 
         // The remedy that it names.
-        house.save(robbed, "saved again", Private).await.unwrap();
-        assert!(house.get(robbed).await.is_ok());
+        fixture.save(robbed, "saved again", Private).await.unwrap();
+        assert!(fixture.get(robbed).await.is_ok());
         if loss == Loss::Unreadable {
-            house.give_back(&lost);
+            fixture.give_back(&lost);
         }
-        let rebuilt = house.rebuild().await;
+        let rebuilt = fixture.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.damaged), (2, Vec::new()));
-        house.clock.advance_ms(LATER_MS);
-        house.sweep().await;
-        house
+        fixture.clock.advance_ms(LATER_MS);
+        fixture.sweep().await;
+        fixture
             .places
             .assert_whole("what was saved again is whole, and what is lost of it stands for nothing")
             .await;
@@ -117,135 +117,135 @@ async fn what_cannot_be_restored_is_named_and_kept() {
     for (part, is_index_lost) in
         [(TemplatePart::Info, true), (TemplatePart::Package, false), (TemplatePart::Package, true)]
     {
-        let mut house = House::build(|_| {}).await;
-        let (whole, robbed) = (house.saved("whole", Private).await, house.saved("robbed", Private).await);
-        house.lose(&house.part(robbed, part).await, Loss::Gone).await;
+        let mut fixture = TestRegistry::build(|_| {}).await;
+        let (whole, robbed) = (fixture.saved("whole", Private).await, fixture.saved("robbed", Private).await);
+        fixture.lose(&fixture.part(robbed, part).await, Loss::Gone).await;
         if is_index_lost {
-            house.places.wipe().await;
+            fixture.places.wipe().await;
         }
         for _ in 0..2 {
-            let rebuilt = house.rebuild().await;
+            let rebuilt = fixture.rebuild().await;
             assert_eq!(rebuilt.saved, 1);
             assert!(only(&rebuilt, robbed).contains("from a backup, and rebuild again"), "{rebuilt:?}");
-            house.assert_nothing_goes(&format!("{part:?}, index lost: {is_index_lost}")).await;
+            fixture.assert_nothing_goes(&format!("{part:?}, index lost: {is_index_lost}")).await;
         }
-        assert!(house.get(whole).await.is_ok());
-        assert_eq!(house.get(robbed).await.unwrap_err(), Code::TemplateNotFound);
+        assert!(fixture.get(whole).await.is_ok());
+        assert_eq!(fixture.get(robbed).await.unwrap_err(), Code::TemplateNotFound);
     }
 }
 
 #[actix::test]
 async fn the_index_keeps_a_template_of_which_the_store_has_nothing() {
-    let house = House::build(|_| {}).await;
-    let (_whole, absent) = (house.saved("whole", Private).await, house.saved("absent", Private).await);
-    let records = house.places.records().await;
-    let folder = house.file(&house.part(absent, TemplatePart::Info).await).parent().unwrap().to_owned();
+    let fixture = TestRegistry::build(|_| {}).await;
+    let (_whole, absent) = (fixture.saved("whole", Private).await, fixture.saved("absent", Private).await);
+    let records = fixture.places.records().await;
+    let folder = fixture.file(&fixture.part(absent, TemplatePart::Info).await).parent().unwrap().to_owned();
     let elsewhere = folder.with_extension("elsewhere");
     std::fs::rename(&folder, &elsewhere).unwrap();
     for _ in 0..2 {
-        let rebuilt = house.rebuild().await;
+        let rebuilt = fixture.rebuild().await;
         assert!(only(&rebuilt, absent).contains("nothing of it is in the store"), "{rebuilt:?}");
-        assert_eq!(house.places.records().await, records);
+        assert_eq!(fixture.places.records().await, records);
     }
     std::fs::rename(&elsewhere, &folder).unwrap();
-    assert_eq!(house.rebuild().await.damaged, Vec::new());
-    assert!(house.get(absent).await.is_ok());
+    assert_eq!(fixture.rebuild().await.damaged, Vec::new());
+    assert!(fixture.get(absent).await.is_ok());
 }
 
 #[actix::test]
 async fn an_object_that_cannot_be_read_keeps_nobody_else() {
     for is_index_lost in [false, true] {
-        let mut house = House::build(|_| {}).await;
-        let (whole, robbed) = (house.saved("whole", Private).await, house.saved("robbed", Private).await);
-        let draft = house.unzipped("draft").await;
-        let info = house.part(robbed, TemplatePart::Info).await;
-        let records = house.places.records().await;
+        let mut fixture = TestRegistry::build(|_| {}).await;
+        let (whole, robbed) = (fixture.saved("whole", Private).await, fixture.saved("robbed", Private).await);
+        let draft = fixture.unzipped("draft").await;
+        let info = fixture.part(robbed, TemplatePart::Info).await;
+        let records = fixture.places.records().await;
         let package = records.iter().find(|record| record.id == draft).unwrap().objects()[0];
         for key in [&info, &package] {
-            house.lose(key, Loss::Unreadable).await;
+            fixture.lose(key, Loss::Unreadable).await;
         }
         if is_index_lost {
-            house.places.wipe().await;
+            fixture.places.wipe().await;
         }
-        let rebuilt = house.rebuild().await;
+        let rebuilt = fixture.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.unfinished), (if is_index_lost { 1 } else { 2 }, 0));
         for (template, key) in [(robbed, info), (draft, package)] {
             let damaged = rebuilt.damaged.iter().find(|damaged| damaged.template == template).unwrap();
             assert!(damaged.cause.contains(&format!("{key} cannot be read: ")), "{damaged:?}");
             assert!(damaged.cause.contains("os error"), "{damaged:?}");
         }
-        index_check::check(house.places.index.as_ref(), house.places.store.as_ref()).await.unwrap();
-        assert!(house.get(whole).await.is_ok());
-        house.assert_nothing_goes(&format!("index lost: {is_index_lost}")).await;
+        index_check::check(fixture.places.index.as_ref(), fixture.places.store.as_ref()).await.unwrap();
+        assert!(fixture.get(whole).await.is_ok());
+        fixture.assert_nothing_goes(&format!("index lost: {is_index_lost}")).await;
         for key in [&info, &package] {
-            house.give_back(key);
+            fixture.give_back(key);
         }
-        assert_eq!(house.rebuild().await.damaged, Vec::new());
-        assert_eq!(house.places.records().await, records, "index lost: {is_index_lost}");
+        assert_eq!(fixture.rebuild().await.damaged, Vec::new());
+        assert_eq!(fixture.places.records().await, records, "index lost: {is_index_lost}");
     }
 }
 
 #[actix::test]
 async fn a_folder_that_cannot_be_read_stops_the_rebuild_and_not_the_service() {
-    let house = House::build(|_| {}).await;
-    house.saved("whole", Private).await;
-    let hidden = house.saved("hidden", Private).await;
-    let before = house.places.entries().await;
-    let folder = house.file(&house.part(hidden, TemplatePart::Info).await).parent().unwrap().to_owned();
+    let fixture = TestRegistry::build(|_| {}).await;
+    fixture.saved("whole", Private).await;
+    let hidden = fixture.saved("hidden", Private).await;
+    let before = fixture.places.entries().await;
+    let folder = fixture.file(&fixture.part(hidden, TemplatePart::Info).await).parent().unwrap().to_owned();
     let elsewhere = folder.with_extension("elsewhere");
     std::fs::rename(&folder, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&folder, &folder).unwrap();
-    let (index, store) = (house.places.index.clone(), house.places.store.clone());
+    let (index, store) = (fixture.places.index.clone(), fixture.places.store.clone());
     let refused =
         platen::templates::repair::rebuild::rebuild(index.clone(), store.clone()).await.unwrap_err();
     let refused = refused.to_string();
     assert!(refused.contains(folder.to_str().unwrap()) && refused.contains("rebuild` again"), "{refused}");
     index_check::check(index.as_ref(), store.as_ref()).await.unwrap();
-    assert_eq!(house.places.entries().await, before);
+    assert_eq!(fixture.places.entries().await, before);
     std::fs::rename(&elsewhere, &folder).unwrap_err();
     std::fs::remove_file(&folder).unwrap();
     std::fs::rename(&elsewhere, &folder).unwrap();
-    assert_eq!(house.rebuild().await.damaged, Vec::new());
+    assert_eq!(fixture.rebuild().await.damaged, Vec::new());
 }
 
 #[actix::test]
 async fn of_two_states_the_newer_one_is_not_swept_because_it_cannot_be_read() {
-    let mut house = House::build(|_| {}).await;
-    let template = house.saved("older", Private).await;
-    let older = house.part(template, TemplatePart::Info).await;
-    let kept = house.places.store.get(&older, u64::MAX).await.unwrap();
-    house.save(template, "newer", Private).await.unwrap();
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.saved("older", Private).await;
+    let older = fixture.part(template, TemplatePart::Info).await;
+    let kept = fixture.places.store.get(&older, u64::MAX).await.unwrap();
+    fixture.save(template, "newer", Private).await.unwrap();
     // As a kill leaves it before what the newer state replaces has gone; both have the same previews here.
     let mut told: serde_json::Value = serde_json::from_slice(&kept).unwrap();
-    let newer = house.places.records().await.remove(0);
+    let newer = fixture.places.records().await.remove(0);
     told["record"]["previews"] = serde_json::to_value(newer.previews).unwrap();
-    house.places.store.put(&older, told.to_string().into()).await.unwrap();
-    let newest = house.part(template, TemplatePart::Info).await;
-    house.lose(&newest, Loss::Unreadable).await;
-    house.places.wipe().await;
-    let rebuilt = house.rebuild().await;
+    fixture.places.store.put(&older, told.to_string().into()).await.unwrap();
+    let newest = fixture.part(template, TemplatePart::Info).await;
+    fixture.lose(&newest, Loss::Unreadable).await;
+    fixture.places.wipe().await;
+    let rebuilt = fixture.rebuild().await;
     assert!(only(&rebuilt, template).contains(&newest.to_string()), "{rebuilt:?}");
-    assert_eq!(house.get(template).await.unwrap().summary.info.title, "older");
-    house.assert_nothing_goes("the newer state may be readable again").await;
-    house.give_back(&newest);
-    assert_eq!(house.rebuild().await.damaged, Vec::new());
+    assert_eq!(fixture.get(template).await.unwrap().summary.info.title, "older");
+    fixture.assert_nothing_goes("the newer state may be readable again").await;
+    fixture.give_back(&newest);
+    assert_eq!(fixture.rebuild().await.damaged, Vec::new());
 }
 
 #[actix::test]
 async fn files_without_info_are_damaged_where_the_index_that_would_know_is_lost() {
-    let mut house = House::build(|_| {}).await;
-    let draft = house.unzipped("draft").await;
-    house.saved("whole", Private).await;
-    house.leave(draft, TemplatePart::Package, b"copied").await;
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let draft = fixture.unzipped("draft").await;
+    fixture.saved("whole", Private).await;
+    fixture.leave(draft, TemplatePart::Package, b"copied").await;
     let nameless = TemplateId::generate();
-    let part = house.leave(nameless, TemplatePart::PngPreview, b"a picture").await;
-    house.places.wipe().await;
+    let part = fixture.leave(nameless, TemplatePart::PngPreview, b"a picture").await;
+    fixture.places.wipe().await;
     for _ in 0..2 {
-        let rebuilt = house.rebuild().await;
+        let rebuilt = fixture.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.unfinished), (1, 1), "what a draft's save left says nothing");
         assert!(only(&rebuilt, nameless).contains(&part.to_string()), "{rebuilt:?}");
     }
-    house.clock.advance_ms(2 * 3_600_000);
-    assert_eq!(house.sweep().await.orphans, 1, "the draft's");
-    assert!(house.places.store.head(&part).await.is_ok());
+    fixture.clock.advance_ms(2 * 3_600_000);
+    assert_eq!(fixture.sweep().await.orphans, 1, "the draft's");
+    assert!(fixture.places.store.head(&part).await.is_ok());
 }

@@ -11,12 +11,12 @@ use platen::templates::registry::messages::CloseTemplateUpload;
 use platen::templates::registry::record::Permissions::Private;
 use platen::templates::repair::garbage_collector::Swept;
 
-use crate::house::House;
+use crate::test_registry::TestRegistry;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
-impl House {
+impl TestRegistry {
     /// Moves the clock to `ms` behind `since`.
     fn until(&self, since: Timestamp, ms: u64) {
         self.clock.advance_ms(since.plus_ms(ms).since_ms(self.now()));
@@ -47,140 +47,141 @@ impl House {
 
 #[actix::test]
 async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_stays() {
-    let mut house = House::build(|_| {}).await;
-    let saved = house.saved("saved", Private).await;
-    let empty = house.begun().await;
-    let uploaded = house.uploaded("uploaded").await;
-    let unzipped = house.unzipped("unzipped").await;
-    house.upload(unzipped, crate::world::archive("again")).await.unwrap();
-    house.until(empty.made_at(), DAY_MS - 1);
-    assert_eq!(house.sweep().await, Swept::default());
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let saved = fixture.saved("saved", Private).await;
+    let empty = fixture.begun().await;
+    let uploaded = fixture.uploaded("uploaded").await;
+    let unzipped = fixture.unzipped("unzipped").await;
+    fixture.upload(unzipped, crate::prepared_folder::archive("again")).await.unwrap();
+    fixture.until(empty.made_at(), DAY_MS - 1);
+    assert_eq!(fixture.sweep().await, Swept::default());
     // In the order in which they were begun, perhaps in the same millisecond.
     for oldest in [empty, uploaded, unzipped] {
-        house.until(oldest.made_at(), DAY_MS);
-        house.sweep().await;
-        assert_eq!(house.get(oldest).await.unwrap_err(), Code::TemplateNotFound);
-        let later = house.places.records().await.into_iter().filter(|record| record.unfinished);
+        fixture.until(oldest.made_at(), DAY_MS);
+        fixture.sweep().await;
+        assert_eq!(fixture.get(oldest).await.unwrap_err(), Code::TemplateNotFound);
+        let later = fixture.places.records().await.into_iter().filter(|record| record.unfinished);
         assert!(later.map(|record| record.id).all(|later| later.made_at() > oldest.made_at()));
     }
-    assert_eq!(house.places.records().await.len(), 1);
-    assert_eq!(house.places.entries().await.len(), 1, "nothing stands for what is gone");
-    assert_eq!(house.places.objects().await.len(), 4, "the parts of what is saved");
-    house.clock.advance_ms(400 * DAY_MS);
-    assert_eq!(house.sweep().await, Swept::default());
-    assert!(house.page(saved).await.unwrap().contains("saved"));
+    assert_eq!(fixture.places.records().await.len(), 1);
+    assert_eq!(fixture.places.entries().await.len(), 1, "nothing stands for what is gone");
+    assert_eq!(fixture.places.objects().await.len(), 4, "the parts of what is saved");
+    fixture.clock.advance_ms(400 * DAY_MS);
+    assert_eq!(fixture.sweep().await, Swept::default());
+    assert!(fixture.page(saved).await.unwrap().contains("saved"));
 }
 
 #[actix::test]
 async fn orphans_older_than_an_hour_go_younger_and_named_ones_stay() {
-    let mut house = House::build(|config| config.templates.sweep_objects_limit = 3).await;
-    let (saved, draft) = (house.saved("saved", Private).await, house.unzipped("draft").await);
-    house.upload(draft, crate::world::archive("again")).await.unwrap();
-    let now = house.now();
+    let mut fixture = TestRegistry::build(|config| config.templates.sweep_objects_limit = 3).await;
+    let (saved, draft) = (fixture.saved("saved", Private).await, fixture.unzipped("draft").await);
+    fixture.upload(draft, crate::prepared_folder::archive("again")).await.unwrap();
+    let now = fixture.now();
     let mut strays = Vec::new();
     for template in [saved, draft, TemplateId::generate(), TemplateId::generate()] {
-        strays.push(house.stray(template, now).await);
+        strays.push(fixture.stray(template, now).await);
     }
-    let young = house.stray(saved, now.plus_ms(10_000)).await;
-    house.until(now, HOUR_MS - 1);
-    assert_eq!(house.sweep().await, Swept::default());
-    house.until(now, HOUR_MS);
+    let young = fixture.stray(saved, now.plus_ms(10_000)).await;
+    fixture.until(now, HOUR_MS - 1);
+    assert_eq!(fixture.sweep().await, Swept::default());
+    fixture.until(now, HOUR_MS);
     // A sweep looks at three objects of a folder; the next one goes on.
     for _ in 0..6 {
-        house.sweep().await;
+        fixture.sweep().await;
     }
     for stray in &strays {
-        assert!(!house.has(stray).await, "{stray}");
+        assert!(!fixture.has(stray).await, "{stray}");
     }
-    assert!(house.has(&young).await);
-    house.until(now, HOUR_MS + 10_000);
+    assert!(fixture.has(&young).await);
+    fixture.until(now, HOUR_MS + 10_000);
     for _ in 0..6 {
-        house.sweep().await;
+        fixture.sweep().await;
     }
-    assert!(!house.has(&young).await);
-    house.places.assert_whole("after the sweep").await;
-    assert!(house.page(saved).await.is_ok() && house.unzip(draft).await.is_ok());
+    assert!(!fixture.has(&young).await);
+    fixture.places.assert_whole("after the sweep").await;
+    assert!(fixture.page(saved).await.is_ok() && fixture.unzip(draft).await.is_ok());
 }
 
 #[actix::test]
 async fn a_record_that_cannot_be_read_stops_no_sweep() {
-    let mut house = House::build(|config| config.templates.sweep_objects_limit = 1).await;
+    let mut fixture = TestRegistry::build(|config| config.templates.sweep_objects_limit = 1).await;
     let mut spoiled = Vec::new();
     for number in 0..3 {
-        spoiled.push(house.unzipped(&format!("spoiled {number}")).await);
+        spoiled.push(fixture.unzipped(&format!("spoiled {number}")).await);
     }
-    let saved = house.saved("spoiled as well", Private).await;
-    let draft = house.unzipped("draft").await;
+    let saved = fixture.saved("spoiled as well", Private).await;
+    let draft = fixture.unzipped("draft").await;
     for template in spoiled.iter().chain([&saved]) {
-        house.spoil(*template).await;
+        fixture.spoil(*template).await;
     }
-    let before = house.places.objects().await.len();
-    let stray = house.stray(TemplateId::generate(), house.now()).await;
+    let before = fixture.places.objects().await.len();
+    let stray = fixture.stray(TemplateId::generate(), fixture.now()).await;
     let nonsense = WriteBatch::new().put(format!("unfinished/{:020}/nobody", 1), []);
-    house.places.index.commit(nonsense).await.unwrap();
-    house.clock.advance_ms(2 * DAY_MS);
+    fixture.places.index.commit(nonsense).await.unwrap();
+    fixture.clock.advance_ms(2 * DAY_MS);
     // One object a sweep.
     for _ in 0..before + 4 {
-        house.collector.sweep().await.unwrap();
+        fixture.collector.sweep().await.unwrap();
     }
-    assert_eq!(house.get(draft).await.unwrap_err(), Code::TemplateNotFound);
-    assert!(!house.has(&stray).await);
-    let left = house.places.objects().await;
+    assert_eq!(fixture.get(draft).await.unwrap_err(), Code::TemplateNotFound);
+    assert!(!fixture.has(&stray).await);
+    let left = fixture.places.objects().await;
     assert_eq!(left.len(), before - 1, "what nobody can tell stays: {left:?}");
 }
 
 #[actix::test]
 async fn a_save_and_a_sweep_at_once_leave_the_template_whole_or_nothing_of_it() {
-    let mut house = House::build(|_| {}).await;
+    let mut fixture = TestRegistry::build(|_| {}).await;
     let mut templates = Vec::new();
     for number in 0..24 {
-        templates.push(house.unzipped(&format!("{number}")).await);
+        templates.push(fixture.unzipped(&format!("{number}")).await);
     }
-    house.clock.advance_ms(2 * DAY_MS);
-    let mut collector = std::mem::replace(&mut house.collector, House::build(|_| {}).await.collector);
-    let saves = templates.iter().rev().map(|template| house.save(*template, "saved", Private));
+    fixture.clock.advance_ms(2 * DAY_MS);
+    let mut collector =
+        std::mem::replace(&mut fixture.collector, TestRegistry::build(|_| {}).await.collector);
+    let saves = templates.iter().rev().map(|template| fixture.save(*template, "saved", Private));
     let (saved, swept) = join(join_all(saves), collector.sweep()).await;
     let kept = saved.iter().filter(|saved| saved.is_ok()).count();
     for (saved, template) in saved.iter().zip(templates.iter().rev()) {
         match saved {
-            Ok(()) => assert!(house.page(*template).await.is_ok()),
+            Ok(()) => assert!(fixture.page(*template).await.is_ok()),
             Err(code) => {
                 assert_eq!(*code, Code::TemplateNotFound);
-                assert_eq!(house.get(*template).await.unwrap_err(), Code::TemplateNotFound);
+                assert_eq!(fixture.get(*template).await.unwrap_err(), Code::TemplateNotFound);
             }
         }
     }
     assert_eq!(swept.unwrap().unfinished, (templates.len() - kept) as u64);
-    house.collector = collector;
-    house.sweep().await;
-    house.places.assert_whole("after both").await;
-    assert_eq!(house.places.entries().await.len(), kept, "no entry stands for what is saved or gone");
+    fixture.collector = collector;
+    fixture.sweep().await;
+    fixture.places.assert_whole("after both").await;
+    assert_eq!(fixture.places.entries().await.len(), kept, "no entry stands for what is saved or gone");
 }
 
 #[actix::test]
 async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
-    let mut house = House::build(|_| {}).await;
-    let saved = house.saved("saved", Private).await;
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let saved = fixture.saved("saved", Private).await;
     let made = saved.made_at().sortable();
-    let stale = WriteBatch::new().put(format!("unfinished/{made}/{}/{saved}", house.account), []);
-    house.places.index.commit(stale).await.unwrap();
-    house.clock.advance_ms(2 * DAY_MS);
-    assert_eq!(house.sweep().await, Swept::default());
-    assert_eq!(house.places.entries().await.len(), 1);
-    assert!(house.page(saved).await.is_ok());
+    let stale = WriteBatch::new().put(format!("unfinished/{made}/{}/{saved}", fixture.account), []);
+    fixture.places.index.commit(stale).await.unwrap();
+    fixture.clock.advance_ms(2 * DAY_MS);
+    assert_eq!(fixture.sweep().await, Swept::default());
+    assert_eq!(fixture.places.entries().await.len(), 1);
+    assert!(fixture.page(saved).await.is_ok());
 }
 
 #[actix::test]
 async fn an_upload_that_ends_after_the_save_is_refused_and_leaves_nothing() {
-    let house = House::build(|_| {}).await;
-    let (account, template) = (house.account, house.unzipped("first").await);
-    let mut upload = house.reader.stage_upload(house.of(template), 1_000).await.unwrap();
+    let fixture = TestRegistry::build(|_| {}).await;
+    let (account, template) = (fixture.account, fixture.unzipped("first").await);
+    let mut upload = fixture.reader.stage_upload(fixture.of(template), 1_000).await.unwrap();
     upload.write(Bytes::from_static(b"<p>late")).await.unwrap();
-    house.save(template, "first", Private).await.unwrap();
-    let closed = house.ask(CloseTemplateUpload { account, template, upload }).await;
+    fixture.save(template, "first", Private).await.unwrap();
+    let closed = fixture.ask(CloseTemplateUpload { account, template, upload }).await;
     assert_eq!(closed.unwrap_err(), Code::UploadClosed);
-    assert_eq!(house.upload(template, b"<p>later".to_vec()).await.unwrap_err(), Code::UploadClosed);
-    house.unzip(template).await.unwrap();
-    assert!(house.page(template).await.unwrap().contains("first"));
-    house.places.assert_whole("after the upload").await;
+    assert_eq!(fixture.upload(template, b"<p>later".to_vec()).await.unwrap_err(), Code::UploadClosed);
+    fixture.unzip(template).await.unwrap();
+    assert!(fixture.page(template).await.unwrap().contains("first"));
+    fixture.places.assert_whole("after the upload").await;
 }

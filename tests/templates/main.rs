@@ -6,16 +6,16 @@ mod crash;
 mod damage;
 mod full_index;
 mod garbage_collector;
-mod house;
 #[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
 mod operation;
+mod prepared_folder;
 mod rebuild;
 mod registry;
 mod service;
 mod state;
 mod stored;
 mod stranger;
+mod test_registry;
 mod variables;
-mod world;

@@ -8,7 +8,7 @@ use platen::problem::Code;
 use platen::templates::registry::messages::{ReadIndexHtml, SaveTemplate, TemplateInfo, UpdateTemplate};
 use platen::templates::registry::record::Permissions::{Private, Public};
 
-use crate::house::{Answer, House, info};
+use crate::test_registry::{Answer, TestRegistry, info};
 
 /// Each format, the type that it goes with, and a file of it in `tests/office_files`.
 const FILES: [(&str, TemplateKind); 10] = [
@@ -33,7 +33,7 @@ fn info_of(kind: TemplateKind) -> TemplateInfo {
     TemplateInfo { kind, ..info("Office", Public) }
 }
 
-impl House {
+impl TestRegistry {
     async fn office(&self, name: &str) -> TemplateId {
         let template = self.begun().await;
         self.upload(template, file(name)).await.unwrap();
@@ -64,70 +64,71 @@ impl House {
 
 #[actix::test]
 async fn each_format_is_saved_cloned_updated_and_kept_whole() {
-    let house = House::build(|_| {}).await;
+    let fixture = TestRegistry::build(|_| {}).await;
     for (name, kind) in FILES {
-        let template = house.office(name).await;
-        house.save_office(template, kind).await.unwrap();
-        let view = house.get(template).await.unwrap();
+        let template = fixture.office(name).await;
+        fixture.save_office(template, kind).await.unwrap();
+        let view = fixture.get(template).await.unwrap();
         let extension = name.rsplit_once('.').unwrap().1;
         assert_eq!(view.summary.content.entry, format!("index.{extension}"));
         assert_eq!((view.summary.content.kind, view.summary.info.kind), (kind, kind), "{name}");
         assert_eq!(view.files[0].bytes, file(name).len() as u64);
-        assert!(house.bytes(template).await == file(name), "{name}");
-        let copy = house.copy(template).await.unwrap();
-        let (of_copy, of_original) = (house.load(copy).await.unwrap(), house.load(template).await.unwrap());
+        assert!(fixture.bytes(template).await == file(name), "{name}");
+        let copy = fixture.copy(template).await.unwrap();
+        let (of_copy, of_original) =
+            (fixture.load(copy).await.unwrap(), fixture.load(template).await.unwrap());
         assert_eq!(of_copy.version, of_original.version, "a preview of one shows the other");
-        house.delete(template).await.unwrap();
+        fixture.delete(template).await.unwrap();
         // It becomes another file of its type.
         let (other, _) = *FILES.iter().find(|(other, known)| *known == kind && *other != name).unwrap();
-        let draft = house.office(other).await;
-        house.update_office(copy, draft, kind).await.unwrap();
-        assert!(house.bytes(copy).await == file(other), "{other}");
-        house.places.assert_whole(name).await;
+        let draft = fixture.office(other).await;
+        fixture.update_office(copy, draft, kind).await.unwrap();
+        assert!(fixture.bytes(copy).await == file(other), "{other}");
+        fixture.places.assert_whole(name).await;
     }
-    house.places.assert_counted("all formats").await;
+    fixture.places.assert_counted("all formats").await;
 }
 
 #[actix::test]
 async fn what_is_said_must_be_the_files_type_and_no_text_is_read_or_written() {
-    let house = House::build(|_| {}).await;
+    let fixture = TestRegistry::build(|_| {}).await;
     for (name, kind) in FILES {
-        let template = house.office(name).await;
+        let template = fixture.office(name).await;
         for wrong in TemplateKind::ALL.into_iter().filter(|wrong| *wrong != kind) {
-            let refused = house.save_office(template, wrong).await;
+            let refused = fixture.save_office(template, wrong).await;
             assert_eq!(refused.unwrap_err(), Code::ValidationFailed, "{name} as {}", wrong.name());
         }
-        let read = house.ask(ReadIndexHtml(house.of(template))).await;
+        let read = fixture.ask(ReadIndexHtml(fixture.of(template))).await;
         assert_eq!(read.unwrap_err(), Code::EntryNotText, "{name}");
-        assert_eq!(house.rewrite(template, "<p>").await.unwrap_err(), Code::EntryNotText, "{name}");
-        house.save_office(template, kind).await.unwrap();
-        assert_eq!(house.rewrite(template, "<p>").await.unwrap_err(), Code::EntryNotText, "{name}");
-        assert!(house.bytes(template).await == file(name), "{name}");
+        assert_eq!(fixture.rewrite(template, "<p>").await.unwrap_err(), Code::EntryNotText, "{name}");
+        fixture.save_office(template, kind).await.unwrap();
+        assert_eq!(fixture.rewrite(template, "<p>").await.unwrap_err(), Code::EntryNotText, "{name}");
+        assert!(fixture.bytes(template).await == file(name), "{name}");
     }
 }
 
 #[actix::test]
 async fn the_index_is_made_anew_and_sweeps_take_nothing() {
-    let mut house = House::build(|_| {}).await;
+    let mut fixture = TestRegistry::build(|_| {}).await;
     for (name, kind) in FILES {
-        let template = house.office(name).await;
-        house.save_office(template, kind).await.unwrap();
-        house.office(name).await;
+        let template = fixture.office(name).await;
+        fixture.save_office(template, kind).await.unwrap();
+        fixture.office(name).await;
     }
-    house.saved("page", Private).await;
-    house.places.assert_rebuildable("all formats").await;
-    let before = house.places.objects().await;
-    house.sweep().await;
-    assert_eq!(house.places.objects().await, before);
-    house.clock.advance_ms(8 * 24 * 3_600_000);
-    let tidied = house.sweep().await;
+    fixture.saved("page", Private).await;
+    fixture.places.assert_rebuildable("all formats").await;
+    let before = fixture.places.objects().await;
+    fixture.sweep().await;
+    assert_eq!(fixture.places.objects().await, before);
+    fixture.clock.advance_ms(8 * 24 * 3_600_000);
+    let tidied = fixture.sweep().await;
     assert_eq!(tidied.unfinished, FILES.len() as u64, "those that nobody saved");
-    house.places.assert_whole("after the sweeps").await;
-    let (hits, misses) = house.hits_and_misses();
-    for record in house.places.records().await {
-        house.load(record.id).await.unwrap();
-        house.load(record.id).await.unwrap();
+    fixture.places.assert_whole("after the sweeps").await;
+    let (hits, misses) = fixture.hits_and_misses();
+    for record in fixture.places.records().await {
+        fixture.load(record.id).await.unwrap();
+        fixture.load(record.id).await.unwrap();
     }
-    let (hits_after, misses_after) = house.hits_and_misses();
+    let (hits_after, misses_after) = fixture.hits_and_misses();
     assert!(hits_after - hits >= 11 && misses_after - misses <= 11, "each is unpacked once");
 }

@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::json;
 
+use crate::prepared_folder::{PreparedFolder, archive, said};
 use crate::service::Service;
-use crate::world::{World, archive, said};
 
 /// One request that changes a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Operation {
     }
 
     /// Sends it; the status, if the service lives to answer.
-    pub async fn send(self, service: &Service, world: &World) -> reqwest::Result<u16> {
-        let (saved, draft, uploaded) = (&world.saved, &world.draft, &world.uploaded);
+    pub async fn send(self, service: &Service, prepared: &PreparedFolder) -> reqwest::Result<u16> {
+        let (saved, draft, uploaded) = (&prepared.saved, &prepared.draft, &prepared.uploaded);
         let path = |id: &str, rest: &str| format!("/v1/templates/{id}{rest}");
         let (method, path, body) = match self {
             Self::Upload => return service.upload(&uploaded.upload_url, archive("anew")).await,

@@ -8,38 +8,38 @@ use platen::storage::{Folder, StorageKey, TemplatePart};
 use platen::templates::registry::record::Permissions::{Private, Public};
 use platen::templates::repair::rebuild::{Rebuilt, rebuild};
 
-use crate::house::House;
+use crate::prepared_folder::{Copy, PreparedFolder};
 use crate::service::{self, Service};
 use crate::state::{Places, seen};
-use crate::world::{Copy, World};
+use crate::test_registry::TestRegistry;
 
 /// More points than a rebuild of a few templates has.
 const POINTS_LIMIT: u64 = 60;
 
 /// Templates of every kind: how many are saved, how many are not.
-async fn furnish(house: &House) -> (u64, u64) {
-    house.saved("plain", Private).await;
-    let public = house.saved("public", Public).await;
-    let copy = house.copy(public).await.unwrap();
-    house.rewrite(copy, "<p>clone <%= name %></p>").await.unwrap();
-    let updated = house.saved("first", Private).await;
-    let draft = house.unzipped("second").await;
-    house.update(updated, draft, "second").await.unwrap();
-    house.save(updated, "third", Public).await.unwrap();
-    let closed = house.saved("closed", Public).await;
-    house.save(closed, "closed", Private).await.unwrap();
-    let gone = house.saved("gone", Public).await;
-    house.delete(gone).await.unwrap();
-    house.uploaded("uploaded").await;
-    house.unzipped("unzipped").await;
-    let rewritten = house.unzipped("rewritten").await;
-    house.rewrite(rewritten, "<p><%= name %></p>").await.unwrap();
-    let twice = house.unzipped("once").await;
-    house.upload(twice, crate::world::archive("twice")).await.unwrap();
+async fn furnish(fixture: &TestRegistry) -> (u64, u64) {
+    fixture.saved("plain", Private).await;
+    let public = fixture.saved("public", Public).await;
+    let copy = fixture.copy(public).await.unwrap();
+    fixture.rewrite(copy, "<p>clone <%= name %></p>").await.unwrap();
+    let updated = fixture.saved("first", Private).await;
+    let draft = fixture.unzipped("second").await;
+    fixture.update(updated, draft, "second").await.unwrap();
+    fixture.save(updated, "third", Public).await.unwrap();
+    let closed = fixture.saved("closed", Public).await;
+    fixture.save(closed, "closed", Private).await.unwrap();
+    let gone = fixture.saved("gone", Public).await;
+    fixture.delete(gone).await.unwrap();
+    fixture.uploaded("uploaded").await;
+    fixture.unzipped("unzipped").await;
+    let rewritten = fixture.unzipped("rewritten").await;
+    fixture.rewrite(rewritten, "<p><%= name %></p>").await.unwrap();
+    let twice = fixture.unzipped("once").await;
+    fixture.upload(twice, crate::prepared_folder::archive("twice")).await.unwrap();
     (5, 4)
 }
 
-impl House {
+impl TestRegistry {
     pub async fn rebuild(&self) -> Rebuilt {
         rebuild(self.places.index.clone(), self.places.store.clone()).await.unwrap()
     }
@@ -54,71 +54,74 @@ impl House {
 
 #[actix::test]
 async fn what_is_rebuilt_equals_what_was_lost() {
-    let house = House::build(|_| {}).await;
-    let (saved, unfinished) = furnish(&house).await;
-    let before = house.places.entries().await;
+    let fixture = TestRegistry::build(|_| {}).await;
+    let (saved, unfinished) = furnish(&fixture).await;
+    let before = fixture.places.entries().await;
     for lost in [true, true, false] {
         if lost {
-            house.places.wipe().await;
+            fixture.places.wipe().await;
         }
-        let rebuilt = house.rebuild().await;
+        let rebuilt = fixture.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (saved, unfinished, Vec::new()));
-        assert_eq!(rebuilt.owners, [(house.account, saved + unfinished)].into());
-        assert_eq!(house.places.entries().await, before, "lost: {lost}");
+        assert_eq!(rebuilt.owners, [(fixture.account, saved + unfinished)].into());
+        assert_eq!(fixture.places.entries().await, before, "lost: {lost}");
     }
 }
 
 #[actix::test]
 async fn a_rebuild_removes_what_is_not_in_the_store() {
-    let house = House::build(|_| {}).await;
-    furnish(&house).await;
-    let before = house.places.entries().await;
+    let fixture = TestRegistry::build(|_| {}).await;
+    furnish(&fixture).await;
+    let before = fixture.places.entries().await;
     let strangers = ["template", "public", "unfinished", "damaged"];
     let strangers = strangers.into_iter().fold(WriteBatch::new(), |change, prefix| {
         change.put(format!("{prefix}/{}/{}", AccountId::generate(), TemplateId::generate()), "stray")
     });
-    house.places.index.commit(strangers.put("job/x", "not ours")).await.unwrap();
-    house.rebuild().await;
-    assert_eq!(house.places.entries().await, before);
-    assert!(house.places.index.get("job/x").await.unwrap().is_some());
+    fixture.places.index.commit(strangers.put("job/x", "not ours")).await.unwrap();
+    fixture.rebuild().await;
+    assert_eq!(fixture.places.entries().await, before);
+    assert!(fixture.places.index.get("job/x").await.unwrap().is_some());
 }
 
 #[actix::test]
 async fn leftovers_of_changes_that_were_broken_off_confuse_nothing() {
-    let mut house = House::build(|_| {}).await;
-    let plain = house.saved("plain", Private).await;
-    let draft = house.unzipped("draft").await;
-    let before = house.places.entries().await;
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let plain = fixture.saved("plain", Private).await;
+    let draft = fixture.unzipped("draft").await;
+    let before = fixture.places.entries().await;
     // A save that copied files and a preview, a change that was killed before its info, a copy without one.
-    house.leave(draft, TemplatePart::Package, b"copied").await;
-    house.leave(draft, TemplatePart::PngPreview, b"copied").await;
-    house.leave(plain, TemplatePart::Package, b"newer").await;
-    house.leave(TemplateId::generate(), TemplatePart::Package, b"clone").await;
-    let stray = house.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len();
-    let rebuilt = house.rebuild().await;
+    fixture.leave(draft, TemplatePart::Package, b"copied").await;
+    fixture.leave(draft, TemplatePart::PngPreview, b"copied").await;
+    fixture.leave(plain, TemplatePart::Package, b"newer").await;
+    fixture.leave(TemplateId::generate(), TemplatePart::Package, b"clone").await;
+    let stray = fixture.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len();
+    let rebuilt = fixture.rebuild().await;
     assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (1, 1, Vec::new()));
-    assert_eq!(house.places.entries().await, before);
-    house.clock.advance_ms(2 * 3_600_000);
-    assert_eq!(house.sweep().await.orphans, 4);
-    assert_eq!(house.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len(), stray - 4);
-    house.places.assert_whole("after the sweep").await;
+    assert_eq!(fixture.places.entries().await, before);
+    fixture.clock.advance_ms(2 * 3_600_000);
+    assert_eq!(fixture.sweep().await.orphans, 4);
+    assert_eq!(
+        fixture.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len(),
+        stray - 4
+    );
+    fixture.places.assert_whole("after the sweep").await;
 }
 
 #[actix::test]
 async fn a_deletion_that_was_not_finished_is_not_undone() {
-    let house = House::build(|_| {}).await;
-    let kept = house.saved("kept", Private).await;
-    let gone = house.saved("gone", Private).await;
-    let records = house.places.records().await;
+    let fixture = TestRegistry::build(|_| {}).await;
+    let kept = fixture.saved("kept", Private).await;
+    let gone = fixture.saved("gone", Private).await;
+    let records = fixture.places.records().await;
     let objects = &records.iter().find(|record| record.id == gone).unwrap().objects();
     // As a kill right after the commit leaves it.
     let mark = platen::storage::deletion_log::mark(gone.0, objects);
-    let record = format!("template/{}/{gone}", house.account);
-    house.places.index.commit(mark.delete(record)).await.unwrap();
-    let rebuilt = house.rebuild().await;
+    let record = format!("template/{}/{gone}", fixture.account);
+    fixture.places.index.commit(mark.delete(record)).await.unwrap();
+    let rebuilt = fixture.rebuild().await;
     assert_eq!((rebuilt.saved, rebuilt.damaged), (1, Vec::new()));
-    assert!(house.get(kept).await.is_ok());
-    assert_eq!(house.get(gone).await.unwrap_err(), Code::TemplateNotFound);
+    assert!(fixture.get(kept).await.is_ok());
+    assert_eq!(fixture.get(gone).await.unwrap_err(), Code::TemplateNotFound);
 }
 
 /// Runs the command on a copy, which may be armed; what it says, or why it did not come to its end.
@@ -142,11 +145,11 @@ pub async fn entries(copy: &Copy) -> Vec<Entry> {
 
 #[tokio::test]
 async fn killed_anywhere_it_is_done_again_and_no_service_starts_on_half_of_it() {
-    let world = World::build().await;
-    let before = entries(&world.copy()).await;
+    let prepared = PreparedFolder::build().await;
+    let before = entries(&prepared.copy()).await;
     let mut refused = 0;
     for number in 1..POINTS_LIMIT {
-        let copy = world.copy();
+        let copy = prepared.copy();
         let places = Places::open(&copy.data()).await;
         places.wipe().await;
         places.index.close().await;
@@ -177,11 +180,11 @@ async fn killed_anywhere_it_is_done_again_and_no_service_starts_on_half_of_it() 
 
 #[tokio::test]
 async fn an_index_that_cannot_be_opened_is_begun_anew_and_accounts_get_their_templates_back() {
-    let world = World::build().await;
-    let copy = world.copy();
+    let prepared = PreparedFolder::build().await;
+    let copy = prepared.copy();
     let data = copy.data();
-    let running = Service::without_browser(&data, &world.token, None);
-    let seen_before = seen(&running, &world).await;
+    let running = Service::without_browser(&data, &prepared.token, None);
+    let seen_before = seen(&running, &prepared).await;
     for arguments in [&["index", "rebuild"][..], &["index", "rebuild", "--discard-damaged"]] {
         let refused = service::command(&data, arguments).unwrap_err();
         assert!(refused.contains("a service uses the data folder"), "{refused}");
@@ -202,7 +205,7 @@ async fn an_index_that_cannot_be_opened_is_begun_anew_and_accounts_get_their_tem
     assert!(refused.contains("is that of account 'again'"), "{refused}");
     let token = service::command(&data, &["token", "create", "--account", "again"]).unwrap();
     let service = Service::without_browser(&data, &token, None);
-    assert_eq!(seen(&service, &world).await, seen_before);
+    assert_eq!(seen(&service, &prepared).await, seen_before);
     service.kill();
     let said = service::command(&data, &["index", "rebuild"]).unwrap();
     assert!(!said.contains("is not in the index"), "{said}");

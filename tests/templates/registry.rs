@@ -4,12 +4,14 @@ use futures_util::future::{join_all, try_join_all};
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::problem::{Code, Problem};
 use platen::templates::cache::source::{Loaded, TemplateUse};
-use platen::templates::registry::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate};
+use platen::templates::registry::messages::{
+    InitTemplate, PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate,
+};
 use platen::templates::registry::record::Permissions::{Private, Public};
 
-use crate::house::{Answer, House, code_of, info};
+use crate::prepared_folder::archive_of;
 use crate::service::PATIENCE;
-use crate::world::archive_of;
+use crate::test_registry::{Answer, TestRegistry, code_of, info};
 
 /// The same jobs again, whose documents are gone meanwhile.
 fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
@@ -23,7 +25,7 @@ fn lost(shown: TemplateId) -> PreviewJobs {
     PreviewJobs { png: lost(), pdf: lost() }
 }
 
-impl House {
+impl TestRegistry {
     async fn save_with(&self, template: TemplateId, previews: PreviewJobs) -> Answer<()> {
         let info = info("Title", Private);
         self.ask(SaveTemplate { of: self.of(template), info, previews }).await
@@ -49,113 +51,132 @@ impl House {
 
 #[actix::test]
 async fn a_save_can_be_repeated_when_its_previews_are_gone() {
-    let house = House::build(|_| {}).await;
-    let template = house.unzipped("one").await;
-    let previews = house.previews(template, "one").await;
+    let fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.unzipped("one").await;
+    let previews = fixture.previews(template, "one").await;
     let jobs = (previews.png.job, previews.pdf.job);
-    house.save_with(template, previews).await.unwrap();
-    let before = house.places.records().await.remove(0);
-    house.save_with(template, gone(jobs)).await.unwrap();
-    let after = house.places.records().await.remove(0);
+    fixture.save_with(template, previews).await.unwrap();
+    let before = fixture.places.records().await.remove(0);
+    fixture.save_with(template, gone(jobs)).await.unwrap();
+    let after = fixture.places.records().await.remove(0);
     assert_eq!((before.previews, before.content), (after.previews, after.content));
-    assert_eq!(house.places.objects().await.len(), 4);
+    assert_eq!(fixture.places.objects().await.len(), 4);
     let others = gone((JobId::generate(), jobs.1));
-    assert_eq!(house.save_with(template, others).await.unwrap_err(), Code::PreviewNotUsable);
-    assert_eq!(house.places.records().await.remove(0).info, after.info, "a refusal changes nothing");
+    assert_eq!(fixture.save_with(template, others).await.unwrap_err(), Code::PreviewNotUsable);
+    assert_eq!(fixture.places.records().await.remove(0).info, after.info, "a refusal changes nothing");
     // Their documents may go between the look at them and the save.
     let lost = lost(template);
-    assert_eq!(house.save_with(template, lost).await.unwrap_err(), Code::PreviewNotUsable);
-    house.places.assert_whole("after the refusals").await;
+    assert_eq!(fixture.save_with(template, lost).await.unwrap_err(), Code::PreviewNotUsable);
+    fixture.places.assert_whole("after the refusals").await;
 }
 
 #[actix::test]
 async fn a_save_that_fails_takes_nothing_from_the_next_one() {
-    let house = House::build(|_| {}).await;
+    let fixture = TestRegistry::build(|_| {}).await;
     for round in 0..20 {
-        let template = house.unzipped(&format!("round {round}")).await;
+        let template = fixture.unzipped(&format!("round {round}")).await;
         let object = async || {
-            let record = house.places.records().await.into_iter().find(|record| record.id == template);
+            let record = fixture.places.records().await.into_iter().find(|record| record.id == template);
             record.unwrap().content.unwrap().object
         };
         let before = object().await;
         let lost = lost(template);
-        let (failed, saved) =
-            futures_util::future::join(house.save_with(template, lost), house.save(template, "T", Private))
-                .await;
+        let (failed, saved) = futures_util::future::join(
+            fixture.save_with(template, lost),
+            fixture.save(template, "T", Private),
+        )
+        .await;
         assert_eq!((failed, saved), (Err(Code::PreviewNotUsable), Ok(())));
         assert_ne!(object().await, before, "a save that wrote under this name may yet delete it");
     }
     // What the failed ones wrote is deleted beside: wait for it, then look.
     let objects = async {
-        while house.places.objects().await.len() != 80 {
+        while fixture.places.objects().await.len() != 80 {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(PATIENCE, objects).await.expect("four objects of each template");
-    house.places.assert_whole("after all rounds").await;
+    fixture.places.assert_whole("after all rounds").await;
 }
 
 #[actix::test]
 async fn an_update_takes_an_unfinished_template_of_its_own_account_or_its_present_content() {
-    let mut house = House::build(|_| {}).await;
-    let template = house.saved("one", Public).await;
-    house.update(template, template, "renamed").await.unwrap();
-    let view = house.get(template).await.unwrap().summary;
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.saved("one", Public).await;
+    fixture.update(template, template, "renamed").await.unwrap();
+    let view = fixture.get(template).await.unwrap().summary;
     assert_eq!((view.info.title.as_str(), view.info.permissions), ("renamed", Public));
-    let draft = house.unzipped("two").await;
+    let draft = fixture.unzipped("two").await;
     for _ in 0..2 {
-        house.update(template, draft, "two").await.unwrap();
+        fixture.update(template, draft, "two").await.unwrap();
     }
-    let view = house.get(template).await.unwrap().summary;
+    let view = fixture.get(template).await.unwrap().summary;
     assert_eq!((view.id, view.content.id), (template, draft));
-    assert!(house.page(template).await.unwrap().contains("two"));
-    assert_eq!(house.update(template, template, "x").await.unwrap_err(), Code::ValidationFailed);
-    let other = house.saved("other", Private).await;
-    assert_eq!(house.update(template, other, "x").await.unwrap_err(), Code::ValidationFailed);
-    let (empty, unsaved) = (house.begun().await, house.unzipped("three").await);
-    assert_eq!(house.update(template, empty, "x").await.unwrap_err(), Code::TemplateArchiveInvalid);
-    assert_eq!(house.update(unsaved, empty, "x").await.unwrap_err(), Code::TemplateUnfinished);
+    assert!(fixture.page(template).await.unwrap().contains("two"));
+    assert_eq!(fixture.update(template, template, "x").await.unwrap_err(), Code::ValidationFailed);
+    let other = fixture.saved("other", Private).await;
+    assert_eq!(fixture.update(template, other, "x").await.unwrap_err(), Code::ValidationFailed);
+    let (empty, unsaved) = (fixture.begun().await, fixture.unzipped("three").await);
+    assert_eq!(fixture.update(template, empty, "x").await.unwrap_err(), Code::TemplateArchiveInvalid);
+    assert_eq!(fixture.update(unsaved, empty, "x").await.unwrap_err(), Code::TemplateUnfinished);
 
-    let owner = std::mem::replace(&mut house.account, AccountId::generate());
-    let foreign = house.unzipped("foreign").await;
-    assert_eq!(house.update(template, foreign, "x").await.unwrap_err(), Code::NotOwner);
-    house.account = owner;
-    assert_eq!(house.update(template, foreign, "x").await.unwrap_err(), Code::TemplateNotFound);
-    assert!(house.page(template).await.unwrap().contains("two"));
-    house.places.assert_whole("after the refusals").await;
+    let owner = std::mem::replace(&mut fixture.account, AccountId::generate());
+    let foreign = fixture.unzipped("foreign").await;
+    assert_eq!(fixture.update(template, foreign, "x").await.unwrap_err(), Code::NotOwner);
+    fixture.account = owner;
+    assert_eq!(fixture.update(template, foreign, "x").await.unwrap_err(), Code::TemplateNotFound);
+    assert!(fixture.page(template).await.unwrap().contains("two"));
+    fixture.places.assert_whole("after the refusals").await;
 }
 
 #[actix::test]
 async fn a_text_that_is_no_page_is_refused_before_it_is_kept() {
-    let house = House::build(|_| {}).await;
-    let template = house.saved("one", Private).await;
+    let fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.saved("one", Private).await;
     for text in ["%PDF-1.7 and so on", "PK\u{3}\u{4}\u{14}\0\0\0"] {
-        assert_eq!(house.rewrite(template, text).await.unwrap_err(), Code::TemplateArchiveInvalid, "{text}");
+        assert_eq!(
+            fixture.rewrite(template, text).await.unwrap_err(),
+            Code::TemplateArchiveInvalid,
+            "{text}"
+        );
     }
-    assert!(house.page(template).await.unwrap().contains("one"));
+    assert!(fixture.page(template).await.unwrap().contains("one"));
+}
+
+#[actix::test]
+async fn an_account_at_its_limit_may_change_again_as_soon_as_it_is_answered() {
+    let fixture = TestRegistry::build(|config| config.templates.changes_account_limit = 1).await;
+    for _ in 0..50 {
+        fixture.begun().await;
+    }
+    let (account, other) = (fixture.account, AccountId::generate());
+    let both = join_all([account, account, other].map(|account| fixture.ask(InitTemplate { account }))).await;
+    assert!(both[0].is_ok() && both[2].is_ok(), "{both:?}");
+    assert_eq!(both[1], Err(Code::RateLimited), "two at once");
 }
 
 #[actix::test]
 async fn changes_of_one_template_by_many_end_in_one_of_them() {
-    let mut house = House::build(|_| {}).await;
-    let template = house.pair("first").await;
-    house.save(template, "first", Private).await.unwrap();
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.pair("first").await;
+    fixture.save(template, "first", Private).await.unwrap();
     let drafts: Vec<_> =
-        join_all((0..6).map(async |number| house.pair(&format!("draft {number}")).await)).await;
+        join_all((0..6).map(async |number| fixture.pair(&format!("draft {number}")).await)).await;
     let mut changes: Vec<futures_util::future::LocalBoxFuture<'_, Answer<()>>> = Vec::new();
     for (number, draft) in drafts.iter().enumerate() {
-        changes.push(Box::pin(house.update(template, *draft, "updated")));
-        changes.push(Box::pin(house.save(template, "saved", Private)));
-        changes.push(Box::pin(async { house.copy(template).await.map(drop) }));
-        // Both of a pair want the other's turn.
+        changes.push(Box::pin(fixture.update(template, *draft, "updated")));
+        changes.push(Box::pin(fixture.save(template, "saved", Private)));
+        changes.push(Box::pin(async { fixture.copy(template).await.map(drop) }));
+        // Both of a pair want the other's lock.
         let next = drafts[(number + 1) % drafts.len()];
-        changes.push(Box::pin(house.update(*draft, next, "crossed")));
-        changes.push(Box::pin(house.save(*draft, "draft", Private)));
-        changes.push(Box::pin(async { house.get(template).await.map(drop) }));
-        changes
-            .push(Box::pin(async { house.load(template).await.map(|loaded| drop(House::text_of(&loaded))) }));
+        changes.push(Box::pin(fixture.update(*draft, next, "crossed")));
+        changes.push(Box::pin(fixture.save(*draft, "draft", Private)));
+        changes.push(Box::pin(async { fixture.get(template).await.map(drop) }));
+        changes.push(Box::pin(async {
+            fixture.load(template).await.map(|loaded| drop(TestRegistry::text_of(&loaded)))
+        }));
     }
-    changes.push(Box::pin(house.delete(template)));
+    changes.push(Box::pin(fixture.delete(template)));
     let answers = tokio::time::timeout(PATIENCE, join_all(changes)).await.expect("nobody waits for ever");
     let expected =
         [Code::TemplateNotFound, Code::TemplateUnfinished, Code::ValidationFailed, Code::PreviewNotUsable];
@@ -163,36 +184,36 @@ async fn changes_of_one_template_by_many_end_in_one_of_them() {
         assert!(answer.is_ok() || answer.as_ref().is_err_and(|code| expected.contains(code)), "{answer:?}");
     }
     assert_eq!(answers.last(), Some(&Ok(())));
-    assert_eq!(house.get(template).await.unwrap_err(), Code::TemplateNotFound);
-    for record in house.places.records().await {
+    assert_eq!(fixture.get(template).await.unwrap_err(), Code::TemplateNotFound);
+    for record in fixture.places.records().await {
         if !record.unfinished {
-            House::text_of(&house.load(record.id).await.unwrap());
+            TestRegistry::text_of(&fixture.load(record.id).await.unwrap());
         }
     }
-    house.clock.advance_ms(2 * 3_600_000);
-    house.sweep().await;
-    house.places.assert_whole("after the race").await;
+    fixture.clock.advance_ms(2 * 3_600_000);
+    fixture.sweep().await;
+    fixture.places.assert_whole("after the race").await;
 }
 
 #[actix::test]
 async fn loads_beside_an_update_and_a_deletion_get_one_version_whole() {
     // Nothing is kept, so each load reads the store.
-    let house = House::build(|config| config.templates.cache_bytes = 0).await;
+    let fixture = TestRegistry::build(|config| config.templates.cache_bytes = 0).await;
     for round in 0..4 {
-        let template = house.pair("old").await;
-        house.save(template, "old", Private).await.unwrap();
-        let draft = house.pair("new").await;
-        let loads = join_all((0..50).map(|_| house.load(template)));
+        let template = fixture.pair("old").await;
+        fixture.save(template, "old", Private).await.unwrap();
+        let draft = fixture.pair("new").await;
+        let loads = join_all((0..50).map(|_| fixture.load(template)));
         let changed = async {
-            house.update(template, draft, "new").await.unwrap();
+            fixture.update(template, draft, "new").await.unwrap();
             if round % 2 == 0 {
-                house.delete(template).await.unwrap();
+                fixture.delete(template).await.unwrap();
             }
         };
         let (loads, ()) = futures_util::future::join(loads, changed).await;
         for load in loads {
             match load {
-                Ok(loaded) => assert!(["old", "new"].contains(&House::text_of(&loaded).as_str())),
+                Ok(loaded) => assert!(["old", "new"].contains(&TestRegistry::text_of(&loaded).as_str())),
                 Err(code) => assert_eq!(code, Code::TemplateNotFound),
             }
         }
@@ -201,51 +222,51 @@ async fn loads_beside_an_update_and_a_deletion_get_one_version_whole() {
 
 #[actix::test]
 async fn what_a_render_began_with_it_finishes_with() {
-    let house = House::build(|_| {}).await;
-    let template = house.pair("old").await;
-    house.save(template, "old", Private).await.unwrap();
-    let loaded = house.load(template).await.unwrap();
-    let draft = house.pair("new").await;
-    house.update(template, draft, "new").await.unwrap();
-    house.delete(template).await.unwrap();
-    assert_eq!(House::text_of(&loaded), "old");
+    let fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.pair("old").await;
+    fixture.save(template, "old", Private).await.unwrap();
+    let loaded = fixture.load(template).await.unwrap();
+    let draft = fixture.pair("new").await;
+    fixture.update(template, draft, "new").await.unwrap();
+    fixture.delete(template).await.unwrap();
+    assert_eq!(TestRegistry::text_of(&loaded), "old");
 }
 
 #[actix::test]
 async fn a_package_is_unpacked_once_however_many_want_it() {
     let root = tempfile::tempdir().unwrap();
-    let house = House::open(root.path(), |_| {}).await;
-    let template = house.saved("one", Public).await;
-    let (_, before) = house.hits_and_misses();
-    house.load(template).await.unwrap();
-    assert_eq!(house.hits_and_misses().1, before, "what a save has read is kept under its new name");
-    house.places.index.close().await;
-    let account = house.account;
-    drop(house);
+    let fixture = TestRegistry::open(root.path(), |_| {}).await;
+    let template = fixture.saved("one", Public).await;
+    let (_, before) = fixture.hits_and_misses();
+    fixture.load(template).await.unwrap();
+    assert_eq!(fixture.hits_and_misses().1, before, "what a save has read is kept under its new name");
+    fixture.places.index.close().await;
+    let account = fixture.account;
+    drop(fixture);
 
-    let mut house = House::open(root.path(), |_| {}).await;
-    house.account = account;
-    try_join_all((0..10).map(|_| house.load(template))).await.unwrap();
-    assert_eq!(house.hits_and_misses(), (9, 1));
-    house.load(template).await.unwrap();
-    assert_eq!(house.hits_and_misses(), (10, 1));
-    house.rewrite(template, "<p>two").await.unwrap();
-    assert_eq!(house.page(template).await.unwrap(), "<p>two");
-    house.delete(template).await.unwrap();
-    assert_eq!(house.metrics.templates.cached_bytes.get(), 0, "what is gone is not kept");
+    let mut fixture = TestRegistry::open(root.path(), |_| {}).await;
+    fixture.account = account;
+    try_join_all((0..10).map(|_| fixture.load(template))).await.unwrap();
+    assert_eq!(fixture.hits_and_misses(), (9, 1));
+    fixture.load(template).await.unwrap();
+    assert_eq!(fixture.hits_and_misses(), (10, 1));
+    fixture.rewrite(template, "<p>two").await.unwrap();
+    assert_eq!(fixture.page(template).await.unwrap(), "<p>two");
+    fixture.delete(template).await.unwrap();
+    assert_eq!(fixture.metrics.templates.cached_bytes.get(), 0, "what is gone is not kept");
 }
 
 #[actix::test]
 async fn the_cache_keeps_to_its_bound() {
     const BOUND: u64 = 100_000;
-    let house = House::build(|config| config.templates.cache_bytes = BOUND).await;
+    let fixture = TestRegistry::build(|config| config.templates.cache_bytes = BOUND).await;
     // No EJS: what may be generated of it would count as well.
     let page = async |number: usize, length: usize| {
-        let template = house.begun().await;
+        let template = fixture.begun().await;
         let text = format!("<p>{number} {}", "x".repeat(length));
-        house.upload(template, archive_of(&[("index.html", text)])).await.unwrap();
-        house.unzip(template).await.unwrap();
-        house.save(template, "page", Private).await.unwrap();
+        fixture.upload(template, archive_of(&[("index.html", text)])).await.unwrap();
+        fixture.unzip(template).await.unwrap();
+        fixture.save(template, "page", Private).await.unwrap();
         template
     };
     let mut templates = Vec::new();
@@ -256,56 +277,56 @@ async fn the_cache_keeps_to_its_bound() {
     let large = page(13, 120_000).await;
     for round in 0..2 {
         for (number, template) in templates.iter().chain([&half, &large]).enumerate() {
-            assert!(house.page(*template).await.unwrap().contains(&format!("<p>{number} x")), "{round}");
-            let kept = u64::try_from(house.metrics.templates.cached_bytes.get()).unwrap();
+            assert!(fixture.page(*template).await.unwrap().contains(&format!("<p>{number} x")), "{round}");
+            let kept = u64::try_from(fixture.metrics.templates.cached_bytes.get()).unwrap();
             assert!(kept <= BOUND, "{kept} bytes are kept");
         }
     }
-    let misses = house.hits_and_misses().1;
+    let misses = fixture.hits_and_misses().1;
     for _ in 0..3 {
-        house.load(half).await.unwrap();
+        fixture.load(half).await.unwrap();
     }
-    assert!(house.hits_and_misses().1 <= misses + 1, "one of more than half the bound is kept");
+    assert!(fixture.hits_and_misses().1 <= misses + 1, "one of more than half the bound is kept");
 }
 
 #[actix::test]
 async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
-    let mut house = House::build(|_| {}).await;
-    let (public, private) = (house.saved("public", Public).await, house.saved("private", Private).await);
-    let owner = std::mem::replace(&mut house.account, AccountId::generate());
-    assert!(house.page(public).await.unwrap().contains("public") && house.get(public).await.is_ok());
-    let copy = house.copy(public).await.unwrap();
-    let view = house.get(copy).await.unwrap().summary;
-    assert_eq!((view.account, view.info.permissions), (house.account, Private));
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let (public, private) = (fixture.saved("public", Public).await, fixture.saved("private", Private).await);
+    let owner = std::mem::replace(&mut fixture.account, AccountId::generate());
+    assert!(fixture.page(public).await.unwrap().contains("public") && fixture.get(public).await.is_ok());
+    let copy = fixture.copy(public).await.unwrap();
+    let view = fixture.get(copy).await.unwrap().summary;
+    assert_eq!((view.account, view.info.permissions), (fixture.account, Private));
     assert_eq!((view.previews.png.job, view.previews.pdf.job), (None, None));
-    let draft = house.unzipped("mine").await;
+    let draft = fixture.unzipped("mine").await;
     for (template, code) in [(public, Code::NotOwner), (private, Code::TemplateNotFound)] {
-        assert_eq!(house.save(template, "x", Private).await.unwrap_err(), code);
-        assert_eq!(house.update(template, draft, "x").await.unwrap_err(), code);
-        assert_eq!(house.rewrite(template, "x").await.unwrap_err(), code);
-        assert_eq!(house.unzip(template).await.unwrap_err(), code);
-        assert_eq!(house.delete(template).await.unwrap_err(), code);
+        assert_eq!(fixture.save(template, "x", Private).await.unwrap_err(), code);
+        assert_eq!(fixture.update(template, draft, "x").await.unwrap_err(), code);
+        assert_eq!(fixture.rewrite(template, "x").await.unwrap_err(), code);
+        assert_eq!(fixture.unzip(template).await.unwrap_err(), code);
+        assert_eq!(fixture.delete(template).await.unwrap_err(), code);
     }
     for preview in [false, true] {
-        let wanted = TemplateUse { account: house.account, template: private, preview };
-        assert_eq!(code_of(house.reader.load(wanted).await).unwrap_err(), Code::TemplateNotFound);
+        let wanted = TemplateUse { account: fixture.account, template: private, preview };
+        assert_eq!(code_of(fixture.reader.load(wanted).await).unwrap_err(), Code::TemplateNotFound);
     }
-    assert_eq!(house.copy(private).await.unwrap_err(), Code::TemplateNotFound);
+    assert_eq!(fixture.copy(private).await.unwrap_err(), Code::TemplateNotFound);
 
-    let stranger = std::mem::replace(&mut house.account, owner);
-    house.save(public, "closed", Private).await.unwrap();
-    house.account = stranger;
-    assert_eq!(house.get(public).await.unwrap_err(), Code::TemplateNotFound);
-    house.account = owner;
-    house.save(public, "open", Public).await.unwrap();
-    house.delete(public).await.unwrap();
-    let previews = house.previews(draft, "x").await;
-    let of = house.of(public);
+    let stranger = std::mem::replace(&mut fixture.account, owner);
+    fixture.save(public, "closed", Private).await.unwrap();
+    fixture.account = stranger;
+    assert_eq!(fixture.get(public).await.unwrap_err(), Code::TemplateNotFound);
+    fixture.account = owner;
+    fixture.save(public, "open", Public).await.unwrap();
+    fixture.delete(public).await.unwrap();
+    let previews = fixture.previews(draft, "x").await;
+    let of = fixture.of(public);
     let update = UpdateTemplate { of, content: draft, info: info("x", Private), previews };
-    assert_eq!(house.ask(update).await.unwrap_err(), Code::TemplateNotFound);
-    house.account = stranger;
-    assert_eq!(house.get(public).await.unwrap_err(), Code::TemplateNotFound);
-    assert!(house.page(copy).await.unwrap().contains("public"), "a copy lives on");
-    let entries = house.places.entries().await;
+    assert_eq!(fixture.ask(update).await.unwrap_err(), Code::TemplateNotFound);
+    fixture.account = stranger;
+    assert_eq!(fixture.get(public).await.unwrap_err(), Code::TemplateNotFound);
+    assert!(fixture.page(copy).await.unwrap().contains("public"), "a copy lives on");
+    let entries = fixture.places.entries().await;
     assert!(!entries.iter().any(|entry| entry.key.starts_with("public/")), "{entries:?}");
 }

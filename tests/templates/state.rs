@@ -1,4 +1,4 @@
-//! What can be seen of a world's templates, and what lies in its store.
+//! What can be seen of the templates of a prepared folder, and what lies in its store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,18 +20,18 @@ use platen::templates::repair::rebuild::rebuild;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::prepared_folder::PreparedFolder;
 use crate::service::Service;
-use crate::world::World;
 
 /// Longer than an object without a record is left alone, shorter than an unfinished template is kept.
 const LATER_MS: u64 = 2 * 3_600_000;
 
 /// Everything that a client can see of the templates, as lines; what differs from run to run (ids of clones, times,
 /// addresses) is named, left out, and followed.
-pub async fn seen(service: &Service, world: &World) -> Vec<String> {
+pub async fn seen(service: &Service, prepared: &PreparedFolder) -> Vec<String> {
     let (status, list) = service.get("/v1/templates").await;
     assert_eq!(status, 200, "{list}");
-    let known = world.templates().map(|(name, template)| (name, template.id.clone()));
+    let known = prepared.templates().map(|(name, template)| (name, template.id.clone()));
     let listed = list["items"].as_array().unwrap().iter();
     let listed: Vec<_> = listed.map(|item| item["uuid"].as_str().unwrap().to_owned()).collect();
     let clones = listed.iter().filter(|id| known.iter().all(|(_, known)| known != *id));

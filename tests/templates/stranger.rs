@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::prepared_folder::{Copy, PreparedFolder};
 use crate::rebuild::{entries, rebuild_by_command};
 use crate::service;
 use crate::state::Places;
-use crate::world::{Copy, World};
 
 /// More points than a rebuild of a few templates has.
 const POINTS_LIMIT: u64 = 60;
@@ -27,12 +27,12 @@ fn is_replaced(copy: &Copy) -> bool {
 
 #[tokio::test]
 async fn an_index_discarded_by_half_costs_no_template() {
-    let world = World::build().await;
-    let whole = world.copy();
+    let prepared = PreparedFolder::build().await;
+    let whole = prepared.copy();
     let (before, stored) = (entries(&whole).await, objects(&whole).await);
     let (mut refusals, mut replaced) = (Vec::new(), 0);
     for number in 1..POINTS_LIMIT {
-        let copy = world.copy();
+        let copy = prepared.copy();
         std::fs::write(copy.data().join("index/db"), "no database").unwrap();
         copy.arm(number);
         let ended = rebuild_by_command(&copy, true);
@@ -70,10 +70,10 @@ async fn an_index_discarded_by_half_costs_no_template() {
 
 #[tokio::test]
 async fn a_start_without_its_index_is_refused_until_it_was_rebuilt() {
-    let world = World::build().await;
-    let before = entries(&world.copy()).await;
+    let prepared = PreparedFolder::build().await;
+    let before = entries(&prepared.copy()).await;
     for is_account_made in [false, true] {
-        let copy = world.copy();
+        let copy = prepared.copy();
         let (data, aside) = (copy.data(), copy.data().join("../index.aside"));
         std::fs::rename(data.join("index"), &aside).unwrap();
         if is_account_made {
@@ -95,8 +95,8 @@ async fn a_start_without_its_index_is_refused_until_it_was_rebuilt() {
 
 #[tokio::test]
 async fn what_is_not_saved_stops_no_start_with_a_new_index() {
-    let world = World::build().await;
-    let copy = world.copy();
+    let prepared = PreparedFolder::build().await;
+    let copy = prepared.copy();
     std::fs::remove_dir_all(copy.data().join("index")).unwrap();
     std::fs::remove_dir_all(copy.data().join("objects/templates")).unwrap();
     let kept = ["outputs", "unfinished"].map(|folder| copy.data().join("objects").join(folder));

@@ -1,4 +1,4 @@
-//! When the variables of a template are told.
+//! When the variables of a template are found.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +12,13 @@ use platen::templates::registry::record::Permissions::Private;
 use platen::templates::registry::variables::{Reading, VariableReader};
 use tokio::sync::Semaphore;
 
-use crate::house::House;
 use crate::service::PATIENCE;
+use crate::test_registry::TestRegistry;
 
-/// Tells the page's text as the one variable, as engines do: not while they are busy.
+/// Finds the page's text as the one variable; like an engine not while it is busy.
 struct Reader {
     is_busy: AtomicBool,
-    /// How many may be told, and how many wait for that.
+    /// How many may be found, and how often somebody asked.
     places: Semaphore,
     asked: Semaphore,
 }
@@ -43,62 +43,62 @@ impl VariableReader for Reader {
     }
 }
 
-impl House {
+impl TestRegistry {
     async fn variables(&self, template: TemplateId) -> Option<Vec<String>> {
         self.get(template).await.unwrap().variables.map(|variables| variables.paths)
     }
 }
 
 #[actix::test]
-async fn what_nobody_had_time_to_tell_is_told_to_who_reads_it() {
-    let house = House::build(|_| {}).await;
+async fn variables_not_found_by_a_save_are_found_when_the_template_is_read() {
+    let fixture = TestRegistry::build(|_| {}).await;
     let reader = Reader::new(100);
-    house.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
-    let template = house.saved("one", Private).await;
-    let told = house.variables(template).await.unwrap();
+    fixture.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
+    let template = fixture.saved("one", Private).await;
+    let found = fixture.variables(template).await.unwrap();
     reader.is_busy.store(true, Ordering::Relaxed);
-    assert_eq!(house.variables(template).await, Some(told), "they are kept");
-    house.rewrite(template, "two").await.unwrap();
-    assert_eq!(house.variables(template).await, None);
+    assert_eq!(fixture.variables(template).await, Some(found), "they are kept");
+    fixture.rewrite(template, "two").await.unwrap();
+    assert_eq!(fixture.variables(template).await, None);
     reader.is_busy.store(false, Ordering::Relaxed);
-    assert_eq!(house.variables(template).await, Some(vec!["two".to_owned()]));
-    let copy = house.copy(template).await.unwrap();
-    assert_eq!(house.variables(copy).await, Some(vec!["two".to_owned()]));
-    house.rewrite(template, "fault").await.unwrap();
+    assert_eq!(fixture.variables(template).await, Some(vec!["two".to_owned()]));
+    let copy = fixture.copy(template).await.unwrap();
+    assert_eq!(fixture.variables(copy).await, Some(vec!["two".to_owned()]));
+    fixture.rewrite(template, "fault").await.unwrap();
     let asked = reader.asked.available_permits();
-    assert_eq!(house.variables(template).await, None);
-    assert_eq!(reader.asked.available_permits(), asked, "that they cannot be told is kept as well");
+    assert_eq!(fixture.variables(template).await, None);
+    assert_eq!(reader.asked.available_permits(), asked, "that they cannot be found is kept as well");
 }
 
 #[actix::test]
-async fn nobody_waits_for_a_place_to_pack_while_variables_are_told() {
-    let house = House::build(|config| {
+async fn other_archives_are_packed_while_variables_are_looked_for() {
+    let fixture = TestRegistry::build(|config| {
         config.templates.unpacking_limit = 1;
         config.templates.unpacking_timeout_ms = 2_000;
     })
     .await;
-    let (template, other) = (house.saved("one", Private).await, house.uploaded("other").await);
+    let (template, other) = (fixture.saved("one", Private).await, fixture.uploaded("other").await);
     let reader = Reader::new(0);
-    house.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
+    fixture.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
     let unzip = async {
         reader.asked.acquire().await.unwrap().forget();
-        let unzipped = house.unzip(other).await;
+        let unzipped = fixture.unzip(other).await;
         reader.places.add_permits(1);
         unzipped
     };
-    let both = futures_util::future::join(house.rewrite(template, "two"), unzip);
+    let both = futures_util::future::join(fixture.rewrite(template, "two"), unzip);
     assert_eq!(tokio::time::timeout(PATIENCE, both).await.unwrap(), (Ok(()), Ok(())));
-    assert_eq!(house.variables(template).await, Some(vec!["two".to_owned()]));
+    assert_eq!(fixture.variables(template).await, Some(vec!["two".to_owned()]));
 }
 
 #[actix::test]
-async fn without_a_reader_nothing_is_loaded_for_it_and_a_later_one_tells() {
-    let house = House::build(|_| {}).await;
-    let template = house.saved("one", Private).await;
-    let before = house.hits_and_misses();
-    assert_eq!(house.variables(template).await, None);
-    assert_eq!(house.hits_and_misses(), before, "nothing was loaded in vain");
-    house.context.set_variable_reader(Reader::new(1) as Arc<dyn VariableReader>);
-    let told = house.variables(template).await.expect("it is told");
-    assert!(told[0].contains("one"), "{told:?}");
+async fn without_a_variable_reader_no_template_is_loaded_for_one_and_a_later_one_finds_variables() {
+    let fixture = TestRegistry::build(|_| {}).await;
+    let template = fixture.saved("one", Private).await;
+    let before = fixture.hits_and_misses();
+    assert_eq!(fixture.variables(template).await, None);
+    assert_eq!(fixture.hits_and_misses(), before, "nothing was loaded in vain");
+    fixture.context.set_variable_reader(Reader::new(1) as Arc<dyn VariableReader>);
+    let found = fixture.variables(template).await.expect("it is found");
+    assert!(found[0].contains("one"), "{found:?}");
 }

@@ -47,24 +47,6 @@ const LEFT: &[&[&str]] = &[
     ],
     &["src/jobs/registry/mod.rs", "src/jobs/store/idempotency.rs"],
     &["src/jobs/store/record.rs", "src/jobs/store/secrets.rs"],
-    &[
-        "src/templates/cache/source.rs",
-        "src/templates/changes/commit.rs",
-        "src/templates/registry/actor.rs",
-        "src/templates/registry/context.rs",
-        "src/templates/registry/info_object.rs",
-        "src/templates/registry/messages.rs",
-        "src/templates/registry/refusal.rs",
-        "src/templates/registry/variables.rs",
-        "src/templates/registry/view.rs",
-    ],
-    &[
-        "src/templates/package/archive.rs",
-        "src/templates/package/layout.rs",
-        "src/templates/package/office.rs",
-        "src/templates/package/view.rs",
-    ],
-    &["src/templates/package/directory.rs", "src/templates/package/end.rs"],
 ];
 
 /// A module by its path below `src`, without `mod`.

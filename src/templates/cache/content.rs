@@ -1,7 +1,7 @@
-//! The content cache: what renders of a template need, kept in memory within a bound.
+//! The content cache: unpacked packages in memory, within a bound (`templates.cache_bytes`).
 //!
-//! What lies under a package's id never changes, so nothing in here is ever out of date. Two who want the same
-//! package at once unpack it once.
+//! An object is never replaced, so what is cached under its id is never out of date. Two renders that want the same package
+//! at the same time unpack it once.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -13,32 +13,32 @@ use crate::domain::site::Site;
 use crate::telemetry::TemplateMetrics;
 use crate::templates::package::Package;
 
-/// What a file costs beside its bytes: its path, its place in a map.
+/// What a file takes in memory beside its bytes: its path, its entry in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache makes room for at first; so few that it is in one part, and one package may fill it.
-const FIRST_ROOM: usize = 32;
+/// Packages that the cache expects. So few that it does not split its bound into shards: one package may fill it.
+const EXPECTED_PACKAGES: usize = 32;
 
 /// An unpacked package.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Its files, and what EJS generates of them where that is kept.
+    /// Its files, and the scripts that EJS generates of them where they are kept.
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
-    /// How far its page may go: no farther than its files, unless whose use it is says so.
+    /// What its page may reach: only its own files, unless it is set otherwise for a use.
     pub reach: Reach,
-    /// The version of the saved content that it is, where it comes from one.
+    /// The version of the saved content, where it comes from a saved template.
     pub version: Option<ObjectId>,
 }
 
 impl Loaded {
-    /// One that is kept, with room for what EJS generates of its files.
-    pub(in crate::templates) fn kept(package: Package) -> Self {
+    /// One for the cache, with room for the scripts that EJS generates of its files.
+    pub(in crate::templates) fn cached(package: Package) -> Self {
         let loaded = Self::from(package);
         Self { site: loaded.site.keeping_scripts(), ..loaded }
     }
 
-    /// The same for a use in which its page may go as far as `reach`.
+    /// The same for a use in which its page may reach `reach`.
     #[must_use]
     pub fn reaching(self, reach: Reach) -> Self {
         Self { reach, ..self }
@@ -54,7 +54,7 @@ impl From<Package> for Loaded {
 
 /// Unpacked packages by their id.
 pub(in crate::templates) struct ContentCache {
-    kept: Cache<ObjectId, Loaded, Weights>,
+    packages: Cache<ObjectId, Loaded, Weights>,
     metrics: TemplateMetrics,
 }
 
@@ -66,7 +66,7 @@ impl Weighter<ObjectId, Loaded> for Weights {
         let site = &loaded.site;
         let bytes = site.paths().map(|path| site.get(path).map_or(0, |file| file.len() as u64));
         let files: u64 = bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum();
-        // They are made later: room for the most that they may become is taken now.
+        // The scripts are generated later, when the cache does not weigh it again: what they may become at most counts now.
         files + site.scripts().map_or(0, |scripts| scripts.weight())
     }
 }
@@ -74,13 +74,13 @@ impl Weighter<ObjectId, Loaded> for Weights {
 impl ContentCache {
     /// A cache of at most `bytes`.
     pub fn new(bytes: u64, metrics: TemplateMetrics) -> Self {
-        Self { kept: Cache::with_weighter(FIRST_ROOM, bytes, Weights), metrics }
+        Self { packages: Cache::with_weighter(EXPECTED_PACKAGES, bytes, Weights), metrics }
     }
 
-    /// The package `id`, unpacked by `load` where it is not kept.
+    /// The package `id`, unpacked by `load` where it is not cached.
     ///
     /// # Errors
-    /// What `load` says; nothing is kept then.
+    /// Those of `load`; nothing is cached then.
     pub async fn get<E>(
         &self,
         id: ObjectId,
@@ -91,30 +91,30 @@ impl ContentCache {
             was_loaded = true;
             load.await
         };
-        let loaded = self.kept.get_or_insert_async(&id, loading).await;
+        let loaded = self.packages.get_or_insert_async(&id, loading).await;
         self.metrics.cache.of([if was_loaded { "miss" } else { "hit" }]).inc();
-        self.tell();
+        self.report_weight();
         loaded
     }
 
-    /// What is kept under one id is kept under the other as well: they are the same package.
+    /// Caches under `other` what is cached under `id`: a copy of the same package.
     pub fn share(&self, id: ObjectId, other: ObjectId) {
-        if let Some(loaded) = self.kept.peek(&id).filter(|_| id != other) {
-            self.kept.insert(other, loaded);
-            self.tell();
+        if let Some(loaded) = self.packages.peek(&id).filter(|_| id != other) {
+            self.packages.insert(other, loaded);
+            self.report_weight();
         }
     }
 
     /// Forgets packages that no template names any more.
     pub fn forget(&self, ids: impl IntoIterator<Item = ObjectId>) {
         for id in ids {
-            self.kept.remove(&id);
+            self.packages.remove(&id);
         }
-        self.tell();
+        self.report_weight();
     }
 
-    fn tell(&self) {
-        self.metrics.cached_bytes.set(i64::try_from(self.kept.weight()).unwrap_or(i64::MAX));
+    fn report_weight(&self) {
+        self.metrics.cached_bytes.set(i64::try_from(self.packages.weight()).unwrap_or(i64::MAX));
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use crate::domain::scripts::Script;
 
     #[test]
-    fn what_a_package_may_become_is_weighed_before() {
+    fn a_package_weighs_what_it_may_become_from_the_beginning() {
         let entry = Bytes::from("<p><%= name %></p>\n".repeat(50));
         let package = Package {
             entry: "index.html".to_owned(),
@@ -136,12 +136,12 @@ mod tests {
         let weight = |loaded: &Loaded| Weights.weight(&ObjectId::generate(), loaded);
         let once = Loaded::from(package.clone());
         assert_eq!(weight(&once), entry.len() as u64 + FILE_WEIGHT_BYTES);
-        let kept = Loaded::kept(package);
-        let before = weight(&kept);
+        let cached = Loaded::cached(package);
+        let before = weight(&cached);
         let source = "x".repeat(entry.len() * 4);
         assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);
         let script = Script::new(&entry, &entry, None, source).unwrap();
-        kept.site.scripts().unwrap().keep(vec![("index.html".to_owned(), Some(script))]);
-        assert_eq!(weight(&kept), before, "the cache takes off what it put on");
+        cached.site.scripts().unwrap().keep(vec![("index.html".to_owned(), Some(script))]);
+        assert_eq!(weight(&cached), before, "the cache takes off what it put on");
     }
 }

@@ -101,7 +101,7 @@ async fn unpack(context: &TemplateContext, account: AccountId, key: StorageKey) 
         }
     })?;
     let reopen = move || {
-        let loaded = Package::reopen(&bytes).map(Loaded::kept);
+        let loaded = Package::reopen(&bytes).map(Loaded::cached);
         drop((bytes, place));
         loaded
     };

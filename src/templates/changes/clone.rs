@@ -1,4 +1,4 @@
-//! Clone: a saved template once more, under a new id and the caller's account.
+//! Clone: a copy of a saved template, under a new id, for the caller's account.
 
 use actix::prelude::*;
 use bytes::Bytes;
@@ -22,7 +22,7 @@ impl Handler<CloneTemplate> for TemplateRegistry {
     }
 }
 
-/// How often a copy is begun anew because the original changed under it.
+/// How often a copy is begun anew because a change deleted what it was copying.
 const ATTEMPTS: usize = 4;
 
 async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Problem> {

@@ -113,9 +113,9 @@ impl<'a> PendingChange<'a> {
         self.measure(formers, &mut record);
         record.look_up_sizes(self.writer.context.store.as_ref()).await?;
         record.counted = true;
-        let mut batch = index::writing(&record).map_err(Problem::internal)?;
+        let mut batch = index::put_record(&record).map_err(Problem::internal)?;
         for used_up in formers.iter().filter(|former| former.id != record.id) {
-            batch = batch.and(index::removing(used_up));
+            batch = batch.and(index::delete_record(used_up));
         }
         self.send(batch, (record.account, count(formers), record.stored_bytes()), gone).await
     }
@@ -125,7 +125,7 @@ impl<'a> PendingChange<'a> {
     /// # Errors
     /// When the index fails.
     pub async fn remove(self, record: &TemplateRecord, gone: Vec<StorageKey>) -> Result<(), Problem> {
-        self.send(index::removing(record), (record.account, record.stored_bytes(), 0), gone).await
+        self.send(index::delete_record(record), (record.account, record.stored_bytes(), 0), gone).await
     }
 
     async fn send(

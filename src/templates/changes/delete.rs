@@ -47,7 +47,7 @@ async fn remove_all(writer: &TemplateWriter, account: AccountId) -> Result<u64, 
             match writer.context.index.readable(account, id).await? {
                 Some(record) => remove(writer, lock, &record).await?,
                 // Nobody can tell which objects it named; without a record they are swept.
-                None => writer.commit_entries(account, lock, index::dropping(account, id)).await?,
+                None => writer.commit_entries(account, lock, index::delete_unreadable(account, id)).await?,
             }
             removed += 1;
         }

@@ -1,10 +1,10 @@
-//! Everything that changes templates, one file a change; all of them end in `commit`.
+//! Everything that changes templates: the registry's handlers, one file a change. All of them end in `commit`.
 //!
-//! The registry's handlers call these; `app` calls `delete` for an account that is deleted.
+//! Nothing outside calls them but by messages; the garbage collector calls `delete` under a lock of its own.
 
 mod clone;
 pub(in crate::templates) mod commit;
-pub mod delete;
+pub(in crate::templates) mod delete;
 mod save;
 mod unzip;
 mod upload;

@@ -70,13 +70,13 @@ async fn draft(
     Err(Problem::validation(vec![Fault::new("/contentId", detail)]))
 }
 
-/// A template on its way to a new state.
+/// A save or an update under way.
 struct Saving {
     /// As it is.
     former: TemplateRecord,
-    /// Where its content is to come from, if it gets another one; it is used up.
+    /// The unfinished template whose content it gets, if it gets another one; that is used up.
     draft: Option<TemplateRecord>,
-    /// The content it shall have, as it lies now.
+    /// The content that it gets, as it lies now.
     content: Content,
     info: TemplateInfo,
 }
@@ -149,7 +149,7 @@ impl Saving {
             return Ok(Chosen::Kept(kept));
         }
         let Shown { template: shown, version } = shows?;
-        // What shows another content is no preview of this one.
+        // A document of another content would show what the template is not.
         let is_of_this = match &self.draft {
             Some(draft) => shown == draft.id,
             None => shown == self.former.id || shown == self.content.id,
@@ -197,7 +197,7 @@ enum Chosen {
     Job(JobId, Option<ObjectId>),
 }
 
-/// Copies the files to where they last, unless they lie there.
+/// Copies the files to where those of a saved template lie, unless they lie there.
 async fn keep_content(
     change: &mut PendingChange<'_>,
     source: &TemplateRecord,
@@ -213,7 +213,7 @@ async fn keep_content(
     Ok(kept)
 }
 
-/// Copies a job's document to where it lasts; a preview that the template has already stays.
+/// Copies a job's document to where previews of a saved template lie; a preview that the template has already stays.
 async fn take_preview(
     change: &mut PendingChange<'_>,
     record: &TemplateRecord,

@@ -1,4 +1,4 @@
-//! The content of a template: unzipping what was uploaded, reading and replacing the entry's text.
+//! The content of a template: what was uploaded is unzipped, the entry's text is read and replaced.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::templates::registry::variables::KnownVariables;
 use crate::templates::registry::writer::TemplateWriter;
 use crate::templates::registry::{TemplateRegistry, blocking, refusal};
 
-/// An archive of ours, and what its entry is.
+/// An archive as the store keeps it, and what its entry is.
 struct Packed {
     archive: Bytes,
     entry: String,
@@ -70,11 +70,11 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     }
     let _place = context.unpacking.for_change(of.account).await?;
     let upload = context.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
-    // Where an address leads straight to the store, another upload may come at any moment.
+    // A presigned URL of a bucket takes an upload at any moment, without a word to the service.
     let read = context.store.head(&upload).await.ok();
     let bytes = match context.store.get(&upload, context.upload_limit_bytes).await {
         Ok(bytes) => bytes,
-        // The same.
+        // Repeated as well: the first request deleted the upload that it unpacked.
         Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
         Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
@@ -89,8 +89,8 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     change.put(former.package(&content), archive).await?;
     let record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     change.commit(&[&former], record, replaced.into_iter().collect()).await?;
-    // The upload is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would delete
-    // that one. One that came meanwhile stays. Nobody else uploads under the lock, which is held until here.
+    // It is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would delete
+    // that one. One that came meanwhile stays. The lock is held until here, so that no upload is closed in between.
     if context.store.head(&upload).await.ok() != read {
         return Ok(());
     }
@@ -122,9 +122,9 @@ async fn read_entry(
     Ok(text)
 }
 
-/// The entry's characters, whatever its encoding and without a mark of it.
+/// The entry's text, whatever its encoding is, without a byte order mark.
 fn entry_text(site: &Site, content: &Content) -> Result<String, Problem> {
-    // A LaTeX file says by a package what it is in, and the text that replaces it would be in something else.
+    // A LaTeX file names its encoding by a package. Its text is replaced as UTF-8, so it is read only where it is that.
     let is_latex = content.kind == TemplateKind::Latex;
     let text =
         if is_latex { site.page().cloned() } else { site.text(&content.entry).map(|text| text.content) };
@@ -180,7 +180,7 @@ async fn write_entry(
     change.commit(&[&before], record, gone).await
 }
 
-/// Packs a package and looks at the result: what is kept must open again, and its text decides what its entry is.
+/// Packs a package and opens the result: what is kept must open again, and its content decides what its entry is.
 fn pack(package: Package) -> Result<Packed, PackageError> {
     let archive = package.pack()?;
     drop(package);
@@ -197,7 +197,7 @@ fn refused(what: &str, error: &PackageError) -> Problem {
     Problem::new(Code::TemplateArchiveInvalid, format!("The {what} is refused: {error}."))
 }
 
-/// Only an address of the store itself takes as much as comes.
+/// It can be that large only where a presigned URL of a bucket took it: the service's own stop at the limit.
 fn too_large(limit_bytes: u64) -> Problem {
     let detail = format!(
         "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."

@@ -60,8 +60,8 @@ async fn close(writer: &TemplateWriter, message: CloseTemplateUpload) -> Result<
     placed.map(drop).map_err(Problem::from)
 }
 
-/// An upload is smaller than what was counted: than the one it replaced, or it did not come about. Where that cannot be
-/// written, it counts for too much until the template's next change, and nothing else is wrong.
+/// Corrects the record of an upload that is smaller than the one it replaced, or that failed. Where that cannot be written,
+/// the upload counts for too much until the template's next change; nothing else is wrong.
 async fn count_less(writer: &TemplateWriter, lock: TemplateLock, begun: &TemplateRecord, bytes: u64) {
     let record = TemplateRecord { upload_bytes: bytes, ..begun.clone() };
     let change = PendingChange::begin(writer, lock, begun.account, &[begun]);

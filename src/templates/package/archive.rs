@@ -1,4 +1,4 @@
-//! Reading an archive that a stranger packed: every entry is looked at before the first one is unpacked.
+//! Unpacks an archive that a stranger packed: every entry is checked before the first one is unpacked.
 
 use std::io::{Read, Seek};
 
@@ -6,13 +6,12 @@ use bytes::Bytes;
 use zip::read::ZipFileEntry;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::paths::{self, Taken, quoted};
-use super::view::{View, cause, open};
-use super::{Limits, Package, PackageError, fault, layout, office};
-use crate::domain::kinds::TemplateKind;
+use super::paths::{self, TakenNames, quoted};
+use super::view::cause;
+use super::{ArchiveLimits, PackageError, invalid};
 use crate::domain::site::Files;
 
-/// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
+/// So many unpacked bytes are no bomb, however well they are packed: a page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
 
 /// A file of the archive that is to be unpacked.
@@ -20,59 +19,39 @@ struct Entry {
     index: usize,
     path: String,
     compressed: u64,
-    /// What it says of itself.
+    /// Its size unpacked, as it says of itself.
     size: u64,
-}
-
-/// Reads `upload`, an archive of a template of the kind that is `wanted`, if that is known: an Office file is kept whole, any other is unpacked.
-pub(super) fn read(
-    upload: &Bytes,
-    wanted: Option<TemplateKind>,
-    limits: &Limits,
-) -> Result<Package, PackageError> {
-    let mut view = View::of(upload, limits)?;
-    let repeated = view.repeated.take();
-    let is_office = view.is_office;
-    let mut archive = open(view, is_office)?;
-    if let Some(format) = office::format_of(&mut archive)? {
-        office::check_start(format, upload)?;
-        check(&mut archive, (upload.len() as u64, repeated), limits)?;
-        return Ok(Package::office(format, upload.clone()));
-    }
-    repeated.map_or(Ok(()), Err)?;
-    layout::package(files(&mut archive, upload.len() as u64, limits)?, wanted, limits)
 }
 
 /// The files of an archive that takes `packed` bytes.
 pub(super) fn files<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     packed: u64,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<Files, PackageError> {
     let entries = entries(archive, limits)?;
-    apart(archive, &entries)?;
+    check_overlaps(archive, &entries)?;
     unpack(archive, entries, packed, limits)
 }
 
-/// Holds an Office file of `packed` bytes, which stays packed, to what its entries say of themselves; `repeated` is what
-/// its directory was found to have twice. Whoever unpacks one
-/// counts what comes out.
+/// Holds an Office file of `packed` bytes to the limits by what its entries say of themselves: it stays packed, and the program
+/// that unpacks it counts what comes out. `repeated` says that its directory has a name twice.
 pub(super) fn check<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     (packed, repeated): (u64, Option<PackageError>),
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<(), PackageError> {
-    if limits.are_kept {
+    if limits.is_stored {
         return Ok(());
     }
     repeated.map_or(Ok(()), Err)?;
     let entries = entries(archive, limits)?;
-    apart(archive, &entries)?;
+    check_overlaps(archive, &entries)?;
     let (mut total, mut texts) = (0_u64, 0_u64);
     for entry in &entries {
         total = total.saturating_add(entry.size);
         let mut is_bomb = false;
-        if office::is_text(&entry.path) {
+        if is_text(&entry.path) {
             texts = texts.saturating_add(entry.size);
             is_bomb = entry.size > expanded(entry.compressed, limits) || texts > expanded(packed, limits);
         }
@@ -83,13 +62,23 @@ pub(super) fn check<R: Read + Seek>(
     Ok(())
 }
 
-/// The files to unpack, each looked at; folders and what systems leave behind are not among them.
-fn entries<R: Read + Seek>(archive: &ZipArchive<R>, limits: &Limits) -> Result<Vec<Entry>, PackageError> {
+/// Whether a part is XML. All others stay packed, so how well they are packed does not matter: Office draws a white picture
+/// or a plain metafile into a thousandth of its size.
+fn is_text(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    matches!(extension.as_deref(), Some("xml" | "rels"))
+}
+
+/// The files to unpack, each checked. Folders, and files that systems add by themselves, are not among them.
+fn entries<R: Read + Seek>(
+    archive: &ZipArchive<R>,
+    limits: &ArchiveLimits,
+) -> Result<Vec<Entry>, PackageError> {
     let mut entries = Vec::with_capacity(archive.len());
-    let mut taken = Taken::default();
+    let mut taken = TakenNames::default();
     for index in 0..archive.len() {
         let entry = archive.by_index_data(index).map_err(|error| {
-            fault(format!(
+            invalid(format!(
                 "the archive's entry {} cannot be read ({}); pack it anew",
                 index + 1,
                 cause(&error)
@@ -101,14 +90,14 @@ fn entries<R: Read + Seek>(archive: &ZipArchive<R>, limits: &Limits) -> Result<V
             taken.folder(&path)?;
             continue;
         }
-        usable(&path, &entry)?;
+        check_entry(&path, &entry)?;
         taken.file(&path)?;
         entries.push(Entry { index, path, compressed: entry.compressed_size(), size: entry.size() });
     }
     Ok(entries)
 }
 
-/// The entry's name: UTF-8 where it is that, whatever its flag says, else the letters of the first PCs.
+/// The entry's name: as UTF-8 where it is valid, whatever its flag says, else in the code page of DOS.
 fn name(entry: &ZipFileEntry<'_>) -> String {
     match entry.name() {
         Ok(name) => name.into_owned(),
@@ -127,7 +116,7 @@ fn is_folder(name: &str, entry: &ZipFileEntry<'_>) -> bool {
     name.ends_with(['/', '\\']) || (attributes >> 16) & TYPE_BITS == FOLDER_TYPE || marked
 }
 
-fn usable(path: &str, entry: &ZipFileEntry<'_>) -> Result<(), PackageError> {
+fn check_entry(path: &str, entry: &ZipFileEntry<'_>) -> Result<(), PackageError> {
     let shown = quoted(path);
     let special = match (entry.external_attributes() >> 16) & TYPE_BITS {
         0o120_000 => Some("a symbolic link"),
@@ -137,17 +126,17 @@ fn usable(path: &str, entry: &ZipFileEntry<'_>) -> Result<(), PackageError> {
         _ => None,
     };
     if let Some(special) = special {
-        return Err(fault(format!("the archive's entry {shown} is {special}; pack the file itself")));
+        return Err(invalid(format!("the archive's entry {shown} is {special}; pack the file itself")));
     }
     if entry.encrypted() {
-        return Err(fault(format!("the archive's entry {shown} is encrypted; pack it without a password")));
+        return Err(invalid(format!("the archive's entry {shown} is encrypted; pack it without a password")));
     }
     let method = entry.compression();
     if method == CompressionMethod::Stored || method == CompressionMethod::Deflated {
         return Ok(());
     }
     let method = method_name(method);
-    Err(fault(format!(
+    Err(invalid(format!(
         "the archive's entry {shown} is compressed by {method}; pack it by deflate, the usual method"
     )))
 }
@@ -167,8 +156,11 @@ fn method_name(method: CompressionMethod) -> String {
     known.map_or_else(|| format!("an unknown method ({method})"), |(_, name)| (*name).to_owned())
 }
 
-/// Checks that no bytes belong to two entries: a small archive that is unpacked many times over.
-fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Result<(), PackageError> {
+/// Checks that no bytes belong to two entries: such an archive is small, and unpacks the same bytes many times.
+fn check_overlaps<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    entries: &[Entry],
+) -> Result<(), PackageError> {
     let directory = archive.central_directory_start();
     let mut spans = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -185,7 +177,7 @@ fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Resu
         let [(_, end, one), (begin, _, other)] = pair else { continue };
         if end > begin {
             let (one, other) = (quoted(one), quoted(other));
-            return Err(fault(format!(
+            return Err(invalid(format!(
                 "the archive's entries {one} and {other} share bytes, as in a zip bomb; pack it anew"
             )));
         }
@@ -193,12 +185,12 @@ fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Resu
     Ok(())
 }
 
-/// Unpacks the files. What counts is what comes out, not what the entries say of themselves.
+/// Unpacks the files, and counts what comes out: what entries say of themselves may be a lie.
 fn unpack<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     entries: Vec<Entry>,
     packed: u64,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<Files, PackageError> {
     let mut files = Files::new();
     let mut total = 0_u64;
@@ -206,7 +198,7 @@ fn unpack<R: Read + Seek>(
         let single = expanded(entry.compressed, limits);
         let whole = expanded(packed, limits).min(limits.bytes).saturating_sub(total);
         let allowed = single.min(whole);
-        let content = unpacked(archive, &entry, allowed)?;
+        let content = unpack_entry(archive, &entry, allowed)?;
         total = total.saturating_add(content.len() as u64);
         if content.len() as u64 > allowed {
             return Err(bomb(&entry.path, single <= whole || entry.size > single, total, limits));
@@ -216,19 +208,19 @@ fn unpack<R: Read + Seek>(
     Ok(files)
 }
 
-/// What so many packed bytes may become.
-fn expanded(compressed: u64, limits: &Limits) -> u64 {
+/// How many bytes so many packed ones may become.
+fn expanded(compressed: u64, limits: &ArchiveLimits) -> u64 {
     compressed.saturating_mul(limits.ratio).saturating_add(RATIO_FREE_BYTES)
 }
 
 /// The entry's content, or one byte more than `allowed` of it.
-fn unpacked<R: Read + Seek>(
+fn unpack_entry<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     entry: &Entry,
     allowed: u64,
 ) -> Result<Bytes, PackageError> {
     let file = archive.by_index(entry.index).map_err(|error| damaged(&entry.path, &cause(&error)))?;
-    // What the entry says of its size is believed only as far as its packed bytes, which are there, make likely.
+    // Memory is taken ahead only as far as the packed bytes, which are there, make the size likely that the entry says.
     let likely = entry.size.min(entry.compressed.saturating_mul(4)).min(allowed);
     let mut content = Vec::with_capacity(usize::try_from(likely).unwrap_or_default());
     let read = file.take(allowed.saturating_add(1)).read_to_end(&mut content);
@@ -237,38 +229,38 @@ fn unpacked<R: Read + Seek>(
     Ok(Bytes::from(content))
 }
 
-fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageError {
+fn bomb(path: &str, single: bool, total: u64, limits: &ArchiveLimits) -> PackageError {
     let shown = quoted(path);
     let (bytes, ratio) = (limits.bytes, limits.ratio);
     if single {
-        return fault(format!(
+        return invalid(format!(
             "the archive's entry {shown} becomes more than {ratio} times as large when it is unpacked \
              (templates.archive_ratio_limit); pack it by 'store', without compression, if it is meant"
         ));
     }
     if total > bytes {
-        return fault(format!(
+        return invalid(format!(
             "the archive becomes more than {bytes} bytes when it is unpacked (templates.archive_bytes_limit), \
              reached at {shown}; leave out what the template does not need"
         ));
     }
-    fault(format!(
+    invalid(format!(
         "the archive becomes more than {ratio} times as large when it is unpacked \
          (templates.archive_ratio_limit), reached at {shown}; leave out what the template does not need"
     ))
 }
 
-/// The same of an Office file, whose author knows nothing of archives.
-fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageError {
+/// The same for an Office file: its author does not know that it is an archive.
+fn office_bomb(path: &str, is_packed_well: bool, limits: &ArchiveLimits) -> PackageError {
     let shown = quoted(path);
     let (bytes, ratio) = (limits.bytes, limits.ratio);
     if is_packed_well {
-        return fault(format!(
+        return invalid(format!(
             "the Office file's part {shown} becomes more than {ratio} times as large when it is unpacked \
              (templates.archive_ratio_limit); save the file anew in Office, and shorten what is repeated in it"
         ));
     }
-    fault(format!(
+    invalid(format!(
         "the Office file becomes more than {bytes} bytes when it is unpacked (templates.archive_bytes_limit), \
          reached at {shown}; compress its pictures (Picture Format, Compress Pictures) and save it anew"
     ))
@@ -276,5 +268,5 @@ fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageErro
 
 fn damaged(path: &str, why: &str) -> PackageError {
     let shown = quoted(path);
-    fault(format!("the archive's entry {shown} is damaged ({why}); pack it anew and upload it again"))
+    invalid(format!("the archive's entry {shown} is damaged ({why}); pack it anew and upload it again"))
 }

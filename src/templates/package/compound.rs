@@ -3,17 +3,17 @@
 //! Hazard: its sectors are chains by numbers that a stranger wrote. Every place is looked up within the bytes that are there, a
 //! chain has as many links as a limit allows, and of a tree's entries each is visited once.
 
-use super::{PackageError, fault};
+use super::{PackageError, invalid};
 use crate::domain::office_format::OfficeFormat;
 
-/// The header, and the places of what is read of it.
+/// The header, and where in it stands what is read.
 const HEADER_BYTES: u64 = 512;
 const SECTOR_SHIFT_AT: u64 = 30;
 const DIRECTORY_AT: u64 = 48;
 const SHORT_STREAM_AT: u64 = 56;
 const FIRST_TABLES_AT: u64 = 68;
 const TABLES_AT: u64 = 76;
-/// So many sectors of the table are named in the header; the others in a chain.
+/// So many sectors of the table of chains are named in the header; the others in a chain.
 const TABLES_IN_HEADER: u64 = 109;
 /// The largest number that is a sector's.
 const LAST_SECTOR: u64 = 0xffff_fffa;
@@ -23,7 +23,7 @@ const DIRECTORY_LIMIT: usize = 4_096;
 const TABLE_CHAIN_LIMIT: u64 = 1 << 9;
 const ENTRY_BYTES: u64 = 128;
 const NAME_LIMIT_BYTES: u64 = 64;
-/// Of Word's main stream: where its flags are, and which says that it is encrypted ([MS-DOC] 2.5.2).
+/// Where Word's main stream has its flags, and which of them says that it is encrypted ([MS-DOC] 2.5.2).
 const WORD_FLAGS_AT: u64 = 10;
 const WORD_ENCRYPTED: u64 = 0x0100;
 
@@ -47,7 +47,7 @@ struct Stream {
 /// A sentence for a file that has a password, is damaged, or none of these formats.
 pub(super) fn format(bytes: &[u8]) -> Result<OfficeFormat, PackageError> {
     let damaged = || {
-        fault(
+        invalid(
             "the file is a damaged old Office file (.doc, .xls, .ppt); save it anew as .docx, .xlsx or .pptx",
         )
     };
@@ -56,7 +56,7 @@ pub(super) fn format(bytes: &[u8]) -> Result<OfficeFormat, PackageError> {
     let has = |name: &str| streams.iter().any(|stream| stream.name == name);
     let is_protected = ["EncryptedPackage", "EncryptedSummary", "\u{9}DRMContent"].into_iter().any(has);
     if is_protected || compound.is_encrypted_word(&streams) {
-        return Err(fault("the Office file is protected by a password; save it without one"));
+        return Err(invalid("the Office file is protected by a password; save it without one"));
     }
     if has("WordDocument") {
         Ok(OfficeFormat::Doc)
@@ -67,7 +67,7 @@ pub(super) fn format(bytes: &[u8]) -> Result<OfficeFormat, PackageError> {
     } else if streams.is_empty() {
         Err(damaged())
     } else {
-        Err(fault(
+        Err(invalid(
             "the file is none of Word's, Excel's or PowerPoint's, but another program's of that time (Outlook, Visio, \
              Publisher …); save it as .docx, .xlsx or .pptx",
         ))

@@ -1,4 +1,4 @@
-//! What bytes are, by themselves: an archive, text of some kind, or something that is no template.
+//! What bytes are by their own look: an archive, a text of some kind, or something that is no template.
 
 use memchr::{memchr, memmem};
 
@@ -38,10 +38,17 @@ const END_LIMIT_BYTES: usize = 22 + 65_535;
 /// How far from its beginning the root element of a flat `OpenDocument` file begins at most.
 const FLAT_ROOT_WITHIN: usize = 1 << 10;
 
+/// The part of an Office file that lists its content types.
+pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
+/// How the kind of an `OpenDocument` file begins.
+pub(super) const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
+/// Within so many bytes the first entries of an Office file begin, of which one tells it.
+const OFFICE_ENTRY_WITHIN: usize = 4 << 10;
+
 const REPACK: &str = "pack the template's files as a zip archive";
 const CONVERT: &str = "upload a page (HTML, EJS), a zip archive, or an Office file (.docx, .xlsx, .pptx)";
 
-/// What is told by its first bytes.
+/// What is known by its first bytes.
 const FOREIGN: [(&[u8], &str, &str); 12] = [
     (b"%PDF-", "a PDF", CONVERT),
     (b"\x1f\x8b", "a gzip archive", REPACK),
@@ -83,17 +90,17 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     if bytes.get(257..262) == Some(b"ustar") {
         return Content::Foreign { what: "a tar archive", remedy: REPACK };
     }
-    if let Some(wide) = wide(bytes) {
-        let kind = text(wide.as_bytes());
+    if let Some(text) = utf16_text(bytes) {
+        let kind = text_kind(text.as_bytes());
         if kind == TemplateKind::Latex {
             return Content::Foreign { what: "LaTeX in UTF-16", remedy: "save it as UTF-8" };
         }
         return Content::Text(kind);
     }
     if memchr(0, bytes).is_none() {
-        return Content::Text(text(bytes));
+        return Content::Text(text_kind(bytes));
     }
-    // Some programs put a few words, or themselves, before the archive.
+    // Some programs write a remark, or themselves, before the archive.
     let tail = &bytes[bytes.len().saturating_sub(END_LIMIT_BYTES)..];
     if memmem::find(tail, ARCHIVE_END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
         return Content::Archive;
@@ -101,28 +108,28 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     Content::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
 }
 
-/// Whether it is an `OpenDocument` file in one piece of XML. A page may be XML, too, and begins with another element.
+/// Whether it is an `OpenDocument` file in one piece of XML. A page may be XML as well; its root is another element.
 fn is_flat(bytes: &[u8]) -> bool {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let root = &start[..start.len().min(FLAT_ROOT_WITHIN)];
     start.starts_with(b"<?xml") && memmem::find(root, b"<office:document").is_some()
 }
 
-/// A text in UTF-16 that says so, in which there are no words to be found.
-fn wide(bytes: &[u8]) -> Option<String> {
+/// The text of bytes that say that they are UTF-16: a search for words finds none in the bytes themselves.
+fn utf16_text(bytes: &[u8]) -> Option<String> {
     let declared =
         encoding::declared(bytes, Form::Page).filter(|encoding| !encoding.is_ascii_compatible())?;
     let decoded = encoding::decode(bytes, Form::Page, None).filter(|decoded| decoded.encoding == declared)?;
     Some(decoded.text.into_owned())
 }
 
-fn text(bytes: &[u8]) -> TemplateKind {
-    if is_latex(bytes) { TemplateKind::Latex } else { page(bytes) }
+fn text_kind(bytes: &[u8]) -> TemplateKind {
+    if is_latex(bytes) { TemplateKind::Latex } else { page_kind(bytes) }
 }
 
-/// What a page is: `Ejs` where it has a tag.
-pub(super) fn page(bytes: &[u8]) -> TemplateKind {
-    let wide = wide(bytes);
+/// The kind of a page: `Ejs` where it has a tag of EJS.
+pub(super) fn page_kind(bytes: &[u8]) -> TemplateKind {
+    let wide = utf16_text(bytes);
     let bytes = wide.as_ref().map_or(bytes, |text| text.as_bytes());
     if memmem::find(bytes, b"<%").is_some() { TemplateKind::Ejs } else { TemplateKind::Html }
 }
@@ -133,8 +140,7 @@ pub(super) fn is_markup(bytes: &[u8]) -> bool {
     matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || *next == b'!')
 }
 
-/// Whether a line of commands declares a document's class. A page may write about LaTeX, so what begins as
-/// markup is markup.
+/// Whether a line of commands declares a document's class. A page may write about LaTeX, so what begins as markup is none.
 fn is_latex(bytes: &[u8]) -> bool {
     if is_markup(bytes) {
         return false;
@@ -146,4 +152,10 @@ fn is_latex(bytes: &[u8]) -> bool {
     });
     let classes = [b"\\documentclass", b"\\documentstyle"].map(memmem::Finder::new);
     lines.any(|line| line.starts_with(b"\\") && classes.iter().any(|class| class.find(line).is_some()))
+}
+
+/// Whether an archive, which may be damaged, begins as those of Office do.
+pub(super) fn seems_office(archive: &[u8]) -> bool {
+    let start = &archive[..archive.len().min(OFFICE_ENTRY_WITHIN)];
+    [CONTENT_TYPES.as_bytes(), OPEN_DOCUMENT].iter().any(|name| memmem::find(start, name).is_some())
 }

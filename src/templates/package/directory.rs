@@ -1,9 +1,8 @@
-//! The archive's directory, copied without what nobody needs: one header for each name, by its last name.
+//! The archive's directory, copied without comments and needless fields: one header for each name.
 
 use std::collections::HashSet;
 use std::iter;
 
-use super::end::End;
 use super::{PackageError, paths};
 
 /// How an entry's header in the directory begins.
@@ -18,7 +17,7 @@ const NAME_FIELD: u64 = 0x7075;
 /// Its version and the checksum of the name that it is to replace.
 const NAME_FIELD_HEAD_BYTES: usize = 5;
 
-/// A directory of our own making.
+/// A directory that is written here.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     pub bytes: Vec<u8>,
@@ -34,13 +33,13 @@ struct Header<'a> {
 }
 
 impl Directory {
-    /// The directory of `upload`, never larger than the one that is there.
-    pub fn copy(upload: &[u8], end: &End) -> Result<Self, String> {
-        let (begin, limit) = end.directory;
+    /// The directory of `upload`, which lies between these places and has so many entries. The copy is never larger than
+    /// that.
+    pub fn copy(upload: &[u8], (begin, limit): (usize, usize), entries: u64) -> Result<Self, String> {
         let mut rest = &upload[begin..limit];
         let mut copy = Self::default();
         let mut seen = HashSet::new();
-        for index in 0..end.entries {
+        for index in 0..entries {
             let header = Header::cut(&mut rest)
                 .ok_or_else(|| format!("its directory is cut off at entry {}", index + 1))?;
             if seen.insert(header.name) {
@@ -55,7 +54,7 @@ impl Directory {
     }
 }
 
-/// A folder, or what is dropped anyway, may be there twice.
+/// Whether a name may be there twice: that of a folder, or of a file that is dropped.
 fn may_repeat(name: &[u8]) -> bool {
     name.ends_with(b"/") || name.ends_with(b"\\") || paths::is_junk(&String::from_utf8_lossy(name))
 }
@@ -78,7 +77,7 @@ impl<'a> Header<'a> {
     }
 
     fn write(&self, bytes: &mut Vec<u8>) {
-        // Both come out of fields whose length two bytes told.
+        // Both come from fields with a length of two bytes.
         let length = |part: &[u8]| u16::try_from(part.len()).unwrap_or(u16::MAX).to_le_bytes();
         bytes.extend(&self.fixed[..28]);
         bytes.extend(length(self.name));
@@ -99,8 +98,8 @@ fn fields(mut extra: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The name in UTF-8 that `field` holds, if it is meant for `name`: a program that knows nothing of the field
-/// and renames the entry leaves it behind.
+/// The name in UTF-8 that `field` holds, if it belongs to `name`: a program that renames an entry without knowing the field
+/// keeps that of the former name.
 fn renamed<'a>(name: &[u8], field: &'a [u8]) -> Option<&'a [u8]> {
     let (head, renamed) = field.get(4..)?.split_at_checked(NAME_FIELD_HEAD_BYTES)?;
     let meant = head[0] == 1 && number(head, 1, 4) == u64::from(crc32fast::hash(name));
@@ -111,7 +110,7 @@ fn length(bytes: &[u8], place: usize) -> usize {
     usize::try_from(number(bytes, place, 2)).unwrap_or(usize::MAX)
 }
 
-/// The number of so many bytes at `place`; what is not there counts as zeros.
+/// The number of `width` bytes at `place`; bytes that are not there count as zeros.
 pub(super) fn number(bytes: &[u8], place: usize, width: usize) -> u64 {
     bytes.iter().skip(place).take(width).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,4 +1,4 @@
-//! Which of an archive's files is the template, and where it begins when one folder wraps everything.
+//! Which of an archive's files is the entry. One folder that wraps everything is taken off.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::content::{self, Content};
 use super::paths::quoted;
-use super::{Limits, Package, PackageError, fault, office};
+use super::{ArchiveLimits, Package, PackageError, invalid, office};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
@@ -29,19 +29,19 @@ const ENTRIES: [&str; 14] = [
     "index.rtf",
 ];
 
-/// The names of these entries that a template of this kind has.
+/// The names among these that an entry of this kind has.
 fn own_entries(wanted: Option<TemplateKind>) -> &'static [&'static str] {
     match wanted {
         Some(TemplateKind::Latex) => &["index.tex", "main.tex"],
         Some(TemplateKind::Docx) => &["index.docx", "index.odt", "index.doc", "index.rtf"],
         Some(TemplateKind::Xlsx) => &["index.xlsx", "index.ods", "index.xls"],
         Some(TemplateKind::Pptx) => &["index.pptx", "index.odp", "index.ppt"],
-        // Pages with EJS and without are either's.
+        // A page may be written with or without EJS.
         Some(TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework) | None => &[],
     }
 }
 
-/// The name that a sentence tells.
+/// The name of an entry that sentences advise.
 fn usual(own: &[&'static str]) -> &'static str {
     own.first().copied().unwrap_or("index.html")
 }
@@ -49,17 +49,17 @@ fn usual(own: &[&'static str]) -> &'static str {
 /// Names that a sentence lists.
 const SHOWN_LIMIT: usize = 5;
 
-/// What the extension of a file makes it, as far as that goes.
+/// What a file may be by its extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum NamedKind {
     Page,
     Ejs,
     Latex,
     Office(OfficeFormat),
 }
 
-impl Sort {
-    /// Whether it is the template where others lie beside it: an old Office file may be there to be downloaded.
+impl NamedKind {
+    /// Whether it is the entry where others lie beside it. An older Office file may be there to be downloaded.
     fn goes_first(self) -> bool {
         match self {
             Self::Page | Self::Ejs | Self::Latex => true,
@@ -68,23 +68,23 @@ impl Sort {
     }
 }
 
-/// The package of an archive's files, where a template of this kind is wanted before others.
+/// The package of an archive's files; an entry of the kind that is `wanted` goes before others.
 pub(super) fn package(
     files: Files,
     wanted: Option<TemplateKind>,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<Package, PackageError> {
     let own = own_entries(wanted);
     if files.is_empty() {
         let usual = usual(own);
-        return Err(fault(format!("the archive holds no files; pack {usual} and what belongs to it")));
+        return Err(invalid(format!("the archive holds no files; pack {usual} and what belongs to it")));
     }
     let files = unwrapped(files);
     let wrapped_office = files.iter().any(|(path, list)| {
-        path.eq_ignore_ascii_case(office::CONTENT_TYPES) && office::listed(list).is_some()
+        path.eq_ignore_ascii_case(content::CONTENT_TYPES) && office::listed(list).is_some()
     });
     if wrapped_office {
-        return Err(fault(
+        return Err(invalid(
             "the archive is an Office file packed together with the folder it lay in; upload the Office file \
              itself",
         ));
@@ -116,10 +116,11 @@ fn entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
     only(files, |_| true)
 }
 
-/// The only file at the top that may be a template and `fits`; where there is none of those that go first, the only other one.
-fn only(files: &Files, fits: impl Fn(Sort) -> bool) -> Option<&str> {
-    let candidates = top(files).filter_map(|path| Some((path, sort(path).filter(|sort| fits(*sort))?)));
-    let (first, others): (Vec<_>, Vec<_>) = candidates.partition(|(_, sort)| sort.goes_first());
+/// The only file at the top that may be an entry and `fits`: of those that go first, or, where there are none, of the others.
+fn only(files: &Files, fits: impl Fn(NamedKind) -> bool) -> Option<&str> {
+    let candidates =
+        top(files).filter_map(|path| Some((path, kind_of_name(path).filter(|kind| fits(*kind))?)));
+    let (first, others): (Vec<_>, Vec<_>) = candidates.partition(|(_, kind)| kind.goes_first());
     match (&first[..], &others[..]) {
         ([(only, _)], _) | ([], [(only, _)]) => Some(only),
         _ => None,
@@ -132,10 +133,10 @@ fn own_entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
     if let Some((name, _)) = known {
         return Some(name);
     }
-    let wanted = sort(own.first()?)?;
-    let is_wanted = |sort: Sort| match (wanted, sort) {
-        (Sort::Office(one), Sort::Office(other)) => one.kind() == other.kind(),
-        _ => wanted == sort,
+    let wanted = kind_of_name(own.first()?)?;
+    let is_wanted = |found: NamedKind| match (wanted, found) {
+        (NamedKind::Office(one), NamedKind::Office(other)) => one.kind() == other.kind(),
+        _ => wanted == found,
     };
     only(files, is_wanted)
 }
@@ -144,50 +145,50 @@ fn top(files: &Files) -> impl Iterator<Item = &str> {
     files.keys().map(String::as_str).filter(|path| !path.contains('/'))
 }
 
-fn sort(path: &str) -> Option<Sort> {
+fn kind_of_name(path: &str) -> Option<NamedKind> {
     match path.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-        "html" | "htm" => Some(Sort::Page),
-        "ejs" => Some(Sort::Ejs),
-        "tex" => Some(Sort::Latex),
-        extension => OfficeFormat::from_extension(extension).map(Sort::Office),
+        "html" | "htm" => Some(NamedKind::Page),
+        "ejs" => Some(NamedKind::Ejs),
+        "tex" => Some(NamedKind::Latex),
+        extension => OfficeFormat::from_extension(extension).map(NamedKind::Office),
     }
 }
 
-fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, PackageError> {
+fn kind(entry: &str, content: &Bytes, limits: &ArchiveLimits) -> Result<TemplateKind, PackageError> {
     let found = content::of(content);
     let shown = quoted(entry);
-    match (sort(entry), found) {
-        (Some(Sort::Office(_)), _) => office(&shown, content, limits),
-        (_, Content::Compound | Content::Rtf) => Err(fault(format!(
+    match (kind_of_name(entry), found) {
+        (Some(NamedKind::Office(_)), _) => office(&shown, content, limits),
+        (_, Content::Compound | Content::Rtf) => Err(invalid(format!(
             "the archive's {shown} is an Office file; name it by its format, as .doc or .rtf"
         ))),
         (_, Content::Foreign { what, remedy }) => {
-            Err(fault(format!("the archive's {shown} is {what}; {remedy}")))
+            Err(invalid(format!("the archive's {shown} is {what}; {remedy}")))
         }
-        (_, Content::Archive) => Err(fault(format!(
+        (_, Content::Archive) => Err(invalid(format!(
             "the archive's {shown} is itself an archive; pack the template's files, not an archive of them"
         ))),
-        (Some(Sort::Ejs), _) => Ok(TemplateKind::Ejs),
-        (Some(Sort::Latex), _) => Ok(TemplateKind::Latex),
-        (_, Content::Empty | Content::Text(_)) => Ok(content::page(content)),
+        (Some(NamedKind::Ejs), _) => Ok(TemplateKind::Ejs),
+        (Some(NamedKind::Latex), _) => Ok(TemplateKind::Latex),
+        (_, Content::Empty | Content::Text(_)) => Ok(content::page_kind(content)),
     }
 }
 
-fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, PackageError> {
-    let told = format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx");
+fn office(shown: &str, content: &[u8], limits: &ArchiveLimits) -> Result<TemplateKind, PackageError> {
+    let sentence = format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx");
     match office::format_of_bytes(content, limits) {
-        Ok(found) => found.map(OfficeFormat::kind).ok_or_else(|| fault(told)),
-        Err(PackageError(why)) => Err(fault(format!("{told} (inside it, {why})"))),
+        Ok(found) => found.map(OfficeFormat::kind).ok_or_else(|| invalid(sentence)),
+        Err(PackageError(why)) => Err(invalid(format!("{sentence} (inside it, {why})"))),
     }
 }
 
 fn no_entry(files: &Files, own: &[&'static str]) -> PackageError {
     let usual = usual(own);
-    let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
+    let candidates: Vec<&str> = top(files).filter(|path| kind_of_name(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);
         let name = office_entries(&candidates).unwrap_or_else(|| usual.to_owned());
-        return fault(format!(
+        return invalid(format!(
             "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
              rename the one that is it to {name}"
         ));
@@ -198,21 +199,21 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageError {
     });
     if let Some((folder, name)) = deeper.and_then(|path| path.rsplit_once('/')) {
         let folder = quoted(folder);
-        return fault(format!(
+        return invalid(format!(
             "the archive has no {name} at its top; it has {name} in {folder}: pack what that folder holds"
         ));
     }
     let paths: Vec<&str> = files.keys().map(String::as_str).collect();
     let names = listed(&paths);
     let what = if usual == "index.html" { "the page" } else { "the document" };
-    fault(format!("the archive has no {usual} at its top, only {names}; put {what} there"))
+    invalid(format!("the archive has no {usual} at its top, only {names}; put {what} there"))
 }
 
-/// What the entry may be called among these files, if all are Office files.
+/// The names that the entry may get, where all of these files are Office files.
 fn office_entries(paths: &[&str]) -> Option<String> {
-    let entry = |path: &&str| match sort(path) {
-        Some(Sort::Office(format)) => Some(format!("index.{}", format.extension())),
-        Some(Sort::Page | Sort::Ejs | Sort::Latex) | None => None,
+    let entry = |path: &&str| match kind_of_name(path) {
+        Some(NamedKind::Office(format)) => Some(format!("index.{}", format.extension())),
+        Some(NamedKind::Page | NamedKind::Ejs | NamedKind::Latex) | None => None,
     };
     let entries: BTreeSet<String> = paths.iter().map(entry).collect::<Option<_>>()?;
     Some(Vec::from_iter(entries).join(" or "))

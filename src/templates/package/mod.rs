@@ -1,10 +1,14 @@
-//! What an upload holds: decided by its content, not by what somebody says of it. Calls no other room of `templates`.
+//! What an upload is, decided by its content and not by its name or header: a page, an Office file, an archive of files.
+//!
+//! Hazard: uploads are made by strangers. Every entry of an archive is checked before the first one is unpacked, and limits
+//! count what comes out, not what the archive says of itself. Calls no other room of `templates`; every caller of uploads calls
+//! [`Package`].
 
 mod archive;
 mod compound;
 mod content;
 mod directory;
-mod end;
+mod end_record;
 mod layout;
 mod office;
 mod paths;
@@ -21,6 +25,8 @@ use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
 use content::Content;
+use office::Opened;
+use view::View;
 
 /// The files of a template and which of them is the template itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,17 +39,21 @@ pub struct Package {
     pub files: Files,
 }
 
-/// Why an upload is no template: a sentence that names the entry and says what to do.
+/// Why an upload is no template: a sentence that names the entry, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PackageError(pub String);
 
-/// So much text is looked through in a hundredth of a millisecond.
+fn invalid(sentence: impl Into<String>) -> PackageError {
+    PackageError(sentence.into())
+}
+
+/// So many bytes of text are searched in a hundredth of a millisecond.
 const QUICK_LIMIT_BYTES: usize = 64 << 10;
 
 impl Package {
-    /// Reads an upload: an archive is unpacked, an Office file or plain text is the entry by itself.
-    /// What is not [quick](Package::is_quick) takes processor time: read it on a thread for blocking work.
+    /// Reads an upload: an archive is unpacked, an Office file or a text is the entry by itself. Unless it is
+    /// [quick](Package::is_quick) that takes processor time, and belongs on a thread for blocking work.
     ///
     /// # Errors
     /// See [`PackageError`].
@@ -61,7 +71,7 @@ impl Package {
         limits: &TemplatesConfig,
     ) -> Result<Self, PackageError> {
         match content::of(upload) {
-            Content::Archive => archive::read(upload, wanted, &Limits::of(limits)),
+            Content::Archive => Self::read_archive(upload, wanted, &ArchiveLimits::of(limits)),
             Content::Text(kind) => {
                 // A text may begin with template code, and have the class in a file that it includes.
                 let is_latex = wanted == Some(TemplateKind::Latex) && !content::is_markup(upload);
@@ -71,9 +81,9 @@ impl Package {
             Content::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
             Content::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
             Content::Empty => {
-                Err(fault("the template is empty; upload a page, a zip archive or an Office file"))
+                Err(invalid("the template is empty; upload a page, a zip archive or an Office file"))
             }
-            Content::Foreign { what, remedy } => Err(fault(format!("the template is {what}; {remedy}"))),
+            Content::Foreign { what, remedy } => Err(invalid(format!("the template is {what}; {remedy}"))),
         }
     }
 
@@ -82,38 +92,36 @@ impl Package {
     /// # Errors
     /// See [`PackageError`].
     pub fn of_files(files: Files, limits: &TemplatesConfig) -> Result<Self, PackageError> {
-        layout::package(files, None, &Limits::of(limits))
+        layout::package(files, None, &ArchiveLimits::of(limits))
     }
 
-    /// Reads what [`Package::pack`] wrote. Its limits were those of the day it was uploaded: a template that
-    /// was taken then is not lost because an operator lowered them since, but what no limit ever allowed is not
-    /// read either.
+    /// Reads what [`Package::pack`] wrote. It was held to the limits of the day on which it was uploaded, so a template is not
+    /// lost when an operator lowers them. What no configuration ever allowed is not read.
     ///
     /// # Errors
     /// When it is damaged.
     pub fn reopen(packed: &Bytes) -> Result<Self, PackageError> {
-        archive::read(packed, None, &Limits::WIDEST)
+        Self::read_archive(packed, None, &ArchiveLimits::WIDEST)
     }
 
     /// Holds `upload`, of a job for an Office file, to the limits of archives if it is one; what else it may be is found when
-    /// it is read.
-    /// Takes processor time as [`Package::read`] does.
+    /// it is read. Takes processor time as [`Package::read`] does.
     ///
     /// # Errors
     /// See [`PackageError`].
     pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageError> {
         match content::of(upload) {
-            Content::Archive if !Self::may_be_office(upload) => Err(fault(
+            Content::Archive if !Self::may_be_office(upload) => Err(invalid(
                 "the archive has other bytes before it, as a program that unpacks itself; upload the Office file, or a zip \
                  archive of it, itself",
             )),
-            Content::Archive => office::check(upload, &Limits::of(limits)),
+            Content::Archive => office::check(upload, &ArchiveLimits::of(limits)),
             Content::Compound => compound::format(upload).map(drop),
             Content::Rtf | Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
         }
     }
 
-    /// Whether `start`, how an upload begins, is how archives begin, of which Office files are.
+    /// Whether an upload that begins with `start` may be an Office file that is an archive.
     #[must_use]
     pub fn may_be_office(start: &[u8]) -> bool {
         start.starts_with(b"PK")
@@ -127,12 +135,27 @@ impl Package {
         write::pack(self)
     }
 
-    /// Whether reading `upload` is no more than a look at a short text; all else belongs on a thread for
-    /// blocking work.
+    /// Whether `upload` is a short text, which is read at once; all else belongs on a thread for blocking work.
     #[must_use]
     pub fn is_quick(upload: &[u8]) -> bool {
         // Every archive has NUL bytes in its headers.
         upload.len() <= QUICK_LIMIT_BYTES && memchr::memchr(0, upload).is_none()
+    }
+
+    /// Reads an archive of a template of the kind that is `wanted`, if that is known: an Office file is kept whole, any other is
+    /// unpacked.
+    fn read_archive(
+        upload: &Bytes,
+        wanted: Option<TemplateKind>,
+        limits: &ArchiveLimits,
+    ) -> Result<Self, PackageError> {
+        let Opened { mut archive, format, repeated } =
+            office::opened(View::of(upload, limits)?, upload, limits)?;
+        if let Some(format) = format {
+            return Ok(Self::office(format, upload.clone()));
+        }
+        repeated.map_or(Ok(()), Err)?;
+        layout::package(archive::files(&mut archive, upload.len() as u64, limits)?, wanted, limits)
     }
 
     fn office(format: OfficeFormat, content: Bytes) -> Self {
@@ -144,7 +167,7 @@ impl Package {
     }
 }
 
-/// Where a template that is one text lies: pages at `index.html`, for that is the name in every message.
+/// The path of a template that is one text. A page is `index.html`, the name that messages have.
 fn plain_name(kind: TemplateKind) -> &'static str {
     match kind {
         TemplateKind::Latex => "index.tex",
@@ -159,26 +182,25 @@ fn plain_name(kind: TemplateKind) -> &'static str {
 }
 
 /// What an archive may hold.
-struct Limits {
+struct ArchiveLimits {
     entries: u64,
     bytes: u64,
     ratio: u64,
     depth: u64,
     path_bytes: u64,
-    /// The archive is kept already, and was held to the limits of its day.
-    are_kept: bool,
+    /// For an archive that is stored already, and was held to limits when it was uploaded.
+    is_stored: bool,
 }
 
-impl Limits {
-    /// For what was taken once: more entries than any configuration allows are none of ours. How much a file may
-    /// become is not limited, for what is well packed was held to its limits when it came.
+impl ArchiveLimits {
+    /// For a stored archive: as many entries as the widest configuration allows, and files as large as they are.
     const WIDEST: Self = Self {
         entries: 1 << 17,
         bytes: u64::MAX,
         ratio: u64::MAX,
         depth: u64::MAX,
         path_bytes: u64::MAX,
-        are_kept: true,
+        is_stored: true,
     };
 
     fn of(config: &TemplatesConfig) -> Self {
@@ -188,11 +210,7 @@ impl Limits {
             ratio: config.archive_ratio_limit,
             depth: config.archive_depth_limit,
             path_bytes: config.archive_path_limit_bytes,
-            are_kept: false,
+            is_stored: false,
         }
     }
-}
-
-fn fault(sentence: impl Into<String>) -> PackageError {
-    PackageError(sentence.into())
 }

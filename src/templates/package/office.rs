@@ -1,4 +1,4 @@
-//! Which Office file bytes are: an archive by the content type of its main part or by what it says of itself, others by their
+//! Which Office file bytes are: an archive by the content type of its main part or by its file `mimetype`, others by their
 //! streams or their beginning.
 
 use std::io::{Read, Seek};
@@ -6,16 +6,13 @@ use std::io::{Read, Seek};
 use memchr::memmem;
 use zip::ZipArchive;
 
-use super::content::{self, Content};
+use super::content::{self, CONTENT_TYPES, Content, OPEN_DOCUMENT};
 use super::paths::quoted;
 use super::view::{View, open};
-use super::{Limits, PackageError, archive, compound, fault};
+use super::{ArchiveLimits, PackageError, archive, compound, invalid};
 use crate::domain::office_format::OfficeFormat;
 
-/// The part that lists the content types.
-pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
-
-/// The list of the largest workbooks takes some 100 KB.
+/// The list of content types of the largest workbooks takes some 100 KB.
 const CONTENT_TYPES_LIMIT_BYTES: u64 = 1 << 20;
 
 /// The content types of main parts, in lower case: documents, templates, and those with macros.
@@ -36,21 +33,13 @@ const MAIN_PARTS: [(&[u8], OfficeFormat); 14] = [
     (b"ms-powerpoint.slideshow.macroenabled.main+xml", OfficeFormat::Pptx),
 ];
 
-/// Whether a part is XML. All others stay packed, so how well they are packed does not matter: Office draws a white picture
-/// or a plain metafile into a thousandth of its size.
-pub(super) fn is_text(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    matches!(extension.as_deref(), Some("xml" | "rels"))
-}
-
-/// What an `OpenDocument` file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
+/// What the kind of an `OpenDocument` file has behind [`OPEN_DOCUMENT`]; those of templates go on.
 const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
     [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
-pub(super) const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
-/// Where it says so.
+/// The file of the kind.
 const OPEN_DOCUMENT_KIND: &str = "mimetype";
 const OPEN_DOCUMENT_KIND_LIMIT_BYTES: u64 = 100;
-/// Where it lists its parts, and how they are encrypted.
+/// The file that lists its parts, and how they are encrypted.
 const MANIFEST: &str = "META-INF/manifest.xml";
 const MANIFEST_LIMIT_BYTES: u64 = 1 << 20;
 
@@ -71,14 +60,14 @@ pub(super) fn format_of<R: Read + Seek>(
     let known = OPEN_DOCUMENTS.iter().find(|(name, _)| kind.starts_with(name));
     let Some((_, format)) = known else {
         let kind = quoted(&String::from_utf8_lossy(kind));
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the file is an OpenDocument file of the kind {kind}; upload a text (.odt), a spreadsheet (.ods) or a presentation \
              (.odp)"
         )));
     };
     let manifest = part(archive, MANIFEST, MANIFEST_LIMIT_BYTES).unwrap_or_default();
     if memmem::find(&manifest, b"encryption-data").is_some() {
-        return Err(fault("the Office file is protected by a password; save it without one"));
+        return Err(invalid("the Office file is protected by a password; save it without one"));
     }
     Ok(Some(*format))
 }
@@ -96,47 +85,67 @@ fn part<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str, limit_bytes: u6
 ///
 /// # Errors
 /// For what is damaged or protected, or passes a limit.
-pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageError> {
+pub(super) fn format_of_bytes(
+    bytes: &[u8],
+    limits: &ArchiveLimits,
+) -> Result<Option<OfficeFormat>, PackageError> {
     match content::of(bytes) {
         Content::Compound => compound::format(bytes).map(Some),
         Content::Rtf => Ok(Some(OfficeFormat::Rtf)),
         Content::Archive | Content::Text(_) | Content::Empty | Content::Foreign { .. } => {
-            checked(View::of(bytes, limits)?, bytes, limits)
+            Ok(opened(View::of(bytes, limits)?, bytes, limits)?.format)
         }
     }
 }
 
-/// Holds `bytes` to the limits if they are an Office file. What cannot be opened is none.
-pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageError> {
+/// Holds `bytes` to the limits if they are an Office file. An archive that cannot be opened is none.
+pub(super) fn check(bytes: &[u8], limits: &ArchiveLimits) -> Result<(), PackageError> {
     match View::of(bytes, limits) {
-        Ok(view) => checked(view, bytes, limits).map(drop),
+        Ok(view) => opened(view, bytes, limits).map(drop),
         Err(_) => Ok(()),
     }
 }
 
-fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageError> {
-    let repeated = view.repeated.take();
-    let is_office = view.is_office;
-    let mut opened = open(view, is_office)?;
-    let format = format_of(&mut opened)?;
-    if let Some(format) = format {
-        check_start(format, bytes)?;
-        archive::check(&mut opened, (bytes.len() as u64, repeated), limits)?;
-    }
-    Ok(format)
+/// An archive that is opened.
+pub(super) struct Opened<'a> {
+    pub archive: ZipArchive<View<'a>>,
+    /// The format of the Office file that it is, if it is one; that is held to the limits.
+    pub format: Option<OfficeFormat>,
+    /// See [`View::repeated`]; of an Office file it is reported already.
+    pub repeated: Option<PackageError>,
 }
 
-/// Hazard: whoever renders the file looks at its first bytes only, and would take for another what does not begin as its
-/// format does.
+/// Opens the archive `bytes`, which `view` shows.
+///
+/// # Errors
+/// For what is damaged, and for an Office file that is protected or passes a limit.
+pub(super) fn opened<'a>(
+    mut view: View<'a>,
+    bytes: &[u8],
+    limits: &ArchiveLimits,
+) -> Result<Opened<'a>, PackageError> {
+    let mut repeated = view.repeated.take();
+    let is_office = view.is_office;
+    let mut archive = open(view, is_office)?;
+    let format = format_of(&mut archive)?;
+    if let Some(format) = format {
+        check_start(format, bytes)?;
+        archive::check(&mut archive, (bytes.len() as u64, repeated.take()), limits)?;
+    }
+    Ok(Opened { archive, format, repeated })
+}
+
+/// Hazard: the program that renders the file judges it by its first bytes. A file that begins as another format would be checked
+/// here as one thing and rendered as another.
 ///
 /// # Errors
 /// For such a file.
-pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageError> {
+fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageError> {
     if OfficeFormat::of_start(format.kind(), bytes) == Some(format) {
         return Ok(());
     }
     let (what, place) = (format.described(), if format.is_present() { "its" } else { "not its" });
-    Err(fault(format!(
+    Err(invalid(format!(
         "the file is {what}, and an entry 'mimetype' is {place} first one, by which it would be taken for something else; open it \
          in its program and save it anew"
     )))
@@ -145,7 +154,7 @@ pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), Pack
 /// The format whose main part the list of content types names.
 pub(super) fn listed(content_types: &[u8]) -> Option<OfficeFormat> {
     let end = content_types.len().min(usize::try_from(CONTENT_TYPES_LIMIT_BYTES).unwrap_or(usize::MAX));
-    // Without its NUL bytes, text in UTF-16 reads like any other as far as the names of types go.
+    // The names of types are ASCII: without its NUL bytes, a list in UTF-16 reads like any other.
     let list: Vec<u8> =
         content_types[..end].iter().filter(|&&byte| byte != 0).map(u8::to_ascii_lowercase).collect();
     MAIN_PARTS.iter().find(|(name, _)| memmem::find(&list, name).is_some()).map(|&(_, format)| format)

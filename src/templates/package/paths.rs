@@ -1,33 +1,33 @@
-//! Which names of an archive's entries are taken, and what becomes of them.
+//! Which names an archive's entries may have, and the paths that they mean.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::iter;
 
-use super::{Limits, PackageError, fault};
+use super::{ArchiveLimits, PackageError, invalid};
 use crate::domain::letters::spelled;
 
-/// Files that systems put into archives without being asked.
+/// Files that systems add to archives by themselves.
 const JUNK: [&str; 4] = [".ds_store", "thumbs.db", "desktop.ini", "icon\r"];
 
 /// Longest name in a sentence.
 const SHOWN_LIMIT_CHARS: usize = 120;
 
-/// The path that an entry's name means: `/` between segments, without `.` and empty segments. None where nothing
-/// is left, or only what is dropped anyway: how long or how deep that is does not matter.
-pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, PackageError> {
+/// The path that an entry's name means: `/` between segments, without `.` and empty segments. None for what is dropped: no
+/// segment is left, or a system added it; of that neither length nor depth matters.
+pub(super) fn clean(name: &str, limits: &ArchiveLimits) -> Result<Option<String>, PackageError> {
     let shown = quoted(name);
     let slashed = name.replace('\\', "/");
     let drive = matches!(slashed.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if slashed.starts_with('/') || drive {
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the archive's entry {shown} has an absolute path; pack the files by paths inside their folder"
         )));
     }
     let segments: Vec<&str> =
         slashed.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
     if segments.contains(&"..") {
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the archive's entry {shown} leads out of its folder by '..'; pack the files from the folder that \
              holds them all"
         )));
@@ -36,20 +36,20 @@ pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, Packa
         return Ok(None);
     }
     if name.chars().any(char::is_control) {
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the archive's entry {shown} has a control character in its name; rename it"
         )));
     }
     if slashed.len() as u64 > limits.path_bytes {
         let limit = limits.path_bytes;
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the path of the archive's entry {shown} is longer than {limit} bytes \
              (templates.archive_path_limit_bytes); shorten it"
         )));
     }
     if segments.len().saturating_sub(1) as u64 > limits.depth {
         let limit = limits.depth;
-        return Err(fault(format!(
+        return Err(invalid(format!(
             "the archive's entry {shown} lies in more than {limit} folders inside each other \
              (templates.archive_depth_limit); pack it less deep"
         )));
@@ -57,7 +57,7 @@ pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, Packa
     Ok(Some(segments.join("/")))
 }
 
-/// Whether a file is there only because a system keeps its notes in folders.
+/// Whether a system added the file by itself.
 pub(super) fn is_junk(path: &str) -> bool {
     let mut segments = path.split(['/', '\\']).rev().filter(|segment| !segment.is_empty() && *segment != ".");
     let name = segments.next().unwrap_or_default();
@@ -65,12 +65,12 @@ pub(super) fn is_junk(path: &str) -> bool {
     noted || name == "__MACOSX" || segments.any(|segment| segment == "__MACOSX")
 }
 
-/// The names that are taken; one that is a file can be neither a second file nor a folder. Each folder is kept
-/// once, however many paths lead through it.
+/// The names that are in use: one that is a file can be neither a second file nor a folder. Each folder is kept once, however
+/// many paths lead through it: an archive of deep paths costs no more memory than its names.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct TakenNames {
     nodes: Vec<Node>,
-    /// By the folder they lie in, and their spelling in lower case: what two systems would take for one name.
+    /// By folder and name in lower case: names that differ only in capital letters are one name to many systems.
     known: HashMap<(Option<usize>, String), usize>,
 }
 
@@ -80,7 +80,7 @@ struct Node {
     is_file: bool,
 }
 
-impl Taken {
+impl TakenNames {
     /// Takes `path` as a file, and the folders that it lies in.
     pub(super) fn file(&mut self, path: &str) -> Result<(), PackageError> {
         let (folder, name) =
@@ -109,7 +109,7 @@ impl Taken {
         Ok(innermost)
     }
 
-    /// What is there already by that name; nothing where it is put there now.
+    /// The node that has the name already; none where it was added now.
     fn node(&mut self, folder: Option<usize>, name: &str, is_file: bool) -> Option<usize> {
         match self.known.entry((folder, name.to_lowercase())) {
             Entry::Occupied(known) => Some(*known.get()),
@@ -132,9 +132,9 @@ impl Taken {
 pub(super) fn twice(one: &str, other: &str) -> PackageError {
     let (one, other, same) = (quoted(one), quoted(other), one == other);
     if same {
-        return fault(format!("the archive has the entry {one} twice; pack it once"));
+        return invalid(format!("the archive has the entry {one} twice; pack it once"));
     }
-    fault(format!(
+    invalid(format!(
         "the archive's entries {one} and {other} differ only in capital letters, which many systems take for \
          one name; rename one"
     ))
@@ -142,10 +142,10 @@ pub(super) fn twice(one: &str, other: &str) -> PackageError {
 
 fn file_and_folder(file: &str, folder: &str) -> PackageError {
     let (file, folder) = (quoted(file), quoted(folder));
-    fault(format!("the archive has {file} as a file and {folder} as a folder; rename one"))
+    invalid(format!("the archive has {file} as a file and {folder} as a folder; rename one"))
 }
 
-/// A name as sentences show it: shortened, and with what would not print spelled out.
+/// A name as sentences show it: shortened, and with characters that do not print spelled out.
 pub(super) fn quoted(name: &str) -> String {
     let shown: String = name.chars().take(SHOWN_LIMIT_CHARS).map(spelled).collect();
     let more = if name.chars().nth(SHOWN_LIMIT_CHARS).is_some() { "…" } else { "" };
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_folder_is_kept_once_however_many_paths_lead_through_it() {
-        let mut taken = Taken::default();
+        let mut taken = TakenNames::default();
         let deep = "folder/".repeat(32);
         for number in 0..500 {
             taken.file(&format!("{deep}{number}.css")).unwrap();
         }
         assert_eq!(taken.nodes.len(), 32 + 500);
-        let told = taken.file(&format!("{deep}7.CSS")).unwrap_err().0;
-        assert!(told.contains("differ only in capital letters"), "{told}");
+        let error = taken.file(&format!("{deep}7.CSS")).unwrap_err().0;
+        assert!(error.contains("differ only in capital letters"), "{error}");
     }
 }

@@ -1,19 +1,17 @@
-//! An archive as the library that unpacks it is shown it: the bytes of its entries, then a directory and an end
-//! of our own making, in which its search finds at once what it looks for.
+//! An archive as the library that unpacks it sees it: the bytes of its entries, then a directory and an end record that are
+//! written here.
+//!
+//! Hazard: the library's search for a directory can be misled by bytes that look like one. In the view it finds the right one
+//! at once, with each name once.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use memchr::memmem;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
 use super::directory::Directory;
-use super::office::{CONTENT_TYPES, OPEN_DOCUMENT};
-use super::{Limits, PackageError, end, fault};
-
-/// Within so many bytes the first entries of an Office file begin, of which one tells it.
-const OFFICE_ENTRY_WITHIN: usize = 4 << 10;
+use super::{ArchiveLimits, PackageError, content, end_record, invalid};
 
 /// The bytes of an archive.
 #[derive(Debug)]
@@ -21,7 +19,7 @@ pub(super) struct View<'a> {
     body: &'a [u8],
     tail: Vec<u8>,
     at: u64,
-    /// It begins as Office files do.
+    /// Whether it begins as Office files do.
     pub is_office: bool,
     /// See [`Directory::repeated`].
     pub repeated: Option<PackageError>,
@@ -29,19 +27,19 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// A view of `upload`, if it is a whole archive of no more entries than `limits` has.
-    pub fn of(upload: &'a [u8], limits: &Limits) -> Result<Self, PackageError> {
-        let is_office = seems_office(upload);
+    pub fn of(upload: &'a [u8], limits: &ArchiveLimits) -> Result<Self, PackageError> {
+        let is_office = content::seems_office(upload);
         let broken = |why: &str| broken(is_office, why);
-        let end = end::find(upload).map_err(broken)?;
-        // Counted before anything is kept of them.
+        let end = end_record::find(upload).map_err(broken)?;
+        // Before anything is allocated for them.
         if end.entries > limits.entries {
             let (entries, limit) = (end.entries, limits.entries);
-            return Err(fault(format!(
+            return Err(invalid(format!(
                 "the archive has {entries} entries, more than {limit} (templates.archive_entries_limit); leave \
                  out what the template does not need, as sources and node_modules"
             )));
         }
-        let directory = Directory::copy(upload, &end).map_err(|why| broken(&why))?;
+        let directory = Directory::copy(upload, end.directory, end.entries).map_err(|why| broken(&why))?;
         let body = &upload[end.base..end.directory.0];
         Ok(Self {
             body,
@@ -59,22 +57,16 @@ impl<'a> View<'a> {
     }
 }
 
-/// The archive that `reader` shows, which begins as an Office file or does not.
+/// Opens the archive that `reader` shows. Whether it begins as an Office file decides how an error calls it.
 pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArchive<R>, PackageError> {
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     ZipArchive::with_config(config, reader).map_err(|error| broken(is_office, &cause(&error)))
 }
 
-/// What the library says of an error, without the words that our sentences have already.
+/// What the library says of an error, without the words that the sentences here have already.
 pub(super) fn cause(error: &ZipError) -> String {
-    let told = error.to_string();
-    told.strip_prefix("invalid Zip archive: ").unwrap_or(&told).to_owned()
-}
-
-/// Whether an archive, which may be damaged, begins as those of Office do.
-fn seems_office(upload: &[u8]) -> bool {
-    let start = &upload[..upload.len().min(OFFICE_ENTRY_WITHIN)];
-    [CONTENT_TYPES.as_bytes(), OPEN_DOCUMENT].iter().any(|name| memmem::find(start, name).is_some())
+    let said = error.to_string();
+    said.strip_prefix("invalid Zip archive: ").unwrap_or(&said).to_owned()
 }
 
 fn broken(is_office: bool, why: &str) -> PackageError {
@@ -83,10 +75,10 @@ fn broken(is_office: bool, why: &str) -> PackageError {
     } else {
         ("archive", "pack it anew, as zip,")
     };
-    fault(format!("the {what} is damaged or cut off ({why}); {remedy} and upload it again"))
+    invalid(format!("the {what} is damaged or cut off ({why}); {remedy} and upload it again"))
 }
 
-/// The directory, which begins at `start`, and its end: of the large kind, which has room for every number.
+/// The directory, which begins at `start`, and its end record: that of large archives, which has room for every number.
 fn tail(start: u64, mut bytes: Vec<u8>, entries: u64) -> Vec<u8> {
     let size = bytes.len() as u64;
     bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");

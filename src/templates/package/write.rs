@@ -1,4 +1,4 @@
-//! Our own archive of a package: the same bytes for the same files.
+//! The archive of a package, as the store keeps it: the same bytes for the same files.
 
 use std::io::Cursor;
 
@@ -8,25 +8,25 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, PreparedZipFile, System, ZipWriter};
 
 use super::paths::quoted;
-use super::{Package, PackageError, fault};
+use super::{Package, PackageError, invalid};
 
-/// What is compressed already: to do it again costs time and wins nothing.
+/// Extensions of files that are compressed already: doing it again costs time and makes them no smaller.
 const COMPRESSED: [&str; 27] = [
     "png", "jpg", "jpeg", "gif", "webp", "avif", "woff", "woff2", "gz", "br", "zst", "zip", "mp4", "webm",
     "mp3", "ogg", "docx", "docm", "xlsx", "xlsm", "pptx", "pptm", "pdf", "jxl", "odt", "ods", "odp",
 ];
 
-/// A file that would shrink further is stored as it is, so that whoever downloads the archive can upload it
-/// again: far below the ratio at which an archive is taken for a bomb.
+/// A file that would shrink further is stored as it is: the archive can be downloaded, and must not be refused as a bomb when
+/// it is uploaded again.
 const RATIO_LIMIT: u64 = 100;
 
 /// The archive of a package.
 pub(super) fn pack(package: &Package) -> Result<Bytes, PackageError> {
     if !package.files.contains_key(&package.entry) {
         let entry = quoted(&package.entry);
-        return Err(fault(format!("the template has no file {entry}, which is to be its entry")));
+        return Err(invalid(format!("the template has no file {entry}, which is to be its entry")));
     }
-    let failed = |error| fault(format!("the template's archive cannot be written: {error}"));
+    let failed = |error| invalid(format!("the template's archive cannot be written: {error}"));
     written(package).map_err(failed)
 }
 
@@ -51,7 +51,7 @@ fn prepared(path: &str, content: &[u8]) -> ZipResult<PreparedZipFile> {
     if after >= before || before > after.saturating_mul(RATIO_LIMIT) { store() } else { Ok(deflated) }
 }
 
-/// Nothing in them comes from the clock or the machine.
+/// Without anything of the clock or the machine: the same files are the same bytes.
 fn options(method: CompressionMethod) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .compression_method(method)

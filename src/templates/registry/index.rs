@@ -1,8 +1,11 @@
-//! The templates' part of the index.
+//! The templates' part of the index: how it is read, and the batches that change it.
 //!
-//! `template/<account>/<id>` holds a record, `public/<id>` the owner of a template that every account may use,
-//! `unfinished/<time>/<account>/<id>` stands for one that was begun then and is not saved,
-//! `damaged/<account>/<id>` for one of which a rebuild found something lost, until it is saved again or deleted.
+//! | Key | What it holds |
+//! |---|---|
+//! | `template/<account>/<id>` | a record |
+//! | `public/<id>` | the owner of a template that every account may use |
+//! | `unfinished/<time>/<account>/<id>` | nothing: the template was begun then and is not saved |
+//! | `damaged/<account>/<id>` | nothing: a rebuild found something of it lost, and it is not saved again or deleted since |
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ const RECORDS: &str = "template/";
 const PUBLIC: &str = "public/";
 const UNFINISHED: &str = "unfinished/";
 const DAMAGED: &str = "damaged/";
-/// Entries looked at a time when all of them are.
+/// Entries read at a time when all of them are.
 const PAGE: usize = 1_000;
 
 /// Reads the records of templates. Only the registry writes them, and a rebuild while no service runs.
@@ -30,7 +33,7 @@ pub(in crate::templates) struct TemplateIndex {
     index: Arc<dyn Index>,
 }
 
-/// A record in a list, or the id of one that cannot be read.
+/// A record of a list; only the id of one that cannot be read.
 pub(in crate::templates) type Listed = (TemplateId, Option<TemplateRecord>);
 
 /// A template that was begun and not saved.
@@ -48,11 +51,8 @@ impl TemplateIndex {
         Self { index }
     }
 
-    /// The record of a template of `account`.
-    ///
-    /// # Errors
-    /// When the index fails or the record cannot be read.
-    pub(in crate::templates) async fn read(
+    /// The record of a template of `account`. One that cannot be read is an error, as an index that fails.
+    pub async fn read(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -62,11 +62,8 @@ impl TemplateIndex {
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
-    /// The same, and none where the record cannot be read.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn readable(
+    /// The same; none where the record cannot be read.
+    pub async fn readable(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -77,22 +74,12 @@ impl TemplateIndex {
     }
 
     /// Whether there is a record, readable or not.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn has_record(
-        &self,
-        account: AccountId,
-        id: TemplateId,
-    ) -> Result<bool, IndexError> {
+    pub async fn has_record(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
         Ok(self.index.get(&record_key(account, id)).await?.is_some())
     }
 
     /// The record of a template that `account` may use: its own, or a public one.
-    ///
-    /// # Errors
-    /// As for `read`.
-    pub(in crate::templates) async fn usable(
+    pub async fn usable(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -107,10 +94,7 @@ impl TemplateIndex {
     }
 
     /// The newest templates of `account` begun before `before`; at most `limit`.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn newest(
+    pub async fn newest(
         &self,
         account: AccountId,
         before: Option<TemplateId>,
@@ -119,29 +103,19 @@ impl TemplateIndex {
         let before = before.map(|id| record_key(account, id));
         let prefix = format!("{RECORDS}{account}/");
         let page = self.index.scan_back(&prefix, before.as_deref(), limit).await?;
-        // Many records take too long to read for a thread that actors share.
+        // To read many records takes too long for a thread that others share.
         let listed = spawn_blocking(move || page.iter().filter_map(listed).collect());
         listed.await.map_err(|error| IndexError::Failed(error.to_string()))
     }
 
-    /// The entries of what was begun and is not saved, oldest first, behind `after`; at most `limit`.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn unfinished(
-        &self,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<String>, IndexError> {
+    /// The entries of what was begun and is not saved, the oldest first, from behind `after`; at most `limit`.
+    pub async fn unfinished(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>, IndexError> {
         let page = self.index.scan(UNFINISHED, after, limit).await?;
         Ok(page.into_iter().map(|entry| entry.key).collect())
     }
 
-    /// Every template that is saved, as far as its record can be read.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
+    /// Every template that is saved and whose record can be read.
+    pub async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
         let (mut saved, mut after) = (Vec::new(), None::<String>);
         loop {
             let page = self.index.scan(RECORDS, after.as_deref(), PAGE).await?;
@@ -157,22 +131,12 @@ impl TemplateIndex {
     }
 
     /// Whether a rebuild found something of the template lost: nothing of it is swept then.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::templates) async fn is_damaged(
-        &self,
-        account: AccountId,
-        id: TemplateId,
-    ) -> Result<bool, IndexError> {
+    pub async fn is_damaged(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
         Ok(self.index.get(&damaged_key(account, id)).await?.is_some())
     }
 }
 
 /// Removes, in portions, what `index` says of templates beside `kept`.
-///
-/// # Errors
-/// When the index fails.
 pub(in crate::templates) async fn keep_only(
     index: &dyn Index,
     kept: &HashSet<String>,
@@ -190,11 +154,11 @@ pub(in crate::templates) async fn keep_only(
     Ok(())
 }
 
-/// The batch that writes a record and what stands for it.
+/// The batch that writes a record and the entries that belong to it. One that saves the template says that it is whole.
 ///
 /// # Errors
 /// When the record cannot be written as bytes.
-pub fn writing(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
+pub fn put_record(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
     let change =
         WriteBatch::new().put(record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
     let change = if record.is_public() {
@@ -210,12 +174,12 @@ pub fn writing(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
     })
 }
 
-/// The batch that says that something of a template is lost.
-pub(in crate::templates) fn damaging(account: AccountId, id: TemplateId) -> WriteBatch {
+/// The batch that keeps the sweep from the objects of a template of which something is lost.
+pub(in crate::templates) fn mark_damaged(account: AccountId, id: TemplateId) -> WriteBatch {
     WriteBatch::new().put(damaged_key(account, id), [])
 }
 
-/// Whose an object is, and of which template; none for one that is no template's.
+/// The account and the template that an object belongs to; none for an object of a job.
 pub(in crate::templates) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
     match *key {
         StorageKey::TemplateUpload(account, template)
@@ -231,19 +195,19 @@ pub(in crate::templates) fn owner(key: &StorageKey) -> Option<(AccountId, Templa
     }
 }
 
-/// The batch that removes a record and what stands for it.
-pub(in crate::templates) fn removing(record: &TemplateRecord) -> WriteBatch {
+/// The batch that removes a record and the entries that belong to it.
+pub(in crate::templates) fn delete_record(record: &TemplateRecord) -> WriteBatch {
     let change = WriteBatch::new()
         .delete(record_key(record.account, record.id))
         .delete(public_key(record.id))
         .delete(Unfinished::of(record).key());
-    // Parts of a saved template may lie beside one that is not saved, and are not what goes with that.
+    // A rebuild may make a draft of a damaged template: the saved parts beside it stay when the draft is removed.
     if record.unfinished { change } else { change.delete(damaged_key(record.account, record.id)) }
 }
 
-/// The batch that removes a record that cannot be read, and what stands for it. When it was begun nobody knows: the entry
-/// of one that was not saved goes when its time is over.
-pub(in crate::templates) fn dropping(account: AccountId, id: TemplateId) -> WriteBatch {
+/// The batch that removes a record that cannot be read, and the entries that belong to it, but for that of an unfinished
+/// template: its key has a time that only the record knows. The sweep removes it when that time is over.
+pub(in crate::templates) fn delete_unreadable(account: AccountId, id: TemplateId) -> WriteBatch {
     [record_key(account, id), public_key(id), damaged_key(account, id)]
         .into_iter()
         .fold(WriteBatch::new(), WriteBatch::delete)
@@ -254,12 +218,12 @@ impl Unfinished {
         Self { since: record.created_at, account: record.account, template: record.id }
     }
 
-    /// The entry that stands for it.
+    /// The key of its entry.
     pub(in crate::templates) fn key(&self) -> String {
         format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
     }
 
-    /// What an entry stands for.
+    /// The template whose entry has this key.
     pub(in crate::templates) fn parse(key: &str) -> Option<Self> {
         let mut parts = key.strip_prefix(UNFINISHED)?.split('/');
         let since = Timestamp::parse(parts.next()?)?;
@@ -267,7 +231,7 @@ impl Unfinished {
     }
 }
 
-/// One record that cannot be read must not hide the others from their owner.
+/// A record of a list. One that cannot be read is reported and left out: it must not hide the others from their owner.
 fn listed(entry: &Entry) -> Option<Listed> {
     let id = entry.key.rsplit('/').next()?.parse().ok()?;
     let read = record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value);

@@ -1,4 +1,4 @@
-//! A template as it lasts: its record in the index.
+//! The record of a template, as the index keeps it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::storage::{ObjectStore, StorageKey, StoreError, TemplatePart};
 
-/// Everything of a template but what may be large: its files, previews and sample data are objects.
+/// Everything of a template that is small. Its files, previews and sample data are objects of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateRecord {
     /// Which template.
@@ -31,15 +31,15 @@ pub struct TemplateRecord {
     /// The sizes in bytes of the objects that it names.
     #[serde(default)]
     pub sizes: BTreeMap<ObjectId, u64>,
-    /// The size in bytes of what was uploaded and is not unpacked yet.
+    /// The size in bytes of what is uploaded and not unpacked.
     #[serde(default)]
     pub upload_bytes: u64,
-    /// Whether the account's counter has what it counts: what was written before there was one has no part in it.
+    /// Whether it is in the account's counter. What was written by a platen without counters is not.
     #[serde(default)]
     pub counted: bool,
 }
 
-/// What a template counts beside its objects, in bytes: its record, with what may be said in it.
+/// What a template counts beside its objects, in bytes: about the size of its record.
 pub const RECORD_BYTES: u64 = 1_024;
 
 /// The stored files of a template.
@@ -59,7 +59,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// What stays the same as long as the files do.
+    /// An id that stays the same as long as the files do, through every copy of them.
     #[must_use]
     pub fn version(&self) -> ObjectId {
         self.copy_of.unwrap_or(self.object)
@@ -144,8 +144,7 @@ impl TemplateRecord {
         Self::unfinished(account, TemplateId::generate(), None)
     }
 
-    /// One that was begun and is not saved. Its times are those of its ids: what lies in the store tells everything
-    /// of it.
+    /// One that was begun and is not saved. Its times are those of its ids, so that a rebuild finds all of it in the store.
     #[must_use]
     pub fn unfinished(account: AccountId, id: TemplateId, content: Option<Content>) -> Self {
         Self {
@@ -202,10 +201,10 @@ impl TemplateRecord {
         info.chain(content).chain(previews)
     }
 
-    /// Looks up the sizes that it lacks: of objects that were kept before sizes were.
+    /// Looks up the sizes that it lacks: of objects that a platen without sizes kept.
     ///
     /// # Errors
-    /// As the store says it; what is not there has no size.
+    /// When the store fails; an object that is not there has no size.
     pub async fn look_up_sizes(&mut self, store: &dyn ObjectStore) -> Result<(), StoreError> {
         let objects: Vec<_> = self.object_ids().zip(self.objects()).collect();
         for (object, key) in objects {
@@ -218,7 +217,7 @@ impl TemplateRecord {
         Ok(())
     }
 
-    /// The objects that it names, the one that tells of all others first. An upload is not among them.
+    /// The objects that it names, first the info object, from which a rebuild knows all others. An upload is not among them.
     #[must_use]
     pub fn objects(&self) -> Vec<StorageKey> {
         let info = self.info.iter().map(|info| self.key(info.object, TemplatePart::Info));

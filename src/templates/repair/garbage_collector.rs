@@ -223,7 +223,7 @@ mod tests {
         let account = AccountId::generate();
         let begun = TemplateRecord::begun(account);
         let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(2 * 3_600_000)));
-        index.commit(index::writing(&begun).unwrap()).await.unwrap();
+        index.commit(index::put_record(&begun).unwrap()).await.unwrap();
         let upload = |upload| StorageKey::Upload(account, upload);
         let kept = upload(Upload::Content(begun.id));
         let gone = upload(Upload::Content(TemplateId::generate()));

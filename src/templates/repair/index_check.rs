@@ -1,21 +1,22 @@
-//! Whether a service may go by what the index says of templates: it was made whole, and it belongs to the store.
+//! Whether a service may start on this index and this store: the index must be whole, and it must belong to the store.
 //!
-//! What no record names is deleted in time. So an index that was lost and begun anew must never be taken for one
-//! that knows the store: the service would delete every saved template.
+//! Hazard: objects that no record names are swept. A service on an index that was lost and begun anew would delete every
+//! saved template. So an entry of the index says that it has met the store; without one, a service starts only where the
+//! store has no saved templates.
 
 use crate::storage::index::{Index, IndexError, WriteBatch};
 use crate::storage::{Folder, ObjectStore, StoreError};
 
 /// It is there while a rebuild is under way, or was broken off.
 const MARK: &str = "rebuilding/templates";
-/// It is there once the index has met the store: what such an index does not name was never saved, or is gone.
+/// It is there once the index has met the store: what such an index does not name was never saved, or is deleted.
 const KNOWN: &str = "known/templates";
 /// What the records of templates begin with.
 const RECORDS: &str = "template/";
 
 /// Why a service does not start.
 #[derive(Debug, thiserror::Error)]
-pub enum TrustError {
+pub enum IndexCheckError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
@@ -27,41 +28,41 @@ pub enum TrustError {
         "the index holds a part of the templates only: `platen index rebuild` did not end; run it again \
              (after a restore beside a bucket, run it once)"
     )]
-    HalfWay,
+    HalfRebuilt,
     /// The index was begun anew beside a store that is not new.
     #[error(
         "the index is new and knows nothing of the templates saved in the store, which would be swept as nobody's: \
          if there is a backup, restore the index from it (jobs, accounts and tokens are nowhere else); then, with or \
          without one, run `platen index rebuild`, and start again"
     )]
-    Stranger,
+    UnknownTemplates,
 }
 
-/// Lets a service start on `index` and `store`, or does not. What was not known to belong together, and is new as a
-/// whole, is from now on. Objects of jobs, and of templates that are not saved, stop no start.
+/// Checks that a service may start on `index` and `store`. Where both are new, the index belongs to the store from now on.
+/// Objects of jobs, and of templates that are not saved, do not matter.
 ///
 /// # Errors
-/// See [`TrustError`].
-pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), TrustError> {
+/// See [`IndexCheckError`].
+pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), IndexCheckError> {
     if index.get(MARK).await?.is_some() {
-        return Err(TrustError::HalfWay);
+        return Err(IndexCheckError::HalfRebuilt);
     }
     if index.get(KNOWN).await?.is_some() {
         return Ok(());
     }
     if !is_trusted(index).await? && !store.list(Folder::Templates, None, 1).await?.is_empty() {
-        return Err(TrustError::Stranger);
+        return Err(IndexCheckError::UnknownTemplates);
     }
     Ok(index.commit(WriteBatch::new().put(KNOWN, [])).await?)
 }
 
-/// Whether what the index does not name is nobody's. An index without the entry that says so, but with records of
-/// templates, was used by a service that did not write it.
+/// Whether the index knows every saved template of the store. One without the entry that says so, but with records of
+/// templates, was used by a platen that did not write the entry.
 pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, IndexError> {
     if index.get(KNOWN).await?.is_some() {
         return Ok(true);
     }
-    // The records may be those that a rebuild has got to.
+    // With the mark, the records may be no more than a rebuild had got to.
     Ok(index.get(MARK).await?.is_none() && !index.scan(RECORDS, None, 1).await?.is_empty())
 }
 
@@ -70,7 +71,7 @@ pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, 
 /// # Errors
 /// When the index fails.
 pub async fn begin(index: &dyn Index) -> Result<(), IndexError> {
-    // Once there is the mark, records alone say nothing any more.
+    // With the mark, records alone do not say that the index is whole: the entry must say it from now on.
     let change = WriteBatch::new().put(MARK, []);
     index.commit(if is_trusted(index).await? { change.put(KNOWN, []) } else { change }).await
 }

@@ -1,10 +1,12 @@
-//! The templates' part of the index made anew from what lies in the store.
+//! Rebuilds the templates' part of the index from the store.
 //!
-//! A saved template comes back from its newest info object all of whose objects are there, one that is not saved
-//! from its archive, or from its upload. Nothing in the store is changed, and nothing is made less than it was: a
-//! record whose files are there stays, whatever else is lost. What is damaged is named, and its objects are never
-//! swept. While it goes on, a mark in the index says so: a service does not start on half of it, and whoever rebuilds
-//! again gets all of it.
+//! A saved template comes back from its newest info object all of whose objects are there, one that is not saved from its
+//! archive, or from its upload. Nothing in the store is changed, and no template is worse off than before: a record whose
+//! files are there stays, whatever else is lost.
+//!
+//! Hazard: what no record names is swept. So a template of which something is lost gets an entry that keeps the sweep from
+//! all of its objects, until an operator has looked at it. And a mark stands in the index from the first write to the last:
+//! a service does not start on half a rebuild, and another rebuild does all of it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -42,13 +44,13 @@ pub struct Rebuilt {
     pub saved: u64,
     /// Templates that were begun and not saved.
     pub unfinished: u64,
-    /// Templates of which something is lost or cannot be read; some are among the others nevertheless.
+    /// Templates of which something is lost or cannot be read; some are counted among the others as well.
     pub damaged: Vec<Damaged>,
     /// How many templates each account has.
     pub owners: BTreeMap<AccountId, u64>,
 }
 
-/// A template of which something is lost or cannot be read. What there is stays as it is.
+/// A template of which something is lost or cannot be read. What is left of it stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// Whose.
@@ -76,7 +78,7 @@ type Templates = BTreeMap<Owner, Found>;
 struct Verdict {
     record: Option<TemplateRecord>,
     /// Why it is damaged, if it is.
-    fault: Option<String>,
+    damage: Option<String>,
 }
 
 /// A rebuild under way.
@@ -86,7 +88,7 @@ struct Rebuild {
     store: Arc<dyn ObjectStore>,
     /// Whether the index knew all templates that were saved.
     is_trusted: bool,
-    /// Objects that are deleted and only not gone yet.
+    /// Objects in the deletion log: no record names them, and they may still be there.
     gone: HashSet<StorageKey>,
     /// The keys that the index shall have.
     kept: HashSet<String>,
@@ -98,7 +100,7 @@ struct Rebuild {
     stored: BTreeMap<AccountId, u64>,
 }
 
-/// Makes the templates' part of `index` anew from `store`. Nobody else may use them meanwhile.
+/// Rebuilds the templates' part of `index` from `store`. Nothing else may use them meanwhile.
 ///
 /// # Errors
 /// When the index fails, or a folder of the store cannot be read: then it has to be done again.
@@ -123,8 +125,7 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
     Ok(work.rebuilt)
 }
 
-/// The objects of all templates, without those that are deleted and only not gone yet; none of a saved template that
-/// only the index knows.
+/// The objects of all templates, without those in the deletion log; no objects for a saved template that only the index knows.
 async fn find(
     index: &TemplateIndex,
     store: &dyn ObjectStore,
@@ -184,8 +185,8 @@ impl Rebuild {
         let mut damaged = BTreeMap::new();
         let (mut restored, mut used_up) = (BTreeSet::new(), BTreeSet::new());
         for (&owner, found) in templates {
-            let Verdict { record, fault } = self.saved(owner, found).await?;
-            damaged.extend(fault.map(|fault| (owner, fault)));
+            let Verdict { record, damage } = self.saved(owner, found).await?;
+            damaged.extend(damage.map(|damage| (owner, damage)));
             if let Some(record) = record {
                 restored.insert(owner);
                 used_up.extend(record.content.iter().map(|content| (owner.0, content.id)));
@@ -194,13 +195,13 @@ impl Rebuild {
             }
         }
         for (&owner, found) in templates {
-            // What a saved one has as its content is no draft any more.
+            // An update copies the content of a draft, and uses the draft up: what is left of it is no template.
             if restored.contains(&owner) || used_up.contains(&owner) {
                 continue;
             }
-            let Verdict { record, fault } = self.unfinished(owner, found).await?;
-            if let Some(fault) = fault {
-                damaged.entry(owner).or_insert(fault);
+            let Verdict { record, damage } = self.unfinished(owner, found).await?;
+            if let Some(damage) = damage {
+                damaged.entry(owner).or_insert(damage);
             }
             if let Some(record) = record {
                 restored.insert(owner);
@@ -210,60 +211,61 @@ impl Rebuild {
         }
         for (&owner, found) in templates {
             if !restored.contains(&owner) && !damaged.contains_key(&owner) {
-                damaged.extend(self.rest(owner, found).await?.map(|fault| (owner, fault)));
+                damaged.extend(self.remains(owner, found).await?.map(|damage| (owner, damage)));
             }
         }
-        // Behind the records: one that is written says that its template is whole.
+        // After the records, which delete these entries: a batch that writes a record takes its template for whole.
         for ((account, template), cause) in damaged {
-            self.add(index::damaging(account, template)).await?;
+            self.add(index::mark_damaged(account, template)).await?;
             self.rebuilt.damaged.push(Damaged { account, template, cause });
         }
         self.flush().await
     }
 
-    /// What can be made of a template as a saved one; nothing where nothing says that it was saved.
+    /// What can be made of a template as a saved one; nothing where no info object and no record says that it was saved.
     async fn saved(&self, (account, template): Owner, found: &Found) -> Result<Verdict, RebuildError> {
         let known = self.known((account, template)).await?;
         let is_draft = |known: &TemplateRecord| known.unfinished && known.content.is_some();
         if known.as_ref().is_some_and(|known| is_draft(known) && found.has_all_of(known)) {
             return Ok(Verdict::default());
         }
-        // The index, where it still tells, knows which of two states was answered.
+        // Where the index still has a record, it names the state that was acknowledged; another info object may be of a change that
+        // was broken off.
         let known = known.filter(|known| !known.unfinished);
         let named = known.as_ref().and_then(|known| known.info.as_ref()).map(|info| info.object);
         let others = found.infos.iter().filter(|object| Some(**object) != named);
-        let mut fault = None;
+        let mut damage = None;
         for &object in named.iter().chain(others) {
             let key = StorageKey::Template(account, template, object, TemplatePart::Info);
-            let cause = match self.told(&key, found).await {
-                Ok(record) => return Ok(Verdict { record: Some(record), fault }),
+            let cause = match self.described(&key, found).await {
+                Ok(record) => return Ok(Verdict { record: Some(record), damage }),
                 Err(cause) => cause,
             };
             if let Some(known) = known.as_ref().filter(|known| found.has_files_of(known)) {
-                let fault = format!(
+                let damage = format!(
                     "{cause}; its files are there and it is rendered as before: save it again with new previews"
                 );
-                return Ok(Verdict { record: Some(known.clone()), fault: Some(fault) });
+                return Ok(Verdict { record: Some(known.clone()), damage: Some(damage) });
             }
-            fault.get_or_insert(cause);
+            damage.get_or_insert(cause);
         }
         if found.objects.is_empty() && known.is_some() {
-            let fault = "nothing of it is in the store; the index keeps its record: look whether the whole folder of \
+            let damage = "nothing of it is in the store; the index keeps its record: look whether the whole folder of \
                          the objects is there and rebuild again, or delete the template";
-            return Ok(Verdict { record: known, fault: Some(fault.to_owned()) });
+            return Ok(Verdict { record: known, damage: Some(damage.to_owned()) });
         }
-        Ok(Verdict { record: None, fault: fault.map(|cause| unsolved(&cause)) })
+        Ok(Verdict { record: None, damage: damage.map(|cause| unsolved(&cause)) })
     }
 
     /// The record in an info object, if everything that it names is there; what is wrong otherwise.
-    async fn told(&self, key: &StorageKey, found: &Found) -> Result<TemplateRecord, String> {
+    async fn described(&self, key: &StorageKey, found: &Found) -> Result<TemplateRecord, String> {
         if !found.objects.contains(key) {
             return Err(format!("{key} is not there"));
         }
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let object = InfoObject::read(&bytes).map_err(|problem| unreadable(key, cause_of(&problem)))?;
         let mut record = object.record;
-        // It could not know its own size.
+        // The info object was not written yet when it said how large everything is.
         record.sizes.extend(record.info.iter().map(|info| (info.object, bytes.len() as u64)));
         if !is_of(&record, key) {
             return Err(format!("{key} tells of another template"));
@@ -279,7 +281,7 @@ impl Rebuild {
         let known = self.known((account, template)).await?;
         let known = known.filter(|known| known.unfinished && found.has_all_of(known));
         let known = known.and_then(|known| known.content).map(|content| content.object);
-        let mut fault = None;
+        let mut damage = None;
         for &object in known.iter().chain(&found.packages) {
             let key = StorageKey::UnfinishedPackage(account, template, object);
             match self.reopened(&key).await {
@@ -287,13 +289,13 @@ impl Rebuild {
                     let content = Content { id: template, object, entry, kind, copy_of: None };
                     let mut record = TemplateRecord::unfinished(account, template, Some(content));
                     record.sizes.insert(object, bytes);
-                    return Ok(Verdict { record: Some(record), fault: None });
+                    return Ok(Verdict { record: Some(record), damage: None });
                 }
-                Err(cause) => drop(fault.get_or_insert(cause)),
+                Err(cause) => drop(damage.get_or_insert(cause)),
             }
         }
         let record = found.has_upload.then(|| TemplateRecord::unfinished(account, template, None));
-        Ok(Verdict { record, fault: fault.map(|cause| unsolved(&cause)) })
+        Ok(Verdict { record, damage: damage.map(|cause| unsolved(&cause)) })
     }
 
     /// The package that lies there, and its size in bytes.
@@ -302,10 +304,10 @@ impl Rebuild {
         let size = bytes.len() as u64;
         let reopened = spawn_blocking(move || Package::reopen(&bytes)).await;
         let reopened = reopened.map_err(|error| unreadable(key, &error))?;
-        Ok((reopened.map_err(|fault| unreadable(key, &fault))?, size))
+        Ok((reopened.map_err(|error| unreadable(key, &error))?, size))
     }
 
-    /// Makes the counters of what is stored those of the templates that there are.
+    /// Sets each account's counter to what its templates count.
     async fn count(&self) -> Result<(), RebuildError> {
         let index = self.index.as_ref();
         let known = quota::counters(index).await?.into_iter().map(|(account, _)| account);
@@ -317,7 +319,7 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Looks up the sizes that no record tells: of what an earlier version wrote, and of an upload.
+    /// Looks up the sizes that no record has: of what an earlier version wrote, and of an upload.
     async fn measure(&self, record: &mut TemplateRecord) -> Result<(), RebuildError> {
         record.look_up_sizes(self.store.as_ref()).await?;
         if record.unfinished {
@@ -328,18 +330,22 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Why a template of which nothing could be made is damaged. None where the parts that are there are what a
-    /// change left that was broken off: then the index, if it knew everything, does not know the template.
-    async fn rest(&self, (account, template): Owner, found: &Found) -> Result<Option<String>, RebuildError> {
+    /// Why a template of which nothing could be made is damaged. None where its parts are those of a change that was broken
+    /// off: then an index that was whole has no record of the template.
+    async fn remains(
+        &self,
+        (account, template): Owner,
+        found: &Found,
+    ) -> Result<Option<String>, RebuildError> {
         let Some(part) = found.part() else { return Ok(None) };
-        let is_left_over = self.is_trusted
+        let is_broken_off = self.is_trusted
             && !self.templates.has_record(account, template).await?
             && !self.templates.is_damaged(account, template).await?;
-        let fault = || unsolved(&format!("{part} is there, and no info object that tells of it"));
-        Ok((!is_left_over).then(fault))
+        let damage = || unsolved(&format!("{part} is there, and no info object that tells of it"));
+        Ok((!is_broken_off).then(damage))
     }
 
-    /// The record that the index has, where it can be read and what it names is not marked as gone.
+    /// The record that the index has, where it can be read and nothing that it names is in the deletion log.
     async fn known(&self, (account, template): Owner) -> Result<Option<TemplateRecord>, RebuildError> {
         let known = self.templates.readable(account, template).await?;
         let is_gone = |known: &TemplateRecord| known.objects().iter().any(|key| self.gone.contains(key));
@@ -351,7 +357,7 @@ impl Rebuild {
         self.measure(&mut record).await?;
         record.counted = true;
         *self.stored.entry(record.account).or_default() += record.stored_bytes();
-        self.add(index::writing(&record)?).await
+        self.add(index::put_record(&record)?).await
     }
 
     async fn add(&mut self, change: WriteBatch) -> Result<(), RebuildError> {
@@ -370,7 +376,7 @@ impl Rebuild {
     }
 }
 
-/// Whether the info object at `key` tells of its own template, and of itself.
+/// Whether the record of the info object at `key` is of that template, and names that object.
 fn is_of(record: &TemplateRecord, key: &StorageKey) -> bool {
     let own = record.info.as_ref().map(|info| record.key(info.object, TemplatePart::Info));
     !record.unfinished && own.as_ref() == Some(key)

@@ -103,7 +103,7 @@ fn an_office_file_is_kept_whole() {
 }
 
 #[test]
-fn an_office_file_that_is_none_is_told() {
+fn what_is_named_as_an_office_file_and_is_none_is_refused() {
     let cut = docx().split_off(40);
     let sentence = refused(archive(&[("letter.docx", &cut[..])]));
     assert!(

@@ -10,8 +10,8 @@ use proptest::sample::Index;
 use zip::ZipArchive;
 
 use super::super::view::{View, open};
-use super::super::{Limits, archive as unpacking, office};
-use super::raw::{self, deflated, renamed, stored, streamed};
+use super::super::{ArchiveLimits, archive as unpacking, office};
+use super::raw_archive::{self as raw, deflated, renamed, stored, streamed};
 use super::*;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
@@ -46,17 +46,17 @@ impl<R: Seek> Seek for Counting<R> {
 
 /// Unpacks `upload` and tells what was read for it.
 fn work(upload: &[u8]) -> (u64, Result<Files, String>) {
-    let limits = Limits::of(&limits());
+    let limits = ArchiveLimits::of(&limits());
     let view = match View::of(upload, &limits) {
         Ok(view) => view,
-        Err(fault) => return (0, Err(fault.0)),
+        Err(error) => return (0, Err(error.0)),
     };
     let (reader, work) = Counting::new(view);
     let files = open(reader, false).and_then(|mut archive| {
         office::format_of(&mut archive)?;
         unpacking::files(&mut archive, upload.len() as u64, &limits)
     });
-    (work.get(), files.map_err(|fault| fault.0))
+    (work.get(), files.map_err(|error| error.0))
 }
 
 /// Many end records of large archives, each said to reach far, and many others that each let all of them be tried.
@@ -164,7 +164,7 @@ fn whole() -> Vec<Vec<u8>> {
 
 /// What may befall an archive.
 #[derive(Clone, Debug)]
-enum Blow {
+enum Mutation {
     Flip(Index, u8),
     Fill(Index, usize, u8),
     Cut(Index),
@@ -173,21 +173,21 @@ enum Blow {
     Splice(Index, Index, Index, usize),
 }
 
-fn blow() -> impl Strategy<Value = Blow> {
+fn mutation() -> impl Strategy<Value = Mutation> {
     let index = any::<Index>;
     prop_oneof![
-        4 => (index(), 1..=255_u8).prop_map(|(at, bits)| Blow::Flip(at, bits)),
+        4 => (index(), 1..=255_u8).prop_map(|(at, bits)| Mutation::Flip(at, bits)),
         2 => (index(), 1..9_usize, prop_oneof![Just(0), Just(0xff), any::<u8>()])
-            .prop_map(|(at, count, byte)| Blow::Fill(at, count, byte)),
-        1 => index().prop_map(Blow::Cut),
-        1 => (index(), 1..80_usize).prop_map(|(at, count)| Blow::Drop(at, count)),
+            .prop_map(|(at, count, byte)| Mutation::Fill(at, count, byte)),
+        1 => index().prop_map(Mutation::Cut),
+        1 => (index(), 1..80_usize).prop_map(|(at, count)| Mutation::Drop(at, count)),
         3 => (index(), index(), index(), 1..400_usize)
-            .prop_map(|(other, from, to, count)| Blow::Splice(other, from, to, count)),
+            .prop_map(|(other, from, to, count)| Mutation::Splice(other, from, to, count)),
     ]
 }
 
-impl Blow {
-    fn strike(self, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
+impl Mutation {
+    fn apply(self, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
         let length = bytes.len();
         if length == 0 {
             return;
@@ -218,14 +218,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
-    fn no_blow_makes_an_archive_costly(which in any::<Index>(), blows in vec(blow(), 1..6)) {
+    fn no_mutation_makes_an_archive_costly(which in any::<Index>(), mutations in vec(mutation(), 1..6)) {
         let others = whole();
         let mut bytes = which.get(&others).clone();
-        for blow in blows {
-            blow.strike(&mut bytes, &others);
+        for mutation in mutations {
+            mutation.apply(&mut bytes, &others);
         }
         let length = bytes.len() as u64;
-        let view = View::of(&bytes, &Limits::WIDEST);
+        let view = View::of(&bytes, &ArchiveLimits::WIDEST);
         if let Ok(mut view) = view {
             prop_assert!(view.seek(SeekFrom::End(0)).unwrap() <= length + 98, "no more than was there");
         }

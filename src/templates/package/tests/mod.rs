@@ -2,10 +2,10 @@
 
 mod contents;
 mod hostile;
-mod kin;
-mod raw;
+mod office_formats;
+mod raw_archive;
 mod refused;
-mod round;
+mod round_trip;
 mod tolerated;
 
 use std::io::{Cursor, Write as _};
@@ -32,7 +32,7 @@ fn read(upload: impl Into<Bytes>) -> Result<Package, PackageError> {
 fn refused(upload: impl Into<Bytes>) -> String {
     match read(upload) {
         Ok(package) => panic!("it was taken: {:?}", paths(&package)),
-        Err(fault) => fault.0,
+        Err(error) => error.0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a hostile or broken archive is refused for: the sentence names the entry and what to do.
 
-use super::raw::{self, RawEntry, deflated, renamed, stored, with_mode};
+use super::raw_archive::{self as raw, RawEntry, deflated, renamed, stored, with_mode};
 use super::*;
 
 /// The sentence for an archive of these entries and an index.html.
@@ -10,11 +10,11 @@ fn sentence(entries: Vec<RawEntry>) -> String {
 
 fn limited(entries: &[RawEntry], limits: &TemplatesConfig) -> Result<Package, String> {
     let entries = [&[stored("index.html", PAGE)], entries].concat();
-    Package::read(&Bytes::from(raw::write(&entries)), limits).map_err(|fault| fault.0)
+    Package::read(&Bytes::from(raw::write(&entries)), limits).map_err(|error| error.0)
 }
 
 #[test]
-fn names_that_lead_elsewhere() {
+fn names_that_lead_out_of_the_archive_are_refused() {
     let cases: [(&[u8], &str); 18] = [
         (b"../evil.css", "'../evil.css' leads out of its folder by '..'"),
         (b"a/../../evil.css", "'a/../../evil.css' leads out"),
@@ -44,7 +44,7 @@ fn names_that_lead_elsewhere() {
 }
 
 #[test]
-fn entries_that_are_no_files() {
+fn entries_that_are_no_files_are_refused() {
     let types = [
         (0o120_777, "is a symbolic link; pack the file itself"),
         (0o010_644, "is a pipe"),
@@ -59,7 +59,7 @@ fn entries_that_are_no_files() {
 }
 
 #[test]
-fn names_that_are_taken() {
+fn names_that_are_used_twice_are_refused() {
     let pair = |one: &str, other: &str| sentence(vec![stored(one, b"1"), stored(other, b"2")]);
     assert!(pair("a.css", "a.css").contains("the entry 'a.css' twice; pack it once"), "{}", pair("a", "a"));
     assert!(pair("a/b.css", "a\\b.css").contains("the entry 'a/b.css' twice"));
@@ -90,7 +90,7 @@ fn names_that_are_taken() {
 }
 
 #[test]
-fn entries_that_cannot_be_read_without_more() {
+fn encrypted_and_oddly_compressed_entries_are_refused() {
     let locked = RawEntry { flags: 1, ..stored("secret.css", b"x") };
     let told = sentence(vec![locked]);
     assert_eq!(told, "the archive's entry 'secret.css' is encrypted; pack it without a password");
@@ -115,7 +115,7 @@ fn entries_that_cannot_be_read_without_more() {
 }
 
 #[test]
-fn damage() {
+fn damaged_archives_are_refused() {
     let text = "some text that shrinks, some text that shrinks, some text that shrinks".repeat(9);
     let good = deflated("a.css", text.as_bytes());
     let mut flipped = good.packed.clone();
@@ -152,7 +152,7 @@ fn damage() {
 }
 
 #[test]
-fn bombs() {
+fn bombs_are_refused() {
     let small = TemplatesConfig { archive_bytes_limit: 3 << 20, ..limits() };
     let zeros = |name: &str, mib: usize| deflated(name, &vec![0; mib << 20]);
     let told = limited(&[zeros("bomb.bin", 2)], &limits()).unwrap_err();
@@ -182,7 +182,7 @@ fn bombs() {
 }
 
 #[test]
-fn entries_that_share_bytes() {
+fn entries_that_share_bytes_are_refused() {
     let first = deflated("a.css", &[b'a'; 5_000]);
     let start = raw::write(&[stored("index.html", PAGE)]).len() - 22 - 46 - "index.html".len();
     let again = RawEntry {
@@ -204,7 +204,7 @@ fn entries_that_share_bytes() {
 }
 
 #[test]
-fn limits_on_entries_depth_and_paths() {
+fn entries_depth_and_paths_are_limited() {
     let tight = TemplatesConfig {
         archive_entries_limit: 3,
         archive_depth_limit: 2,

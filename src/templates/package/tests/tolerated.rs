@@ -5,7 +5,7 @@ use std::io::{Cursor, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::raw::{self, RawEntry, deflated, renamed, stored, streamed, with_mode};
+use super::raw_archive::{self as raw, RawEntry, deflated, renamed, stored, streamed, with_mode};
 use super::*;
 
 /// The paths that these entries become, beside an index.html.

@@ -1,5 +1,7 @@
-//! Where an archive's directory lies, by its end record: sought here, because a search that tries whatever looks
-//! like a record can be kept busy for days by an archive made for it.
+//! Where an archive's directory lies, by its end record.
+//!
+//! Hazard: a library that tries whatever looks like a record can be kept busy for days by an archive made for that. So the
+//! record is searched here: few candidates are tried, and each takes the same short time whatever it says.
 
 use memchr::memmem;
 
@@ -7,12 +9,12 @@ use super::directory::{HEADER, HEADER_BYTES, number};
 
 /// What the end record says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct End {
-    /// The archive's first byte: what stands before it is no part of it.
+pub(super) struct EndRecord {
+    /// The archive's first byte; what stands before it is no part of the archive.
     pub base: usize,
     /// Where the directory begins, and where it ends at the latest.
     pub directory: (usize, usize),
-    /// How many entries it has; there is room for so many.
+    /// How many entries it has; the directory is long enough for them.
     pub entries: u64,
 }
 
@@ -26,7 +28,7 @@ const LARGE_END_BYTES: usize = 56;
 const LOCATOR: &[u8] = b"PK\x06\x07";
 const LOCATOR_BYTES: usize = 20;
 
-/// A comment, or what somebody appended, may look like an end record; not so often.
+/// A comment, or appended bytes, may look like an end record, but not more often than this.
 const CANDIDATES_LIMIT: usize = 32;
 
 /// The numbers of an end record, by place and width there and in the record of large archives: the disk, that of
@@ -34,26 +36,25 @@ const CANDIDATES_LIMIT: usize = 32;
 const NUMBERS: [[usize; 4]; 6] =
     [[4, 2, 16, 4], [6, 2, 20, 4], [8, 2, 24, 8], [10, 2, 32, 8], [12, 4, 40, 8], [16, 4, 48, 8]];
 
-/// The last end record of `upload` that fits what stands before it. Each look at one takes the same short time,
-/// whatever the record says.
-pub(super) fn find(upload: &[u8]) -> Result<End, &'static str> {
+/// The last end record of `upload` that fits what stands before it; what is wrong with the last one where none does.
+pub(super) fn find(upload: &[u8]) -> Result<EndRecord, &'static str> {
     let skipped = upload.len().saturating_sub(END_BYTES + COMMENT_LIMIT_BYTES);
-    let mut told = "it has no end record";
+    let mut wrong = "it has no end record";
     for (tried, at) in memmem::rfind_iter(&upload[skipped..], END).enumerate() {
         if tried == CANDIDATES_LIMIT {
             return Err("it has many end records, and the last ones fit nothing");
         }
-        match end(upload, skipped + at) {
+        match read(upload, skipped + at) {
             Ok(end) => return Ok(end),
-            // What is wrong with the last one is what the sender wants to know.
-            Err(why) if tried == 0 => told = why,
+            // The others may be bytes of a comment: only the last one helps the sender.
+            Err(why) if tried == 0 => wrong = why,
             Err(_) => {}
         }
     }
-    Err(told)
+    Err(wrong)
 }
 
-fn end(upload: &[u8], at: usize) -> Result<End, &'static str> {
+fn read(upload: &[u8], at: usize) -> Result<EndRecord, &'static str> {
     let (record, behind) = upload[at..].split_at_checked(END_BYTES).ok_or("its end record is cut off")?;
     if number(record, 20, 2) > behind.len() as u64 {
         return Err("its comment is cut off");
@@ -61,8 +62,8 @@ fn end(upload: &[u8], at: usize) -> Result<End, &'static str> {
     let large = large(upload, at);
     let [disk, directory_disk, here, entries, size, start] = NUMBERS.map(|[place, width, in_large, wide]| {
         let value = number(record, place, width);
-        let told_there = value == u64::MAX >> (64 - 8 * width);
-        large.filter(|_| told_there).map_or(value, |begin| number(upload, begin + in_large, wide))
+        let is_in_large = value == u64::MAX >> (64 - 8 * width);
+        large.filter(|_| is_in_large).map_or(value, |begin| number(upload, begin + in_large, wide))
     });
     if disk != 0 || directory_disk != 0 || here != entries {
         return Err("it is a part of one that was split over several disks");
@@ -73,17 +74,17 @@ fn end(upload: &[u8], at: usize) -> Result<End, &'static str> {
     if entries > ((limit - begin) / HEADER_BYTES) as u64 {
         return Err("its directory has no room for the entries it is said to have");
     }
-    // It begins at or behind the place that is told, so this neither fails nor wraps.
+    // The directory begins at or behind the place that the record says, so this neither fails nor wraps.
     let base = usize::try_from(start).map_or(0, |start| begin.saturating_sub(start));
-    Ok(End { base, directory: (begin, limit), entries })
+    Ok(EndRecord { base, directory: (begin, limit), entries })
 }
 
-/// Where the directory begins: so far before its end as it is long, which is right whatever stands before the
-/// archive; else where it is told to.
+/// Where the directory begins: so far before its end as it is long, which is right whatever stands before the archive; else
+/// where the record says.
 fn begin(upload: &[u8], limit: usize, [entries, size, start]: [u64; 3]) -> Option<usize> {
-    let told = usize::try_from(start).ok().filter(|&told| told <= limit)?;
+    let said = usize::try_from(start).ok().filter(|&said| said <= limit)?;
     let long = usize::try_from(size).ok().and_then(|size| limit.checked_sub(size));
-    let places = [long.filter(|&begin| begin >= told), Some(told)];
+    let places = [long.filter(|&begin| begin >= said), Some(said)];
     places.into_iter().flatten().find(|&begin| entries == 0 || upload[begin..limit].starts_with(HEADER))
 }
 
@@ -94,10 +95,10 @@ fn large(upload: &[u8], at: usize) -> Option<usize> {
     if !upload[locator..].starts_with(LOCATOR) {
         return None;
     }
-    let told = usize::try_from(number(upload, locator + 8, 8)).ok()?;
-    // With words before the archive it stands further behind: right before the locator, as all programs write it.
-    [told, last].into_iter().find(|&begin| {
-        let fits = told <= begin && begin <= last && upload[begin..].starts_with(LARGE_END);
+    let said = usize::try_from(number(upload, locator + 8, 8)).ok()?;
+    // With bytes before the archive it stands further behind: right before the locator, as all programs write it.
+    [said, last].into_iter().find(|&begin| {
+        let fits = said <= begin && begin <= last && upload[begin..].starts_with(LARGE_END);
         fits && number(upload, begin + 4, 8) == (locator - begin - 12) as u64
     })
 }

@@ -80,7 +80,7 @@ fn all() -> Vec<(&'static str, TemplateKind, Vec<u8>)> {
 }
 
 #[test]
-fn each_goes_with_the_type_of_its_younger_kin_by_whatever_name_it_comes() {
+fn an_older_format_is_taken_as_the_type_of_its_successor_whatever_its_name() {
     for (extension, kind, file) in all() {
         let package = read(file.clone()).unwrap();
         let name = format!("index.{extension}");
@@ -142,7 +142,7 @@ fn what_has_a_password_or_is_another_programs_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_cut_or_leads_in_circles_ends_and_is_refused() {
+fn a_compound_file_that_is_cut_or_chained_in_circles_is_refused() {
     let whole = compound(&[("1Table", b""), ("WordDocument", &word([0, 0]))], "Workbook");
     for length in (8..whole.len().min(3 * SECTOR)).step_by(7) {
         let _ = read(whole[..length].to_vec());

@@ -13,7 +13,7 @@ use zip::write::SimpleFileOptions;
 use crate::service::{self, Service};
 
 /// The folder, and what is in it.
-pub struct World {
+pub struct PreparedFolder {
     folder: TempDir,
     pub token: String,
     /// Saved.
@@ -32,7 +32,7 @@ pub struct Template {
     pub previews: Value,
 }
 
-/// A copy of the world, gone with its value.
+/// A copy of the folder; it is deleted when it is dropped.
 pub struct Copy {
     folder: TempDir,
 }
@@ -81,7 +81,7 @@ pub fn said(title: &str, template: &Template) -> Value {
     })
 }
 
-impl World {
+impl PreparedFolder {
     /// Everything is made as clients make it.
     pub async fn build() -> Self {
         let folder = tempfile::tempdir().unwrap();

@@ -28,13 +28,13 @@ use serde_json::value::RawValue;
 
 use crate::full_index::FullIndex;
 use crate::objects::place::store_in;
+use crate::prepared_folder::archive;
 use crate::state::Places;
-use crate::world::archive;
 
 /// What a registry answers: done, or the code of the problem.
 pub type Answer<T> = Result<T, Code>;
 
-pub struct House {
+pub struct TestRegistry {
     pub places: Places,
     pub registry: Addr<TemplateRegistry>,
     pub context: Arc<TemplateContext>,
@@ -46,16 +46,16 @@ pub struct House {
     pub quota: Arc<StorageQuota>,
     /// Whether the disk of the index is.
     pub is_full: Arc<AtomicBool>,
-    /// Goes with the house, when it was made for it.
+    /// Goes with the fixture, when it was made for it.
     root: Option<tempfile::TempDir>,
 }
 
-impl House {
+impl TestRegistry {
     pub async fn build(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut house = Self::open(folder.path(), change).await;
-        house.root = Some(folder);
-        house
+        let mut fixture = Self::open(folder.path(), change).await;
+        fixture.root = Some(folder);
+        fixture
     }
 
     /// On a folder that may have been lived in.
@@ -92,7 +92,7 @@ impl House {
         }
     }
 
-    /// Where an object lies, in a house that has a folder of its own.
+    /// Where an object lies, in a fixture that has a folder of its own.
     pub fn file(&self, key: &StorageKey) -> PathBuf {
         self.root.as_ref().unwrap().path().join("data/objects").join(key.to_string())
     }
