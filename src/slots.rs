@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_leaves_a_quarter_and_at_least_one() {
+    fn a_share_leaves_a_quarter_and_at_least_one_slot_free() {
         let shares = [1, 2, 3, 4, 8, 9, 16].map(|slots| AccountShare::new(0).of(slots));
         assert_eq!(shares, [1, 1, 2, 3, 6, 7, 12]);
         assert_eq!([1, 3, 100].map(|slots| AccountShare::new(5).of(slots)), [1, 3, 5]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_holds_fewest_is_served_first_and_who_left_is_passed_over() {
+    async fn the_account_with_the_fewest_slots_is_served_first_and_cancelled_waits_are_skipped() {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(many).await, slots.acquire(many).await);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_aside_takes_no_slot_that_somebody_waits_for() {
+    async fn acquire_idle_takes_no_slot_that_somebody_waits_for() {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(one).await;
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_needs_several_gets_them_at_once_and_is_not_passed_by_who_needs_one() {
+    async fn several_slots_are_acquired_at_once_and_single_requests_do_not_overtake() {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(narrow).await, slots.acquire(narrow).await);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_first_and_gives_up_lets_those_behind_it_pass() {
+    async fn cancelling_the_first_wait_serves_those_behind_it() {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire_many(narrow, 2).await;
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_aside_passes_when_who_was_first_gives_up() {
+    async fn cancelling_the_first_wait_wakes_acquire_idle() {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(narrow).await;
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_for_more_than_its_share_gets_its_share() {
+    async fn a_request_above_the_share_gets_the_share() {
         let slots = AccountSlots::new(4, AccountShare::new(0));
         let wide = slots.acquire_many(AccountId::generate(), 9).now_or_never();
         assert_eq!(wide.map(|slot| slot.count), Some(3));

@@ -13,7 +13,7 @@ use crate::accounts::erasing::{self, Erasing};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::domain::ids::AccountId;
-use crate::jobs::cleanup::account as purge;
+use crate::jobs::cleanup::account;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::journal::Journal;
 use crate::storage::ObjectStore;
@@ -99,7 +99,7 @@ impl Eraser {
     async fn erase(&self, account: AccountId) -> Result<Erased, AppError> {
         let (store, registry) = (self.store.as_ref(), self.registry.as_ref());
         // Jobs first: a preview that runs uses a template.
-        let jobs = purge::erase_jobs(&self.journal, store, registry, account).await?;
+        let jobs = account::delete_jobs(&self.journal, store, registry, account).await?;
         let templates = delete::remove_all(&self.templates, account).await?;
         erasing::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
         Ok(Erased { jobs, templates })

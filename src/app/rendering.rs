@@ -16,7 +16,7 @@ use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
-use crate::pipeline::{Deliveries, Parts, RunLimits};
+use crate::pipeline::{DeliveryLimits, PipelineContext, RunLimits};
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
@@ -50,7 +50,7 @@ pub struct Engines {
     /// The pool of browsers, started.
     pub pool: Addr<BrowserPool>,
     /// What a run works with.
-    pub parts: Arc<Parts>,
+    pub pipeline: Arc<PipelineContext>,
     programs: Programs,
     linter: Linter,
 }
@@ -93,7 +93,7 @@ impl Engines {
         };
         let runners = Runners::start(catalog.engines(), &means);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
-        let deliveries = Deliveries::new(
+        let deliveries = DeliveryLimits::new(
             count(config.outbound.delivery_limit),
             count(config.outbound.delivery_account_limit),
         );
@@ -107,7 +107,7 @@ impl Engines {
             templates: config.templates.clone(),
         };
         let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
-        let parts = Parts {
+        let pipeline = PipelineContext {
             store,
             templates,
             unpacking,
@@ -120,7 +120,7 @@ impl Engines {
             limits,
             metrics,
         };
-        Ok(Self { pool, parts: Arc::new(parts), programs, linter })
+        Ok(Self { pool, pipeline: Arc::new(pipeline), programs, linter })
     }
 }
 

@@ -11,18 +11,18 @@ use crate::config::JobsConfig;
 use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::stored_inputs::StoredInputs;
-use crate::pipeline::Parts;
+use crate::pipeline::PipelineContext;
 use crate::storage::Landing;
 use crate::storage::index::Change;
 
 /// Shared by the registry and all job actors.
-pub struct Deps {
+pub struct JobContext {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Where records last.
     pub journal: Journal,
     /// What a run works with.
-    pub parts: Arc<Parts>,
+    pub pipeline: Arc<PipelineContext>,
     /// Section `[jobs]`.
     pub limits: JobsConfig,
     /// The check at init.
@@ -35,10 +35,10 @@ pub struct Deps {
     pub stored: StoredInputs,
 }
 
-impl Deps {
+impl JobContext {
     /// Where uploads land.
     pub(in crate::jobs) fn landing(&self) -> Landing {
-        self.parts.store.landing()
+        self.pipeline.store.landing()
     }
 
     /// The part of a job's last batch that gives its document back, if it made none.

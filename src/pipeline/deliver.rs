@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use tokio::time::{sleep, timeout};
 
-use super::{Parts, RunInput};
+use super::{PipelineContext, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::outbound::{Body, Refusal, SendError};
@@ -19,17 +19,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// # Errors
 /// `delivery_failed`, with what the other side said last.
 pub(super) async fn deliver(
-    parts: &Parts,
+    context: &PipelineContext,
     (input, file): (&RunInput, FileKind),
     address: &str,
 ) -> Result<(), JobFault> {
-    let limit_s = parts.limits.delivery_timeout_s;
+    let limit_s = context.limits.delivery_timeout_s;
     let mut last = String::new();
     let tries = async {
-        let _turn = parts.deliveries.enter(input.account).await;
+        let _turn = context.deliveries.acquire(input.account).await;
         let mut pause = FIRST_PAUSE;
-        for attempt in 1..=parts.limits.delivery_tries {
-            match parts.outbound.put(address, || body(parts, (input, file))).await {
+        for attempt in 1..=context.limits.delivery_tries {
+            match context.outbound.put(address, || body(context, (input, file))).await {
                 Ok(()) => return Ok(()),
                 Err(SendError::Refused(Refusal::Forbidden(why))) => {
                     return Err(format!("the address is refused: {why}"));
@@ -40,7 +40,7 @@ pub(super) async fn deliver(
                     last = format!("{error}; tried {attempt} time(s)");
                 }
             }
-            if attempt < parts.limits.delivery_tries {
+            if attempt < context.limits.delivery_tries {
                 sleep(pause).await;
                 pause *= 2;
             }
@@ -59,10 +59,10 @@ pub(super) async fn deliver(
     })
 }
 
-async fn body(parts: &Parts, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {
+async fn body(context: &PipelineContext, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {
     let key = StorageKey::JobOutput(input.account, input.job, file);
     let unreadable = |error: StoreError| SendError::Source(error.to_string());
-    let reader = parts.store.open(&key, None).await.map_err(unreadable)?;
+    let reader = context.store.open(&key, None).await.map_err(unreadable)?;
     let chunks = reader.chunks.map(|chunk| chunk.map_err(std::io::Error::other)).boxed();
     Ok(Body { bytes: reader.length, mime: file.mime(), chunks })
 }

@@ -9,19 +9,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::domain::ids::AccountId;
 
 /// Hands out the right to deliver.
-pub struct Deliveries {
+pub struct DeliveryLimits {
     all: Arc<Semaphore>,
     account_limit: usize,
     accounts: Mutex<HashMap<AccountId, Weak<Semaphore>>>,
 }
 
 /// The right to deliver; given back when it is dropped.
-pub struct Delivering {
+pub struct DeliveryPermit {
     _account: OwnedSemaphorePermit,
     _all: OwnedSemaphorePermit,
 }
 
-impl Deliveries {
+impl DeliveryLimits {
     /// At most `limit` at once, and `account_limit` of one account.
     #[must_use]
     pub fn new(limit: usize, account_limit: usize) -> Self {
@@ -29,15 +29,15 @@ impl Deliveries {
     }
 
     /// Waits for a turn; `None` only when the service is being taken apart.
-    pub async fn enter(&self, account: AccountId) -> Option<Delivering> {
-        let turns = self.turns_of(account);
+    pub async fn acquire(&self, account: AccountId) -> Option<DeliveryPermit> {
+        let turns = self.account_permits(account);
         // The account's own first: who waits for it takes no turn from the others.
         let own = turns.acquire_owned().await.ok()?;
         let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-        Some(Delivering { _account: own, _all: all })
+        Some(DeliveryPermit { _account: own, _all: all })
     }
 
-    fn turns_of(&self, account: AccountId) -> Arc<Semaphore> {
+    fn account_permits(&self, account: AccountId) -> Arc<Semaphore> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turns) = accounts.get(&account).and_then(Weak::upgrade) {
             return turns;
@@ -58,10 +58,10 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_account_waits_for_itself_and_not_for_others() {
-        let deliveries = Deliveries::new(3, 2);
+    async fn an_account_waits_for_its_own_deliveries_only() {
+        let deliveries = DeliveryLimits::new(3, 2);
         let (one, other) = (AccountId::generate(), AccountId::generate());
-        let enter = async |account| timeout(Duration::from_secs(1), deliveries.enter(account)).await.ok();
+        let enter = async |account| timeout(Duration::from_secs(1), deliveries.acquire(account)).await.ok();
         let (first, second) = (enter(one).await, enter(one).await);
         assert!(first.is_some() && second.is_some());
         assert!(enter(one).await.is_none(), "the account has two");

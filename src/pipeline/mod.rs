@@ -35,18 +35,18 @@ use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
 use crate::templates::cache::source::{TemplateSource, TemplateUse};
 
-pub use deliveries::Deliveries;
+pub use deliveries::DeliveryLimits;
 
 /// Why, where it is the store's fault.
-const STORE_SILENT: &str = ": its object store does not answer; render it again later";
+const STORE_UNAVAILABLE: &str = ": its object store does not answer; render it again later";
 
 /// What a run works with.
-pub struct Parts {
+pub struct PipelineContext {
     /// Where inputs come from and the document goes.
     pub store: Arc<dyn ObjectStore>,
     /// Where saved templates come from; nowhere, for who has none.
     pub templates: Option<TemplateSource>,
-    /// Uploaded archives unpacked at once: each is held in memory.
+    /// Uploaded archives unpacked at once: each is inline in memory.
     pub unpacking: Arc<Semaphore>,
     /// What can become what, and by whom.
     pub catalog: Arc<Catalog>,
@@ -59,7 +59,7 @@ pub struct Parts {
     /// Where documents are delivered by.
     pub outbound: Outbound,
     /// Who delivers at the moment.
-    pub deliveries: Deliveries,
+    pub deliveries: DeliveryLimits,
     /// The limits of a run.
     pub limits: RunLimits,
     /// Where it is counted.
@@ -101,7 +101,7 @@ pub struct RunInput {
     /// How the page is made.
     pub options: PageOptions,
     /// Inputs that are in memory still.
-    pub held: Held,
+    pub inline: InlineInputs,
     /// Which inputs came with the request, and must be there.
     pub given: InputSet,
     /// The template to use, where it does not come with the job.
@@ -112,7 +112,7 @@ pub struct RunInput {
 
 /// Inputs that came with the request and need not be read from the store.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct InlineInputs {
     /// The data.
     pub data: Option<Bytes>,
     /// The template.
@@ -219,19 +219,23 @@ impl Progress<'_> {
 
 /// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
 /// document is there: what is left to do then takes no tab, only somebody else's time.
-pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDocument)) -> RunEnd {
-    let progress = Progress { present: Cell::new(Step::Fetch), metrics: &parts.metrics.steps };
+pub async fn run(
+    context: &PipelineContext,
+    input: RunInput,
+    published: impl FnOnce(StoredDocument),
+) -> RunEnd {
+    let progress = Progress { present: Cell::new(Step::Fetch), metrics: &context.metrics.steps };
     let mut warnings = Warnings::default();
     // A program that was replaced since may be too old, or new enough.
-    parts.catalog.renew().await;
-    let plan = match make::plan(parts, &input) {
+    context.catalog.renew().await;
+    let plan = match make::plan(context, &input) {
         Ok(plan) => plan,
         Err(fault) => return RunEnd::failed(fault),
     };
-    let limit = Duration::from_secs(parts.limits.run_timeout_s);
-    let steps = steps(parts, (&input, &plan), &progress, &mut warnings);
+    let limit = Duration::from_secs(context.limits.run_timeout_s);
+    let steps = steps(context, (&input, &plan), &progress, &mut warnings);
     let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
-        let (step, limit_s) = (progress.present.get().name(), parts.limits.run_timeout_s);
+        let (step, limit_s) = (progress.present.get().name(), context.limits.run_timeout_s);
         Err(JobFault::new(
             FaultCode::RunTimeout,
             format!(
@@ -247,7 +251,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
     // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
     let delivered = match &input.deliver_to {
         Some(address) => {
-            progress.step(Step::Deliver, deliver::deliver(parts, (&input, document.file), address)).await
+            progress.step(Step::Deliver, deliver::deliver(context, (&input, document.file), address)).await
         }
         None => Ok(()),
     };
@@ -255,14 +259,14 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
 }
 
 async fn steps(
-    parts: &Parts,
+    context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
     progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<StoredDocument, JobFault> {
-    let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
+    let (template, data) = progress.step(Step::Fetch, fetch::fetch(context, input)).await?;
     let content = template.version;
-    let made = make::make(parts, (input, plan), (template, data), (progress, warnings)).await?;
-    let stored = progress.step(Step::Publish, publish::publish(parts, input, made)).await?;
+    let made = make::make(context, (input, plan), (template, data), (progress, warnings)).await?;
+    let stored = progress.step(Step::Publish, publish::publish(context, input, made)).await?;
     Ok(StoredDocument { content, ..stored })
 }

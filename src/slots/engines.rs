@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_is_seen_and_does_not_pay_and_who_works_does() {
+    async fn waits_are_in_the_metrics_and_free_and_work_is_charged() {
         let budget = budget(1, &[]);
         let (engine, second) = (budget.slots_of("tex", 2), Duration::from_secs(1));
         let levels = || (engine.metrics.busy.get(), engine.metrics.waiting.get());
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wait_that_is_given_up_leaves_its_slot_to_others() {
+    async fn a_cancelled_wait_gives_its_slot_back() {
         let budget = budget(1, &[]);
         let (tex, raster) = (budget.slots_of("tex", 0), budget.slots_of("raster", 0));
         let (working, gone) = (raster.acquire(&job(), 1).await, job());

@@ -146,7 +146,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_is_paid_for_but_for_waits() {
+    async fn a_turn_costs_its_time_without_waits() {
         let meter = CostMeter::new(AccountId::generate());
         tokio::time::advance(SECOND).await;
         assert_eq!(meter.cost(), Duration::ZERO, "it has not begun");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_that_is_broken_off_has_cost_what_it_held() {
+    async fn aborted_work_is_charged_for_the_time_it_took() {
         let meter = CostMeter::new(AccountId::generate());
         let held = meter.clone();
         let work = async move {

@@ -3,11 +3,11 @@
 
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::cleanup::expiry as due;
-use crate::jobs::cleanup::expiry::{Due, Retention};
 use crate::jobs::cleanup::sweeper::ExpireJob;
-use crate::jobs::context::Deps;
-use crate::jobs::registry::delete as erase;
+use crate::jobs::context::JobContext;
+use crate::jobs::registry::delete;
+use crate::jobs::store::expiry;
+use crate::jobs::store::expiry::{ExpiryAction, Retention};
 use crate::jobs::store::record::JobRecord;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers::{self, Gone};
@@ -17,7 +17,7 @@ const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
 
 /// What is due for some jobs.
 pub(in crate::jobs) struct Batch<'a> {
-    deps: &'a Deps,
+    context: &'a JobContext,
     retention: Retention,
     now: Timestamp,
     /// The batch.
@@ -34,10 +34,10 @@ pub(in crate::jobs) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// A batch of nothing.
-    pub(in crate::jobs) fn new(deps: &'a Deps, now: Timestamp) -> Self {
+    pub(in crate::jobs) fn new(context: &'a JobContext, now: Timestamp) -> Self {
         Self {
-            deps,
-            retention: Retention::of(&deps.limits),
+            context,
+            retention: Retention::of(&context.limits),
             now,
             change: Change::new(),
             gone: Vec::new(),
@@ -53,14 +53,14 @@ impl<'a> Batch<'a> {
     /// # Errors
     /// When a record cannot be written as bytes.
     pub(in crate::jobs) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
-        let Some((_, account, job)) = due::parse(entry) else {
+        let Some((_, account, job)) = expiry::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");
-            self.turn(Change::new().delete(entry));
+            self.append(Change::new().delete(entry));
             return Ok(());
         };
-        match self.deps.journal.read(account, job).await {
-            Ok(Some(record)) => self.settle(entry, record)?,
-            Ok(None) => self.turn(Change::new().delete(entry)),
+        match self.context.journal.read(account, job).await {
+            Ok(Some(record)) => self.add_record(entry, record)?,
+            Ok(None) => self.append(Change::new().delete(entry)),
             Err(error) => {
                 // One that nobody understands must not keep the others.
                 tracing::error!(job.id = %job, error = %error, "a job is due and cannot be read; it is tried again in a day");
@@ -70,22 +70,22 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, entry: &str, record: JobRecord) -> Result<(), IndexError> {
+    fn add_record(&mut self, entry: &str, record: JobRecord) -> Result<(), IndexError> {
         let (account, job) = (record.account, record.id);
         match self.retention.next(&record) {
             // It was started; its end makes a new entry.
-            None => self.turn(Change::new().delete(entry)),
+            None => self.append(Change::new().delete(entry)),
             // Another configuration wrote the entry.
             Some((at, _)) if at > self.now => self.rename(entry, at, account, job),
-            Some((at, Due::Expire)) => {
+            Some((at, ExpiryAction::Expire)) => {
                 // The end of the job removes the entry that has this name.
                 self.rename(entry, at, account, job);
                 self.expired.push(ExpireJob { account, job });
             }
-            Some((_, Due::DropOutput)) => self.drop_output(entry, record)?,
-            Some((_, Due::DropRecord)) => {
-                let (change, gone) = erase::forgetting(&self.deps.journal, &record, self.deps.landing());
-                self.turn(change.delete(entry));
+            Some((_, ExpiryAction::DeleteOutput)) => self.delete_output(entry, record)?,
+            Some((_, ExpiryAction::DeleteRecord)) => {
+                let (change, gone) = delete::deletion(&self.context.journal, &record, self.context.landing());
+                self.append(change.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;
             }
@@ -93,23 +93,23 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn drop_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
-        let keys = vec![erase::output(&record)];
-        let kept_s = self.deps.limits.output_retention_s;
+    fn delete_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
+        let keys = vec![delete::output(&record)];
+        let kept_s = self.context.limits.output_retention_s;
         record.output = None;
         record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
         let with = leftovers::mark(record.id.0, &keys).delete(entry);
-        self.turn(self.deps.journal.writing(&record, with)?);
+        self.append(self.context.journal.write_batch(&record, with)?);
         self.gone.push((record.id.0, keys));
         self.outputs += 1;
         Ok(())
     }
 
     fn rename(&mut self, entry: &str, at: Timestamp, account: AccountId, job: JobId) {
-        self.turn(Change::new().delete(entry).put(due::key(at, account, job), []));
+        self.append(Change::new().delete(entry).put(expiry::key(at, account, job), []));
     }
 
-    fn turn(&mut self, change: Change) {
+    fn append(&mut self, change: Change) {
         self.change = std::mem::take(&mut self.change).and(change);
     }
 }

@@ -1,6 +1,5 @@
 //! Deletes jobs whose time is over, and those of deleted accounts; started and called by `app`.
 
 pub mod account;
-pub mod expiry;
 mod expiry_batch;
 pub mod sweeper;

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::cleanup::expiry as due;
 use crate::jobs::cleanup::expiry_batch::Batch;
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::registry::{Found, JobRegistry};
 use crate::jobs::run::actor;
+use crate::jobs::store::expiry;
 use crate::jobs::store::idempotency;
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::leftovers::{self, Replay};
@@ -63,22 +63,22 @@ pub enum SweepError {
 
 /// Sweeps.
 pub struct Sweeper {
-    deps: Arc<Deps>,
+    context: Arc<JobContext>,
     registry: Addr<JobRegistry>,
     replay: Replay,
     walk: Walk,
 }
 
 impl Sweeper {
-    /// A sweeper over what `deps` hold.
+    /// A sweeper over what `context` hold.
     #[must_use]
-    pub fn new(deps: Arc<Deps>, registry: Addr<JobRegistry>) -> Self {
-        Self { deps, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
+    pub fn new(context: Arc<JobContext>, registry: Addr<JobRegistry>) -> Self {
+        Self { context, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
     }
 
     /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
     pub async fn run(mut self, stopping: CancellationToken) {
-        let interval = Duration::from_secs(self.deps.limits.sweep_interval_s);
+        let interval = Duration::from_secs(self.context.limits.sweep_interval_s);
         let sweeps = async {
             loop {
                 tokio::time::sleep(interval).await;
@@ -94,25 +94,25 @@ impl Sweeper {
     /// # Errors
     /// See [`SweepError`].
     pub async fn sweep(&mut self) -> Result<Swept, SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let now = self.deps.clock.now();
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let now = self.context.clock.now();
         self.replay.sweep(journal.index(), store).await?;
         idempotency::sweep(journal, now).await?;
         let mut swept = Swept::default();
-        self.sweep_due(now, &mut swept).await?;
+        self.sweep_expired(now, &mut swept).await?;
         swept.orphans = self.sweep_orphans(now).await?;
         Ok(swept)
     }
 
-    async fn sweep_due(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
-        let mut left = usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX);
+    async fn sweep_expired(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+        let mut left = usize::try_from(self.context.limits.sweep_limit).unwrap_or(usize::MAX);
         let mut after: Option<String> = None;
         while left > 0 {
             let limit = PAGE.min(left);
-            let mut page = self.deps.journal.scan_behind(due::PREFIX, after.as_deref(), limit).await?;
-            let is_due = |entry: &Entry| due::parse(&entry.key).is_none_or(|(at, ..)| at <= now);
+            let mut page = self.context.journal.scan_behind(expiry::PREFIX, after.as_deref(), limit).await?;
+            let is_due = |entry: &Entry| expiry::parse(&entry.key).is_none_or(|(at, ..)| at <= now);
             page.truncate(page.iter().take_while(|entry| is_due(entry)).count());
-            self.settle(&page, now, swept).await?;
+            self.expire_page(&page, now, swept).await?;
             if page.len() < limit {
                 return Ok(());
             }
@@ -123,10 +123,10 @@ impl Sweeper {
     }
 
     /// Does what is due for the jobs of these entries.
-    async fn settle(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let alone = journal.alone().await;
-        let mut batch = Batch::new(&self.deps, now);
+    async fn expire_page(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let alone = journal.lock_ended().await;
+        let mut batch = Batch::new(&self.context, now);
         for entry in page {
             batch.add(&entry.key).await?;
         }
@@ -144,8 +144,8 @@ impl Sweeper {
     /// Looks at some of the objects, and deletes those that no job names: a run that was stopped while its
     /// file got its name leaves one.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let limit = usize::try_from(self.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
         let mut orphans = Vec::new();
         for key in self.walk.next(store, limit).await? {
             if self.is_orphan(&key, now).await {
@@ -157,7 +157,7 @@ impl Sweeper {
 
     /// What cannot be known is no orphan.
     async fn is_orphan(&self, key: &StorageKey, now: Timestamp) -> bool {
-        if now.since_ms(key.made_at()) < self.deps.limits.orphan_age_s.saturating_mul(1_000) {
+        if now.since_ms(key.made_at()) < self.context.limits.orphan_age_s.saturating_mul(1_000) {
             return false;
         }
         let (account, job, output) = match *key {
@@ -172,7 +172,7 @@ impl Sweeper {
             | StorageKey::UnfinishedPackage(..)
             | StorageKey::Template(..) => return false,
         };
-        match self.deps.journal.read(account, job).await {
+        match self.context.journal.read(account, job).await {
             Ok(None) => true,
             Ok(Some(record)) => {
                 record.state.is_final() && !(record.output.is_some() && output == Some(record.file()))
@@ -206,9 +206,9 @@ impl Handler<ExpireJob> for JobRegistry {
         let found = self.find(message.account, message.job);
         Box::pin(found.then(|found, registry, _| {
             let expired = async move {
-                let Ok(Found::Live(live)) = found else { return false };
+                let Ok(Found::Active(active)) = found else { return false };
                 // A job whose actor dies of it stands in the journal as it was, and is due again.
-                live.addr.send(actor::Expire).await.unwrap_or(false)
+                active.addr.send(actor::Expire).await.unwrap_or(false)
             };
             expired.into_actor(registry)
         }))

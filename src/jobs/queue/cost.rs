@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_follows_what_jobs_of_its_sort_cost() {
+    fn an_estimate_follows_the_latest_costs_of_its_kind() {
         let of = |target| JobKind { kind: TemplateKind::Html, target };
         let (mut estimates, ms) = (CostEstimates::default(), Duration::from_millis);
         assert_eq!(estimates.of(of(Target::Pdf)), FIRST_COST);

@@ -39,14 +39,14 @@ pub use self::engines::EngineLimits;
 
 /// Why there is no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoPlace {
+pub enum AdmissionError {
     /// The whole queue is full (`jobs.queue_limit`).
     QueueFull,
     /// The account has as many jobs waiting as it may have (`jobs.queue_account_limit`).
     AccountFull,
 }
 
-impl NoPlace {
+impl AdmissionError {
     /// The reason's name in metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -86,7 +86,7 @@ pub struct QueueLimits {
     pub running: usize,
 }
 
-/// A job's turn, from [`FairQueue::next`] to [`FairQueue::ended`].
+/// A job's turn, from [`FairQueue::next_turn`] to [`FairQueue::end_turn`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Whose job.
@@ -153,12 +153,12 @@ impl FairQueue {
     ///
     /// # Errors
     /// When there is none.
-    pub fn admit(&mut self, account: AccountId) -> Result<(), NoPlace> {
+    pub fn admit(&mut self, account: AccountId) -> Result<(), AdmissionError> {
         if self.total >= self.limits.all {
-            return Err(NoPlace::QueueFull);
+            return Err(AdmissionError::QueueFull);
         }
         if self.accounts.get(&account).is_some_and(|jobs| jobs.admitted >= self.limits.account) {
-            return Err(NoPlace::AccountFull);
+            return Err(AdmissionError::AccountFull);
         }
         self.occupy(account);
         Ok(())
@@ -171,7 +171,7 @@ impl FairQueue {
     }
 
     /// Enters a job that was admitted.
-    pub fn enter(&mut self, account: AccountId, job: JobId, kind: JobKind) {
+    pub fn enqueue(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.arrivals += 1;
         let jobs = self.accounts.entry(account).or_default();
         if jobs.waiting.is_empty() {
@@ -184,14 +184,14 @@ impl FairQueue {
 
     /// Enters a job that was acknowledged in an earlier life of the service: it has a place whatever
     /// the limits say.
-    pub fn readmit(&mut self, account: AccountId, job: JobId, kind: JobKind) {
+    pub fn enqueue_resumed(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.occupy(account);
-        self.enter(account, job, kind);
+        self.enqueue(account, job, kind);
     }
 
     /// The next job whose turn it is; its place is free from now on, and it counts as running until its turn is
-    /// [ended](Self::ended).
-    pub fn next(&mut self) -> Option<Turn> {
+    /// [ended](Self::end_turn).
+    pub fn next_turn(&mut self) -> Option<Turn> {
         let (limit, engines) = (self.limits.running, &self.engines);
         let may_run = |account: &AccountId, jobs: &AccountJobs| {
             let first = jobs.waiting.front();
@@ -218,7 +218,7 @@ impl FairQueue {
 
     /// A job that had its turn runs no more, and cost this much; nothing where it never ran.
     #[expect(clippy::needless_pass_by_value, reason = "a turn ends once")]
-    pub fn ended(&mut self, turn: Turn, cost: Option<Duration>) {
+    pub fn end_turn(&mut self, turn: Turn, cost: Option<Duration>) {
         let Turn { account, kind, estimate, began, .. } = turn;
         let cost = cost.map(|cost| cost.max(LEAST_COST));
         self.running = self.running.saturating_sub(1);
@@ -267,7 +267,7 @@ impl FairQueue {
     fn occupy(&mut self, account: AccountId) {
         self.total += 1;
         self.accounts.entry(account).or_default().admitted += 1;
-        self.tell();
+        self.update_gauge();
     }
 
     fn vacate(&mut self, account: AccountId) {
@@ -275,7 +275,7 @@ impl FairQueue {
         if let Some(jobs) = self.accounts.get_mut(&account) {
             jobs.admitted = jobs.admitted.saturating_sub(1);
         }
-        self.tell();
+        self.update_gauge();
     }
 
     /// Forgets accounts that have neither job nor debt. When nobody has a job, nobody has to be fair to anybody.
@@ -288,7 +288,7 @@ impl FairQueue {
         self.accounts.retain(|_, jobs| jobs.admitted > 0 || jobs.running > 0 || jobs.charged > past);
     }
 
-    fn tell(&self) {
+    fn update_gauge(&self) {
         self.level.set(i64::try_from(self.total).unwrap_or(i64::MAX));
     }
 }

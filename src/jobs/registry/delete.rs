@@ -18,7 +18,7 @@ use crate::storage::{Landing, ObjectStore, StorageKey};
 
 /// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
 #[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<Deleted, Problem>")]
+#[rtype(result = "Result<DeleteOutcome, Problem>")]
 pub struct DeleteJob {
     /// Who asks.
     pub account: AccountId,
@@ -28,38 +28,38 @@ pub struct DeleteJob {
 
 /// What became of a job that was to be deleted.
 #[derive(Debug)]
-pub enum Deleted {
+pub enum DeleteOutcome {
     /// It was cancelled, now or a moment ago; or it ended while it was to be cancelled.
     Ended(Box<JobView>),
     /// Nothing of it is left.
-    Erased,
+    Deleted,
 }
 
 impl Handler<DeleteJob> for JobRegistry {
-    type Result = ResponseActFuture<Self, Result<Deleted, Problem>>;
+    type Result = ResponseActFuture<Self, Result<DeleteOutcome, Problem>>;
 
     fn handle(&mut self, message: DeleteJob, _: &mut Self::Context) -> Self::Result {
         let DeleteJob { account, job } = message;
-        let (deps, now) = (self.deps.clone(), self.deps.clock.now());
-        let grace_ms = self.deps.limits.cancel_grace_s.saturating_mul(1_000);
+        let (context, now) = (self.context.clone(), self.context.clock.now());
+        let grace_ms = self.context.limits.cancel_grace_s.saturating_mul(1_000);
         Box::pin(self.find(account, job).then(move |found, registry, _| {
             let deleted = async move {
-                if let Found::Live(live) = found?
+                if let Found::Active(active) = found?
                     // An actor whose job has ended writes nothing more, and is about to go.
-                    && !live.view.borrow().is_done()
+                    && !active.view.borrow().is_done()
                 {
-                    let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())??;
-                    return Ok(Deleted::Ended(Box::new(view)));
+                    let view = active.addr.send(actor::Cancel).await.map_err(|_| actor_lost())??;
+                    return Ok(DeleteOutcome::Ended(Box::new(view)));
                 }
-                let _alone = deps.journal.alone().await;
-                let read = deps.journal.read(account, job).await?;
-                // Somebody else may have erased it a moment ago.
+                let _alone = context.journal.lock_ended().await;
+                let read = context.journal.read(account, job).await?;
+                // Somebody else may have deleted it a moment ago.
                 let record = read.ok_or_else(|| not_found(job))?;
                 if is_just_cancelled(&record, now, grace_ms) {
-                    return Ok(Deleted::Ended(Box::new(record.view())));
+                    return Ok(DeleteOutcome::Ended(Box::new(record.view())));
                 }
-                let erased = erase(&deps.journal, deps.parts.store.as_ref(), &record).await;
-                erased.map(|()| Deleted::Erased).map_err(Problem::from)
+                let deleted = delete(&context.journal, context.pipeline.store.as_ref(), &record).await;
+                deleted.map(|()| DeleteOutcome::Deleted).map_err(Problem::from)
             };
             deleted.into_actor(registry)
         }))
@@ -76,19 +76,19 @@ fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool 
 ///
 /// # Errors
 /// When the index fails: everything is there still.
-async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
-    let (change, gone) = forgetting(journal, record, store.landing());
+async fn delete(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
+    let (change, gone) = deletion(journal, record, store.landing());
     journal.apply(change).await?;
     leftovers::clear(journal.index(), store, &[gone]).await;
     Ok(())
 }
 
 /// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(in crate::jobs) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
+pub(in crate::jobs) fn deletion(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
     let mut keys = inputs::objects(record, landing);
     keys.push(output(record));
     let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
-    (change.and(journal.forgetting(record)), (record.id.0, keys))
+    (change.and(journal.deletion(record)), (record.id.0, keys))
 }
 
 /// The document of a job.

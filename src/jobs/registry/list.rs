@@ -61,7 +61,7 @@ impl Handler<ListJobs> for JobRegistry {
 
     fn handle(&mut self, message: ListJobs, _: &mut Self::Context) -> Self::Result {
         let filtered = message.filter != JobFilter::default();
-        let scan_limit = self.deps.limits.list_scan_limit;
+        let scan_limit = self.context.limits.list_scan_limit;
         self.search(message, Search::new(message.before, message.limit, filtered, scan_limit))
     }
 }
@@ -72,8 +72,8 @@ impl JobRegistry {
         asked: ListJobs,
         mut search: Search<JobId, JobView>,
     ) -> ResponseActFuture<Self, Result<JobPage, Problem>> {
-        let (journal, before, wanted) = (self.deps.journal.clone(), search.before(), search.portion());
-        let read = async move { journal.newest(asked.account, before, wanted).await };
+        let (journal, before, wanted) = (self.context.journal.clone(), search.before(), search.portion());
+        let read = async move { journal.views(asked.account, before, wanted).await };
         Box::pin(read.into_actor(self).then(move |records, registry, _| {
             let page = records.map(|records| {
                 search.take(registry.freshen(records), wanted, |view| asked.filter.shows(view))
@@ -88,8 +88,8 @@ impl JobRegistry {
     /// What memory knows of a job is what its callers were told; its record may be ahead, not yet durable.
     /// The record of a job that is not in memory was the truth when it was read.
     fn freshen(&self, records: Vec<Listed>) -> Vec<Listed> {
-        let known = |(id, record)| match self.live.get(&id) {
-            Some(live) => (id, Some(live.view.borrow().clone())),
+        let known = |(id, record)| match self.active.get(&id) {
+            Some(active) => (id, Some(active.view.borrow().clone())),
             None => (id, record),
         };
         records.into_iter().map(known).collect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::kinds::TemplateKind;
-use crate::pipeline::Parts;
+use crate::pipeline::PipelineContext;
 use crate::problem::{Code, Problem};
 use crate::storage::CountedUpload;
 use crate::templates::package::Package;
@@ -15,7 +15,7 @@ use crate::templates::package::Package;
 /// # Errors
 /// `template_archive_invalid`.
 pub(in crate::jobs) async fn check(
-    parts: &Parts,
+    pipeline: &PipelineContext,
     kind: TemplateKind,
     upload: &mut CountedUpload,
 ) -> Result<(), Problem> {
@@ -23,9 +23,9 @@ pub(in crate::jobs) async fn check(
         return Ok(());
     }
     // Each is held in memory, as those are that jobs unpack. It is never closed, so there is always a permit.
-    let place = Arc::clone(&parts.unpacking).acquire_owned().await.ok();
+    let place = Arc::clone(&pipeline.unpacking).acquire_owned().await.ok();
     let content = upload.content().await?;
-    let limits = parts.limits.templates.clone();
+    let limits = pipeline.limits.templates.clone();
     let checked = tokio::task::spawn_blocking(move || {
         let checked = Package::check_office(&content, &limits);
         // The place is the work's: it goes on when whoever wanted it is gone.

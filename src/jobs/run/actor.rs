@@ -2,7 +2,7 @@
 //!
 //! Writing holds the mailbox (`AtomicResponse`, `ctx.wait`), so two starts, or a start and an upload, are
 //! decided one after the other against what is on disk. What runs is a task of its own: a panic there
-//! is a failed job. When the actor itself dies, its [`Departure`] tells the registry, which makes a new
+//! is a failed job. When the actor itself dies, its [`ActorGuard`] tells the registry, which makes a new
 //! one from the record.
 
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
 use crate::jobs::run::attempt::End;
-use crate::jobs::run::notices::{Departure, Notice, Slot};
+use crate::jobs::run::notices::{ActorGuard, Notice, RunSlot};
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
-use crate::jobs::store::stored_inputs::Counted;
+use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::JobView;
 use crate::outbound::Admitted;
-use crate::pipeline::Held;
+use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
 use crate::storage::index::Change;
 use crate::storage::leftovers;
@@ -32,27 +32,27 @@ use crate::storage::{CountedUpload, StorageKey};
 
 /// The actor of one job.
 pub struct JobActor {
-    pub(in crate::jobs) deps: Arc<Deps>,
+    pub(in crate::jobs) context: Arc<JobContext>,
     pub(in crate::jobs) record: JobRecord,
     view: watch::Sender<JobView>,
-    pub(in crate::jobs) held: Held,
+    pub(in crate::jobs) inline: InlineInputs,
     pub(in crate::jobs) run: Option<AbortOnDropHandle<()>>,
-    pub(in crate::jobs) slot: Option<Slot>,
+    pub(in crate::jobs) slot: Option<RunSlot>,
     pub(in crate::jobs) timer: Option<SpawnHandle>,
     pub(in crate::jobs) parked: bool,
     /// The end that the index has not taken yet: for everybody else the job is as it was.
-    pub(in crate::jobs) unwritten: Option<End>,
-    departure: Departure,
+    pub(in crate::jobs) unwritten_end: Option<End>,
+    guard: ActorGuard,
 }
 
 /// Writes a new job, with its inputs and `change`; started at once when `start`.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
-pub(in crate::jobs) struct Begin {
-    pub held: Held,
+pub(in crate::jobs) struct Create {
+    pub inline: InlineInputs,
     pub change: Change,
     pub start: bool,
-    pub counted: Counted,
+    pub counted: CountedInputs,
     /// The half of its passwords that is an object.
     pub secret: Option<Bytes>,
 }
@@ -72,12 +72,12 @@ pub(in crate::jobs) struct Resume;
 /// The job's turn has come.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(in crate::jobs) struct Assigned(pub Slot);
+pub(in crate::jobs) struct Assigned(pub RunSlot);
 
 /// Makes a staged upload an input of the job.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
-pub(in crate::jobs) struct TakeUpload {
+pub(in crate::jobs) struct CommitUpload {
     pub part: InputPart,
     pub upload: CountedUpload,
 }
@@ -100,65 +100,65 @@ pub(in crate::jobs) struct Park;
 impl JobActor {
     /// An actor for `record`, and the view that follows it.
     pub(in crate::jobs) fn new(
-        deps: Arc<Deps>,
+        context: Arc<JobContext>,
         record: JobRecord,
         view: watch::Sender<JobView>,
-        departure: Departure,
+        guard: ActorGuard,
     ) -> Self {
         Self {
-            deps,
+            context,
             record,
             view,
-            held: Held::default(),
+            inline: InlineInputs::default(),
             run: None,
             slot: None,
             timer: None,
             parked: false,
-            unwritten: None,
-            departure,
+            unwritten_end: None,
+            guard,
         }
     }
 
     /// The record as it will be after a start.
-    fn queued(&self) -> JobRecord {
+    fn started_record(&self) -> JobRecord {
         let mut record = self.record.clone();
         record.state = JobState::Queued;
-        record.started_at = record.started_at.or_else(|| Some(self.deps.clock.now()));
+        record.started_at = record.started_at.or_else(|| Some(self.context.clock.now()));
         record
     }
 
     /// Takes `record` over as the truth and does what its state asks for.
-    pub(in crate::jobs) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
+    pub(in crate::jobs) fn enter_state(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
         self.record = record;
         self.view.send_replace(self.record.view());
         if self.record.state != JobState::Initialized {
-            self.deps.open.leave(self.record.account, self.record.id);
+            self.context.open.leave(self.record.account, self.record.id);
         }
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
-        let limits = &self.deps.limits;
+        let limits = &self.context.limits;
         match self.record.state {
             JobState::Initialized => self.wait_for_start(ctx),
             JobState::Queued => {
                 // From now on: the time in which there was no service is not the caller's fault.
                 let limit = Duration::from_secs(limits.queue_timeout_s);
-                self.timer = Some(ctx.run_later(limit, Self::queue_timed_out));
+                self.timer = Some(ctx.run_later(limit, Self::on_queue_timeout));
             }
             JobState::Running => self.begin_run(ctx),
-            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.leave(),
+            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.clean_up(),
         }
     }
 
     /// An initialized job that nobody asks for leaves memory; it comes back when somebody does.
     fn wait_for_start(&mut self, ctx: &mut Context<Self>) {
-        let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
+        let idle = Duration::from_secs(self.context.limits.initialized_idle_s);
         let timer = ctx.run_later(idle, |actor, ctx| {
             // The registry has one; every other receiver is somebody who waits for the job.
             if actor.view.receiver_count() > 1 {
                 actor.wait_for_start(ctx);
             } else {
-                actor.departure.tell(Notice::Idle);
+                actor.guard.notify(Notice::Idle);
             }
         });
         if let Some(earlier) = self.timer.replace(timer) {
@@ -167,18 +167,20 @@ impl JobActor {
     }
 
     /// The job ended: what ran stops, its inputs go, the registry forgets it.
-    fn leave(&mut self) {
+    fn clean_up(&mut self) {
         self.run = None;
         self.slot = None;
-        self.held = Held::default();
-        self.deps.stored.end(self.record.id);
-        self.unwritten = None;
-        let (deps, gone) =
-            (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
+        self.inline = InlineInputs::default();
+        self.context.stored.remove(self.record.id);
+        self.unwritten_end = None;
+        let (context, gone) = (
+            self.context.clone(),
+            (self.record.id.0, inputs::leftovers(&self.record, self.context.landing())),
+        );
         actix::spawn(async move {
-            leftovers::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
+            leftovers::clear(context.journal.index(), context.pipeline.store.as_ref(), &[gone]).await;
         });
-        self.departure.tell(Notice::Ended);
+        self.guard.notify(Notice::Ended);
     }
 }
 
@@ -192,41 +194,43 @@ impl Actor for JobActor {
     }
 }
 
-impl Handler<Begin> for JobActor {
+impl Handler<Create> for JobActor {
     type Result = AtomicResponse<Self, Result<(), Problem>>;
 
-    fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
-        let mut record = if message.start { self.queued() } else { self.record.clone() };
-        let (deps, held, counted) = (self.deps.clone(), message.held, message.counted);
+    fn handle(&mut self, message: Create, _: &mut Self::Context) -> Self::Result {
+        let mut record = if message.start { self.started_record() } else { self.record.clone() };
+        let (context, inline, counted) = (self.context.clone(), message.inline, message.counted);
         record.stored_bytes = counted.bytes();
-        record.given.data = held.data.is_some();
-        record.given.template = held.template.is_some();
-        let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
-        let mut placed = inputs::place(&mut record, &held, message.change, limit_bytes);
+        record.given.data = inline.data.is_some();
+        record.given.template = inline.template.is_some();
+        let limit_bytes = self.context.limits.journaled_input_limit_bytes;
+        let mut placed = inputs::place(&mut record, &inline, message.change, limit_bytes);
         let secret = message.secret.map(|half| (StorageKey::JobSecret(record.account, record.id), half));
         placed.objects.extend(secret);
         if message.start {
-            self.held = inputs::small(&held, limit_bytes);
+            self.inline = inputs::small(&inline, limit_bytes);
         }
         let written = async move {
             let keys: Vec<_> = placed.objects.iter().map(|(key, _)| *key).collect();
             // The record comes last: what it says is there must be there.
-            let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
+            let objects = placed.objects.into_iter().map(|(key, bytes)| put(&context, key, bytes));
             let stored = futures_util::future::try_join_all(objects).await;
             let committed = match stored {
-                Ok(_) => deps.journal.commit(&record, placed.change).await.map_err(Problem::from),
+                Ok(_) => context.journal.commit(&record, placed.change).await.map_err(Problem::from),
                 Err(problem) => Err(problem),
             };
             if committed.is_err() {
-                inputs::delete(deps.parts.store.as_ref(), &keys).await;
+                inputs::delete(context.pipeline.store.as_ref(), &keys).await;
             }
             committed.map(|()| {
-                deps.stored.begun(record.id, counted);
+                context.stored.insert(record.id, counted);
                 record
             })
         };
         AtomicResponse::new(Box::pin(
-            written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
+            written
+                .into_actor(self)
+                .map(|record, actor, ctx| record.map(|record| actor.enter_state(record, ctx))),
         ))
     }
 }
@@ -239,20 +243,20 @@ impl Handler<Start> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
         }
         if self.is_expired() {
-            let written = self.expiring();
+            let written = self.write_expiry();
             return AtomicResponse::new(Box::pin(written.map(|written, _, _| Ok(written.map(|()| false)?))));
         }
-        let (deps, mut record) = (self.deps.clone(), self.queued());
+        let (context, mut record) = (self.context.clone(), self.started_record());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         let written = async move {
-            let limit_bytes = deps.parts.limits.input_limit_bytes;
-            inputs::take_uploads(&deps, &record, limit_bytes).await?;
-            record.stored_bytes = deps.stored.bytes(record.id);
-            deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(Problem::from)
+            let limit_bytes = context.pipeline.limits.input_limit_bytes;
+            inputs::take_uploads(&context, &record, limit_bytes).await?;
+            record.stored_bytes = context.stored.bytes(record.id);
+            context.journal.commit(&record, Change::new()).await.map(|()| record).map_err(Problem::from)
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
             record.map(|record| {
-                actor.enter(record, ctx);
+                actor.enter_state(record, ctx);
                 true
             })
         })))
@@ -263,7 +267,7 @@ impl Handler<Resume> for JobActor {
     type Result = bool;
 
     fn handle(&mut self, _: Resume, ctx: &mut Self::Context) -> bool {
-        let limit = self.deps.limits.attempt_limit;
+        let limit = self.context.limits.attempt_limit;
         if self.record.state == JobState::Running && self.record.attempts >= limit {
             let sentence =
                 format!("the service went down during this job {limit} times (jobs.attempt_limit)");
@@ -274,11 +278,11 @@ impl Handler<Resume> for JobActor {
             Verdict::Move(state) => {
                 let mut record = self.record.clone();
                 record.state = state;
-                self.enter(record, ctx);
+                self.enter_state(record, ctx);
                 true
             }
             Verdict::Ignore | Verdict::Refuse(_) => {
-                self.enter(self.record.clone(), ctx);
+                self.enter_state(self.record.clone(), ctx);
                 false
             }
         }
@@ -290,15 +294,15 @@ impl Handler<Assigned> for JobActor {
 
     fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
         let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
-        if self.unwritten.is_some() {
+        if self.unwritten_end.is_some() {
             // It waited too long, which is only not written: it must not run.
             return;
         }
         let mut record = self.record.clone();
         record.state = state;
         record.attempts += 1;
-        record.run_at = Some(self.deps.clock.now());
-        let (journal, slot) = (self.deps.journal.clone(), message.0);
+        record.run_at = Some(self.context.clock.now());
+        let (journal, slot) = (self.context.journal.clone(), message.0);
         let written = async move {
             // Unsynced: only a run that took the machine down with it must count an attempt. The mailbox
             // waits for it all the same: written later, it could come behind the job's end.
@@ -309,15 +313,15 @@ impl Handler<Assigned> for JobActor {
         };
         ctx.wait(written.into_actor(self).map(|record, actor, ctx| {
             actor.slot = Some(slot);
-            actor.enter(record, ctx);
+            actor.enter_state(record, ctx);
         }));
     }
 }
 
-impl Handler<TakeUpload> for JobActor {
+impl Handler<CommitUpload> for JobActor {
     type Result = AtomicResponse<Self, Result<(), Problem>>;
 
-    fn handle(&mut self, message: TakeUpload, _: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, message: CommitUpload, _: &mut Self::Context) -> Self::Result {
         if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
         }
@@ -326,10 +330,10 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
-        let (key, deps, job) = (self.deps.landing().of(&key), self.deps.clone(), self.record.id);
+        let (key, context, job) = (self.context.landing().of(&key), self.context.clone(), self.record.id);
         let stored = async move {
             let stored = message.upload.commit(&key).await?;
-            deps.stored.put(job, message.part, stored);
+            context.stored.set(job, message.part, stored);
             Ok(())
         };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
@@ -341,12 +345,12 @@ impl Handler<Cancel> for JobActor {
 
     fn handle(&mut self, _: Cancel, _: &mut Self::Context) -> Self::Result {
         // One that has ended, which is only not written, ends as it did.
-        let end = self.unwritten.clone().unwrap_or_else(|| {
+        let end = self.unwritten_end.clone().unwrap_or_else(|| {
             let mut record = self.record.clone();
             record.fault = Some(JobFault::new(FaultCode::Cancelled, "the job was cancelled"));
             End { record, event: JobEvent::Cancel }
         });
-        let written = self.ending(end);
+        let written = self.write_end(end);
         AtomicResponse::new(Box::pin(
             written.map(|written, actor, _| Ok(written.map(|()| actor.record.view())?)),
         ))
@@ -361,7 +365,7 @@ impl Handler<Expire> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(false)));
         }
         AtomicResponse::new(Box::pin(
-            self.expiring()
+            self.write_expiry()
                 .map(|written, actor, _| written.is_ok() && actor.record.state == JobState::Expired),
         ))
     }
@@ -373,10 +377,10 @@ impl Handler<Park> for JobActor {
     fn handle(&mut self, _: Park, _: &mut Self::Context) -> Self::Result {
         self.parked = true;
         self.run = None;
-        if let Some(end) = self.unwritten.take() {
+        if let Some(end) = self.unwritten_end.take() {
             // The next life runs it again if the index refuses still.
             let job = self.record.id;
-            return AtomicResponse::new(Box::pin(self.ending(end).map(move |written, _, _| {
+            return AtomicResponse::new(Box::pin(self.write_end(end).map(move |written, _, _| {
                 if let Err(error) = written {
                     tracing::warn!(job.id = %job, error = %error, "a job that has ended runs again with the service");
                 }
@@ -389,9 +393,9 @@ impl Handler<Park> for JobActor {
             record.output = None;
             record.attempts = record.attempts.saturating_sub(1);
         }
-        let deps = self.deps.clone();
+        let context = self.context.clone();
         let written = async move {
-            if parked && let Err(error) = deps.journal.commit(&record, Change::new()).await {
+            if parked && let Err(error) = context.journal.commit(&record, Change::new()).await {
                 tracing::warn!(job.id = %record.id, error = %error, "a parked job counts an attempt");
             }
         };
@@ -409,6 +413,6 @@ pub(in crate::jobs) fn upload_closed(view: &JobView) -> Problem {
     Problem::new(Code::UploadClosed, detail)
 }
 
-async fn put(deps: &Deps, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
-    deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
+async fn put(context: &JobContext, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
+    context.pipeline.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
 }

@@ -17,7 +17,7 @@ pub enum Notice {
     /// The job was initialized a while ago and nobody asks for it.
     Idle,
     /// The job's actor is gone.
-    Departed,
+    ActorStopped,
     /// A job gave its slot back.
     SlotFree {
         /// What the run cost; `None` when there was none.
@@ -26,51 +26,55 @@ pub enum Notice {
 }
 
 /// A notice and whom it is about: the job, and the number of its actor or of the slot.
-pub type Telling = (JobId, u64, Notice);
+pub type JobNotice = (JobId, u64, Notice);
 
-/// Tells the registry about one actor; says `Departed` when it is dropped, whatever the reason.
+/// Tells the registry about one actor; says `ActorStopped` when it is dropped, whatever the reason.
 #[derive(Debug)]
-pub struct Departure {
+pub struct ActorGuard {
     job: JobId,
     number: u64,
-    registry: UnboundedSender<Telling>,
+    registry: UnboundedSender<JobNotice>,
 }
 
-impl Departure {
+impl ActorGuard {
     /// For the actor `number` of the service.
     #[must_use]
-    pub fn new(job: JobId, number: u64, registry: UnboundedSender<Telling>) -> Self {
+    pub fn new(job: JobId, number: u64, registry: UnboundedSender<JobNotice>) -> Self {
         Self { job, number, registry }
     }
 
     /// Tells it; a registry that is gone needs to know nothing.
-    pub fn tell(&self, notice: Notice) {
+    pub fn notify(&self, notice: Notice) {
         let _ = self.registry.send((self.job, self.number, notice));
     }
 }
 
-impl Drop for Departure {
+impl Drop for ActorGuard {
     fn drop(&mut self) {
-        self.tell(Notice::Departed);
+        self.notify(Notice::ActorStopped);
     }
 }
 
 /// The right to run, and the meter of the run. When it is dropped it is given back and the meter is read: a run that was
 /// cancelled or panicked leaves no other report, and would cost nothing.
 #[derive(Debug)]
-pub struct Slot {
+pub struct RunSlot {
     account: AccountId,
     job: JobId,
     number: u64,
-    registry: UnboundedSender<Telling>,
+    registry: UnboundedSender<JobNotice>,
     /// There once the job runs. A turn that its job did not take costs nothing, and says nothing of what others cost.
     run: Option<(CostMeter, CostTimer)>,
 }
 
-impl Slot {
+impl RunSlot {
     /// The slot `number` of the service, for this job of the account.
     #[must_use]
-    pub fn new((account, job): (AccountId, JobId), number: u64, registry: UnboundedSender<Telling>) -> Self {
+    pub fn new(
+        (account, job): (AccountId, JobId),
+        number: u64,
+        registry: UnboundedSender<JobNotice>,
+    ) -> Self {
         Self { account, job, number, registry, run: None }
     }
 
@@ -84,7 +88,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         let cost = self.run.as_ref().map(|(meter, _)| meter.cost());
         let _ = self.registry.send((self.job, self.number, Notice::SlotFree { cost }));
@@ -98,9 +102,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_run_costs_what_its_turn_was_held_and_a_turn_that_nobody_took_nothing() {
+    async fn a_run_costs_the_time_its_slot_was_held_and_an_unused_slot_nothing() {
         let (registry, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let slot = || Slot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
+        let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
         let mut cost = || told.try_recv().map(|(_, _, notice)| notice);
         let (gone, mut taken) = (slot(), slot());
         tokio::time::advance(SECOND).await;

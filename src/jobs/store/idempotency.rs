@@ -77,7 +77,7 @@ impl JobRegistry {
         job: &JobRecord,
         idempotency: Option<Idempotency>,
     ) -> Result<Change, IndexError> {
-        let window_ms = self.deps.limits.idempotency_window_s.saturating_mul(1_000);
+        let window_ms = self.context.limits.idempotency_window_s.saturating_mul(1_000);
         let expires_at = job.created_at.plus_ms(window_ms);
         idempotency.map_or_else(|| Ok(Change::new()), |it| entries(job.account, job.id, it, expires_at))
     }
@@ -130,7 +130,7 @@ impl JobRegistry {
         account: AccountId,
         idempotency: Idempotency,
     ) -> ResponseActFuture<Self, Result<Option<watch::Receiver<JobView>>, Problem>> {
-        let (journal, now) = (self.deps.journal.clone(), self.deps.clock.now());
+        let (journal, now) = (self.context.journal.clone(), self.context.clock.now());
         let earlier = async move { find(&journal, account, &idempotency.key, now).await };
         Box::pin(earlier.into_actor(self).then(move |earlier, registry, _| match earlier {
             Ok(None) => Box::pin(fut::ready(Ok(None))) as ResponseActFuture<_, _>,
@@ -161,7 +161,7 @@ impl JobRegistry {
     }
 
     fn mismatch(&self) -> Problem {
-        let window_s = self.deps.limits.idempotency_window_s;
+        let window_s = self.context.limits.idempotency_window_s;
         let detail = format!(
             "The Idempotency-Key came with another request in the last {window_s} s (jobs.idempotency_window_s); \
              send the same endpoint and body with it, or a new key for a new job."

@@ -4,12 +4,12 @@
 use bytes::Bytes;
 
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
-use crate::jobs::registry::delete as erase;
+use crate::jobs::registry::delete;
 use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
-use crate::pipeline::Held;
+use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
 use crate::storage::{Landing, ObjectStore, StorageKey, StoreError, landing};
@@ -25,16 +25,16 @@ pub(in crate::jobs) struct Placed {
     pub objects: Vec<(StorageKey, Bytes)>,
 }
 
-/// Finds a place for every input that is `held`, and says in `record` which are in the journal.
+/// Finds a place for every input that is `inline`, and says in `record` which are in the journal.
 pub(in crate::jobs) fn place(
     record: &mut JobRecord,
-    held: &Held,
+    inline: &InlineInputs,
     change: Change,
     limit_bytes: u64,
 ) -> Placed {
     let mut placed = Placed { change, objects: Vec::new() };
     for part in PARTS {
-        let Some(bytes) = held_part(held, part) else { continue };
+        let Some(bytes) = inline_part(inline, part) else { continue };
         if bytes.len() as u64 <= limit_bytes {
             match part {
                 InputPart::Data => record.journaled.data = true,
@@ -48,11 +48,14 @@ pub(in crate::jobs) fn place(
     placed
 }
 
-/// The part of `held` that may stay in memory until the job ends, as copies: a slice would hold the
+/// The part of `inline` that may stay in memory until the job ends, as copies: a slice would hold the
 /// whole body that it came in.
-pub(in crate::jobs) fn small(held: &Held, limit_bytes: u64) -> Held {
+pub(in crate::jobs) fn small(inline: &InlineInputs, limit_bytes: u64) -> InlineInputs {
     let copy = |bytes: &Bytes| (bytes.len() as u64 <= limit_bytes).then(|| Bytes::copy_from_slice(bytes));
-    Held { data: held.data.as_ref().and_then(copy), template: held.template.as_ref().and_then(copy) }
+    InlineInputs {
+        data: inline.data.as_ref().and_then(copy),
+        template: inline.template.as_ref().and_then(copy),
+    }
 }
 
 /// Deletes objects of a job; what cannot be deleted stays for the sweep.
@@ -64,22 +67,22 @@ pub(in crate::jobs) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]
     }
 }
 
-/// The inputs that are in the journal, unless they are `held` still.
+/// The inputs that are in the journal, unless they are `inline` still.
 ///
 /// # Errors
 /// When the index fails.
 pub(in crate::jobs) async fn load(
     journal: &Journal,
     record: &JobRecord,
-    mut held: Held,
-) -> Result<Held, IndexError> {
-    if record.journaled.data && held.data.is_none() {
-        held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
+    mut inline: InlineInputs,
+) -> Result<InlineInputs, IndexError> {
+    if record.journaled.data && inline.data.is_none() {
+        inline.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
     }
-    if record.journaled.template && held.template.is_none() {
-        held.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
+    if record.journaled.template && inline.template.is_none() {
+        inline.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
     }
-    Ok(held)
+    Ok(inline)
 }
 
 /// The part of a job's last batch that removes its inputs from the journal.
@@ -92,7 +95,7 @@ pub(in crate::jobs) fn removal(record: &JobRecord) -> Change {
 pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
     let mut keys = objects(record, landing);
     if record.output.is_none() {
-        keys.push(erase::output(record));
+        keys.push(delete::output(record));
     }
     keys
 }
@@ -132,28 +135,28 @@ pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item 
 /// # Errors
 /// `payload_too_large`, `storage_exceeded`, and what the store says.
 pub(in crate::jobs) async fn take_uploads(
-    deps: &Deps,
+    context: &JobContext,
     record: &JobRecord,
     limit_bytes: u64,
 ) -> Result<(), Problem> {
-    let taken = uploaded_parts(record).map(|part| take_upload(deps, record, part, limit_bytes));
+    let taken = uploaded_parts(record).map(|part| take_upload(context, record, part, limit_bytes));
     futures_util::future::try_join_all(taken).await.map(drop)
 }
 
 async fn take_upload(
-    deps: &Deps,
+    context: &JobContext,
     record: &JobRecord,
     part: InputPart,
     limit_bytes: u64,
 ) -> Result<(), Problem> {
-    let (store, key) = (deps.parts.store.as_ref(), object(record.account, record.id, part));
+    let (store, key) = (context.pipeline.store.as_ref(), object(record.account, record.id, part));
     let taken = landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
         StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
     });
     let Some(bytes) = taken? else { return Ok(()) };
     // The store took it itself, so nobody counted it until now.
-    let counted = deps.stored.taken(record, part, bytes);
+    let counted = context.stored.count_upload(record, part, bytes);
     if counted.is_err() {
         delete(store, &[key]).await;
     }
@@ -177,10 +180,10 @@ pub(in crate::jobs) fn object(account: AccountId, job: JobId, part: InputPart) -
     }
 }
 
-fn held_part(held: &Held, part: InputPart) -> Option<&Bytes> {
+fn inline_part(inline: &InlineInputs, part: InputPart) -> Option<&Bytes> {
     match part {
-        InputPart::Data => held.data.as_ref(),
-        InputPart::Template => held.template.as_ref(),
+        InputPart::Data => inline.data.as_ref(),
+        InputPart::Template => inline.template.as_ref(),
     }
 }
 

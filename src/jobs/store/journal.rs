@@ -14,9 +14,9 @@ use crate::accounts::open;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
-use crate::jobs::cleanup::expiry as due;
-use crate::jobs::cleanup::expiry::Retention;
 use crate::jobs::registry::list::Listed;
+use crate::jobs::store::expiry;
+use crate::jobs::store::expiry::Retention;
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
 use crate::storage::index::{Change, Entry, Index, IndexError};
@@ -49,16 +49,16 @@ impl Journal {
     }
 
     /// Jobs that have ended have no actor: who changes or removes a record of one does it alone.
-    pub(in crate::jobs) async fn alone(&self) -> MutexGuard<'_, ()> {
+    pub(in crate::jobs) async fn lock_ended(&self) -> MutexGuard<'_, ()> {
         self.ended.lock().await
     }
 
     /// The batch that removes the record of a job that has ended, and what stands for it.
-    pub(in crate::jobs) fn forgetting(&self, record: &JobRecord) -> Change {
+    pub(in crate::jobs) fn deletion(&self, record: &JobRecord) -> Change {
         let (account, job) = (record.account, record.id);
         let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
         match self.retention.next(record) {
-            Some((at, _)) => change.delete(due::key(at, account, job)),
+            Some((at, _)) => change.delete(expiry::key(at, account, job)),
             None => change,
         }
     }
@@ -76,7 +76,7 @@ impl Journal {
     /// # Errors
     /// When the index fails: nothing is written then.
     pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
-        self.index.commit(self.writing(record, with)?).await
+        self.index.commit(self.write_batch(record, with)?).await
     }
 
     /// Writes the record of a job that was queued, and nothing of what stands for it already, without waiting for the disk: a crash may
@@ -140,7 +140,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails.
-    pub(in crate::jobs) async fn newest(
+    pub(in crate::jobs) async fn views(
         &self,
         account: AccountId,
         before: Option<JobId>,
@@ -218,20 +218,24 @@ impl Journal {
     ///
     /// # Errors
     /// When the record cannot be written as bytes.
-    pub(in crate::jobs) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    pub(in crate::jobs) fn write_batch(
+        &self,
+        record: &JobRecord,
+        with: Change,
+    ) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state == JobState::Initialized {
             change = change.put(open::mark(account, job), []);
         } else {
-            change = change.delete(due::key(self.retention.expires_at(record), account, job));
+            change = change.delete(expiry::key(self.retention.expires_at(record), account, job));
         }
         // From these three it may come; what runs, was queued.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
             change = change.delete(open::mark(account, job));
         }
         if let Some((at, _)) = self.retention.next(record) {
-            change = change.put(due::key(at, account, job), []);
+            change = change.put(expiry::key(at, account, job), []);
         }
         Ok(match record.state {
             JobState::Initialized => change,
@@ -246,7 +250,7 @@ impl Journal {
 }
 
 /// The batch that removes a record that cannot be read, with what only it told of.
-pub(in crate::jobs) fn dropping(account: AccountId, job: JobId) -> Change {
+pub(in crate::jobs) fn unreadable_deletion(account: AccountId, job: JobId) -> Change {
     let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
     inputs::keys(job).into_iter().fold(change, Change::delete)
 }

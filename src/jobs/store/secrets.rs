@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_password_has_no_halves() {
+    fn without_secrets_there_are_no_halves() {
         assert_eq!(split(&Secrets::default()).unwrap(), (Secret::None, None));
         assert_eq!(
             (Secret::None.erased(), Secret::Half(String::new()).erased()),

@@ -11,11 +11,11 @@ use futures_util::StreamExt as _;
 
 use crate::accounts::open;
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
-use crate::pipeline::Held;
+use crate::pipeline::InlineInputs;
 use crate::problem::Problem;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::{Landing, ObjectStore, StorageQuota, StoreError, StoredBytes};
@@ -26,17 +26,17 @@ const LOOKED_FOR_AT_ONCE: usize = 32;
 /// The inputs of jobs that have not ended, as they count.
 pub struct StoredInputs {
     quota: Arc<StorageQuota>,
-    jobs: Mutex<HashMap<JobId, Counted>>,
+    jobs: Mutex<HashMap<JobId, CountedInputs>>,
 }
 
 /// The inputs of one job.
 #[derive(Debug, Default)]
-pub(in crate::jobs) struct Counted {
+pub(in crate::jobs) struct CountedInputs {
     data: Option<StoredBytes>,
     template: Option<StoredBytes>,
 }
 
-impl Counted {
+impl CountedInputs {
     /// How many bytes they count.
     pub(in crate::jobs) fn bytes(&self) -> u64 {
         [&self.data, &self.template].into_iter().flatten().map(StoredBytes::bytes).sum()
@@ -61,16 +61,25 @@ impl StoredInputs {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub(in crate::jobs) fn given(&self, account: AccountId, held: &Held) -> Result<Counted, Problem> {
+    pub(in crate::jobs) fn count_inline(
+        &self,
+        account: AccountId,
+        inline: &InlineInputs,
+    ) -> Result<CountedInputs, Problem> {
         let count = |bytes: &Option<bytes::Bytes>| {
             let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
             length.map(|length| self.grown(account, length)).transpose()
         };
-        Ok(Counted { data: count(&held.data)?, template: count(&held.template)? })
+        Ok(CountedInputs { data: count(&inline.data)?, template: count(&inline.template)? })
     }
 
     /// An upload that is about to come, in the place of one that may be there.
-    pub(in crate::jobs) fn upload(&self, account: AccountId, job: JobId, part: InputPart) -> StoredBytes {
+    pub(in crate::jobs) fn begin_upload(
+        &self,
+        account: AccountId,
+        job: JobId,
+        part: InputPart,
+    ) -> StoredBytes {
         let replaced =
             self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
@@ -80,26 +89,26 @@ impl StoredInputs {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub(in crate::jobs) fn taken(
+    pub(in crate::jobs) fn count_upload(
         &self,
         record: &JobRecord,
         part: InputPart,
         bytes: u64,
     ) -> Result<(), Problem> {
-        let mut stored = self.upload(record.account, record.id, part);
+        let mut stored = self.begin_upload(record.account, record.id, part);
         stored.grow(bytes)?;
-        self.put(record.id, part, stored);
+        self.set(record.id, part, stored);
         Ok(())
     }
 
     /// An input is there; one that it replaces counts no more.
-    pub(in crate::jobs) fn put(&self, job: JobId, part: InputPart, stored: StoredBytes) {
+    pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StoredBytes) {
         let former = self.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }
 
     /// The inputs of a new job are there.
-    pub(in crate::jobs) fn begun(&self, job: JobId, counted: Counted) {
+    pub(in crate::jobs) fn insert(&self, job: JobId, counted: CountedInputs) {
         if counted.data.is_some() || counted.template.is_some() {
             self.lock().insert(job, counted);
         }
@@ -107,11 +116,11 @@ impl StoredInputs {
 
     /// How many bytes the job's inputs count.
     pub(in crate::jobs) fn bytes(&self, job: JobId) -> u64 {
-        self.lock().get(&job).map_or(0, Counted::bytes)
+        self.lock().get(&job).map_or(0, CountedInputs::bytes)
     }
 
     /// The job has ended, and its inputs go.
-    pub(in crate::jobs) fn end(&self, job: JobId) {
+    pub(in crate::jobs) fn remove(&self, job: JobId) {
         let counted = self.lock().remove(&job);
         drop(counted);
     }
@@ -123,13 +132,13 @@ impl StoredInputs {
     }
 
     /// What is known to be there counts, whatever the limit says.
-    fn found(&self, record: &JobRecord, part: InputPart, bytes: u64) {
+    fn restore_part(&self, record: &JobRecord, part: InputPart, bytes: u64) {
         let mut stored = self.quota.begin(record.account);
         stored.found(bytes);
-        self.put(record.id, part, stored);
+        self.set(record.id, part, stored);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Counted>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, CountedInputs>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -139,22 +148,22 @@ impl StoredInputs {
 ///
 /// # Errors
 /// When the index fails.
-pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexError> {
+pub async fn restore(context: &JobContext, unfinished: &[JobRecord]) -> Result<(), IndexError> {
     for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
-        deps.stored.found(record, InputPart::Template, record.stored_bytes);
+        context.stored.restore_part(record, InputPart::Template, record.stored_bytes);
     }
-    let mut looked = futures_util::stream::iter(deps.open.all())
+    let mut looked = futures_util::stream::iter(context.open.all())
         .map(|(account, job)| async move {
-            match deps.journal.read(account, job).await {
-                Ok(Some(record)) => restore_open(deps, &record).await,
+            match context.journal.read(account, job).await {
+                Ok(Some(record)) => restore_open(context, &record).await,
                 Ok(None) => {
-                    deps.open.leave(account, job);
-                    forget_mark(deps, account, job).await;
+                    context.open.leave(account, job);
+                    forget_mark(context, account, job).await;
                 }
                 // One that nobody understands must not keep the service from starting, nor a place that nobody can
                 // give back: it can be neither started nor cancelled. Its mark stays for a version that reads it.
                 Err(error) => {
-                    deps.open.leave(account, job);
+                    context.open.leave(account, job);
                     tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
                 }
             }
@@ -165,26 +174,26 @@ pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexE
 }
 
 /// A mark without a job stands for nothing; one that stays is looked at again at the next start.
-async fn forget_mark(deps: &Deps, account: AccountId, job: JobId) {
+async fn forget_mark(context: &JobContext, account: AccountId, job: JobId) {
     let change = Change::new().delete(open::mark(account, job));
-    if let Err(error) = deps.journal.change_unsynced(change).await {
+    if let Err(error) = context.journal.change_unsynced(change).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
     }
 }
 
-async fn restore_open(deps: &Deps, record: &JobRecord) {
+async fn restore_open(context: &JobContext, record: &JobRecord) {
     if record.stored_bytes > 0 {
         // Beside an upload that is found, not in its place: what came with init is one part, or both and no upload.
         let part = if record.given.data { InputPart::Data } else { InputPart::Template };
-        deps.stored.found(record, part, record.stored_bytes);
+        context.stored.restore_part(record, part, record.stored_bytes);
     }
-    if deps.landing() != Landing::Final {
+    if context.landing() != Landing::Final {
         return;
     }
-    let store = deps.parts.store.as_ref();
+    let store = context.pipeline.store.as_ref();
     for part in inputs::uploaded_parts(record) {
         if let Some(bytes) = size(store, record, part).await {
-            deps.stored.found(record, part, bytes);
+            context.stored.restore_part(record, part, bytes);
         }
     }
 }

@@ -12,13 +12,13 @@ pub(in crate::jobs) const PREFIX: &str = "due/";
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum ExpiryAction {
     /// The job was not started in time.
     Expire,
     /// The document was kept long enough.
-    DropOutput,
+    DeleteOutput,
     /// The record was kept long enough.
-    DropRecord,
+    DeleteRecord,
 }
 
 /// How long what is kept.
@@ -43,17 +43,17 @@ impl Retention {
 
     /// What comes next for the job, and when; nothing while it waits for its turn or runs.
     #[must_use]
-    pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, Due)> {
+    pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, ExpiryAction)> {
         match record.state {
-            JobState::Initialized => Some((self.expires_at(record), Due::Expire)),
+            JobState::Initialized => Some((self.expires_at(record), ExpiryAction::Expire)),
             JobState::Queued | JobState::Running => None,
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
                 let ended_at = record.finished_at.unwrap_or(record.created_at);
-                let drops_output = record.output.is_some() && self.output_ms < self.record_ms;
-                Some(if drops_output {
-                    (ended_at.plus_ms(self.output_ms), Due::DropOutput)
+                let deletes_output = record.output.is_some() && self.output_ms < self.record_ms;
+                Some(if deletes_output {
+                    (ended_at.plus_ms(self.output_ms), ExpiryAction::DeleteOutput)
                 } else {
-                    (ended_at.plus_ms(self.record_ms), Due::DropRecord)
+                    (ended_at.plus_ms(self.record_ms), ExpiryAction::DeleteRecord)
                 })
             }
         }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_sort_by_time_and_lead_back() {
+    fn entries_sort_by_time_and_parse_back() {
         let (account, job) = (AccountId::generate(), JobId::generate());
         let keys = [9, 10, 1_700_000_000_000].map(|at| key(Timestamp(at), account, job));
         assert!(keys.is_sorted(), "{keys:?}");
