@@ -37,7 +37,7 @@ use crate::jobs::registry::JobRegistry;
 use crate::jobs::registry::requests::ResumeJobs;
 use crate::jobs::registry::shutdown::StopJobs;
 use crate::jobs::store::journal::Journal;
-use crate::jobs::store::stored_inputs::{self, StoredInputs};
+use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::cache::source::TemplateSource;
@@ -325,7 +325,7 @@ async fn start_jobs(
     (eraser, stopping): (Eraser, &CancellationToken),
 ) -> Result<Addr<JobRegistry>, AppError> {
     let unfinished = context.journal.unfinished().await?;
-    stored_inputs::restore(&context, &unfinished).await?;
+    context.restore_stored_inputs(&unfinished).await?;
     let context = Arc::new(context);
     let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&context), slots, job_threads));
     let resumed = registry.send(ResumeJobs(unfinished)).await?;

@@ -16,9 +16,9 @@ use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
-use crate::pipeline::{DeliveryLimits, PipelineContext, RunLimits};
-use crate::slots::AccountShare;
+use crate::pipeline::{PipelineContext, RunLimits};
 use crate::slots::engines::EngineBudget;
+use crate::slots::{AccountShare, AccountSlots};
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::cache::source::TemplateSource;
@@ -93,10 +93,8 @@ impl Engines {
         };
         let runners = Runners::start(catalog.engines(), &means);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
-        let deliveries = DeliveryLimits::new(
-            count(config.outbound.delivery_limit),
-            count(config.outbound.delivery_account_limit),
-        );
+        let delivery_share = AccountShare::new(config.outbound.delivery_account_limit);
+        let deliveries = AccountSlots::new(count(config.outbound.delivery_limit), delivery_share);
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,

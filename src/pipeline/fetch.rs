@@ -1,4 +1,4 @@
-//! Fetch: the job's inputs, from memory or from the store, what the template is, and whether the data is JSON.
+//! Fetch: reads the job's inputs from memory or the store, finds out what the template is, checks that the data is JSON.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ use crate::storage::{StorageKey, StoreError};
 use crate::templates::cache::source::{Loaded, TemplateUse};
 use crate::templates::package::Package;
 
-/// The template, and the data as the bytes received.
+/// The template, and the data as it was received.
 pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(context, input.inline.data.clone(), key);
@@ -23,7 +23,7 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
     if input.given.data && data.is_none() {
         return Err(lost());
     }
-    // Editors put a mark before it; JSON may be read without (RFC 8259, 8.1).
+    // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
     let data = data.map(encoding::unmarked).filter(|bytes| !is_no_data(bytes));
     let data = data.unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(context.limits.json_depth_limit, data.clone()).await?;
@@ -33,13 +33,12 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
     Ok((template, data))
 }
 
-/// Whether an upload says that there is no data: one published client sends `map[]`, as its language writes a map
-/// without entries.
+/// Whether an upload means that there is no data: one published client sends `map[]`, Go's text of an empty map.
 fn is_no_data(bytes: &Bytes) -> bool {
     matches!(bytes.trim_ascii(), b"" | b"map[]")
 }
 
-/// The template that the job names, or what came with it.
+/// The saved template that the job names, or the one that came with it.
 async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded, JobFault> {
     if let Some(wanted) = input.template {
         return saved(context, wanted).await;
@@ -56,7 +55,7 @@ async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded,
     }
 }
 
-/// A template as its registry has it now.
+/// A saved template in its present version.
 async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded, JobFault> {
     let Some(templates) = &context.templates else {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
@@ -75,30 +74,30 @@ async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded,
     })
 }
 
-/// What an upload holds.
+/// The template in an upload.
 async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
     let read = if Package::is_quick(&upload) {
         Package::read_for(Some(input.kind), &upload, &context.limits.templates)
     } else {
         let (kind, limits) = (input.kind, context.limits.templates.clone());
-        // It is never closed, so there is always a permit to wait for.
+        // The semaphore is never closed, so there is a permit.
         let wait = input.meter.begin_wait();
-        let place = context.unpacking.clone().acquire_owned().await.ok();
+        let permit = context.unpacking.clone().acquire_owned().await.ok();
         drop(wait);
         let unpack = move || {
-            // The place is the work's: it goes on when the job that wanted it is over.
+            // The thread holds the permit: it goes on unpacking when the job has ended.
             let read = Package::read_for(Some(kind), &upload, &limits);
-            drop(place);
+            drop(permit);
             read
         };
         thread::apart(unpack).await?
     };
-    // What came with the job is its account's own.
+    // A template that came with the job is not shared, so its page may reach the hosts that the operator allows.
     let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
     read.map(own).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
 }
 
-/// It was acknowledged; a document without it would be a wrong one.
+/// The error of an input that was acknowledged and is gone: a document without it would be wrong.
 fn lost() -> JobFault {
     tracing::error!("an input that came with the request is gone");
     JobFault::new(FaultCode::Internal, "the service lost an input of the job")
@@ -109,7 +108,7 @@ fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
     let start = site.page().map(AsRef::as_ref).unwrap_or_default();
     let what = match OfficeFormat::of_start(template.kind, start) {
         Some(format) => format!("{} and goes with the type {found}", format.described()),
-        // Whoever sent a text knows nothing of the name that it has among a template's files.
+        // The caller sent a text, and does not know the file name that the service gives it.
         None if job.is_office() && !site.has_assets() => {
             format!("plain text, neither zip archive nor Office file, and goes with the type {found}")
         }

@@ -1,33 +1,33 @@
-//! Make: the steps of the job's plan, one after the other, whatever they are.
+//! Make: the steps of the job's plan, one after the other. Nothing here depends on what a step does.
 
 use bytes::Bytes;
 
 use super::publish::job_fault;
-use super::{PipelineContext, Progress, RunInput, Step};
+use super::{PipelineContext, Progress, RunInput, Stage};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::catalog::Unplanned;
 use crate::engines::document::Document;
 use crate::engines::plan::Plan;
 use crate::engines::requirement::Lack;
 use crate::engines::runner::{Outlet, StepContext};
-use crate::engines::step;
+use crate::engines::step::Step;
 use crate::engines::step_error::StepError;
 use crate::templates::cache::source::Loaded;
 
 /// The plan of a job.
 ///
 /// # Errors
-/// `engine_unavailable` when an engine is gone since the job was created.
+/// `engine_unavailable` when an engine was removed since the job's init.
 pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, JobFault> {
     let planned = context.catalog.plan(input.kind, input.target, &input.options);
     planned.map_err(|unplanned| match unplanned {
         Unplanned::Lacking(lack) => unavailable(lack),
-        // Init refuses such a pair; a job of a version that could do it may still be in the journal.
+        // Init refuses such a pair, but the journal may have a job of a version that could make it.
         Unplanned::Impossible(_) => {
             let (kind, target) = (input.kind.name(), input.target.name());
             JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
         }
-        // As above: what the file would not be is not published as if it were.
+        // The same; a document without what was promised (a protection, say) must not be published.
         Unplanned::Unkept(key, keepers) => {
             let sentence = format!("formatOpts.{key} promises what cannot be kept {keepers}");
             JobFault::new(FaultCode::OptionsInvalid, sentence)
@@ -35,7 +35,7 @@ pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, 
     })
 }
 
-/// The file that the plan's steps make of the template and the data.
+/// Takes the plan's steps; answers the file of the last one.
 pub(super) async fn make(
     context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
@@ -58,13 +58,14 @@ pub(super) async fn make(
         if is_last {
             job.outlet = Outlet::Store(context.store.as_ref(), context.limits.output_limit_bytes);
         }
-        document = progress.step(Step::Make(step.kind), run_step(context, step, &mut job, document)).await?;
+        let work = run_step(context, step, &mut job, document);
+        document = progress.stage(Stage::of(step.kind), work).await?;
         if document.kind == step.to {
             continue;
         }
         let Some(behind) = plan.steps().get(at + 1) else { break };
-        // Several pictures come as an archive. What is asked for and would be done to a single one may be a protection,
-        // so that nothing is published without it.
+        // Several pictures come as an archive, to which a step for a single picture cannot be applied. It may be a
+        // protection, so the job fails instead of publishing the archive without it.
         let is_finishing = behind.from == behind.to;
         return Err(if is_finishing {
             inapplicable(behind, &document)
@@ -75,14 +76,13 @@ pub(super) async fn make(
     Ok(document)
 }
 
-/// Takes one step.
 async fn run_step(
     context: &PipelineContext,
-    step: &step::Step,
+    step: &Step,
     job: &mut StepContext<'_>,
     input: Document,
 ) -> Result<Document, JobFault> {
-    // What it needs may have gone while the steps before it were taken.
+    // Its program may have been removed during the steps before.
     if let Some(lack) = context.catalog.lack(step.engine) {
         return Err(unavailable(lack));
     }
@@ -95,8 +95,8 @@ async fn run_step(
     })
 }
 
-/// What it needs may be gone; otherwise only the log can say why.
-fn not_started(context: &PipelineContext, step: &step::Step, cause: &str) -> JobFault {
+/// The error of an engine that could not be started: what it lacks, or else a hint at the log.
+fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobFault {
     tracing::error!(engine.name = step.engine, error = cause, "an engine could not be started");
     context.catalog.look_again(step.engine).map_or_else(
         || {
@@ -114,8 +114,8 @@ fn unavailable(lack: Lack) -> JobFault {
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
 }
 
-/// What was asked for cannot be done to it.
-fn inapplicable(step: &step::Step, document: &Document) -> JobFault {
+/// The error of an option that cannot be applied to what was made.
+fn inapplicable(step: &Step, document: &Document) -> JobFault {
     let (made, wanted, told) = (document.kind.name(), step.to.name(), step.name());
     let sentence = format!(
         "the document became a {made}, and what formatOpts asks for ({told}) can be done to a {wanted} only; ask for one \
@@ -124,8 +124,8 @@ fn inapplicable(step: &step::Step, document: &Document) -> JobFault {
     JobFault::new(FaultCode::OptionsInvalid, sentence)
 }
 
-/// The next step could not work on it.
-fn unexpected_kind(step: &step::Step, document: &Document) -> JobFault {
+/// The error of a step that made something else than the plan says.
+fn unexpected_kind(step: &Step, document: &Document) -> JobFault {
     let (wanted, made) = (step.to.name(), document.kind.name());
     tracing::error!(engine.name = step.engine, "a step was to make a {wanted} and made a {made}");
     JobFault::new(FaultCode::Internal, format!("the step '{}' made something else", step.kind.name()))

@@ -1,4 +1,4 @@
-//! Publish: the file that the last step made becomes a durable object, visible when it is whole.
+//! Publish: the file of the last step becomes a durable object, which is visible only when it is whole.
 
 use futures_util::StreamExt as _;
 
@@ -8,7 +8,7 @@ use crate::engines::document::{Body, Document, DocumentKind};
 use crate::engines::step_error::StepError;
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
-/// Makes a file durable, under the name of what it is.
+/// Commits the file to the object of its kind.
 pub(super) async fn publish(
     context: &PipelineContext,
     input: &RunInput,
@@ -27,7 +27,7 @@ pub(super) async fn publish(
             context.store.put(&key, bytes).await
         }
         body @ Body::Work(_) => {
-            // A last step that had nothing to do gives on what it was given.
+            // A last step that had nothing to do hands on the file of the step before.
             let staged = copied(context, Document { kind, body, pages }).await.map_err(job_fault)?;
             staged.commit(&key).await
         }
@@ -48,12 +48,12 @@ async fn copied(context: &PipelineContext, document: Document) -> Result<Box<dyn
     Ok(staged)
 }
 
-/// No plan ends so.
+/// The error of a plan whose last step makes no file; there is none.
 fn not_a_file(kind: DocumentKind) -> JobFault {
     JobFault::new(FaultCode::Internal, format!("the job ended with a {}, which is no file", kind.name()))
 }
 
-/// What a job is told of a step that failed, where the engine was there.
+/// The job's error for a failed step.
 pub(super) fn job_fault(fault: StepError) -> JobFault {
     match fault {
         StepError::Job(fault) => fault,

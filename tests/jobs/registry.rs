@@ -125,7 +125,7 @@ async fn an_idempotency_key_of_a_deleted_job_is_refused_until_it_expires() {
     assert_eq!(refused.code, Code::JobNotFound);
     assert!(refused.detail.contains("erased"), "{}", refused.detail);
     let tomorrow = SystemClock.now().plus_ms(86_400_000);
-    assert_eq!(idempotency::sweep(&service.journal, tomorrow).await.unwrap(), 1);
+    assert_eq!(idempotency::sweep(service.index.as_ref(), tomorrow).await.unwrap(), 1);
     let next = service.init_with("one", "<p>1</p>", true, key).await.unwrap();
     assert_ne!(next.borrow().id, first.borrow().id);
 }

@@ -4,7 +4,6 @@ use bytes::Bytes;
 use platen::domain::ids::{AccountId, JobId};
 use platen::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use platen::jobs::registry::requests::ResumeJobs;
-use platen::jobs::store::stored_inputs;
 use platen::problem::{Code, Problem};
 use platen::storage::index::Change;
 use platen::storage::{CountedUpload, Landing};
@@ -173,7 +172,7 @@ async fn inputs_count_after_a_restart_as_before() {
     service.accounts.insert(ONE, account);
     let unfinished = service.journal.unfinished().await.unwrap();
     assert_eq!(service.stored_bytes(), 0);
-    stored_inputs::restore(&service.context, &unfinished).await.unwrap();
+    service.context.restore_stored_inputs(&unfinished).await.unwrap();
     assert_eq!((service.stored_bytes(), service.book.open_jobs().count(account)), (377, 2));
     service.registry.send(ResumeJobs(unfinished)).await.unwrap();
     service.pass(2 * DAY_MS);
@@ -202,7 +201,7 @@ async fn after_a_restart_open_marks_without_a_readable_job_take_no_place() {
     };
     let service = TestService::open(folder.path(), 0, &[], None).await;
     assert_eq!(service.book.open_jobs().count(account), 3);
-    stored_inputs::restore(&service.context, &[]).await.unwrap();
+    service.context.restore_stored_inputs(&[]).await.unwrap();
     assert_eq!(service.book.open_jobs().count(account), 1, "places that nobody could give back");
     let is_marked = async |(account, job): (AccountId, JobId)| {
         service.index.get(&format!("open/{account}/{job}")).await.unwrap().is_some()

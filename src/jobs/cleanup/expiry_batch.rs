@@ -1,40 +1,40 @@
-//! What is due for some jobs, gathered into one batch of the index. It is written while nobody else
-//! changes jobs that have ended, and before any of their objects is deleted.
+//! What is due for some jobs, as one batch of the index.
+//!
+//! The caller holds [`Journal::lock_ended`](crate::jobs::store::journal::Journal::lock_ended) from the first read to the write,
+//! and deletes objects only when the batch is durable: a record must stop naming an object before that is deleted.
 
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::cleanup::sweeper::ExpireJob;
 use crate::jobs::context::JobContext;
-use crate::jobs::registry::delete;
-use crate::jobs::store::expiry;
-use crate::jobs::store::expiry::{ExpiryAction, Retention};
+use crate::jobs::registry::expire::ExpireJob;
+use crate::jobs::store::expiry::{self, ExpiryAction, Retention};
 use crate::jobs::store::record::JobRecord;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers::{self, Gone};
 
-/// A job whose record cannot be read is looked at again after so long.
+/// A job whose record cannot be read is tried again after so long.
 const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
 
 /// What is due for some jobs.
-pub(in crate::jobs) struct Batch<'a> {
+pub(super) struct ExpiryBatch<'a> {
     context: &'a JobContext,
     retention: Retention,
     now: Timestamp,
-    /// The batch.
+    /// To be written first.
     pub change: Change,
-    /// What is to be deleted when it is durable.
+    /// The objects to be deleted once `change` is durable.
     pub gone: Vec<Gone>,
-    /// Who is to end.
+    /// The jobs whose actors are to end them.
     pub expired: Vec<ExpireJob>,
-    /// Documents that go.
+    /// Documents to be deleted.
     pub outputs: u64,
-    /// Records that go.
+    /// Records to be deleted.
     pub records: u64,
 }
 
-impl<'a> Batch<'a> {
-    /// A batch of nothing.
-    pub(in crate::jobs) fn new(context: &'a JobContext, now: Timestamp) -> Self {
+impl<'a> ExpiryBatch<'a> {
+    /// An empty batch, for what is due at `now`.
+    pub fn new(context: &'a JobContext, now: Timestamp) -> Self {
         Self {
             context,
             retention: Retention::of(&context.limits),
@@ -47,12 +47,11 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Adds what is due for the job of an entry. The entry goes in the same batch, unless what follows has
-    /// the same name.
+    /// Adds what is due for the job of an entry, and removes the entry in the same batch.
     ///
     /// # Errors
-    /// When a record cannot be written as bytes.
-    pub(in crate::jobs) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
+    /// When a record cannot be encoded.
+    pub async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
         let Some((_, account, job)) = expiry::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");
             self.append(Change::new().delete(entry));
@@ -62,7 +61,7 @@ impl<'a> Batch<'a> {
             Ok(Some(record)) => self.add_record(entry, record)?,
             Ok(None) => self.append(Change::new().delete(entry)),
             Err(error) => {
-                // One that nobody understands must not keep the others.
+                // It would be the first entry of every sweep, and enough of them would keep all others from expiring.
                 tracing::error!(job.id = %job, error = %error, "a job is due and cannot be read; it is tried again in a day");
                 self.rename(entry, self.now.plus_ms(UNREADABLE_PAUSE_MS), account, job);
             }
@@ -73,18 +72,18 @@ impl<'a> Batch<'a> {
     fn add_record(&mut self, entry: &str, record: JobRecord) -> Result<(), IndexError> {
         let (account, job) = (record.account, record.id);
         match self.retention.next(&record) {
-            // It was started; its end makes a new entry.
+            // The job was started, and its end will write a new entry.
             None => self.append(Change::new().delete(entry)),
-            // Another configuration wrote the entry.
+            // The entry was written under a shorter retention than today's.
             Some((at, _)) if at > self.now => self.rename(entry, at, account, job),
             Some((at, ExpiryAction::Expire)) => {
-                // The end of the job removes the entry that has this name.
+                // The job's end removes the entry of this time, so it has to have this time.
                 self.rename(entry, at, account, job);
                 self.expired.push(ExpireJob { account, job });
             }
             Some((_, ExpiryAction::DeleteOutput)) => self.delete_output(entry, record)?,
             Some((_, ExpiryAction::DeleteRecord)) => {
-                let (change, gone) = delete::deletion(&self.context.journal, &record, self.context.landing());
+                let (change, gone) = self.context.journal.deletion(&record, self.context.landing());
                 self.append(change.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;
@@ -94,7 +93,7 @@ impl<'a> Batch<'a> {
     }
 
     fn delete_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
-        let keys = vec![delete::output(&record)];
+        let keys = vec![record.output_key()];
         let kept_s = self.context.limits.output_retention_s;
         record.output = None;
         record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));

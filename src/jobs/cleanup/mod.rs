@@ -1,4 +1,5 @@
-//! Deletes jobs whose time is over, and those of deleted accounts; started and called by `app`.
+//! Deletes jobs whose retention is over, and the jobs of deleted accounts. Started and called by `app`; asks the registry
+//! to end what still has an actor.
 
 pub mod account;
 mod expiry_batch;

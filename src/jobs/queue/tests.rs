@@ -1,4 +1,4 @@
-//! The queue's rules one by one, and what holds whatever accounts do.
+//! The queue's rules one by one; `properties` checks what holds for every order of calls.
 
 mod engines;
 mod properties;
@@ -18,7 +18,7 @@ fn queue(all: usize, account: usize, running: usize) -> FairQueue {
     FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Level::default())
 }
 
-/// The next job, whose turn ends at no cost.
+/// Runs the next job at no cost.
 fn next(queue: &mut FairQueue) -> Option<JobId> {
     let turn = queue.next_turn()?;
     let job = turn.job;
@@ -41,7 +41,7 @@ fn put_many(queue: &mut FairQueue, account: AccountId, kind: JobKind, count: usi
     (0..count).map(|_| put_kind(queue, account, kind)).collect()
 }
 
-/// Whose turn it is, which ends with this cost.
+/// Runs the next job at this cost; answers its account.
 fn run(queue: &mut FairQueue, cost: Duration) -> Option<AccountId> {
     let turn = queue.next_turn()?;
     let account = turn.account;
@@ -160,7 +160,7 @@ fn an_account_that_returns_while_others_work_still_has_its_debt() {
     assert_eq!(run(&mut queue, ms(100)), Some(other));
     put(&mut queue, heavy);
     assert_eq!(run(&mut queue, ms(1_000)), Some(heavy));
-    // It has no job now, and the next one waits until the other account has had as much.
+    // Its next job waits until the other account has used as much.
     put(&mut queue, heavy);
     let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(100))).take(11).collect();
     assert_eq!(order[..9], [other; 9]);
@@ -207,14 +207,14 @@ fn accounts_without_job_and_debt_are_forgotten() {
     let turn = queue.next_turn().unwrap();
     queue.admit(AccountId::generate()).unwrap();
     queue.end_turn(turn, Some(ms(50)));
-    assert_eq!(queue.accounts.len(), 2, "the first one owes something to who is about to come");
+    assert_eq!(queue.accounts.len(), 2, "the first one has a debt towards the one that is admitted");
     let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.admitted > 0).unwrap().0;
     queue.release(about_to);
     assert!(queue.accounts.is_empty() && queue.virtual_time == Duration::ZERO);
 }
 
-/// A queue in which `heavy` had much while only `light` had some work beside it, and nobody waited.
-fn after_unwanted_capacity(heavy: AccountId, light: AccountId, jobs: usize) -> (FairQueue, Vec<Turn>) {
+/// A queue in which `heavy` had many turns while only `light` had some work beside it, and no account waited.
+fn after_idle_capacity(heavy: AccountId, light: AccountId, jobs: usize) -> (FairQueue, Vec<Turn>) {
     let mut queue = queue(1_000, 1_000, 7);
     let mut turns = Vec::new();
     put_many(&mut queue, heavy, PAGE, jobs);
@@ -248,7 +248,7 @@ fn waits(queue: &mut FairQueue, account: AccountId) -> Duration {
 #[test]
 fn using_idle_capacity_makes_a_debt_of_seconds_only() {
     let (heavy, light) = (AccountId::generate(), AccountId::generate());
-    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    let (mut queue, turns) = after_idle_capacity(heavy, light, 7);
     put(&mut queue, light);
     for turn in turns {
         queue.end_turn(turn, Some(ms(110_000)));
@@ -262,7 +262,7 @@ fn using_idle_capacity_makes_a_debt_of_seconds_only() {
 #[test]
 fn the_debt_limit_holds_for_turns_that_began_before_the_return() {
     let (heavy, light) = (AccountId::generate(), AccountId::generate());
-    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    let (mut queue, turns) = after_idle_capacity(heavy, light, 7);
     put_many(&mut queue, heavy, PAGE, 2);
     for turn in turns {
         queue.end_turn(turn, Some(ms(110_000)));

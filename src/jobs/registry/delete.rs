@@ -1,4 +1,4 @@
-//! `DeleteJob`: cancels what has not ended, erases what has.
+//! `DeleteJob`: cancels a job that has not ended, deletes one that has.
 
 use actix::prelude::*;
 
@@ -6,32 +6,27 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::registry::{Found, JobRegistry, actor_lost, not_found};
-use crate::jobs::run::actor;
-use crate::jobs::store::inputs;
-use crate::jobs::store::journal::Journal;
+use crate::jobs::run::messages::Cancel;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::leftovers::{self, Gone};
-use crate::storage::{Landing, ObjectStore, StorageKey};
 
-/// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
+/// Cancels a job that has not ended, or deletes one that has, with its inputs and its document.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<DeleteOutcome, Problem>")]
 pub struct DeleteJob {
-    /// Who asks.
+    /// The caller's account.
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
 }
 
-/// What became of a job that was to be deleted.
+/// What `DeleteJob` did.
 #[derive(Debug)]
 pub enum DeleteOutcome {
-    /// It was cancelled, now or a moment ago; or it ended while it was to be cancelled.
+    /// The job was cancelled, now or a moment ago; or it ended by itself before the cancel.
     Ended(Box<JobView>),
-    /// Nothing of it is left.
+    /// Record, inputs and document are deleted.
     Deleted,
 }
 
@@ -45,20 +40,19 @@ impl Handler<DeleteJob> for JobRegistry {
         Box::pin(self.find(account, job).then(move |found, registry, _| {
             let deleted = async move {
                 if let Found::Active(active) = found?
-                    // An actor whose job has ended writes nothing more, and is about to go.
+                    // The actor of a job that has ended writes nothing more, so the record may be deleted beside it.
                     && !active.view.borrow().is_done()
                 {
-                    let view = active.addr.send(actor::Cancel).await.map_err(|_| actor_lost())??;
+                    let view = active.addr.send(Cancel).await.map_err(|_| actor_lost())??;
                     return Ok(DeleteOutcome::Ended(Box::new(view)));
                 }
-                let _alone = context.journal.lock_ended().await;
+                let _lock = context.journal.lock_ended().await;
                 let read = context.journal.read(account, job).await?;
-                // Somebody else may have deleted it a moment ago.
                 let record = read.ok_or_else(|| not_found(job))?;
                 if is_just_cancelled(&record, now, grace_ms) {
                     return Ok(DeleteOutcome::Ended(Box::new(record.view())));
                 }
-                let deleted = delete(&context.journal, context.pipeline.store.as_ref(), &record).await;
+                let deleted = context.journal.delete(context.pipeline.store.as_ref(), &record).await;
                 deleted.map(|()| DeleteOutcome::Deleted).map_err(Problem::from)
             };
             deleted.into_actor(registry)
@@ -66,32 +60,8 @@ impl Handler<DeleteJob> for JobRegistry {
     }
 }
 
-/// A cancellation that is sent again means the same one.
+/// Whether this request repeats a cancel that was answered a moment ago: a retry must not delete the job.
 fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool {
     let ended_at = record.finished_at.unwrap_or(record.created_at);
     record.state == JobState::Cancelled && now.since_ms(ended_at) < grace_ms
-}
-
-/// Forgets a job that has ended: its record in one durable step, then its objects.
-///
-/// # Errors
-/// When the index fails: everything is there still.
-async fn delete(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
-    let (change, gone) = deletion(journal, record, store.landing());
-    journal.apply(change).await?;
-    leftovers::clear(journal.index(), store, &[gone]).await;
-    Ok(())
-}
-
-/// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(in crate::jobs) fn deletion(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
-    let mut keys = inputs::objects(record, landing);
-    keys.push(output(record));
-    let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
-    (change.and(journal.deletion(record)), (record.id.0, keys))
-}
-
-/// The document of a job.
-pub(in crate::jobs) fn output(record: &JobRecord) -> StorageKey {
-    StorageKey::JobOutput(record.account, record.id, record.file())
 }

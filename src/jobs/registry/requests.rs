@@ -1,4 +1,4 @@
-//! What is asked of the registry: the handlers of its messages.
+//! The handlers of the registry's messages that create, start, watch and resume jobs, and take their uploads.
 
 use actix::prelude::*;
 
@@ -8,7 +8,8 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use crate::jobs::registry::uploads;
 use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
-use crate::jobs::run::actor;
+use crate::jobs::run::actor::upload_closed;
+use crate::jobs::run::messages::{CommitUpload, Create};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::secrets;
 use crate::jobs::store::stored_inputs::CountedInputs;
@@ -17,7 +18,7 @@ use crate::pipeline::InlineInputs;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;
 
-/// Takes up what the journal says is unfinished; answers how many jobs that were.
+/// Resumes the jobs that an earlier run of the service left unfinished; answers how many those are.
 #[derive(Message)]
 #[rtype(result = "usize")]
 pub struct ResumeJobs(pub Vec<JobRecord>);
@@ -27,19 +28,19 @@ impl Handler<InitJob> for JobRegistry {
 
     fn handle(&mut self, message: InitJob, _: &mut Self::Context) -> Self::Result {
         match message.idempotency {
-            Some(idempotency) => self.once(idempotency, message),
-            None => self.make(message),
+            Some(idempotency) => self.create_once(idempotency, message),
+            None => self.create(message),
         }
     }
 }
 
 impl JobRegistry {
-    /// Makes a job after the checks, and starts it when it is asked to.
-    pub(in crate::jobs) fn make(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
+    /// Creates a job after the checks, and starts it if the message says so.
+    pub(super) fn create(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
         let (account, start) = (message.account, message.start);
         let refusal = message.refusal.take().map_or(Ok(()), Err);
         let admitted = refusal
-            .and_then(|()| self.check_running())
+            .and_then(|()| self.check_not_stopping())
             .and_then(|()| if start { self.admit(account) } else { Ok(()) });
         if let Err(problem) = admitted {
             return Box::pin(fut::ready(Err(problem)));
@@ -63,14 +64,15 @@ impl JobRegistry {
         }))
     }
 
-    /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
+    /// Starts the job's actor, which writes record, inputs and the reserved document in one batch: a crash leaves all of
+    /// them or none.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
-        let (kept, secret) = match secrets::split(&message.spec.secrets) {
+        let (secret_half, secret) = match secrets::split(&message.spec.secrets) {
             Ok(halves) => halves,
             Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
         };
         let mut record = JobRecord::new(message.account, message.spec, self.context.clock.now());
-        record.secret = kept;
+        record.secret = secret_half;
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
         let change = match self.key_entries(&record, message.idempotency) {
@@ -79,7 +81,7 @@ impl JobRegistry {
         };
         let inline = InlineInputs { data: message.data, template: message.template };
         let (account, job, waits) = (record.account, record.id, !message.start);
-        // What is started at once is bounded by the queue.
+        // A job that is started at once is bounded by the queue instead.
         let counted =
             if waits { self.count_open(account, job, &inline) } else { Ok(CountedInputs::default()) };
         let counted = match counted {
@@ -87,9 +89,9 @@ impl JobRegistry {
             Err(problem) => return Box::pin(fut::ready(Err(problem))),
         };
         let active = self.spawn(record);
-        let begin = actor::Create { inline, change, start: message.start, counted, secret };
-        Box::pin(active.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
-            match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
+        let create = Create { inline, change, start: message.start, counted, secret };
+        Box::pin(active.addr.send(create).into_actor(self).map(move |created, registry, _| {
+            match created.map_err(|_| actor_lost()).and_then(|created| created) {
                 Ok(()) => {
                     reservation.keep();
                     Ok(active.view)
@@ -103,7 +105,7 @@ impl JobRegistry {
         }))
     }
 
-    /// Counts a job that will wait for its start, and what came with it.
+    /// Counts a job that will wait for its start, and the inputs that came with it.
     fn count_open(
         &self,
         account: AccountId,
@@ -149,7 +151,7 @@ impl Handler<OpenUpload> for JobRegistry {
             let staged = async move {
                 let view = found?.view().borrow().clone();
                 if view.status != WireStatus::Initialized {
-                    return Err(actor::upload_closed(&view));
+                    return Err(upload_closed(&view));
                 }
                 let staged = context.pipeline.store.stage(limit_bytes).await?;
                 Ok(CountedUpload::new(staged, context.stored.begin_upload(account, job, part)))
@@ -165,20 +167,20 @@ impl Handler<CloseUpload> for JobRegistry {
     fn handle(&mut self, mut message: CloseUpload, _: &mut Self::Context) -> Self::Result {
         Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
             let context = registry.context.clone();
-            let taken = async move {
+            let committed = async move {
                 match found? {
-                    Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
+                    Found::Ended(view) => Err(upload_closed(&view.borrow())),
                     Found::Active(active) => {
                         if message.part == InputPart::Template {
                             let kind = active.view.borrow().kind;
                             uploads::check(&context.pipeline, kind, &mut message.upload).await?;
                         }
-                        let taken = actor::CommitUpload { part: message.part, upload: message.upload };
-                        active.addr.send(taken).await.map_err(|_| actor_lost())?
+                        let commit = CommitUpload { part: message.part, upload: message.upload };
+                        active.addr.send(commit).await.map_err(|_| actor_lost())?
                     }
                 }
             };
-            taken.into_actor(registry)
+            committed.into_actor(registry)
         }))
     }
 }

@@ -1,6 +1,8 @@
-//! What job actors tell the registry without waiting for it: slots given back, jobs that ended, fell
-//! idle, or whose actor died. An unbounded channel, for these come from `Drop`; there are at most a few
-//! a job.
+//! What job actors report to the registry without waiting for it: slots that are free again, jobs that ended or fell idle,
+//! actors that stopped.
+//!
+//! Hazard: these are sent from `Drop`, which cannot wait, and a mailbox can be full; a lost notice would keep a slot or a
+//! job for ever. So they go through an unbounded channel. Each job sends a few of them at most.
 
 use std::time::Duration;
 
@@ -9,26 +11,27 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::domain::ids::{AccountId, JobId};
 use crate::slots::meter::{CostMeter, CostTimer};
 
-/// Something the registry is told.
+/// What happened to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The job ended; its record answers from now on.
+    /// The job ended and its record is durable.
     Ended,
-    /// The job was initialized a while ago and nobody asks for it.
+    /// The job waits for its start, and no caller waits for the job.
     Idle,
-    /// The job's actor is gone.
+    /// The job's actor has stopped, by a panic where the job has not ended.
     ActorStopped,
-    /// A job gave its slot back.
+    /// A slot is free again.
     SlotFree {
-        /// What the run cost; `None` when there was none.
+        /// What the run cost; `None` where the job did not run.
         cost: Option<Duration>,
     },
 }
 
-/// A notice and whom it is about: the job, and the number of its actor or of the slot.
+/// A notice with its job, and the number of the actor (of `SlotFree`: of the slot): a notice of an actor that was replaced
+/// must not be taken for one of its successor.
 pub type JobNotice = (JobId, u64, Notice);
 
-/// Tells the registry about one actor; says `ActorStopped` when it is dropped, whatever the reason.
+/// Sends the notices of one actor; sends `ActorStopped` when it is dropped, so that a panic is reported too.
 #[derive(Debug)]
 pub struct ActorGuard {
     job: JobId,
@@ -37,13 +40,13 @@ pub struct ActorGuard {
 }
 
 impl ActorGuard {
-    /// For the actor `number` of the service.
+    /// The guard of the actor with this number.
     #[must_use]
     pub fn new(job: JobId, number: u64, registry: UnboundedSender<JobNotice>) -> Self {
         Self { job, number, registry }
     }
 
-    /// Tells it; a registry that is gone needs to know nothing.
+    /// Sends a notice. Without a registry the service is at its end, and the notice is dropped.
     pub fn notify(&self, notice: Notice) {
         let _ = self.registry.send((self.job, self.number, notice));
     }
@@ -55,20 +58,20 @@ impl Drop for ActorGuard {
     }
 }
 
-/// The right to run, and the meter of the run. When it is dropped it is given back and the meter is read: a run that was
-/// cancelled or panicked leaves no other report, and would cost nothing.
+/// The right to run, and the meter of the run. Dropping it frees the slot and reads the meter: a run that was cancelled or
+/// panicked makes no other report, and would cost its account nothing.
 #[derive(Debug)]
 pub struct RunSlot {
     account: AccountId,
     job: JobId,
     number: u64,
     registry: UnboundedSender<JobNotice>,
-    /// There once the job runs. A turn that its job did not take costs nothing, and says nothing of what others cost.
+    /// From the beginning of the run. A slot that was not used costs nothing and must not change the estimates.
     run: Option<(CostMeter, CostTimer)>,
 }
 
 impl RunSlot {
-    /// The slot `number` of the service, for this job of the account.
+    /// The slot with this number, for a job of the account.
     #[must_use]
     pub fn new(
         (account, job): (AccountId, JobId),
@@ -78,7 +81,7 @@ impl RunSlot {
         Self { account, job, number, registry, run: None }
     }
 
-    /// The run begins: what it is measured by, from now until the slot is dropped.
+    /// Begins the run; answers its meter, which runs until the slot is dropped.
     #[must_use]
     pub fn begin(&mut self) -> CostMeter {
         let meter = CostMeter::new(self.account);
@@ -103,14 +106,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_run_costs_the_time_its_slot_was_held_and_an_unused_slot_nothing() {
-        let (registry, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let (registry, mut notices) = tokio::sync::mpsc::unbounded_channel();
         let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
-        let mut cost = || told.try_recv().map(|(_, _, notice)| notice);
+        let mut cost = || notices.try_recv().map(|(_, _, notice)| notice);
         let (gone, mut taken) = (slot(), slot());
         tokio::time::advance(SECOND).await;
         drop(gone);
         assert_eq!(cost(), Ok(Notice::SlotFree { cost: None }));
-        // The inputs are read, and the document is published: nothing but the turn is held.
+        // As while inputs are read and the document is published: the run holds nothing but its slot.
         let meter = taken.begin();
         tokio::time::advance(SECOND).await;
         let wait = meter.begin_wait();

@@ -1,5 +1,8 @@
-//! When something is to be done with a job that nobody asks for: it expires, its document goes, it is
-//! forgotten. A pure function of the record; `sweep.rs` does it.
+//! When a job expires, when its document is deleted, and when its record: a pure function of the record, which `cleanup`
+//! acts on.
+//!
+//! The index has one entry a job, `due/<time>/<account>/<job>`, written in the batch of the record. The entries are sorted
+//! by time, so a sweep reads what is due and nothing else, however many jobs there are.
 
 use crate::clock::Timestamp;
 use crate::config::JobsConfig;
@@ -7,21 +10,21 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::store::record::JobRecord;
 
-/// The entries `due/<time>/<account>/<job>` stand in the order in which they are due.
+/// Before every entry.
 pub(in crate::jobs) const PREFIX: &str = "due/";
 
-/// What is to be done.
+/// What is to be done when an entry is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpiryAction {
-    /// The job was not started in time.
+    /// End the job: its start window is over.
     Expire,
-    /// The document was kept long enough.
+    /// Delete the document and keep the record.
     DeleteOutput,
-    /// The record was kept long enough.
+    /// Delete the record, and the document if there is one.
     DeleteRecord,
 }
 
-/// How long what is kept.
+/// How long jobs, documents and records are kept.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_field_names, reason = "units stand last in names")]
 pub struct Retention {
@@ -31,7 +34,7 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// As the configuration says.
+    /// By section `[jobs]`.
     #[must_use]
     pub fn of(limits: &JobsConfig) -> Self {
         Self {
@@ -41,7 +44,7 @@ impl Retention {
         }
     }
 
-    /// What comes next for the job, and when; nothing while it waits for its turn or runs.
+    /// What is to be done next with the job, and when; nothing while it is queued or runs.
     #[must_use]
     pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, ExpiryAction)> {
         match record.state {
@@ -59,14 +62,14 @@ impl Retention {
         }
     }
 
-    /// When the job expires if nobody starts it.
+    /// The end of the job's start window.
     #[must_use]
     pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
         record.created_at.plus_ms(self.start_window_ms)
     }
 }
 
-/// The entry for a job.
+/// The entry of a job.
 pub(in crate::jobs) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{}/{account}/{job}", at.sortable())
 }

@@ -1,27 +1,30 @@
 //! What the inputs of jobs count in their accounts' storage, from their arrival until the end of the job.
 //!
-//! Nothing is written for it while a job waits: after a restart the sizes come from the job's record, and, for uploads
-//! that came after it was written, from the store. A bucket that takes uploads itself tells nobody of them, so there
-//! they count from the start of the job on.
+//! Nothing is written for it while a job waits: after a restart the sizes come from the job's record and, for uploads that
+//! came after it was written, from the store. A bucket that takes uploads itself does not report them, so there they count
+//! from the start of the job on.
+//!
+//! A plain type with a lock, not a part of an actor: an upload is counted by the job's actor, on its thread, before it
+//! answers, and must go on counting when that actor is evicted or has panicked; the registry reads the same counts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 
-use crate::accounts::open;
+use crate::accounts::{OpenJobs, open};
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
 use crate::jobs::store::inputs;
+use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::pipeline::InlineInputs;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
-use crate::storage::{Landing, ObjectStore, StorageQuota, StoreError, StoredBytes};
+use crate::storage::{Landing, ObjectStore, StorageKey, StorageQuota, StoreError, StoredBytes, landing};
 
-/// Jobs whose inputs are looked for at once, at a start.
-const LOOKED_FOR_AT_ONCE: usize = 32;
+/// Jobs whose inputs are looked up at once when the service starts.
+const LOOKUPS_AT_ONCE: usize = 32;
 
 /// The inputs of jobs that have not ended, as they count.
 pub struct StoredInputs {
@@ -29,7 +32,7 @@ pub struct StoredInputs {
     jobs: Mutex<HashMap<JobId, CountedInputs>>,
 }
 
-/// The inputs of one job.
+/// The inputs of one job; they count no more when this is dropped.
 #[derive(Debug, Default)]
 pub(in crate::jobs) struct CountedInputs {
     data: Option<StoredBytes>,
@@ -51,13 +54,13 @@ impl CountedInputs {
 }
 
 impl StoredInputs {
-    /// Inputs that count in `quota`; none yet.
+    /// No inputs yet; they will count in `quota`.
     #[must_use]
     pub fn new(quota: Arc<StorageQuota>) -> Self {
         Self { quota, jobs: Mutex::default() }
     }
 
-    /// Counts what came with a request and will wait for a start.
+    /// Counts inputs that came with a request, of a job that will wait for its start.
     ///
     /// # Errors
     /// `storage_exceeded`.
@@ -67,13 +70,14 @@ impl StoredInputs {
         inline: &InlineInputs,
     ) -> Result<CountedInputs, Problem> {
         let count = |bytes: &Option<bytes::Bytes>| {
-            let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
-            length.map(|length| self.grown(account, length)).transpose()
+            let Some(bytes) = bytes else { return Ok(None) };
+            let mut stored = self.quota.begin(account);
+            stored.grow(bytes.len() as u64).map(|()| Some(stored))
         };
         Ok(CountedInputs { data: count(&inline.data)?, template: count(&inline.template)? })
     }
 
-    /// An upload that is about to come, in the place of one that may be there.
+    /// Begins to count an upload; one that it replaces does not count beside it.
     pub(in crate::jobs) fn begin_upload(
         &self,
         account: AccountId,
@@ -85,29 +89,13 @@ impl StoredInputs {
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
     }
 
-    /// Counts an upload that the store took itself, and that becomes an input now.
-    ///
-    /// # Errors
-    /// `storage_exceeded`.
-    pub(in crate::jobs) fn count_upload(
-        &self,
-        record: &JobRecord,
-        part: InputPart,
-        bytes: u64,
-    ) -> Result<(), Problem> {
-        let mut stored = self.begin_upload(record.account, record.id, part);
-        stored.grow(bytes)?;
-        self.set(record.id, part, stored);
-        Ok(())
-    }
-
-    /// An input is there; one that it replaces counts no more.
+    /// Counts an input that is stored, in the place of an earlier one.
     pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StoredBytes) {
         let former = self.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }
 
-    /// The inputs of a new job are there.
+    /// Counts the inputs of a new job from now on.
     pub(in crate::jobs) fn insert(&self, job: JobId, counted: CountedInputs) {
         if counted.data.is_some() || counted.template.is_some() {
             self.lock().insert(job, counted);
@@ -119,19 +107,104 @@ impl StoredInputs {
         self.lock().get(&job).map_or(0, CountedInputs::bytes)
     }
 
-    /// The job has ended, and its inputs go.
+    /// Counts the inputs of a job that has ended no more.
     pub(in crate::jobs) fn remove(&self, job: JobId) {
         let counted = self.lock().remove(&job);
         drop(counted);
     }
 
-    fn grown(&self, account: AccountId, bytes: u64) -> Result<StoredBytes, Problem> {
-        let mut stored = self.quota.begin(account);
-        stored.grow(bytes)?;
-        Ok(stored)
+    /// Makes what was uploaded to presigned addresses the inputs that the job runs with; what is uploaded later changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `payload_too_large`, `storage_exceeded`, and the errors of the store.
+    pub(in crate::jobs) async fn take_uploads(
+        &self,
+        store: &dyn ObjectStore,
+        record: &JobRecord,
+        limit_bytes: u64,
+    ) -> Result<(), Problem> {
+        let taken =
+            inputs::uploaded_parts(record).map(|part| self.take_upload(store, record, part, limit_bytes));
+        futures_util::future::try_join_all(taken).await.map(drop)
     }
 
-    /// What is known to be there counts, whatever the limit says.
+    async fn take_upload(
+        &self,
+        store: &dyn ObjectStore,
+        record: &JobRecord,
+        part: InputPart,
+        limit_bytes: u64,
+    ) -> Result<(), Problem> {
+        let key = inputs::object(record.account, record.id, part);
+        let taken = landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
+            StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
+            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
+        });
+        let Some(bytes) = taken? else { return Ok(()) };
+        // The store took it without the service, so it was not counted until now.
+        let mut stored = self.begin_upload(record.account, record.id, part);
+        if let Err(problem) = stored.grow(bytes) {
+            inputs::delete(store, &[key]).await;
+            return Err(problem);
+        }
+        self.set(record.id, part, stored);
+        Ok(())
+    }
+
+    /// Counts the inputs of an earlier run of the service: of jobs that are `open`, and of those that were started and are
+    /// `unfinished`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(in crate::jobs) async fn restore(
+        &self,
+        journal: &Journal,
+        store: &dyn ObjectStore,
+        open: &OpenJobs,
+        unfinished: &[JobRecord],
+    ) -> Result<(), IndexError> {
+        for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
+            self.restore_part(record, InputPart::Template, record.stored_bytes);
+        }
+        let mut lookups = futures_util::stream::iter(open.all())
+            .map(|(account, job)| async move {
+                match journal.read(account, job).await {
+                    Ok(Some(record)) => self.restore_open(store, &record).await,
+                    Ok(None) => {
+                        open.leave(account, job);
+                        remove_mark(journal, account, job).await;
+                    }
+                    // It can be neither started nor cancelled, so it must not keep a place among the account's open jobs;
+                    // and it must not keep the service from starting. The mark stays for a version that can read it.
+                    Err(error) => {
+                        open.leave(account, job);
+                        tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
+                    }
+                }
+            })
+            .buffer_unordered(LOOKUPS_AT_ONCE);
+        while lookups.next().await.is_some() {}
+        Ok(())
+    }
+
+    async fn restore_open(&self, store: &dyn ObjectStore, record: &JobRecord) {
+        if record.stored_bytes > 0 {
+            // As the part that has no upload: what came with init is one part, or both.
+            let part = if record.given.data { InputPart::Data } else { InputPart::Template };
+            self.restore_part(record, part, record.stored_bytes);
+        }
+        if store.landing() != Landing::Final {
+            return;
+        }
+        for part in inputs::uploaded_parts(record) {
+            if let Some(bytes) = size(store, record, part).await {
+                self.restore_part(record, part, bytes);
+            }
+        }
+    }
+
+    /// Counts what is known to be stored, whatever the limit is now.
     fn restore_part(&self, record: &JobRecord, part: InputPart, bytes: u64) {
         let mut stored = self.quota.begin(record.account);
         stored.found(bytes);
@@ -143,58 +216,11 @@ impl StoredInputs {
     }
 }
 
-/// Counts what an earlier life of the service left: inputs of the jobs that are open, and of those that were started
-/// and are `unfinished`.
-///
-/// # Errors
-/// When the index fails.
-pub async fn restore(context: &JobContext, unfinished: &[JobRecord]) -> Result<(), IndexError> {
-    for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
-        context.stored.restore_part(record, InputPart::Template, record.stored_bytes);
-    }
-    let mut looked = futures_util::stream::iter(context.open.all())
-        .map(|(account, job)| async move {
-            match context.journal.read(account, job).await {
-                Ok(Some(record)) => restore_open(context, &record).await,
-                Ok(None) => {
-                    context.open.leave(account, job);
-                    forget_mark(context, account, job).await;
-                }
-                // One that nobody understands must not keep the service from starting, nor a place that nobody can
-                // give back: it can be neither started nor cancelled. Its mark stays for a version that reads it.
-                Err(error) => {
-                    context.open.leave(account, job);
-                    tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
-                }
-            }
-        })
-        .buffer_unordered(LOOKED_FOR_AT_ONCE);
-    while looked.next().await.is_some() {}
-    Ok(())
-}
-
-/// A mark without a job stands for nothing; one that stays is looked at again at the next start.
-async fn forget_mark(context: &JobContext, account: AccountId, job: JobId) {
+/// Removes the mark of an open job that has no record. If it stays, the next start finds it again.
+async fn remove_mark(journal: &Journal, account: AccountId, job: JobId) {
     let change = Change::new().delete(open::mark(account, job));
-    if let Err(error) = context.journal.change_unsynced(change).await {
+    if let Err(error) = journal.index().write_unsynced(change).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
-    }
-}
-
-async fn restore_open(context: &JobContext, record: &JobRecord) {
-    if record.stored_bytes > 0 {
-        // Beside an upload that is found, not in its place: what came with init is one part, or both and no upload.
-        let part = if record.given.data { InputPart::Data } else { InputPart::Template };
-        context.stored.restore_part(record, part, record.stored_bytes);
-    }
-    if context.landing() != Landing::Final {
-        return;
-    }
-    let store = context.pipeline.store.as_ref();
-    for part in inputs::uploaded_parts(record) {
-        if let Some(bytes) = size(store, record, part).await {
-            context.stored.restore_part(record, part, bytes);
-        }
     }
 }
 
@@ -207,4 +233,13 @@ async fn size(store: &dyn ObjectStore, record: &JobRecord, part: InputPart) -> O
             None
         }
     }
+}
+
+fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {
+    let name = key.file_name();
+    let detail = format!(
+        "The upload of '{name}' is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and \
+         start the job again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }

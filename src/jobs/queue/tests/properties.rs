@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What somebody does to a queue.
+/// What is done to a queue.
 #[derive(Clone, Debug)]
 enum Act {
     Put(usize, JobKind),
@@ -29,8 +29,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 proptest! {
-    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, nobody runs more than
-    /// he may, of no engine there are more under way than it can use, and no turn is withheld while somebody may have it.
+    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, no account and no engine has
+    /// more turns than its limit, and no turn is withheld while an account may have it.
     #[test]
     fn no_job_is_lost_reordered_or_run_twice(acts in acts(), limit in 1..4_usize, runs in 1..4_usize, own in 1..4_usize) {
         let accounts: [AccountId; 4] = std::array::from_fn(|_| AccountId::generate());
@@ -116,7 +116,7 @@ proptest! {
         let cost_of = |account| accounts.iter().find(|(it, _)| *it == account).unwrap().1;
         let (newcomer, _) = accounts[0];
         let mut worked: HashMap<AccountId, u64> = HashMap::new();
-        // Who runs until when; the one that ends first makes room.
+        // Accounts whose jobs run, and until when.
         let (mut now, mut running) = (0, Vec::<(u64, Turn)>::new());
         for (account, _) in &accounts[1..] {
             put_many(&mut queue, *account, PAGE, 3);
