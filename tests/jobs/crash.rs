@@ -1,6 +1,6 @@
-//! Kills a process in the middle of its sweeps, and looks at what it left.
+//! Kills a process in the middle of its sweeps: no record may name a document that is deleted.
 //!
-//! The test runs twice: as itself, and in a child process (told by the environment) as the sweeper.
+//! The test runs twice: as itself, and in a child process (chosen by an environment variable) as the sweeper.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const JOBS: usize = 240;
 /// Small, so that there are many sweeps to kill.
 const SETTINGS: [(&str, &str); 2] = [("jobs.sweep_limit", "12"), ("jobs.sweep_objects_limit", "10")];
 
-/// The child: sweeps until it is killed, and says so on stdout, past the test harness.
+/// The child: sweeps until it is killed; writes a line to stdout for each sweep.
 async fn sweep_until_killed(folder: &Path) {
     let service = TestService::open(folder, 1, &SETTINGS, None).await;
     let days: u64 = std::env::var_os(DAYS).unwrap().to_str().unwrap().parse().unwrap();
@@ -36,7 +36,7 @@ async fn sweep_until_killed(folder: &Path) {
     }
 }
 
-/// A sweeper that believes to live `days` later.
+/// Starts a sweeper whose clock is `days` ahead.
 fn start_sweeper(folder: &Path, days: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
@@ -48,7 +48,7 @@ fn start_sweeper(folder: &Path, days: u64) -> Child {
         .unwrap()
 }
 
-/// Lets the sweeper go on for so many sweeps and a moment more, and kills it.
+/// Kills the sweeper after so many sweeps and a moment more.
 fn kill_after(child: &mut Child, sweeps: usize, spins: usize) {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let seen = lines.filter(|line| line.contains("swept ")).take(sweeps + 1).count();
@@ -94,7 +94,7 @@ async fn kill_9_in_the_middle_of_a_sweep_leaves_no_document_half_deleted() {
     assert_eq!(left, JOBS);
     service.index.close().await;
     drop(service);
-    // First documents are due, then records as well.
+    // After 8 days documents are due, after 40 records too.
     for (round, days) in [8, 8, 8, 8, 40, 40, 40, 40].into_iter().enumerate() {
         let mut child = start_sweeper(folder.path(), days);
         let spins = (round % 5) * 400;

@@ -1,4 +1,4 @@
-//! The queue shares by what jobs cost, as it is measured in their runs: one job at a time, two accounts.
+//! The queue is fair by measured costs of real runs: one job at a time, two accounts.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Cancelled, erased, kept for a time, swept: with a clock that the test moves.
+//! Cancel, delete, expiry and sweeps, with a clock that the test moves.
 
 use std::time::Duration;
 
@@ -133,12 +133,12 @@ async fn a_sweep_deletes_what_a_crash_left_and_nothing_that_a_record_names() {
     service.ended(&kept).await;
     let waiting = service.init("one", &"x".repeat(LARGE), false).await.unwrap();
     let (account, record) = (service.accounts["one"], service.record(&kept).await);
-    // Between record and deletion: the mark is there, and the object.
+    // As a crash leaves it between the record's deletion and the object's: the mark is there, and the object.
     let (marked, forgotten) = (JobId::generate(), JobId::generate());
     let left = StorageKey::JobOutput(account, marked, FileKind::Pdf);
     let orphan = StorageKey::JobOutput(account, forgotten, FileKind::Pdf);
     let other = StorageKey::JobTemplate(AccountId::generate(), forgotten);
-    // A run that was broken off had made another file of the job than the one that counts.
+    // Of an aborted run, which made another kind of file than the run that counts.
     let former = StorageKey::JobOutput(account, record.id, FileKind::Zip);
     for key in [left, orphan, other, former] {
         service.store.put(&key, Bytes::from_static(b"left")).await.unwrap();

@@ -14,14 +14,14 @@ use crate::service::{PATIENCE, TestService, View};
 /// Enough that a cancel falls between any two steps of some run.
 const JOBS: usize = 120;
 
-/// Lets the other tasks of the thread go so many steps on.
+/// Lets the other tasks of the thread run so many steps.
 async fn steps(count: usize) {
     for _ in 0..count {
         tokio::task::yield_now().await;
     }
 }
 
-/// What every end has in common, whichever won.
+/// Checks what every end has in common, whichever event won; answers whether there is a document.
 async fn assert_one_end(service: &TestService, view: &View) -> bool {
     let record = service.record(view).await;
     assert!(record.state.is_final(), "the record says {:?}", record.state);
@@ -29,7 +29,7 @@ async fn assert_one_end(service: &TestService, view: &View) -> bool {
     let code = record.fault.as_ref().map(|fault| fault.code);
     match record.state {
         JobState::Done => assert!(documents && code.is_none(), "{record:?}"),
-        // With a document, when that was there before the cancel: it counts then, and is kept.
+        // With a document where that was published before the cancel: it is kept and counts.
         JobState::Cancelled => assert_eq!(code, Some(FaultCode::Cancelled), "{record:?}"),
         JobState::Initialized
         | JobState::Queued
@@ -88,7 +88,7 @@ async fn a_cancel_beside_a_start_leaves_no_job_in_memory() {
         let (seen, [thread, _]) = (view.clone(), service.apart.as_ref().unwrap());
         let busy = async {
             steps(number).await;
-            // The registry's thread has other things to do: it hears of start and end at once.
+            // Keeps the registry's thread busy, so that it handles start and end together.
             thread.spawn_fn(move || {
                 let begun = Instant::now();
                 while !seen.borrow().is_done() && begun.elapsed() < Duration::from_millis(100) {

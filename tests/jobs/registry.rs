@@ -1,4 +1,4 @@
-//! The registry and its actors: starts, turns, faults, crashes.
+//! The registry and its actors: starts, queue limits, idempotency, eviction, panics.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,8 +31,8 @@ async fn an_actor_that_dies_is_replaced_and_its_job_ends() {
     let service = TestService::build(2, &[]).await;
     let view = service.init("one", "<p>1</p>", false).await.unwrap();
     service.panics.store(true, Ordering::SeqCst);
-    // The actor asks the time when it is started, which is its end; nothing was written, so the job is
-    // as it was, and the next start finds an actor again.
+    // The actor panics when it asks the time, before it writes anything: the job is as it was, and the next start gets a
+    // new actor.
     assert!(service.start(&view).await.is_err_and(|problem| problem.code == Code::Internal));
     assert_eq!(service.record(&view).await.state, JobState::Initialized);
     let started = service.start(&view).await.unwrap();
@@ -43,11 +43,11 @@ async fn an_actor_that_dies_is_replaced_and_its_job_ends() {
 async fn an_actor_that_dies_in_the_queue_comes_back_into_the_queue() {
     let service = TestService::build(1, &[]).await;
     let view = service.init("one", "<p>1</p>", true).await.unwrap();
-    // Whichever of its steps asks next dies of it: being assigned, or ending.
+    // The next step that asks the time panics: the assignment, or the end.
     service.panics.store(true, Ordering::SeqCst);
     let end = service.ended(&view).await;
     assert!(end.output.is_some(), "{end:?}");
-    assert!(!service.panics.load(Ordering::SeqCst), "the trap has not been sprung");
+    assert!(!service.panics.load(Ordering::SeqCst), "no actor has panicked");
 }
 
 #[actix::test]
@@ -103,7 +103,7 @@ async fn a_full_queue_refuses_and_one_account_cannot_fill_it() {
     let initialized = service.init("two", template, false).await.unwrap();
     let refused = service.start(&initialized).await.unwrap_err();
     assert_eq!((refused.code, refused.retry_after_s.is_some()), (Code::Overloaded, true));
-    // What was refused is as it was; what waits is in the journal.
+    // The refused job is unchanged; the queued ones are in the journal.
     assert_eq!(service.record(&initialized).await.state, JobState::Initialized);
     assert_eq!(service.journal.unfinished().await.unwrap().len(), 3);
 }
@@ -130,13 +130,12 @@ async fn an_idempotency_key_of_a_deleted_job_is_refused_until_it_expires() {
     assert_ne!(next.borrow().id, first.borrow().id);
 }
 
-/// Changes the job's record behind the service's back, and waits until it is read again: then the job has
-/// left memory.
+/// Changes the job's record behind the registry's back, and waits until it is read again: then the job was evicted.
 async fn altered_on_disk(service: &TestService, view: View, alter: impl FnOnce(&mut JobRecord)) -> View {
     let mut record = service.record(&view).await;
     alter(&mut record);
     service.journal.commit(&record, Change::new()).await.unwrap();
-    // Who holds a view waits for the job, and keeps it in memory.
+    // A view that is held keeps the job in memory.
     drop(view);
     let (account, job) = (record.account, record.id);
     let read = async {
@@ -148,7 +147,7 @@ async fn altered_on_disk(service: &TestService, view: View, alter: impl FnOnce(&
             }
         }
     };
-    tokio::time::timeout(PATIENCE, read).await.expect("the job leaves memory")
+    tokio::time::timeout(PATIENCE, read).await.expect("the job is evicted")
 }
 
 #[actix::test]
@@ -190,7 +189,7 @@ async fn two_inits_cannot_both_take_the_last_document_and_a_failed_job_gives_it_
     assert_eq!(refused.unwrap_err().code, Code::QuotaExceeded);
     let started = service.start(&taken.unwrap()).await.unwrap();
     assert_eq!(service.ended(&started).await.fault.unwrap().code, FaultCode::TemplateMissing);
-    // The account hears of it just after the job's end is seen.
+    // The account gets the document back just after the job's end can be seen.
     let again = async {
         while service.init("small", "", false).await.is_err() {
             tokio::time::sleep(Duration::from_millis(10)).await; // poll

@@ -1,4 +1,4 @@
-//! Sweeps over many jobs: what they read, what they leave alone, what a crash in one leaves.
+//! Sweeps over many jobs: what they read, what they keep, what a changed retention does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ use crate::service::TestService;
 
 pub const DAY_MS: u64 = 86_400_000;
 
-/// A job that has ended at `at` with a document that is in the store.
+/// Writes a job that ended at `at`, with its document.
 pub async fn keep(service: &TestService, account: AccountId, at: Timestamp) -> JobRecord {
     let record = ended(account, at);
     service.store.put(&output(&record), Bytes::from_static(b"<p>1</p>")).await.unwrap();
@@ -54,7 +54,7 @@ pub fn output(record: &JobRecord) -> StorageKey {
     StorageKey::JobOutput(record.account, record.id, record.target.file())
 }
 
-/// The real index, and how many entries were read from it.
+/// The real index, which counts the entries that are read.
 struct Counting {
     index: Arc<dyn Index>,
     read: AtomicU64,
@@ -176,7 +176,7 @@ async fn a_record_that_cannot_be_read_does_not_keep_others_from_expiring() {
     assert_eq!(swept, 1, "the good one's document goes");
     assert!(service.store.head(&output(&good)).await.is_err());
     for record in &broken {
-        assert!(service.store.head(&output(record)).await.is_ok(), "what nobody understands stays");
+        assert!(service.store.head(&output(record)).await.is_ok(), "a job that cannot be read is kept");
     }
     // Repaired, it is swept like any other.
     for record in &broken {
@@ -197,7 +197,7 @@ async fn presigned_uploads_are_swept_once_no_job_needs_them() {
         upload(Upload::Data(waiting)),
         [upload(Upload::Template(ended)), upload(Upload::Data(JobId::generate()))],
     );
-    // Whether a template is saved the janitor knows.
+    // The garbage collector of templates decides about these.
     let templates = upload(Upload::Content(TemplateId::generate()));
     for key in gone.iter().chain([&kept, &templates]) {
         service.store.put(key, "x".into()).await.unwrap();
@@ -222,7 +222,7 @@ async fn a_changed_retention_holds_for_jobs_that_ended_before() {
     keep(&service, AccountId::generate(), now).await;
     service.index.close().await;
     drop(service);
-    // The document's time is over now; so is the record's, whose entry has the name of the other's.
+    // Document and record expire at the same time, under the same entry.
     let service = TestService::open(folder.path(), 1, &[], None).await;
     service.pass(30 * DAY_MS + 1_000);
     assert_eq!(service.sweep().await, Swept { outputs: 1, ..Swept::default() });
@@ -231,7 +231,7 @@ async fn a_changed_retention_holds_for_jobs_that_ended_before() {
     keep(&service, AccountId::generate(), now.plus_ms(30 * DAY_MS)).await;
     service.index.close().await;
     drop(service);
-    // Longer than when it ended: nothing goes early, and the entry moves.
+    // A longer retention than when the job ended: nothing is deleted early, and the entry is renamed.
     let service = TestService::open(folder.path(), 1, &[month], None).await;
     service.pass(38 * DAY_MS);
     assert_eq!(service.sweep().await, Swept::default());

@@ -51,13 +51,13 @@ pub struct TestService {
     pub index: Arc<dyn Index>,
     pub context: Arc<JobContext>,
     pub passed_ms: Arc<AtomicU64>,
-    /// The threads of the registry and of the job actors, when they have some of their own.
+    /// The threads of the registry and of the job actors, where they are not the test's.
     pub apart: Option<[Arbiter; 2]>,
-    /// Goes with the service, when it was made for it.
+    /// Deleted with the service, where it was made for it.
     root: Option<tempfile::TempDir>,
 }
 
-/// The system's time and what the test adds to it; panics once when it is told to, in the actor that asks next.
+/// The system's time and what the test adds to it. When it is armed, it panics once, in the actor that asks next.
 struct TestClock {
     armed: Arc<AtomicBool>,
     passed_ms: Arc<AtomicU64>,
@@ -65,7 +65,7 @@ struct TestClock {
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's trap");
+        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's panic");
         SystemClock.now().plus_ms(self.passed_ms.load(Ordering::SeqCst))
     }
 }
@@ -90,7 +90,7 @@ impl TestService {
         service
     }
 
-    /// A service on a folder that may have been lived in, without accounts of its own.
+    /// A service on a folder that an earlier one may have used; makes no accounts.
     pub async fn open(
         folder: &Path,
         slots: usize,
@@ -207,7 +207,7 @@ impl TestService {
         self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
     }
 
-    /// The job's last view; asks again when a view closes without an end, as callers do.
+    /// The job's final view; asks again when a view closes without an end, as callers do.
     pub async fn ended(&self, view: &View) -> JobView {
         let mut view = view.clone();
         let end = async {
@@ -226,7 +226,7 @@ impl TestService {
         self.journal.read(account, job).await.unwrap().unwrap()
     }
 
-    /// Cancels or erases.
+    /// Cancels or deletes.
     pub async fn delete(&self, view: &View) -> Result<DeleteOutcome, Code> {
         let (account, job) = (view.borrow().account, view.borrow().id);
         self.registry.send(DeleteJob { account, job }).await.unwrap().map_err(|problem| problem.code)

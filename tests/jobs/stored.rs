@@ -1,4 +1,4 @@
-//! Jobs that are never started: how many there may be, and how many bytes they may hold.
+//! Limits of jobs that are not started: how many there may be, and the bytes of their inputs.
 
 use bytes::Bytes;
 use platen::domain::ids::{AccountId, JobId};
@@ -11,7 +11,7 @@ use platen::storage::{CountedUpload, Landing};
 use crate::retention::DAY_MS;
 use crate::service::{TestService, View};
 
-/// Whose the jobs are.
+/// The account of most jobs.
 const ONE: &str = "one";
 
 impl TestService {
@@ -70,7 +70,7 @@ async fn uploads_count_from_their_first_byte_to_the_end_of_their_job() {
     assert_eq!((service.stored_bytes(), service.book.storage().used(service.accounts["two"])), (0, 0));
 }
 
-/// The store takes them itself, and tells nobody.
+/// A bucket takes uploads without the service.
 async fn uploads_to_a_bucket_count_from_the_start(service: &TestService) {
     let key = |view: &View| {
         let (account, job) = of(view);
@@ -113,7 +113,7 @@ async fn two_uploads_at_once_share_the_accounts_storage_limit() {
     one.count(60).unwrap();
     assert_eq!(other.expect(41).unwrap_err().code, Code::StorageExceeded, "before a byte of it is sent");
     assert_eq!(other.count(60).unwrap_err().code, Code::StorageExceeded);
-    // One that breaks off makes room.
+    // An aborted upload frees its bytes.
     drop(one);
     other.count(60).unwrap();
     drop(other);

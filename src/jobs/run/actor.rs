@@ -42,7 +42,7 @@ pub struct JobActor {
     inline: InlineInputs,
     /// Aborts the run when it is dropped.
     run: Option<AbortOnDropHandle<()>>,
-    /// The start window or the queue timeout, whichever the state has.
+    /// The idle timer or the queue timeout, whichever the state has.
     timer: Option<SpawnHandle>,
     parked: bool,
     /// The end that the index has refused so far; record and view do not show it yet.
