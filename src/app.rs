@@ -32,12 +32,12 @@ use crate::engines::catalog::Catalog;
 use crate::engines::{self, Engine, is_fenced};
 use crate::http::{self, HttpState, JobGate, RateLimit, ServerHandle};
 use crate::jobs::cleanup::sweeper::Sweeper;
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::registry::requests::ResumeJobs;
 use crate::jobs::registry::shutdown::StopJobs;
 use crate::jobs::store::journal::Journal;
-use crate::jobs::store::stored_inputs::{self as stored, StoredInputs};
+use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
@@ -114,10 +114,11 @@ impl App {
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
         let stored = (open, StoredInputs::new(stored));
-        let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
-        let eraser = Eraser::new(&lasting, deps.journal.clone(), templates.clone(), deletions);
+        let context = job_context(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
+        let eraser = Eraser::new(&lasting, context.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
-        let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
+        let registry =
+            start_jobs(context, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
 
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
@@ -286,16 +287,16 @@ fn basis(
 }
 
 /// What jobs ask of the others.
-fn job_deps(
+fn job_context(
     config: &Config,
     (lasting, clock): (&Lasting, &Arc<dyn Clock>),
     engines: &Engines,
     (accounts, returns, (open, stored)): (&Addr<Accounts>, Returns, (Arc<OpenJobs>, StoredInputs)),
-) -> Deps {
-    Deps {
+) -> JobContext {
+    JobContext {
         clock: clock.clone(),
         journal: Journal::new(lasting.index.clone(), &config.jobs),
-        parts: engines.parts.clone(),
+        pipeline: engines.pipeline.clone(),
         limits: config.jobs.clone(),
         reserve: accounts.clone().recipient(),
         returns,
@@ -319,20 +320,20 @@ fn start_templates(
 
 /// The registry, with what the journal says is unfinished, the sweeper, and what erases deleted accounts.
 async fn start_jobs(
-    deps: Deps,
+    context: JobContext,
     slots: usize,
     (control_thread, job_threads): (&ArbiterHandle, Vec<ArbiterHandle>),
     (eraser, stopping): (Eraser, &CancellationToken),
 ) -> Result<Addr<JobRegistry>, AppError> {
-    let unfinished = deps.journal.unfinished().await?;
-    stored::restore(&deps, &unfinished).await?;
-    let deps = Arc::new(deps);
-    let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
+    let unfinished = context.journal.unfinished().await?;
+    context.restore_stored_inputs(&unfinished).await?;
+    let context = Arc::new(context);
+    let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&context), slots, job_threads));
     let resumed = registry.send(ResumeJobs(unfinished)).await?;
     if resumed > 0 {
         tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
     }
-    control_thread.spawn(Sweeper::new(deps, registry.clone()).run(stopping.clone()));
+    control_thread.spawn(Sweeper::new(context, registry.clone()).run(stopping.clone()));
     control_thread.spawn(eraser.run(registry.clone(), stopping.clone()));
     Ok(registry)
 }

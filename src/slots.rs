@@ -1,11 +1,12 @@
 //! Slots of one resource, shared fairly between accounts.
 //!
-//! Hazard: whoever holds every slot (tabs, turns of static pages, template processes) until a deadline stops
-//! everybody else for as long. So one account gets a share that leaves some free, and of those who wait the account
-//! that holds the fewest is served first.
+//! Hazard: an account that holds every slot (tabs, turns of static pages, template processes) until a deadline stops all
+//! others for as long. So one account gets a share that leaves some slots free, and of the accounts that wait the one that
+//! holds the fewest is served first.
 //!
-//! `meter` is what a job pays: how long it held its turn, but for waits. `engines` has the slots of engines that run heavy
-//! programs, and the one budget of cores below them.
+//! Plain types with a lock, which engines and the browser's pool hold: a slot is freed by `Drop`, which cannot wait for an
+//! actor. `meter` measures what a job costs. `engines` has the slots of engines that run heavy programs, and the budget of
+//! cores that they share.
 
 pub mod engines;
 pub mod meter;
@@ -18,13 +19,13 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::domain::ids::AccountId;
 
-/// The part of a resource that is left to other accounts: one slot in so many.
+/// One slot in so many is left to other accounts.
 const LEFT_TO_OTHERS: usize = 4;
 
 /// How many slots of a resource one account may hold (`jobs.running_account_limit`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccountShare {
-    /// As configured; `None`: by the number of slots.
+    /// The configured number; `None` for a part of the slots.
     limit: Option<usize>,
 }
 
@@ -34,7 +35,7 @@ pub struct AccountSlots {
     inner: Arc<Inner>,
 }
 
-/// One slot, or as many as were asked for at once; free again when it is dropped.
+/// One slot, or several that were acquired at once; free again when it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     inner: Arc<Inner>,
@@ -46,7 +47,7 @@ pub struct Slot {
 struct Inner {
     share: usize,
     state: Mutex<State>,
-    /// Told when a slot was given back.
+    /// Notified when a slot may be free.
     freed: Notify,
 }
 
@@ -54,9 +55,10 @@ struct Inner {
 struct State {
     free: usize,
     held: HashMap<AccountId, usize>,
-    /// Who got the last slot: of accounts that hold as many the others are served first.
+    /// The account that got the last slot. It comes behind others that hold as many, so that with one slot accounts
+    /// alternate.
     last: Option<AccountId>,
-    line: VecDeque<Waiter>,
+    waiters: VecDeque<Waiter>,
 }
 
 #[derive(Debug)]
@@ -66,12 +68,11 @@ struct Waiter {
     grant: oneshot::Sender<Slot>,
 }
 
-/// A place in line, until this is dropped.
+/// Serves the waiters when a wait ends or is cancelled.
 ///
-/// Hazard: who waits for several slots and is first keeps free ones from those behind it. When it gives up, no slot is
-/// given back, and nobody would look at the line again: those behind it would wait beside free slots for ever. So
-/// whoever leaves the line has it served.
-struct PlaceInLine<'a> {
+/// Hazard: a waiter for several slots that is first keeps free ones from those behind it. When it is cancelled, no slot is
+/// freed that would wake the others, and they would wait beside free slots for ever.
+struct WaitGuard<'a> {
     inner: &'a Arc<Inner>,
 }
 
@@ -82,13 +83,13 @@ impl AccountShare {
         Self { limit: usize::try_from(configured).ok().filter(|limit| *limit > 0) }
     }
 
-    /// Every slot: for who is alone.
+    /// Every slot, where there is one account only.
     #[must_use]
     pub fn whole() -> Self {
         Self { limit: Some(usize::MAX) }
     }
 
-    /// What one account may hold of `slots`: one at least, for with one slot there is nothing to share.
+    /// What one account may hold of `slots`; one at least, for a single slot cannot be shared.
     #[must_use]
     pub fn of(self, slots: usize) -> usize {
         let by_slots = slots.saturating_sub((slots / LEFT_TO_OTHERS).max(1));
@@ -101,38 +102,38 @@ impl AccountSlots {
     #[must_use]
     pub fn new(count: usize, share: AccountShare) -> Self {
         let free = count.max(1);
-        let state = State { free, held: HashMap::new(), last: None, line: VecDeque::new() };
+        let state = State { free, held: HashMap::new(), last: None, waiters: VecDeque::new() };
         let inner = Inner { share: share.of(free), state: Mutex::new(state), freed: Notify::new() };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Waits for a slot. Dropping the future gives the place in line up.
+    /// Waits for a slot. Dropping the future cancels the wait.
     pub async fn acquire(&self, account: AccountId) -> Slot {
         self.acquire_many(account, 1).await
     }
 
-    /// Waits for `count` slots and takes them at once: two jobs that each hold a part of what they need would wait for
-    /// each other for ever. A count above what the account may hold is that much, or it would never be served.
+    /// Waits for `count` slots and takes them at once: two jobs that each hold a part of what they need would wait for each
+    /// other for ever. A count above the account's share is lowered to it, or it would never be served.
     pub async fn acquire_many(&self, account: AccountId, count: usize) -> Slot {
         let count = count.clamp(1, self.inner.share);
-        // Dropped after the receiver below, and so when the state can see that this waiter has gone.
-        let _place = PlaceInLine { inner: &self.inner };
+        // Dropped after the receiver below: by then the state sees that this waiter is gone.
+        let _guard = WaitGuard { inner: &self.inner };
         loop {
             let (grant, granted) = oneshot::channel();
-            self.inner.state().line.push_back(Waiter { account, count, grant });
+            self.inner.state().waiters.push_back(Waiter { account, count, grant });
             self.inner.serve();
-            // Nobody drops a waiter that still waits; if somebody did, it would ask again.
+            // A waiter whose future lives is never dropped; if one were, it would ask again.
             if let Ok(slot) = granted.await {
                 return slot;
             }
         }
     }
 
-    /// Waits for a slot that nobody in line may have.
+    /// Waits for a slot that no waiter may have.
     pub async fn acquire_idle(&self, account: AccountId) -> Slot {
         loop {
             let mut freed = pin!(self.inner.freed.notified());
-            // Heard from now on, also while the slots are looked at.
+            // Enabled before the look at the slots: one that is freed between look and wait must wake it.
             freed.as_mut().enable();
             if let Some(slot) = self.acquire_now(account) {
                 return slot;
@@ -141,7 +142,7 @@ impl AccountSlots {
         }
     }
 
-    /// A slot that is free and that nobody in line may have.
+    /// A free slot that no waiter may have.
     #[must_use]
     pub fn acquire_now(&self, account: AccountId) -> Option<Slot> {
         let is_taken = self.inner.state().take_idle(account, self.inner.share);
@@ -155,7 +156,8 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives free slots to those who wait. A slot that is dropped takes the lock, so none is while it is held.
+    /// Gives free slots to waiters. The lock is released before each slot is sent: a slot that cannot be delivered is dropped,
+    /// and its `Drop` takes the lock.
     fn serve(self: &Arc<Self>) {
         loop {
             let next = self.state().next(self.share);
@@ -166,7 +168,7 @@ impl Inner {
 }
 
 impl State {
-    /// Takes a free slot that nobody in line may have.
+    /// Takes a free slot that no waiter may have.
     fn take_idle(&mut self, account: AccountId, share: usize) -> bool {
         self.first(share).is_none() && self.take(account, 1, share)
     }
@@ -182,20 +184,21 @@ impl State {
         is_free
     }
 
-    /// Takes who is served next out of the line, if there are as many slots free as it asked for. If not, nobody behind
-    /// it is served before it: who asks for one slot at a time would otherwise keep who needs several from ever seeing
-    /// them free together.
+    /// Takes out the waiter that is served next, if as many slots are free as it asked for. If not, none behind it is served
+    /// first: requests for single slots would otherwise keep one for several waiting for ever.
     fn next(&mut self, share: usize) -> Option<Waiter> {
         let at = self.first(share)?;
-        let Waiter { account, count, .. } = *self.line.get(at)?;
-        if self.take(account, count, share) { self.line.remove(at) } else { None }
+        let Waiter { account, count, .. } = *self.waiters.get(at)?;
+        if self.take(account, count, share) { self.waiters.remove(at) } else { None }
     }
 
-    /// Whose turn it is: of those whom their share allows it the account that holds the fewest, who came first of it.
+    /// The waiter that is served next: of accounts below their share the one that holds the fewest slots, its earliest
+    /// waiter.
     fn first(&mut self, share: usize) -> Option<usize> {
-        self.line.retain(|waiter| !waiter.grant.is_closed());
-        let line = self.line.iter().enumerate().map(|(at, waiter)| (at, waiter, self.held(waiter.account)));
-        let allowed = line.filter(|(_, waiter, held)| held + waiter.count <= share);
+        self.waiters.retain(|waiter| !waiter.grant.is_closed());
+        let waiters =
+            self.waiters.iter().enumerate().map(|(at, waiter)| (at, waiter, self.held(waiter.account)));
+        let allowed = waiters.filter(|(_, waiter, held)| held + waiter.count <= share);
         let first = allowed.min_by_key(|(_, waiter, held)| (*held, self.last == Some(waiter.account)));
         first.map(|(at, ..)| at)
     }
@@ -205,7 +208,7 @@ impl State {
     }
 }
 
-impl Drop for PlaceInLine<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.inner.serve();
         self.inner.freed.notify_waiters();
@@ -239,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_leaves_a_quarter_and_at_least_one() {
+    fn a_share_leaves_a_quarter_and_at_least_one_slot_free() {
         let shares = [1, 2, 3, 4, 8, 9, 16].map(|slots| AccountShare::new(0).of(slots));
         assert_eq!(shares, [1, 1, 2, 3, 6, 7, 12]);
         assert_eq!([1, 3, 100].map(|slots| AccountShare::new(5).of(slots)), [1, 3, 5]);
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_holds_fewest_is_served_first_and_who_left_is_passed_over() {
+    async fn the_account_with_the_fewest_slots_is_served_first_and_cancelled_waits_are_skipped() {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(many).await, slots.acquire(many).await);
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_aside_takes_no_slot_that_somebody_waits_for() {
+    async fn acquire_idle_takes_no_slot_that_somebody_waits_for() {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(one).await;
@@ -314,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_needs_several_gets_them_at_once_and_is_not_passed_by_who_needs_one() {
+    async fn several_slots_are_acquired_at_once_and_single_requests_do_not_overtake() {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(narrow).await, slots.acquire(narrow).await);
@@ -333,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_first_and_gives_up_lets_those_behind_it_pass() {
+    async fn cancelling_the_first_wait_serves_those_behind_it() {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire_many(narrow, 2).await;
@@ -352,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_aside_passes_when_who_was_first_gives_up() {
+    async fn cancelling_the_first_wait_wakes_acquire_idle() {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(narrow).await;
@@ -370,7 +373,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_for_more_than_its_share_gets_its_share() {
+    async fn a_request_above_the_share_gets_the_share() {
         let slots = AccountSlots::new(4, AccountShare::new(0));
         let wide = slots.acquire_many(AccountId::generate(), 9).now_or_never();
         assert_eq!(wide.map(|slot| slot.count), Some(3));

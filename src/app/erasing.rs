@@ -13,7 +13,7 @@ use crate::accounts::deleted::{self, DeletedAccount};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::domain::ids::AccountId;
-use crate::jobs::cleanup::account as purge;
+use crate::jobs::cleanup::account;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::journal::Journal;
 use crate::storage::ObjectStore;
@@ -104,7 +104,7 @@ impl Eraser {
     async fn erase(&self, account: AccountId) -> Result<Erased, AppError> {
         let (store, registry) = (self.store.as_ref(), self.registry.as_ref());
         // Jobs first: a preview that runs uses a template.
-        let jobs = purge::erase_jobs(&self.journal, store, registry, account).await?;
+        let jobs = account::delete_jobs(&self.journal, store, registry, account).await?;
         let templates = self.templates.send(DeleteAccountTemplates(account)).await??;
         deleted::remove_entries(self.index.as_ref(), &ENTRIES, account).await?;
         Ok(Erased { jobs, templates })

@@ -16,9 +16,9 @@ use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
-use crate::pipeline::{Deliveries, Parts, RunLimits};
-use crate::slots::AccountShare;
+use crate::pipeline::{PipelineContext, RunLimits};
 use crate::slots::engines::EngineBudget;
+use crate::slots::{AccountShare, AccountSlots};
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader};
@@ -49,7 +49,7 @@ pub struct Engines {
     /// The pool of browsers, started.
     pub pool: Addr<BrowserPool>,
     /// What a run works with.
-    pub parts: Arc<Parts>,
+    pub pipeline: Arc<PipelineContext>,
     programs: Programs,
     linter: Linter,
 }
@@ -92,10 +92,8 @@ impl Engines {
         };
         let runners = Runners::start(catalog.engines(), &means);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
-        let deliveries = Deliveries::new(
-            count(config.outbound.delivery_limit),
-            count(config.outbound.delivery_account_limit),
-        );
+        let delivery_share = AccountShare::new(config.outbound.delivery_account_limit);
+        let deliveries = AccountSlots::new(count(config.outbound.delivery_limit), delivery_share);
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,
@@ -106,7 +104,7 @@ impl Engines {
             templates: config.templates.clone(),
         };
         let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
-        let parts = Parts {
+        let pipeline = PipelineContext {
             store,
             templates,
             unpacking,
@@ -119,7 +117,7 @@ impl Engines {
             limits,
             metrics,
         };
-        Ok(Self { pool, parts: Arc::new(parts), programs, linter })
+        Ok(Self { pool, pipeline: Arc::new(pipeline), programs, linter })
     }
 }
 

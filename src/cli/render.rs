@@ -29,7 +29,7 @@ use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
 use crate::engines::{self, is_fenced, page};
 use crate::outbound::{Outbound, SystemResolver};
-use crate::pipeline::{self, Held, InputSet, RunInput};
+use crate::pipeline::{self, InlineInputs, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
@@ -124,7 +124,7 @@ fn input_of(
         kind,
         target,
         options: reading.options,
-        held: Held { data, template: Some(template) },
+        inline: InlineInputs { data, template: Some(template) },
         given: InputSet::default(),
         template: None,
         deliver_to: None,
@@ -191,9 +191,9 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
     };
     let engines = Engines::start(basis, &config, &arbiter.handle()).await?;
     let (account, job) = (input.account, input.job);
-    let has_data = input.held.data.is_some();
+    let has_data = input.inline.data.is_some();
     let end = tokio::select! {
-        end = pipeline::run(&engines.parts, input, |_| ()) => Ok(end),
+        end = pipeline::run(&engines.pipeline, input, |_| ()) => Ok(end),
         cause = no_browser(&engines.pool), if means.needs_browser => Err(cause),
     };
     engines.pool.send(ShutDown).await?;

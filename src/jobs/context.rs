@@ -1,4 +1,4 @@
-//! What every job works with.
+//! What the job registry, the job actors and the sweeper share.
 
 use std::sync::Arc;
 
@@ -11,49 +11,58 @@ use crate::config::JobsConfig;
 use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::stored_inputs::StoredInputs;
-use crate::pipeline::Parts;
+use crate::pipeline::PipelineContext;
 use crate::storage::UploadStaging;
-use crate::storage::index::WriteBatch;
+use crate::storage::index::{IndexError, WriteBatch};
 
-/// Shared by the registry and all job actors.
-pub struct Deps {
+/// Shared by the registry, all job actors and the sweeper.
+pub struct JobContext {
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Where records last.
+    /// The durable records.
     pub journal: Journal,
     /// What a run works with.
-    pub parts: Arc<Parts>,
+    pub pipeline: Arc<PipelineContext>,
     /// Section `[jobs]`.
     pub limits: JobsConfig,
-    /// The check at init.
+    /// Reserves a document of the account, at init.
     pub reserve: Recipient<ReserveDocument>,
-    /// Where documents that were not made are given back.
+    /// Where documents that were reserved and not made are given back.
     pub returns: Returns,
-    /// Which jobs are initialized and not started.
+    /// Jobs that are initialized and not started, counted by account.
     pub open: Arc<OpenJobs>,
-    /// What the inputs of jobs count as stored.
+    /// Bytes of inputs that count in their accounts' storage.
     pub stored: StoredInputs,
 }
 
-impl Deps {
-    /// Where uploads land.
+impl JobContext {
+    /// Counts the inputs of jobs of an earlier run of the service: of those that are open, and of those that were started
+    /// and are `unfinished`. To be called once, before the registry starts.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub async fn restore_stored_inputs(&self, unfinished: &[JobRecord]) -> Result<(), IndexError> {
+        self.stored.restore(&self.journal, self.pipeline.store.as_ref(), &self.open, unfinished).await
+    }
+
+    /// Whether uploads are staged beside their final key.
     pub(in crate::jobs) fn upload_staging(&self) -> UploadStaging {
-        self.parts.store.upload_staging()
+        self.pipeline.store.upload_staging()
     }
 
-    /// The part of a job's last batch that gives its document back, if it made none.
+    /// The part of a job's final batch that gives its document back, if it made none.
     pub(in crate::jobs) fn give_back(record: &JobRecord) -> WriteBatch {
-        uncounted(record).map(UsageKey::give_back).unwrap_or_default()
+        unused_reservation(record).map(UsageKey::give_back).unwrap_or_default()
     }
 
-    /// Tells the account what `give_back` has written.
-    pub(in crate::jobs) fn returned(&self, record: &JobRecord) {
-        if let Some(usage) = uncounted(record).cloned() {
+    /// Tells the account's actor of what `give_back` wrote, once that is durable.
+    pub(in crate::jobs) fn report_given_back(&self, record: &JobRecord) {
+        if let Some(usage) = unused_reservation(record).cloned() {
             self.returns.give_back(usage);
         }
     }
 }
 
-fn uncounted(record: &JobRecord) -> Option<&UsageKey> {
+fn unused_reservation(record: &JobRecord) -> Option<&UsageKey> {
     record.usage.as_ref().filter(|_| record.output.is_none())
 }

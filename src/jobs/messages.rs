@@ -1,4 +1,4 @@
-//! What can be asked of the job registry. Handlers know nothing else of jobs.
+//! What `http` asks of the job registry (listing and deletion beside: `registry::list`, `registry::delete`).
 
 use std::sync::Arc;
 
@@ -24,24 +24,24 @@ pub enum InputPart {
     Template,
 }
 
-/// What a job is to do, as checked by the handler.
+/// What a job is to do; the handler has checked it.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
     /// The template's kind.
     pub kind: TemplateKind,
-    /// What it is to become.
+    /// What is to be made of it.
     pub target: Target,
-    /// The template to use, if it is not uploaded.
+    /// The saved template to use; none where the template comes with the request or as an upload.
     pub template: Option<TemplateId>,
-    /// It shows what a template will look like: the template need not be saved, and nothing is counted.
+    /// A preview: the template need not be saved, and no document is counted.
     pub preview: bool,
-    /// `formatOpts` as the caller sent them (checked already), with stars in the place of secrets.
+    /// `formatOpts` as the caller sent them, with stars in the place of secrets.
     pub format_opts: Option<Arc<RawValue>>,
-    /// The secrets that were there.
+    /// The secrets that the stars stand for.
     pub secrets: Secrets,
 }
 
-/// What an `Idempotency-Key` says of a request: whoever sends it again means the same job.
+/// An `Idempotency-Key`: a request that repeats it means the same job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Idempotency {
     /// SHA-256 of the caller's key.
@@ -50,63 +50,63 @@ pub struct Idempotency {
     pub request: [u8; 32],
 }
 
-/// Creates a job after the subscription check. Durable when it is answered.
+/// Creates a job, after a document of the account was reserved. Durable when it is answered.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
 pub struct InitJob {
-    /// For whom.
+    /// The job's account.
     pub account: AccountId,
-    /// What it is to do.
+    /// What the job is to do.
     pub spec: JobSpec,
-    /// Data sent in the body, as the bytes received.
+    /// The JSON data that came in the body.
     pub data: Option<Bytes>,
-    /// Template text sent in the body (immediate render).
+    /// The template that came in the body (immediate render).
     pub template: Option<Bytes>,
     /// Start it at once (immediate render): one durable write instead of two.
     pub start: bool,
-    /// Where the document is to be delivered (immediate render).
+    /// The address that the document is to be delivered to (immediate render).
     pub deliver_to: Option<Admitted>,
-    /// Why no job may be made of it, if so; the job that its key stands for already is answered all the same.
+    /// Why the handler refuses a new job. A job that the key stands for already is answered all the same.
     pub refusal: Option<Problem>,
-    /// The caller's key, if there is one: the job that it stands for already is answered.
+    /// The caller's key; the job that it stands for is answered instead of a new one.
     pub idempotency: Option<Idempotency>,
 }
 
-/// Asks for the job that a caller's key stands for already, before anything is decided for a new one. None where it
-/// stands for no job yet, or the request that makes one is being answered: [`InitJob`] decides then.
+/// Asks for the job that a caller's key stands for, before a new one is checked. None where there is no job yet, also while
+/// the request that creates it is being answered: [`InitJob`] decides then.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<Option<watch::Receiver<JobView>>, Problem>")]
 pub struct FindRepeat {
-    /// Who asks.
+    /// The caller's account.
     pub account: AccountId,
     /// The key, and the request that came with it.
     pub idempotency: Idempotency,
 }
 
-/// Starts an initialized job; of a job that runs or ended it answers the present state.
+/// Starts an initialized job; does nothing to one that was started. Answers its view.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
 pub struct StartJob {
-    /// Who asks.
+    /// The caller's account.
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
-    /// Where the document is to be delivered.
+    /// The address that the document is to be delivered to.
     pub deliver_to: Option<Admitted>,
 }
 
-/// Gives a view of the job that follows its changes; it closes when the job leaves memory, which is
-/// after it is done.
+/// Asks for the job's view, which follows its changes. It closes when the job is evicted from memory: after its end, or
+/// when its actor has panicked.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
 pub struct WatchJob {
-    /// Who asks.
+    /// The caller's account.
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
 }
 
-/// Asks for a place to stage an upload; refused (`upload_closed`) when the job has started.
+/// Stages an upload; refused (`upload_closed`) when the job was started.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<CountedUpload, Problem>")]
 pub struct OpenUpload {
@@ -116,12 +116,11 @@ pub struct OpenUpload {
     pub job: JobId,
     /// Which input.
     pub part: InputPart,
-    /// Most bytes it may have.
+    /// The most bytes it may have.
     pub limit_bytes: u64,
 }
 
-/// Makes a staged upload the job's input, durably; refused (`upload_closed`) when the job has been
-/// started in the meantime.
+/// Makes a staged upload the job's input, durably; refused (`upload_closed`) when the job was started meanwhile.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
 pub struct CloseUpload {
@@ -131,6 +130,6 @@ pub struct CloseUpload {
     pub job: JobId,
     /// Which input.
     pub part: InputPart,
-    /// The bytes.
+    /// The staged upload.
     pub upload: CountedUpload,
 }

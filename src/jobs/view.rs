@@ -1,4 +1,4 @@
-//! What a caller sees of a job: the published view that waiters watch.
+//! What callers see of a job. The job's actor publishes a view for each durable change, and waiting requests watch it.
 
 use serde_json::value::RawValue;
 
@@ -12,11 +12,11 @@ use crate::storage::StorageKey;
 /// The three states that clients know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WireStatus {
-    /// Takes uploads, waits for its start.
+    /// It takes uploads and waits for its start.
     Initialized,
-    /// Queued or running.
+    /// It is queued or runs.
     InProgress,
-    /// Ended, with a document or without.
+    /// It ended, with a document or without.
     Done,
 }
 
@@ -41,92 +41,92 @@ impl WireStatus {
     }
 }
 
-/// The file a job made.
+/// The document of a job.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Output {
-    /// What the file is; records of versions that knew one file a target have none.
+    /// The kind of its file. Older versions knew one file a target, and their records have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FileKind>,
-    /// Size of the file.
+    /// Its size.
     pub bytes: u64,
-    /// How many pages it has, if it has pages.
+    /// Its pages, if it has pages.
     #[serde(default)]
     pub pages: Option<u32>,
-    /// Time from the start of the run to its end, in milliseconds.
+    /// How long the run took, in milliseconds.
     pub render_ms: u64,
-    /// Time from the start (as the caller asked for it) to the start of the run, in milliseconds.
+    /// From the caller's start to the beginning of the run, in milliseconds.
     pub queue_ms: u64,
-    /// The version of the saved template's content that it was made of, if it was made of one.
+    /// The version of the saved template's content, if the template is a saved one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<ObjectId>,
 }
 
 impl Output {
-    /// What the file is, of a job that was to make `target`.
+    /// The kind of the file of a job for `target`; the target's usual one where no output says otherwise.
     #[must_use]
     pub fn file_of(output: Option<&Self>, target: Target) -> FileKind {
         output.and_then(|output| output.file).unwrap_or(target.file())
     }
 }
 
-/// A job as its owner sees it. The address of the output is minted when it is answered.
+/// A job as its owner sees it. The presigned URL of the document is made anew for each answer.
 #[derive(Clone, Debug)]
 pub struct JobView {
     /// Which job.
     pub id: JobId,
-    /// Whose.
+    /// Its account.
     pub account: AccountId,
     /// The template's kind.
     pub kind: TemplateKind,
-    /// What it becomes.
+    /// What is made of it.
     pub target: Target,
-    /// The template named at init, if one was.
+    /// The saved template that was named at init.
     pub template: Option<TemplateId>,
-    /// `formatOpts` as the caller sent them, with stars in the place of passwords.
+    /// `formatOpts` as the caller sent them, with stars in the place of secrets.
     pub format_opts: Option<std::sync::Arc<RawValue>>,
-    /// Where it stands.
+    /// Its state.
     pub status: WireStatus,
-    /// The document, once there is one.
+    /// The document, until it expires.
     pub output: Option<Output>,
-    /// Why there is none.
+    /// Why there is no document, or why it was not delivered.
     pub fault: Option<JobFault>,
-    /// What the author wants to know.
+    /// Warnings for the template's author.
     pub warnings: Warnings,
     /// When it was initialized.
     pub created_at: Timestamp,
-    /// When its start was asked for.
+    /// When the caller started it.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
 }
 
 impl JobView {
-    /// Whether it ended with a document; none while it has not ended.
+    /// Whether it ended without a fault; none while it has not ended.
     #[must_use]
     pub fn success(&self) -> Option<bool> {
         self.is_done().then_some(self.fault.is_none())
     }
 
-    /// What its document is, or will be as far as is known.
+    /// The kind of its document; before there is one, the usual one of its target.
     #[must_use]
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)
     }
 
-    /// What the document is called where it is saved, if its caller said so.
+    /// The file name that the caller asked for, with the suffix of the document's kind.
     #[must_use]
     pub fn file_name(&self) -> Option<String> {
         let name = format_opts::file_name_of(self.format_opts.as_deref()?)?;
         Some(format_opts::complete_file_name(&name, self.target, self.file()))
     }
 
-    /// Where its document is.
+    /// The object of its document.
     #[must_use]
     pub fn output_key(&self) -> StorageKey {
         StorageKey::JobOutput(self.account, self.id, self.file())
     }
 
-    /// Whether the job ended and will not change any more.
+    /// Whether the job has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.status == WireStatus::Done
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_what_its_record_says_or_what_was_asked_for() {
+    fn a_file_kind_is_that_of_the_record_or_of_the_target() {
         let read = |text: &str| -> Output { serde_json::from_str(text).unwrap() };
         let before = read(r#"{"bytes":1,"render_ms":2,"queue_ms":3}"#);
         assert_eq!(Output::file_of(Some(&before), Target::Png), FileKind::Png);

@@ -1,11 +1,12 @@
-//! Deliver: the stored document goes to the address that the caller gave, again when the other side fails.
+//! Deliver: the stored document goes to the address that the caller gave, again while the other side fails.
 
 use std::time::Duration;
 
+use backon::{ExponentialBuilder, Retryable as _};
 use futures_util::StreamExt as _;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::{Parts, RunInput};
+use super::{PipelineContext, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::outbound::{Body, Refusal, SendError};
@@ -14,55 +15,53 @@ use crate::storage::{StorageKey, StoreError};
 /// How long until the second try; each further one waits twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// Puts the job's document to `address`. The document stays with us, however this ends.
+/// Puts the job's document to `address`. The document stays in the store, however this ends.
 ///
 /// # Errors
-/// `delivery_failed`, with what the other side said last.
+/// `delivery_failed`, with the last answer of the other side.
 pub(super) async fn deliver(
-    parts: &Parts,
+    context: &PipelineContext,
     (input, file): (&RunInput, FileKind),
     address: &str,
 ) -> Result<(), JobFault> {
-    let limit_s = parts.limits.delivery_timeout_s;
+    let limit_s = context.limits.delivery_timeout_s;
+    let retries = usize::try_from(context.limits.delivery_tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    let pauses =
+        ExponentialBuilder::new().with_min_delay(FIRST_PAUSE).without_max_delay().with_max_times(retries);
     let mut last = String::new();
-    let tries = async {
-        let _turn = parts.deliveries.enter(input.account).await;
-        let mut pause = FIRST_PAUSE;
-        for attempt in 1..=parts.limits.delivery_tries {
-            match parts.outbound.put(address, || body(parts, (input, file))).await {
-                Ok(()) => return Ok(()),
-                Err(SendError::Refused(Refusal::Forbidden(why))) => {
-                    return Err(format!("the address is refused: {why}"));
-                }
-                Err(SendError::Rejected(why)) => return Err(why),
-                Err(error @ (SendError::Failed(_) | SendError::Source(_) | SendError::Refused(_))) => {
-                    tracing::warn!(delivery.attempt = attempt, error = %error, "a delivery failed");
-                    last = format!("{error}; tried {attempt} time(s)");
-                }
+    let delivery = async {
+        let _slot = context.deliveries.acquire(input.account).await;
+        let mut attempt = 0;
+        let may_pass = |error: &SendError| match error {
+            SendError::Refused(Refusal::Forbidden(_)) | SendError::Rejected(_) => false,
+            SendError::Failed(_) | SendError::Source(_) | SendError::Refused(_) => {
+                attempt += 1;
+                tracing::warn!(delivery.attempt = attempt, error = %error, "a delivery failed");
+                last = format!("{error}; tried {attempt} time(s)");
+                true
             }
-            if attempt < parts.limits.delivery_tries {
-                sleep(pause).await;
-                pause *= 2;
-            }
-        }
-        Err(std::mem::take(&mut last))
+        };
+        let put = || context.outbound.put(address, || body(context, (input, file)));
+        put.retry(pauses).when(may_pass).await
     };
-    let ended = timeout(Duration::from_secs(limit_s), tries).await;
-    let ended = ended.unwrap_or_else(|_| {
-        let before = if last.is_empty() { String::new() } else { format!("; before, {last}") };
-        Err(format!("it was not done within {limit_s} s (outbound.delivery_timeout_s){before}"))
-    });
-    ended.map_err(|why| {
-        let sentence =
-            format!("the document was made but not delivered: {why}; fetch it from output.data.url");
-        JobFault::new(FaultCode::DeliveryFailed, sentence)
-    })
+    let why = match timeout(Duration::from_secs(limit_s), delivery).await {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(SendError::Refused(Refusal::Forbidden(why)))) => format!("the address is refused: {why}"),
+        Ok(Err(SendError::Rejected(why))) => why,
+        Ok(Err(SendError::Failed(_) | SendError::Source(_) | SendError::Refused(_))) => last,
+        Err(_) => {
+            let before = if last.is_empty() { String::new() } else { format!("; before, {last}") };
+            format!("it was not done within {limit_s} s (outbound.delivery_timeout_s){before}")
+        }
+    };
+    let sentence = format!("the document was made but not delivered: {why}; fetch it from output.data.url");
+    Err(JobFault::new(FaultCode::DeliveryFailed, sentence))
 }
 
-async fn body(parts: &Parts, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {
+async fn body(context: &PipelineContext, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {
     let key = StorageKey::JobOutput(input.account, input.job, file);
     let unreadable = |error: StoreError| SendError::Source(error.to_string());
-    let reader = parts.store.open(&key, None).await.map_err(unreadable)?;
+    let reader = context.store.open(&key, None).await.map_err(unreadable)?;
     let chunks = reader.chunks.map(|chunk| chunk.map_err(std::io::Error::other)).boxed();
     Ok(Body { bytes: reader.length, mime: file.mime(), chunks })
 }

@@ -1,8 +1,8 @@
-//! Fetch: the job's inputs, from memory or from the store, what the template is, and whether the data is JSON.
+//! Fetch: reads the job's inputs from memory or the store, finds out what the template is, checks that the data is JSON.
 
 use bytes::Bytes;
 
-use super::{Parts, RunInput, STORE_SILENT};
+use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
 use crate::domain::encoding;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
@@ -15,38 +15,37 @@ use crate::storage::{StorageKey, StoreError};
 use crate::templates::cache::source::{Loaded, TemplateUse};
 use crate::templates::package::Package;
 
-/// The template, and the data as the bytes received.
-pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
+/// The template, and the data as it was received.
+pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
     let key = StorageKey::JobData(input.account, input.job);
-    let data = read(parts, input.held.data.clone(), key);
-    let (template, data) = tokio::try_join!(template(parts, input), data)?;
+    let data = read(context, input.inline.data.clone(), key);
+    let (template, data) = tokio::try_join!(template(context, input), data)?;
     if input.given.data && data.is_none() {
         return Err(lost());
     }
-    // Editors put a mark before it; JSON may be read without (RFC 8259, 8.1).
+    // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
     let data = data.map(encoding::unmarked).filter(|bytes| !is_no_data(bytes));
     let data = data.unwrap_or_else(|| Bytes::from_static(b"{}"));
-    check(parts.limits.json_depth_limit, data.clone()).await?;
+    check(context.limits.json_depth_limit, data.clone()).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
     Ok((template, data))
 }
 
-/// Whether an upload says that there is no data: one published client sends `map[]`, as its language writes a map
-/// without entries.
+/// Whether an upload means that there is no data: one published client sends `map[]`, Go's text of an empty map.
 fn is_no_data(bytes: &Bytes) -> bool {
     matches!(bytes.trim_ascii(), b"" | b"map[]")
 }
 
-/// The template that the job names, or what came with it.
-async fn template(parts: &Parts, input: &RunInput) -> Result<Loaded, JobFault> {
+/// The saved template that the job names, or the one that came with it.
+async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded, JobFault> {
     if let Some(wanted) = input.template {
-        return saved(parts, wanted).await;
+        return saved(context, wanted).await;
     }
     let key = StorageKey::JobTemplate(input.account, input.job);
-    match read(parts, input.held.template.clone(), key).await? {
-        Some(upload) => uploaded(parts, input, upload).await,
+    match read(context, input.inline.template.clone(), key).await? {
+        Some(upload) => uploaded(context, input, upload).await,
         None if input.given.template => Err(lost()),
         None => {
             let sentence =
@@ -56,9 +55,9 @@ async fn template(parts: &Parts, input: &RunInput) -> Result<Loaded, JobFault> {
     }
 }
 
-/// A template as its registry has it now.
-async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
-    let Some(templates) = &parts.templates else {
+/// A saved template in its present version.
+async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded, JobFault> {
+    let Some(templates) = &context.templates else {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
     };
     templates.load(wanted).await.map_err(|problem| {
@@ -75,30 +74,30 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
     })
 }
 
-/// What an upload holds.
-async fn uploaded(parts: &Parts, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
+/// The template in an upload.
+async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
     let read = if Package::is_quick(&upload) {
-        Package::read_for(Some(input.kind), &upload, &parts.limits.templates)
+        Package::read_for(Some(input.kind), &upload, &context.limits.templates)
     } else {
-        let (kind, limits) = (input.kind, parts.limits.templates.clone());
-        // It is never closed, so there is always a permit to wait for.
+        let (kind, limits) = (input.kind, context.limits.templates.clone());
+        // The semaphore is never closed, so there is a permit.
         let wait = input.meter.begin_wait();
-        let place = parts.unpacking.clone().acquire_owned().await.ok();
+        let permit = context.unpacking.clone().acquire_owned().await.ok();
         drop(wait);
         let unpack = move || {
-            // The place is the work's: it goes on when the job that wanted it is over.
+            // The thread holds the permit: it goes on unpacking when the job has ended.
             let read = Package::read_for(Some(kind), &upload, &limits);
-            drop(place);
+            drop(permit);
             read
         };
         thread::apart(unpack).await?
     };
-    // What came with the job is its account's own.
+    // A template that came with the job is not shared, so its page may reach the hosts that the operator allows.
     let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
     read.map(own).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
 }
 
-/// It was acknowledged; a document without it would be a wrong one.
+/// The error of an input that was acknowledged and is gone: a document without it would be wrong.
 fn lost() -> JobFault {
     tracing::error!("an input that came with the request is gone");
     JobFault::new(FaultCode::Internal, "the service lost an input of the job")
@@ -109,7 +108,7 @@ fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
     let start = site.page().map(AsRef::as_ref).unwrap_or_default();
     let what = match OfficeFormat::of_start(template.kind, start) {
         Some(format) => format!("{} and goes with the type {found}", format.described()),
-        // Whoever sent a text knows nothing of the name that it has among a template's files.
+        // The caller sent a text, and does not know the file name that the service gives it.
         None if job.is_office() && !site.has_assets() => {
             format!("plain text, neither zip archive nor Office file, and goes with the type {found}")
         }
@@ -121,16 +120,20 @@ fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
     JobFault::new(FaultCode::TemplateInvalid, sentence)
 }
 
-async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Option<Bytes>, JobFault> {
-    if held.is_some() {
-        return Ok(held);
+async fn read(
+    context: &PipelineContext,
+    inline: Option<Bytes>,
+    key: StorageKey,
+) -> Result<Option<Bytes>, JobFault> {
+    if inline.is_some() {
+        return Ok(inline);
     }
-    match parts.store.get(&key, parts.limits.input_limit_bytes).await {
+    match context.store.get(&key, context.limits.input_limit_bytes).await {
         Ok(bytes) => Ok(Some(bytes)),
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
-            let why = if error.is_passing() { STORE_SILENT } else { "" };
+            let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
             Err(JobFault::new(
                 FaultCode::Internal,
                 format!("the service could not read the job's inputs{why}"),

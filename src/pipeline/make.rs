@@ -1,33 +1,33 @@
-//! Make: the steps of the job's plan, one after the other, whatever they are.
+//! Make: the steps of the job's plan, one after the other. Nothing here depends on what a step does.
 
 use bytes::Bytes;
 
-use super::publish::fault_of;
-use super::{Parts, Progress, RunInput, Step};
+use super::publish::job_fault;
+use super::{PipelineContext, Progress, RunInput, Stage};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::catalog::Unplanned;
 use crate::engines::document::Document;
 use crate::engines::plan::Plan;
 use crate::engines::requirement::Lack;
 use crate::engines::runner::{Outlet, StepContext};
-use crate::engines::step;
+use crate::engines::step::Step;
 use crate::engines::step_error::StepError;
 use crate::templates::cache::source::Loaded;
 
 /// The plan of a job.
 ///
 /// # Errors
-/// `engine_unavailable` when an engine is gone since the job was created.
-pub(super) fn plan(parts: &Parts, input: &RunInput) -> Result<Plan, JobFault> {
-    let planned = parts.catalog.plan(input.kind, input.target, &input.options);
+/// `engine_unavailable` when an engine was removed since the job's init.
+pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, JobFault> {
+    let planned = context.catalog.plan(input.kind, input.target, &input.options);
     planned.map_err(|unplanned| match unplanned {
         Unplanned::Lacking(lack) => unavailable(lack),
-        // Init refuses such a pair; a job of a version that could do it may still be in the journal.
+        // Init refuses such a pair, but the journal may have a job of a version that could make it.
         Unplanned::Impossible(_) => {
             let (kind, target) = (input.kind.name(), input.target.name());
             JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
         }
-        // As above: what the file would not be is not published as if it were.
+        // The same; a document without what was promised (a protection, say) must not be published.
         Unplanned::Unkept(key, keepers) => {
             let sentence = format!("formatOpts.{key} promises what cannot be kept {keepers}");
             JobFault::new(FaultCode::OptionsInvalid, sentence)
@@ -35,9 +35,9 @@ pub(super) fn plan(parts: &Parts, input: &RunInput) -> Result<Plan, JobFault> {
     })
 }
 
-/// The file that the plan's steps make of the template and the data.
+/// Takes the plan's steps; answers the file of the last one.
 pub(super) async fn make(
-    parts: &Parts,
+    context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
     (template, data): (Loaded, Bytes),
     (progress, warnings): (&Progress<'_>, &mut Warnings),
@@ -49,52 +49,56 @@ pub(super) async fn make(
         options: &input.options,
         reach,
         plan,
-        outlet: Outlet::Work(&parts.work),
+        outlet: Outlet::Work(&context.work),
         warnings,
     };
     let mut document = Document::template(input.kind, site);
     for (at, step) in plan.steps().iter().enumerate() {
         let is_last = at + 1 == plan.steps().len();
         if is_last {
-            job.outlet = Outlet::Store(parts.store.as_ref(), parts.limits.output_limit_bytes);
+            job.outlet = Outlet::Store(context.store.as_ref(), context.limits.output_limit_bytes);
         }
-        document = progress.step(Step::Make(step.kind), take(parts, step, &mut job, document)).await?;
+        let work = run_step(context, step, &mut job, document);
+        document = progress.stage(Stage::of(step.kind), work).await?;
         if document.kind == step.to {
             continue;
         }
         let Some(behind) = plan.steps().get(at + 1) else { break };
-        // Several pictures come as an archive. What is asked for and would be done to a single one may be a protection,
-        // so that nothing is published without it.
+        // Several pictures come as an archive, to which a step for a single picture cannot be applied. It may be a
+        // protection, so the job fails instead of publishing the archive without it.
         let is_finishing = behind.from == behind.to;
-        return Err(if is_finishing { unfinished(behind, &document) } else { astray(step, &document) });
+        return Err(if is_finishing {
+            inapplicable(behind, &document)
+        } else {
+            unexpected_kind(step, &document)
+        });
     }
     Ok(document)
 }
 
-/// Takes one step.
-async fn take(
-    parts: &Parts,
-    step: &step::Step,
+async fn run_step(
+    context: &PipelineContext,
+    step: &Step,
     job: &mut StepContext<'_>,
     input: Document,
 ) -> Result<Document, JobFault> {
-    // What it needs may have gone while the steps before it were taken.
-    if let Some(lack) = parts.catalog.lack(step.engine) {
+    // Its program may have been removed during the steps before.
+    if let Some(lack) = context.catalog.lack(step.engine) {
         return Err(unavailable(lack));
     }
-    let Some(runner) = parts.runners.of(step.engine) else {
+    let Some(runner) = context.runners.of(step.engine) else {
         return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
     };
     runner.run(step, job, input).await.map_err(|fault| match fault {
-        StepError::NotStarted(cause) => not_started(parts, step, &cause),
-        StepError::Job(_) | StepError::Store(_) => fault_of(fault),
+        StepError::NotStarted(cause) => not_started(context, step, &cause),
+        StepError::Job(_) | StepError::Store(_) => job_fault(fault),
     })
 }
 
-/// What it needs may be gone; otherwise only the log can say why.
-fn not_started(parts: &Parts, step: &step::Step, cause: &str) -> JobFault {
+/// The error of an engine that could not be started: what it lacks, or else a hint at the log.
+fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobFault {
     tracing::error!(engine.name = step.engine, error = cause, "an engine could not be started");
-    parts.catalog.look_again(step.engine).map_or_else(
+    context.catalog.look_again(step.engine).map_or_else(
         || {
             let sentence = format!(
                 "the engine '{}', which the job needs, could not be started; the service's log has the cause",
@@ -110,8 +114,8 @@ fn unavailable(lack: Lack) -> JobFault {
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
 }
 
-/// What was asked for cannot be done to it.
-fn unfinished(step: &step::Step, document: &Document) -> JobFault {
+/// The error of an option that cannot be applied to what was made.
+fn inapplicable(step: &Step, document: &Document) -> JobFault {
     let (made, wanted, told) = (document.kind.name(), step.to.name(), step.name());
     let sentence = format!(
         "the document became a {made}, and what formatOpts asks for ({told}) can be done to a {wanted} only; ask for one \
@@ -120,8 +124,8 @@ fn unfinished(step: &step::Step, document: &Document) -> JobFault {
     JobFault::new(FaultCode::OptionsInvalid, sentence)
 }
 
-/// The next step could not work on it.
-fn astray(step: &step::Step, document: &Document) -> JobFault {
+/// The error of a step that made something else than the plan says.
+fn unexpected_kind(step: &Step, document: &Document) -> JobFault {
     let (wanted, made) = (step.to.name(), document.kind.name());
     tracing::error!(engine.name = step.engine, "a step was to make a {wanted} and made a {made}");
     JobFault::new(FaultCode::Internal, format!("the step '{}' made something else", step.kind.name()))

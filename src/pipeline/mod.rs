@@ -1,8 +1,11 @@
-//! One job's run: Fetch, the steps of its plan, Publish, Deliver. Plain asynchronous functions, each repeatable; what
-//! goes wrong is a [`JobFault`], a sentence for the template's author.
+//! One job's run: Fetch, the steps of its plan, Publish, Deliver.
+//!
+//! Plain asynchronous functions without an actor. Each can be repeated, so that a job whose run was lost with the service
+//! begins again from Fetch. An error is a [`JobFault`]: a sentence for the template's author.
+//!
+//! Called by `jobs::run` and by `platen render` ([`run`]); `app` makes the [`PipelineContext`].
 
 mod deliver;
-mod deliveries;
 mod fetch;
 mod make;
 mod publish;
@@ -28,42 +31,41 @@ use crate::engines::plan::Plan;
 use crate::engines::step::StepKind;
 use crate::engines::work::WorkPlace;
 use crate::outbound::Outbound;
+use crate::slots::AccountSlots;
 use crate::slots::engines::EngineBudget;
 use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
-use crate::telemetry::{self, StepMetrics};
-use crate::templates::cache::source::TemplateUse;
-use crate::templates::registry::TemplateReader;
+use crate::telemetry::{Step, StepMetrics};
+use crate::templates::cache::source::{TemplateSource, TemplateUse};
 
-pub use deliveries::Deliveries;
+/// Added to an error whose cause is the store.
+const STORE_UNAVAILABLE: &str = ": its object store does not answer; render it again later";
 
-/// Why, where it is the store's fault.
-const STORE_SILENT: &str = ": its object store does not answer; render it again later";
-
-/// What a run works with.
-pub struct Parts {
-    /// Where inputs come from and the document goes.
+/// What all runs share.
+pub struct PipelineContext {
+    /// Uploads and documents.
     pub store: Arc<dyn ObjectStore>,
-    /// Where saved templates come from; nowhere, for who has none.
-    pub templates: Option<TemplateReader>,
-    /// Uploaded archives unpacked at once: each is held in memory.
+    /// Saved templates; none for `platen render`.
+    pub templates: Option<TemplateSource>,
+    /// Limits how many uploaded archives are unpacked at once, for each is in memory.
     pub unpacking: Arc<Semaphore>,
-    /// What can become what, and by whom.
+    /// Which engines there are, and the plans of jobs.
     pub catalog: Arc<Catalog>,
-    /// Who takes the steps.
+    /// The engines' runners.
     pub runners: Runners,
-    /// How many programs of heavy engines run at once.
+    /// Limits how many programs of heavy engines run at once.
     pub budget: EngineBudget,
-    /// Where documents are between two steps.
+    /// The folder of files between two steps.
     pub work: WorkPlace,
-    /// Where documents are delivered by.
+    /// Connects to addresses that documents are delivered to.
     pub outbound: Outbound,
-    /// Who delivers at the moment.
-    pub deliveries: Deliveries,
+    /// Deliveries at once, in all and of one account: a receiver that reads nothing holds its delivery until the timeout, and
+    /// must not delay those of other accounts.
+    pub deliveries: AccountSlots,
     /// The limits of a run.
     pub limits: RunLimits,
-    /// Where it is counted.
+    /// The service's metrics.
     pub metrics: Metrics,
 }
 
@@ -89,31 +91,31 @@ pub struct RunLimits {
 /// What one run is to do.
 #[derive(Clone, Debug)]
 pub struct RunInput {
-    /// Whose job.
+    /// The job's account.
     pub account: AccountId,
-    /// What the job pays by.
+    /// Measures what the job costs.
     pub meter: CostMeter,
     /// Which job.
     pub job: JobId,
     /// The template's kind.
     pub kind: TemplateKind,
-    /// What it becomes.
+    /// What is made of it.
     pub target: Target,
-    /// How the page is made.
+    /// `formatOpts`.
     pub options: PageOptions,
-    /// Inputs that are in memory still.
-    pub held: Held,
-    /// Which inputs came with the request, and must be there.
+    /// Inputs that are in memory.
+    pub inline: InlineInputs,
+    /// Inputs that came with the request: without one of them the run fails.
     pub given: InputSet,
-    /// The template to use, where it does not come with the job.
+    /// The saved template to use; none where the template came with the job.
     pub template: Option<TemplateUse>,
-    /// Where the document is to be delivered; the address opens its store, so it is in no log.
+    /// The address to deliver to. It gives write access to somebody's store, so it is in no log.
     pub deliver_to: Option<String>,
 }
 
-/// Inputs that came with the request and need not be read from the store.
+/// Inputs that are in memory and need not be read from the store.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct InlineInputs {
     /// The data.
     pub data: Option<Bytes>,
     /// The template.
@@ -132,13 +134,13 @@ pub struct InputSet {
 /// A document that is in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// What it is.
+    /// The kind of its file.
     pub file: FileKind,
     /// Its size in bytes.
     pub bytes: u64,
-    /// How many pages it has, if it has pages.
+    /// Its pages, if it has pages.
     pub pages: Option<u32>,
-    /// The version of the saved template's content that it was made of, if it was made of one.
+    /// The version of the saved template's content, if the template is a saved one.
     pub content: Option<ObjectId>,
 }
 
@@ -149,90 +151,80 @@ pub struct RunEnd {
     pub document: Option<StoredDocument>,
     /// Why there is none, or why it was not delivered.
     pub fault: Option<JobFault>,
-    /// What the run survived.
+    /// Warnings for the template's author.
     pub warnings: Warnings,
-    /// How it was to go, if it came so far.
+    /// The plan of the run, if one was found.
     pub plan: Option<Plan>,
 }
 
 impl RunEnd {
-    /// A run that ended without a document before it could warn.
+    /// A run that ended without a document and without warnings.
     #[must_use]
     pub fn failed(fault: JobFault) -> Self {
         Self { document: None, fault: Some(fault), warnings: Warnings::default(), plan: None }
     }
 }
 
-/// Where a run is; the deadline of the whole run names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Inputs are read.
-    Fetch,
-    /// A step of the plan.
-    Make(StepKind),
-    /// The file is made durable.
-    Publish,
-    /// The file goes to the caller's address.
-    Deliver,
+/// A part of a run, as spans, errors and metrics name it.
+#[derive(Clone, Copy)]
+struct Stage {
+    name: &'static str,
+    /// None for what the browser does: `engines/page` measures that in its own steps.
+    measured: Option<Step>,
 }
 
-impl Step {
-    /// The step's name in spans and errors.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fetch => "fetch",
-            Self::Make(StepKind::Print | StepKind::Picture | StepKind::Snapshot) => "render",
-            Self::Make(
-                kind @ (StepKind::Assemble | StepKind::Convert | StepKind::Raster | StepKind::Finish),
-            ) => kind.name(),
-            Self::Publish => "publish",
-            Self::Deliver => "deliver",
-        }
-    }
+impl Stage {
+    const FETCH: Self = Self { name: "fetch", measured: Some(Step::Fetch) };
+    const PUBLISH: Self = Self { name: "publish", measured: Some(Step::Publish) };
+    const DELIVER: Self = Self { name: "deliver", measured: Some(Step::Deliver) };
 
-    /// What it is measured as; what the browser does is measured in its own steps (`engines/page`).
-    fn measured(self) -> Option<telemetry::Step> {
-        match self {
-            Self::Fetch => Some(telemetry::Step::Fetch),
-            Self::Make(StepKind::Assemble) => Some(telemetry::Step::Assemble),
-            Self::Make(StepKind::Convert) => Some(telemetry::Step::Convert),
-            Self::Make(StepKind::Raster) => Some(telemetry::Step::Raster),
-            Self::Make(StepKind::Finish) => Some(telemetry::Step::Finish),
-            Self::Make(StepKind::Print | StepKind::Picture | StepKind::Snapshot) => None,
-            Self::Publish => Some(telemetry::Step::Publish),
-            Self::Deliver => Some(telemetry::Step::Deliver),
-        }
+    fn of(kind: StepKind) -> Self {
+        let measured = match kind {
+            StepKind::Assemble => Step::Assemble,
+            StepKind::Convert => Step::Convert,
+            StepKind::Raster => Step::Raster,
+            StepKind::Finish => Step::Finish,
+            StepKind::Print | StepKind::Picture | StepKind::Snapshot => {
+                return Self { name: "render", measured: None };
+            }
+        };
+        Self { name: kind.name(), measured: Some(measured) }
     }
 }
 
+/// The stage that a run is in: the error of a run that takes too long names it.
 struct Progress<'a> {
-    present: Cell<Step>,
+    present: Cell<Stage>,
     metrics: &'a StepMetrics,
 }
 
 impl Progress<'_> {
-    async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
-        self.present.set(step);
-        let _timer = step.measured().map(|measured| self.metrics.begin(measured));
-        work.instrument(tracing::info_span!("step", step.name = step.name(), tex.format = Empty)).await
+    async fn stage<T>(&self, stage: Stage, work: impl Future<Output = T>) -> T {
+        self.present.set(stage);
+        let _timer = stage.measured.map(|step| self.metrics.begin(step));
+        work.instrument(tracing::info_span!("step", step.name = stage.name, tex.format = Empty)).await
     }
 }
 
-/// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
-/// document is there: what is left to do then takes no tab, only somebody else's time.
-pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDocument)) -> RunEnd {
-    let progress = Progress { present: Cell::new(Step::Fetch), metrics: &parts.metrics.steps };
+/// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the document is durable:
+/// a delivery uses no tab and no core, so the caller can give the slot of the run to the next job.
+pub async fn run(
+    context: &PipelineContext,
+    input: RunInput,
+    published: impl FnOnce(StoredDocument),
+) -> RunEnd {
+    let progress = Progress { present: Cell::new(Stage::FETCH), metrics: &context.metrics.steps };
     let mut warnings = Warnings::default();
-    // A program that was replaced since may be too old, or new enough.
-    parts.catalog.renew().await;
-    let plan = match make::plan(parts, &input) {
+    // A program that was replaced since the job's init may be too old, or new enough.
+    context.catalog.renew().await;
+    let plan = match make::plan(context, &input) {
         Ok(plan) => plan,
         Err(fault) => return RunEnd::failed(fault),
     };
-    let limit = Duration::from_secs(parts.limits.run_timeout_s);
-    let steps = steps(parts, (&input, &plan), &progress, &mut warnings);
+    let limit = Duration::from_secs(context.limits.run_timeout_s);
+    let steps = steps(context, (&input, &plan), &progress, &mut warnings);
     let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
-        let (step, limit_s) = (progress.present.get().name(), parts.limits.run_timeout_s);
+        let (step, limit_s) = (progress.present.get().name, context.limits.run_timeout_s);
         Err(JobFault::new(
             FaultCode::RunTimeout,
             format!(
@@ -245,10 +237,10 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
         Err(fault) => return RunEnd { warnings, plan: Some(plan), ..RunEnd::failed(fault) },
     };
     published(document);
-    // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
+    // Outside of the run's timeout: a delivery has its own, and must not take away a document that is durable.
     let delivered = match &input.deliver_to {
         Some(address) => {
-            progress.step(Step::Deliver, deliver::deliver(parts, (&input, document.file), address)).await
+            progress.stage(Stage::DELIVER, deliver::deliver(context, (&input, document.file), address)).await
         }
         None => Ok(()),
     };
@@ -256,14 +248,14 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
 }
 
 async fn steps(
-    parts: &Parts,
+    context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
     progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<StoredDocument, JobFault> {
-    let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
+    let (template, data) = progress.stage(Stage::FETCH, fetch::fetch(context, input)).await?;
     let content = template.version;
-    let made = make::make(parts, (input, plan), (template, data), (progress, warnings)).await?;
-    let stored = progress.step(Step::Publish, publish::publish(parts, input, made)).await?;
+    let made = make::make(context, (input, plan), (template, data), (progress, warnings)).await?;
+    let stored = progress.stage(Stage::PUBLISH, publish::publish(context, input, made)).await?;
     Ok(StoredDocument { content, ..stored })
 }

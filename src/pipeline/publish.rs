@@ -1,45 +1,46 @@
-//! Publish: the file that the last step made becomes a durable object, visible when it is whole.
+//! Publish: the file of the last step becomes a durable object, which is visible only when it is whole.
 
 use futures_util::StreamExt as _;
 
-use super::{Parts, RunInput, STORE_SILENT, StoredDocument};
+use super::{PipelineContext, RunInput, STORE_UNAVAILABLE, StoredDocument};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::engines::document::{Body, Document, DocumentKind};
 use crate::engines::step_error::StepError;
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
-/// Makes a file durable, under the name of what it is.
+/// Commits the file to the object of its kind.
 pub(super) async fn publish(
-    parts: &Parts,
+    context: &PipelineContext,
     input: &RunInput,
     document: Document,
 ) -> Result<StoredDocument, JobFault> {
     let Document { kind, body, pages } = document;
-    let DocumentKind::File(file) = kind else { return Err(unfinished(kind)) };
+    let DocumentKind::File(file) = kind else { return Err(not_a_file(kind)) };
     let key = StorageKey::JobOutput(input.account, input.job, file);
     let stored = match body {
         Body::Stored(staged) => staged.commit(&key).await,
         Body::Held(bytes) => {
-            let limit_bytes = parts.limits.output_limit_bytes;
+            let limit_bytes = context.limits.output_limit_bytes;
             if bytes.len() as u64 > limit_bytes {
                 return Err(store_fault(&StoreError::TooLarge { limit_bytes }));
             }
-            parts.store.put(&key, bytes).await
+            context.store.put(&key, bytes).await
         }
         body @ Body::Work(_) => {
-            // A last step that had nothing to do gives on what it was given.
-            let staged = copied(parts, Document { kind, body, pages }).await.map_err(fault_of)?;
+            // A last step that had nothing to do hands on the file of the step before.
+            let staged = copied(context, Document { kind, body, pages }).await.map_err(job_fault)?;
             staged.commit(&key).await
         }
-        Body::Template(_) | Body::Page(_) => return Err(unfinished(kind)),
+        Body::Template(_) | Body::Page(_) => return Err(not_a_file(kind)),
     };
     let meta = stored.map_err(|error| store_fault(&error))?;
     Ok(StoredDocument { file, bytes: meta.bytes, pages, content: None })
 }
 
-async fn copied(parts: &Parts, document: Document) -> Result<Box<dyn StagedObject>, StepError> {
+async fn copied(context: &PipelineContext, document: Document) -> Result<Box<dyn StagedObject>, StepError> {
     let mut chunks = document.into_chunks()?;
-    let mut staged = parts.store.stage(parts.limits.output_limit_bytes).await.map_err(StepError::Store)?;
+    let mut staged =
+        context.store.stage(context.limits.output_limit_bytes).await.map_err(StepError::Store)?;
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| StepError::Store(StoreError::Failed(error)))?;
         staged.write(chunk).await.map_err(StepError::Store)?;
@@ -47,13 +48,13 @@ async fn copied(parts: &Parts, document: Document) -> Result<Box<dyn StagedObjec
     Ok(staged)
 }
 
-/// No plan ends so.
-fn unfinished(kind: DocumentKind) -> JobFault {
+/// The error of a plan whose last step makes no file; there is none.
+fn not_a_file(kind: DocumentKind) -> JobFault {
     JobFault::new(FaultCode::Internal, format!("the job ended with a {}, which is no file", kind.name()))
 }
 
-/// What a job is told of a step that failed, where the engine was there.
-pub(super) fn fault_of(fault: StepError) -> JobFault {
+/// The job's error for a failed step.
+pub(super) fn job_fault(fault: StepError) -> JobFault {
     match fault {
         StepError::Job(fault) => fault,
         StepError::Store(error) => store_fault(&error),
@@ -75,7 +76,7 @@ fn store_fault(error: &StoreError) -> JobFault {
         ),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
             tracing::error!(error = %error, "the document cannot be stored");
-            let why = if error.is_passing() { STORE_SILENT } else { "" };
+            let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
             JobFault::new(FaultCode::Internal, format!("the service could not store the document{why}"))
         }
     }

@@ -1,19 +1,19 @@
-//! Slots of engines that run heavy programs, and the one budget of cores below all of them.
+//! Slots of engines that run heavy programs, and the budget of cores that all of them share.
 //!
-//! Hazard: one slot may take several cores, and the slots of several engines together are more than the machine has. So
-//! a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares; of both one
-//! account gets its share only, so there is one more than are used by a single account. Tabs and template code are not
-//! in the budget: they have slots of their own, and the programs of engines run at low priority (`Profile::yields`), so that
-//! these come first on a busy machine.
+//! Hazard: one slot may use several cores, and the slots of several engines together more cores than the machine has. So a
+//! step acquires a slot of its engine, then its cores from a budget that every engine shares. One account gets its share of
+//! both, so there is one more of each than a single account uses. Tabs and template code are not in the budget: they have
+//! slots of their own, and engines' programs run at low priority (`Profile::yields`), so that pages come first on a busy
+//! machine.
 //!
-//! Nobody who holds cores waits for a slot, so the two waits cannot wait for each other.
+//! The order is always slot, then cores: two jobs cannot wait for each other.
 
 use super::meter::{CostMeter, CostTimer};
 use super::{AccountShare, AccountSlots, Slot};
 use crate::config::EnginesConfig;
 use crate::telemetry::{EngineSlotMetrics, GaugeGuard, SlotMetrics};
 
-/// The cores that the programs of all engines use together; gives each engine its slots. Clones share the cores.
+/// The cores that the programs of all engines may use together. Clones share them.
 #[derive(Clone, Debug)]
 pub struct EngineBudget {
     cores: AccountSlots,
@@ -30,7 +30,7 @@ pub struct EngineSlots {
     metrics: EngineSlotMetrics,
 }
 
-/// The right to run one program of an engine on its cores, paid for by a job; free again when it is dropped.
+/// The right to run one program of an engine on its cores, charged to a job; free again when it is dropped.
 #[derive(Debug)]
 pub struct EngineSlot {
     _paid: CostTimer,
@@ -40,31 +40,32 @@ pub struct EngineSlot {
 }
 
 impl EngineBudget {
-    /// The budget of section `[engines]`, of which, and of each engine's slots, an account gets its `share`.
+    /// The budget of section `[engines]`. An account gets its `share` of the cores, and of each engine's slots.
     #[must_use]
     pub fn new(config: &EnginesConfig, share: AccountShare, metrics: SlotMetrics) -> Self {
         let cores = match usize::try_from(config.cores) {
-            // One of them is always left to other accounts.
+            // One more than the machine has, for one is always left to other accounts.
             Ok(0) | Err(_) => std::thread::available_parallelism().map_or(1, usize::from) + 1,
             Ok(cores) => cores,
         };
         Self { cores: AccountSlots::new(cores, share), share, config: config.clone(), metrics }
     }
 
-    /// How much of each an account gets.
+    /// The share of an account.
     #[must_use]
     pub fn share(&self) -> AccountShare {
         self.share
     }
 
-    /// How many slots an engine has: as `engines.slots` says, else `usual` and one more, which is left to other
+    /// How many slots an engine has: the number in `engines.slots`, else `usual` and one more, which is left to other
     /// accounts.
     #[must_use]
     pub fn slot_count(&self, engine: &str, usual: usize) -> usize {
         self.config.slots_of(engine).unwrap_or(usual + 1)
     }
 
-    /// The slots of an engine, [so many](Self::slot_count). To be asked for once an engine.
+    /// The slots of an engine, [`slot_count`](Self::slot_count) of them. To be called once an engine: each call makes new
+    /// ones.
     #[must_use]
     pub fn slots_of(&self, engine: &'static str, usual: usize) -> EngineSlots {
         EngineSlots {
@@ -76,9 +77,8 @@ impl EngineBudget {
 }
 
 impl EngineSlots {
-    /// Waits for a slot of the engine, then for so many cores, at least one and at most what the account may have. The
-    /// job does not pay for the wait, and for every core from then on. Dropping the future gives the wait up and the slot
-    /// back.
+    /// Waits for a slot of the engine, then for `cores`, at least one and at most the account's share. The job is not charged
+    /// for the wait, and for every core from then on. Dropping the future cancels the wait.
     pub async fn acquire(&self, meter: &CostMeter, cores: usize) -> EngineSlot {
         let wait = (self.metrics.begin_wait(), meter.begin_wait());
         let slot = self.slots.acquire(meter.account()).await;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_is_seen_and_does_not_pay_and_who_works_does() {
+    async fn waits_are_in_the_metrics_and_free_and_work_is_charged() {
         let budget = budget(1, &[]);
         let (engine, second) = (budget.slots_of("tex", 2), Duration::from_secs(1));
         let levels = || (engine.metrics.busy.get(), engine.metrics.waiting.get());
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wait_that_is_given_up_leaves_its_slot_to_others() {
+    async fn a_cancelled_wait_gives_its_slot_back() {
         let budget = budget(1, &[]);
         let (tex, raster) = (budget.slots_of("tex", 0), budget.slots_of("raster", 0));
         let (working, gone) = (raster.acquire(&job(), 1).await, job());

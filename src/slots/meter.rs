@@ -1,13 +1,11 @@
-//! What one job has cost: how long it held its turn without waiting for others, and the cores of its programs.
+//! What one job has cost: how long it held its turn without waiting for other jobs, and the cores of its programs.
 //!
-//! Hazard: accounts that take turns job by job share nothing fairly when one's job takes a minute and the other's
-//! 20 ms. So the queue (`jobs::queue`) is fair by what a meter says. It runs for as long as the job holds one of the
-//! service's turns, from its inputs to the durable document: a turn keeps everybody else out, whatever is done in it.
-//! It stands still while the job waits for what other jobs hold (a tab, a template process, an engine's slot), or who
-//! is kept waiting would pay for those that keep it. A turn of static pages is held while its tab is waited for, so that
-//! wait is paid for.
+//! The queue (`jobs::queue`) shares turns by these costs. The meter runs while the job holds one of the service's turns, from
+//! its inputs to the durable document: a turn keeps other jobs out, whatever is done in it. It stops while the job waits
+//! for what other jobs hold (a tab, a template process, an engine's slot): a job must not be charged because others keep it
+//! waiting. A turn of static pages is held while its tab is waited for, so that wait is charged.
 //!
-//! Everything is told by guards, so that a run that is cancelled or panics has cost what it held.
+//! Turns, waits and programs are guards, so that a run that is cancelled or panics is charged for what it held.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,14 +14,14 @@ use tokio::time::Instant;
 
 use crate::domain::ids::AccountId;
 
-/// The meter of one job, and whose share of a resource the job takes. Clones are the same meter.
+/// The meter of one job, and the account whose share the job uses. Clones are the same meter.
 #[derive(Clone, Debug)]
 pub struct CostMeter {
     account: AccountId,
     reading: Arc<Mutex<Reading>>,
 }
 
-/// The meter runs for the job's turn, or for cores of its programs, until this is dropped.
+/// The meter runs until this is dropped: for the job's turn, or for cores of one of its programs.
 #[derive(Debug)]
 #[must_use = "it is measured until this is dropped"]
 pub struct CostTimer {
@@ -31,7 +29,7 @@ pub struct CostTimer {
     part: Part,
 }
 
-/// The job waits for what others hold, until this is dropped.
+/// The meter stands still until this is dropped: the job waits for what other jobs hold.
 #[derive(Debug)]
 #[must_use = "the meter stands still until this is dropped"]
 pub struct Waiting {
@@ -42,14 +40,14 @@ pub struct Waiting {
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Turn,
-    /// So many cores beside the one that the turn pays for.
+    /// Cores beside the one that the turn is charged for.
     Cores(u32),
 }
 
 #[derive(Debug)]
 struct Reading {
     cost: Duration,
-    /// When `cost` was right.
+    /// The time up to which `cost` is summed.
     at: Instant,
     turns: u32,
     waits: u32,
@@ -57,7 +55,7 @@ struct Reading {
 }
 
 impl CostMeter {
-    /// A meter at nought, which stands still, for a job of `account`.
+    /// A meter at zero that does not run yet, for a job of `account`.
     #[must_use]
     pub fn new(account: AccountId) -> Self {
         let reading = Reading { cost: Duration::ZERO, at: Instant::now(), turns: 0, waits: 0, cores: 0 };
@@ -76,7 +74,7 @@ impl CostMeter {
         CostTimer { reading: Arc::clone(&self.reading), part: Part::Turn }
     }
 
-    /// A program of the job begins to work on `cores`, of which the turn pays for one.
+    /// A program of the job begins to use `cores`, of which the turn is charged for one.
     pub fn begin_program(&self, cores: usize) -> CostTimer {
         let more = u32::try_from(cores.saturating_sub(1)).unwrap_or(u32::MAX);
         let mut reading = lock(&self.reading);
@@ -84,7 +82,7 @@ impl CostMeter {
         CostTimer { reading: Arc::clone(&self.reading), part: Part::Cores(more) }
     }
 
-    /// The job begins to wait for what others hold.
+    /// The job begins to wait for what other jobs hold.
     pub fn begin_wait(&self) -> Waiting {
         lock(&self.reading).waits += 1;
         Waiting { reading: Arc::clone(&self.reading) }
@@ -97,7 +95,7 @@ impl CostMeter {
     }
 }
 
-/// The reading, as it is now: whoever has it may change what is measured from now on.
+/// Locks the reading, summed up to now: the caller may change what is measured from now on.
 fn lock(reading: &Mutex<Reading>) -> MutexGuard<'_, Reading> {
     // Nothing under this lock can stop half-way; a poisoned reading is a whole one.
     let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +124,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Nobody reads it: for work that is no job's.
+/// A meter that is never read, for work that belongs to no job.
 impl From<AccountId> for CostMeter {
     fn from(account: AccountId) -> Self {
         Self::new(account)
@@ -146,7 +144,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_is_paid_for_but_for_waits() {
+    async fn a_turn_costs_its_time_without_waits() {
         let meter = CostMeter::new(AccountId::generate());
         tokio::time::advance(SECOND).await;
         assert_eq!(meter.cost(), Duration::ZERO, "it has not begun");
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_that_is_broken_off_has_cost_what_it_held() {
+    async fn aborted_work_is_charged_for_the_time_it_took() {
         let meter = CostMeter::new(AccountId::generate());
         let held = meter.clone();
         let work = async move {

@@ -1,6 +1,6 @@
-//! Kills a process in the middle of its sweeps, and looks at what it left.
+//! Kills a process in the middle of its sweeps: no record may name a document that is deleted.
 //!
-//! The test runs twice: as itself, and in a child process (told by the environment) as the sweeper.
+//! The test runs twice: as itself, and in a child process (chosen by an environment variable) as the sweeper.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use std::process::{Child, Command, Stdio};
 use platen::domain::ids::AccountId;
 use platen::jobs::cleanup::sweeper::Swept;
 
-use crate::house::House;
 use crate::retention::{DAY_MS, keep, output};
+use crate::service::TestService;
 
 const FOLDER: &str = "PLATEN_TEST_SWEEPER_FOLDER";
 const DAYS: &str = "PLATEN_TEST_SWEEPER_DAYS";
-const TEST: &str = "crash::kill_9_in_the_middle_of_a_sweep_leaves_nothing_by_half";
+const TEST: &str = "crash::kill_9_in_the_middle_of_a_sweep_leaves_no_document_half_deleted";
 const JOBS: usize = 240;
 /// Small, so that there are many sweeps to kill.
 const SETTINGS: [(&str, &str); 2] = [("jobs.sweep_limit", "12"), ("jobs.sweep_objects_limit", "10")];
 
-/// The child: sweeps until it is killed, and says so on stdout, past the test harness.
+/// The child: sweeps until it is killed; writes a line to stdout for each sweep.
 async fn sweep_until_killed(folder: &Path) {
-    let house = House::open(folder, 1, &SETTINGS, None).await;
+    let service = TestService::open(folder, 1, &SETTINGS, None).await;
     let days: u64 = std::env::var_os(DAYS).unwrap().to_str().unwrap().parse().unwrap();
-    house.pass(days * DAY_MS);
-    let mut sweeper = house.sweeper();
+    service.pass(days * DAY_MS);
+    let mut sweeper = service.sweeper();
     let say = |word: &str| {
         let mut out = std::io::stdout().lock();
         writeln!(out, "swept {word}").and_then(|()| out.flush()).unwrap();
@@ -36,7 +36,7 @@ async fn sweep_until_killed(folder: &Path) {
     }
 }
 
-/// A sweeper that believes to live `days` later.
+/// Starts a sweeper whose clock is `days` ahead.
 fn start_sweeper(folder: &Path, days: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
@@ -48,7 +48,7 @@ fn start_sweeper(folder: &Path, days: u64) -> Child {
         .unwrap()
 }
 
-/// Lets the sweeper go on for so many sweeps and a moment more, and kills it.
+/// Kills the sweeper after so many sweeps and a moment more.
 fn kill_after(child: &mut Child, sweeps: usize, spins: usize) {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let seen = lines.filter(|line| line.contains("swept ")).take(sweeps + 1).count();
@@ -61,15 +61,15 @@ fn kill_after(child: &mut Child, sweeps: usize, spins: usize) {
 }
 
 /// Every document that a record names is there.
-async fn assert_named_are_there(house: &House) -> usize {
+async fn assert_named_are_there(service: &TestService) -> usize {
     let mut documents = 0;
-    for entry in house.index.scan("job/", None, usize::MAX).await.unwrap() {
+    for entry in service.index.scan("job/", None, usize::MAX).await.unwrap() {
         let mut ids = entry.key.split('/').skip(1);
         let (account, job) = (ids.next().unwrap().parse().unwrap(), ids.next().unwrap().parse().unwrap());
-        let record = house.journal.read(account, job).await.unwrap().unwrap();
+        let record = service.journal.read(account, job).await.unwrap().unwrap();
         if record.output.is_some() {
             assert!(
-                house.store.head(&output(&record)).await.is_ok(),
+                service.store.head(&output(&record)).await.is_ok(),
                 "{} is named and gone",
                 output(&record)
             );
@@ -80,32 +80,32 @@ async fn assert_named_are_there(house: &House) -> usize {
 }
 
 #[actix::test]
-async fn kill_9_in_the_middle_of_a_sweep_leaves_nothing_by_half() {
+async fn kill_9_in_the_middle_of_a_sweep_leaves_no_document_half_deleted() {
     if let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) {
         return sweep_until_killed(&folder).await;
     }
     let folder = tempfile::tempdir().unwrap();
-    let house = House::open(folder.path(), 1, &[], None).await;
-    let (account, now) = (AccountId::generate(), house.deps.clock.now());
+    let service = TestService::open(folder.path(), 1, &[], None).await;
+    let (account, now) = (AccountId::generate(), service.context.clock.now());
     for number in 0..JOBS {
-        keep(&house, account, now.plus_ms(number as u64)).await;
+        keep(&service, account, now.plus_ms(number as u64)).await;
     }
-    let mut left = assert_named_are_there(&house).await;
+    let mut left = assert_named_are_there(&service).await;
     assert_eq!(left, JOBS);
-    house.index.close().await;
-    drop(house);
-    // First documents are due, then records as well.
+    service.index.close().await;
+    drop(service);
+    // After 8 days documents are due, after 40 records too.
     for (round, days) in [8, 8, 8, 8, 40, 40, 40, 40].into_iter().enumerate() {
         let mut child = start_sweeper(folder.path(), days);
         let spins = (round % 5) * 400;
         tokio::task::spawn_blocking(move || kill_after(&mut child, round % 4, spins)).await.unwrap();
-        let house = House::open(folder.path(), 1, &[], None).await;
-        left = assert_named_are_there(&house).await.min(left);
-        house.index.close().await;
+        let service = TestService::open(folder.path(), 1, &[], None).await;
+        left = assert_named_are_there(&service).await.min(left);
+        service.index.close().await;
     }
     assert!(left < JOBS, "nothing was swept before a kill");
-    let house = House::open(folder.path(), 1, &[], None).await;
-    house.pass(40 * DAY_MS);
-    while house.sweep().await != Swept::default() {}
-    assert_eq!((house.objects().await, house.keys().await), (0, Vec::new()));
+    let service = TestService::open(folder.path(), 1, &[], None).await;
+    service.pass(40 * DAY_MS);
+    while service.sweep().await != Swept::default() {}
+    assert_eq!((service.objects().await, service.keys().await), (0, Vec::new()));
 }

@@ -1,4 +1,4 @@
-//! Cancelled, erased, kept for a time, swept: with a clock that the test moves.
+//! Cancel, delete, expiry and sweeps, with a clock that the test moves.
 
 use std::time::Duration;
 
@@ -8,34 +8,36 @@ use platen::domain::ids::{AccountId, JobId};
 use platen::domain::job::JobState;
 use platen::domain::kinds::FileKind;
 use platen::jobs::cleanup::sweeper::Swept;
-use platen::jobs::registry::delete::{DeleteJob, Deleted};
+use platen::jobs::registry::delete::{DeleteJob, DeleteOutcome};
 use platen::jobs::view::JobView;
 use platen::problem::Code;
 use platen::storage::StorageKey;
 use platen::storage::index::WriteBatch;
 
-use crate::house::House;
+use crate::service::TestService;
 
 use crate::retention::DAY_MS;
 const LARGE: usize = 100_000;
 
 #[actix::test]
 async fn a_job_is_cancelled_wherever_it_stands_and_gives_its_document_back() {
-    let house = House::build(0, &[("accounts.token_limit", "10")]).await;
+    let service = TestService::build(0, &[("accounts.token_limit", "10")]).await;
     let large = format!("<p>{}", "x".repeat(LARGE));
     for start in [false, true] {
-        let view = house.init("one", &large, start).await.unwrap();
-        assert_eq!((house.objects().await, house.used().await), (1, 1), "the template is in the store");
-        let Ok(Deleted::Ended(ended)) = house.delete(&view).await else { panic!("it was not cancelled") };
+        let view = service.init("one", &large, start).await.unwrap();
+        assert_eq!((service.objects().await, service.used().await), (1, 1), "the template is in the store");
+        let Ok(DeleteOutcome::Ended(ended)) = service.delete(&view).await else {
+            panic!("it was not cancelled")
+        };
         assert!(ended.is_done() && ended.output.is_none());
         assert_eq!(ended.fault.as_ref().unwrap().code, FaultCode::Cancelled);
-        assert_eq!(house.used().await, 0);
-        house.until_objects(0).await;
-        let again = house.delete(&view).await;
-        assert!(matches!(again, Ok(Deleted::Ended(_))), "sent again it means the same: {again:?}");
-        house.pass(61_000);
-        assert!(matches!(house.delete(&view).await, Ok(Deleted::Erased)));
-        assert_eq!(house.delete(&view).await.unwrap_err(), Code::JobNotFound);
+        assert_eq!(service.used().await, 0);
+        service.until_objects(0).await;
+        let again = service.delete(&view).await;
+        assert!(matches!(again, Ok(DeleteOutcome::Ended(_))), "sent again it means the same: {again:?}");
+        service.pass(61_000);
+        assert!(matches!(service.delete(&view).await, Ok(DeleteOutcome::Deleted)));
+        assert_eq!(service.delete(&view).await.unwrap_err(), Code::JobNotFound);
     }
 }
 
@@ -44,109 +46,111 @@ async fn a_template_that_never_ends_is_stopped_by_a_cancel() {
     // One template at a time, and no deadline that could stop it within the test's patience.
     let settings =
         [("assemble.processes", "1"), ("assemble.timeout_ms", "100000"), ("jobs.run_timeout_s", "100")];
-    let house = House::build_apart(1, &settings).await;
+    let service = TestService::build_on_threads(1, &settings).await;
     for ms in [0, 5, 10, 20, 40, 80, 160] {
-        let mut endless = house.init("one", "<% for (;;) {} %>", true).await.unwrap();
+        let mut endless = service.init("one", "<% for (;;) {} %>", true).await.unwrap();
         let end = tokio::time::timeout(Duration::from_millis(ms), endless.wait_for(JobView::is_done));
         assert!(end.await.is_err(), "it does not end by itself");
-        let Ok(Deleted::Ended(ended)) = house.delete(&endless).await else { panic!("it was not cancelled") };
+        let Ok(DeleteOutcome::Ended(ended)) = service.delete(&endless).await else {
+            panic!("it was not cancelled")
+        };
         assert_eq!(ended.fault.unwrap().code, FaultCode::Cancelled);
     }
-    let next = house.init("one", "<p>1</p>", true).await.unwrap();
-    assert!(house.ended(&next).await.output.is_some(), "its process and its slot are free again");
+    let next = service.init("one", "<p>1</p>", true).await.unwrap();
+    assert!(service.ended(&next).await.output.is_some(), "its process and its slot are free again");
 }
 
 #[actix::test]
-async fn a_job_that_has_ended_is_erased_whole() {
-    let house = House::build(2, &[]).await;
-    let view = house.init("one", "<p>1</p>", true).await.unwrap();
-    assert!(house.ended(&view).await.output.is_some());
-    assert_eq!(house.objects().await, 1);
-    assert!(matches!(house.delete(&view).await, Ok(Deleted::Erased)));
-    assert_eq!(house.objects().await, 0);
-    assert_eq!(house.delete(&view).await.unwrap_err(), Code::JobNotFound);
-    assert_eq!(house.used().await, 1, "the document was made");
-    house.pass(60 * DAY_MS);
-    assert_eq!(house.sweep().await, Swept::default(), "nothing of it is due any more");
+async fn deleting_an_ended_job_removes_record_and_document() {
+    let service = TestService::build(2, &[]).await;
+    let view = service.init("one", "<p>1</p>", true).await.unwrap();
+    assert!(service.ended(&view).await.output.is_some());
+    assert_eq!(service.objects().await, 1);
+    assert!(matches!(service.delete(&view).await, Ok(DeleteOutcome::Deleted)));
+    assert_eq!(service.objects().await, 0);
+    assert_eq!(service.delete(&view).await.unwrap_err(), Code::JobNotFound);
+    assert_eq!(service.used().await, 1, "the document was made");
+    service.pass(60 * DAY_MS);
+    assert_eq!(service.sweep().await, Swept::default(), "nothing of it is due any more");
 }
 
 #[actix::test]
-async fn another_accounts_job_is_neither_cancelled_nor_erased() {
-    let house = House::build(2, &[]).await;
-    let view = house.init("one", "<p>1</p>", false).await.unwrap();
-    let (account, job) = (house.accounts["two"], view.borrow().id);
-    let refused = house.registry.send(DeleteJob { account, job }).await.unwrap().unwrap_err();
+async fn another_accounts_job_is_neither_cancelled_nor_deleted() {
+    let service = TestService::build(2, &[]).await;
+    let view = service.init("one", "<p>1</p>", false).await.unwrap();
+    let (account, job) = (service.accounts["two"], view.borrow().id);
+    let refused = service.registry.send(DeleteJob { account, job }).await.unwrap().unwrap_err();
     assert_eq!(refused.code, Code::JobNotFound);
-    house.start(&view).await.unwrap();
-    assert!(house.ended(&view).await.output.is_some());
-    let refused = house.registry.send(DeleteJob { account, job }).await.unwrap().unwrap_err();
+    service.start(&view).await.unwrap();
+    assert!(service.ended(&view).await.output.is_some());
+    let refused = service.registry.send(DeleteJob { account, job }).await.unwrap().unwrap_err();
     assert_eq!(refused.code, Code::JobNotFound);
 }
 
 #[actix::test]
-async fn what_was_never_started_expires_without_anybody_asking() {
-    let house = House::build(1, &[("jobs.start_window_s", "3600")]).await;
-    let view = house.init("one", &"x".repeat(LARGE), false).await.unwrap();
-    assert_eq!(house.sweep().await.expired, 0);
-    house.pass(3_600_000);
-    assert_eq!(house.sweep().await.expired, 1);
-    let ended = house.ended(&view).await;
+async fn a_job_that_is_never_started_expires_in_a_sweep() {
+    let service = TestService::build(1, &[("jobs.start_window_s", "3600")]).await;
+    let view = service.init("one", &"x".repeat(LARGE), false).await.unwrap();
+    assert_eq!(service.sweep().await.expired, 0);
+    service.pass(3_600_000);
+    assert_eq!(service.sweep().await.expired, 1);
+    let ended = service.ended(&view).await;
     assert_eq!(ended.fault.unwrap().code, FaultCode::Expired);
-    assert_eq!(house.used().await, 0);
-    house.until_objects(0).await;
-    assert_eq!(house.sweep().await, Swept::default());
+    assert_eq!(service.used().await, 0);
+    service.until_objects(0).await;
+    assert_eq!(service.sweep().await, Swept::default());
 }
 
 #[actix::test]
-async fn documents_go_before_records_and_both_in_their_time() {
-    let house = House::build(2, &[]).await;
+async fn documents_expire_before_records() {
+    let service = TestService::build(2, &[]).await;
     let mut views = Vec::new();
     for _ in 0..3 {
-        let view = house.init("one", "<p>1</p>", true).await.unwrap();
-        house.ended(&view).await;
+        let view = service.init("one", "<p>1</p>", true).await.unwrap();
+        service.ended(&view).await;
         views.push(view);
     }
-    let failed = house.init("one", "<%= nobody %>", true).await.unwrap();
-    house.ended(&failed).await;
-    house.pass(7 * DAY_MS - 60_000);
-    assert_eq!(house.sweep().await, Swept::default());
-    house.pass(60_000);
-    assert_eq!(house.sweep().await, Swept { outputs: 3, ..Swept::default() });
-    assert_eq!(house.objects().await, 0);
-    let record = house.record(&views[0]).await;
+    let failed = service.init("one", "<%= nobody %>", true).await.unwrap();
+    service.ended(&failed).await;
+    service.pass(7 * DAY_MS - 60_000);
+    assert_eq!(service.sweep().await, Swept::default());
+    service.pass(60_000);
+    assert_eq!(service.sweep().await, Swept { outputs: 3, ..Swept::default() });
+    assert_eq!(service.objects().await, 0);
+    let record = service.record(&views[0]).await;
     assert!(record.output.is_none() && record.fault.is_none() && record.state == JobState::Done);
     assert!(record.warnings.lines()[0].contains("jobs.output_retention_s"), "{:?}", record.warnings);
-    house.pass(23 * DAY_MS);
-    assert_eq!(house.sweep().await, Swept { records: 4, ..Swept::default() });
-    assert_eq!(house.delete(&views[0]).await.unwrap_err(), Code::JobNotFound);
-    assert_eq!(house.sweep().await, Swept::default());
+    service.pass(23 * DAY_MS);
+    assert_eq!(service.sweep().await, Swept { records: 4, ..Swept::default() });
+    assert_eq!(service.delete(&views[0]).await.unwrap_err(), Code::JobNotFound);
+    assert_eq!(service.sweep().await, Swept::default());
 }
 
 #[actix::test]
-async fn what_a_crash_left_is_found_and_what_is_needed_is_not_touched() {
-    let house = House::build(2, &[]).await;
-    let kept = house.init("one", "<p>1</p>", true).await.unwrap();
-    house.ended(&kept).await;
-    let waiting = house.init("one", &"x".repeat(LARGE), false).await.unwrap();
-    let (account, record) = (house.accounts["one"], house.record(&kept).await);
-    // Between record and deletion: the mark is there, and the object.
+async fn a_sweep_deletes_what_a_crash_left_and_nothing_that_a_record_names() {
+    let service = TestService::build(2, &[]).await;
+    let kept = service.init("one", "<p>1</p>", true).await.unwrap();
+    service.ended(&kept).await;
+    let waiting = service.init("one", &"x".repeat(LARGE), false).await.unwrap();
+    let (account, record) = (service.accounts["one"], service.record(&kept).await);
+    // As a crash leaves it between the record's deletion and the object's: the mark is there, and the object.
     let (marked, forgotten) = (JobId::generate(), JobId::generate());
     let left = StorageKey::JobOutput(account, marked, FileKind::Pdf);
     let orphan = StorageKey::JobOutput(account, forgotten, FileKind::Pdf);
     let other = StorageKey::JobTemplate(AccountId::generate(), forgotten);
-    // A run that was broken off had made another file of the job than the one that counts.
+    // Of an aborted run, which made another kind of file than the run that counts.
     let former = StorageKey::JobOutput(account, record.id, FileKind::Zip);
     for key in [left, orphan, other, former] {
-        house.store.put(&key, Bytes::from_static(b"left")).await.unwrap();
+        service.store.put(&key, Bytes::from_static(b"left")).await.unwrap();
     }
     let mark = WriteBatch::new().put(format!("gone/{marked}"), left.to_string());
-    house.journal.commit(&record, mark).await.unwrap();
-    assert_eq!(house.objects().await, 6);
-    assert_eq!(house.sweep().await.orphans, 0, "they may be of jobs that are being written");
-    assert_eq!(house.objects().await, 5);
-    house.pass(3_601_000);
-    assert_eq!(house.sweep().await.orphans, 3);
-    assert_eq!(house.objects().await, 2);
-    house.start(&waiting).await.unwrap();
-    assert!(house.ended(&waiting).await.output.is_some());
+    service.journal.commit(&record, mark).await.unwrap();
+    assert_eq!(service.objects().await, 6);
+    assert_eq!(service.sweep().await.orphans, 0, "they may be of jobs that are being written");
+    assert_eq!(service.objects().await, 5);
+    service.pass(3_601_000);
+    assert_eq!(service.sweep().await.orphans, 3);
+    assert_eq!(service.objects().await, 2);
+    service.start(&waiting).await.unwrap();
+    assert!(service.ended(&waiting).await.output.is_some());
 }

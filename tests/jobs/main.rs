@@ -5,11 +5,11 @@
 
 mod crash;
 mod fairness;
-mod house;
 mod life;
 #[path = "../support/objects/mod.rs"]
 mod objects;
 mod races;
 mod registry;
 mod retention;
+mod service;
 mod stored;

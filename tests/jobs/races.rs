@@ -5,31 +5,31 @@ use std::time::{Duration, Instant};
 
 use platen::domain::fault::FaultCode;
 use platen::domain::job::JobState;
-use platen::jobs::registry::delete::Deleted;
+use platen::jobs::registry::delete::DeleteOutcome;
 use platen::jobs::registry::shutdown::StopJobs;
 use platen::jobs::view::JobView;
 
-use crate::house::{House, PATIENCE, View};
+use crate::service::{PATIENCE, TestService, View};
 
 /// Enough that a cancel falls between any two steps of some run.
 const JOBS: usize = 120;
 
-/// Lets the other tasks of the thread go so many steps on.
+/// Lets the other tasks of the thread run so many steps.
 async fn steps(count: usize) {
     for _ in 0..count {
         tokio::task::yield_now().await;
     }
 }
 
-/// What every end has in common, whichever won.
-async fn assert_one_end(house: &House, view: &View) -> bool {
-    let record = house.record(view).await;
+/// Checks what every end has in common, whichever event won; answers whether there is a document.
+async fn assert_one_end(service: &TestService, view: &View) -> bool {
+    let record = service.record(view).await;
     assert!(record.state.is_final(), "the record says {:?}", record.state);
     let documents = record.output.is_some();
     let code = record.fault.as_ref().map(|fault| fault.code);
     match record.state {
         JobState::Done => assert!(documents && code.is_none(), "{record:?}"),
-        // With a document, when that was there before the cancel: it counts then, and is kept.
+        // With a document where that was published before the cancel: it is kept and counts.
         JobState::Cancelled => assert_eq!(code, Some(FaultCode::Cancelled), "{record:?}"),
         JobState::Initialized
         | JobState::Queued
@@ -43,11 +43,11 @@ async fn assert_one_end(house: &House, view: &View) -> bool {
 }
 
 #[actix::test]
-async fn a_cancel_at_any_moment_of_a_run_leaves_one_end() {
-    let house = House::build_apart(2, &[]).await;
+async fn a_cancel_at_any_moment_of_a_run_ends_the_job_once() {
+    let service = TestService::build_on_threads(2, &[]).await;
     let (mut views, mut erased) = (Vec::new(), 0);
     for number in 0..JOBS {
-        let view = house.init("one", "<p>1</p>", true).await.unwrap();
+        let view = service.init("one", "<p>1</p>", true).await.unwrap();
         steps(number % 40).await;
         if number % 3 == 0 {
             tokio::time::timeout(
@@ -57,8 +57,8 @@ async fn a_cancel_at_any_moment_of_a_run_leaves_one_end() {
             .await
             .ok();
         }
-        let told = house.delete(&view).await.unwrap();
-        let Deleted::Ended(seen) = told else {
+        let told = service.delete(&view).await.unwrap();
+        let DeleteOutcome::Ended(seen) = told else {
             erased += 1;
             continue;
         };
@@ -67,28 +67,28 @@ async fn a_cancel_at_any_moment_of_a_run_leaves_one_end() {
     }
     let mut documents = 0;
     for view in &views {
-        documents += usize::from(assert_one_end(&house, view).await);
+        documents += usize::from(assert_one_end(&service, view).await);
     }
     assert!(documents < views.len(), "no job was cancelled");
     let counted = async {
-        while house.used().await != documents + erased {
+        while service.used().await != documents + erased {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(PATIENCE, counted).await.expect("each document is counted once or given back once");
-    let unfinished = house.journal.unfinished().await.unwrap();
+    let unfinished = service.journal.unfinished().await.unwrap();
     assert!(unfinished.is_empty(), "{} jobs would run again", unfinished.len());
 }
 
 #[actix::test]
-async fn a_cancel_that_follows_a_start_leaves_nothing_in_memory() {
-    let house = House::build_apart(1, &[]).await;
+async fn a_cancel_beside_a_start_leaves_no_job_in_memory() {
+    let service = TestService::build_on_threads(1, &[]).await;
     for number in 0..30 {
-        let view = house.init("one", "<p>1</p>", false).await.unwrap();
-        let (seen, [thread, _]) = (view.clone(), house.apart.as_ref().unwrap());
+        let view = service.init("one", "<p>1</p>", false).await.unwrap();
+        let (seen, [thread, _]) = (view.clone(), service.apart.as_ref().unwrap());
         let busy = async {
             steps(number).await;
-            // The registry's thread has other things to do: it hears of start and end at once.
+            // Keeps the registry's thread busy, so that it handles start and end together.
             thread.spawn_fn(move || {
                 let begun = Instant::now();
                 while !seen.borrow().is_done() && begun.elapsed() < Duration::from_millis(100) {
@@ -96,11 +96,11 @@ async fn a_cancel_that_follows_a_start_leaves_nothing_in_memory() {
                 }
             });
         };
-        let (started, cancelled, ()) = tokio::join!(house.start(&view), house.delete(&view), busy);
+        let (started, cancelled, ()) = tokio::join!(service.start(&view), service.delete(&view), busy);
         assert!(started.is_ok() && cancelled.is_ok());
-        assert!(house.ended(&view).await.is_done());
+        assert!(service.ended(&view).await.is_done());
     }
-    let stopped = house.registry.send(StopJobs { grace: PATIENCE });
+    let stopped = service.registry.send(StopJobs { grace: PATIENCE });
     let stopped = tokio::time::timeout(Duration::from_secs(5), stopped).await;
     assert!(stopped.is_ok(), "the registry waits for jobs that ended long ago");
 }

@@ -1,4 +1,4 @@
-//! Sweeps over many jobs: what they read, what they leave alone, what a crash in one leaves.
+//! Sweeps over many jobs: what they read, what they keep, what a changed retention does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::job::JobState;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::jobs::cleanup::sweeper::{Sweeper, Swept};
-use platen::jobs::context::Deps;
+use platen::jobs::context::JobContext;
 use platen::jobs::messages::JobSpec;
 use platen::jobs::store::journal::Journal;
 use platen::jobs::store::record::JobRecord;
@@ -20,15 +20,15 @@ use platen::jobs::view::Output;
 use platen::storage::index::{Entry, Index, IndexError, WriteBatch};
 use platen::storage::{StorageKey, Upload};
 
-use crate::house::House;
+use crate::service::TestService;
 
 pub const DAY_MS: u64 = 86_400_000;
 
-/// A job that has ended at `at` with a document that is in the store.
-pub async fn keep(house: &House, account: AccountId, at: Timestamp) -> JobRecord {
+/// Writes a job that ended at `at`, with its document.
+pub async fn keep(service: &TestService, account: AccountId, at: Timestamp) -> JobRecord {
     let record = ended(account, at);
-    house.store.put(&output(&record), Bytes::from_static(b"<p>1</p>")).await.unwrap();
-    house.journal.commit(&record, WriteBatch::new()).await.unwrap();
+    service.store.put(&output(&record), Bytes::from_static(b"<p>1</p>")).await.unwrap();
+    service.journal.commit(&record, WriteBatch::new()).await.unwrap();
     record
 }
 
@@ -54,7 +54,7 @@ pub fn output(record: &JobRecord) -> StorageKey {
     StorageKey::JobOutput(record.account, record.id, record.target.file())
 }
 
-/// The real index, and how many entries were read from it.
+/// The real index, which counts the entries that are read.
 struct Counting {
     index: Arc<dyn Index>,
     read: AtomicU64,
@@ -111,34 +111,34 @@ impl Index for Counting {
     }
 }
 
-/// A sweeper of the house's jobs, and the index it reads from.
-fn counted(house: &House) -> (Sweeper, Arc<Counting>) {
-    let counting = Arc::new(Counting { index: house.index.clone(), read: AtomicU64::new(0) });
-    let deps = Deps {
-        clock: house.deps.clock.clone(),
-        journal: Journal::new(counting.clone(), &house.deps.limits),
-        parts: house.deps.parts.clone(),
-        limits: house.deps.limits.clone(),
-        reserve: house.deps.reserve.clone(),
-        returns: house.deps.returns.clone(),
-        open: house.deps.open.clone(),
-        stored: StoredInputs::new(house.stored.clone()),
+/// A sweeper of the service's jobs, and the index it reads from.
+fn counted(service: &TestService) -> (Sweeper, Arc<Counting>) {
+    let counting = Arc::new(Counting { index: service.index.clone(), read: AtomicU64::new(0) });
+    let context = JobContext {
+        clock: service.context.clock.clone(),
+        journal: Journal::new(counting.clone(), &service.context.limits),
+        pipeline: service.context.pipeline.clone(),
+        limits: service.context.limits.clone(),
+        reserve: service.context.reserve.clone(),
+        returns: service.context.returns.clone(),
+        open: service.context.open.clone(),
+        stored: StoredInputs::new(service.stored.clone()),
     };
-    (Sweeper::new(Arc::new(deps), house.registry.clone()), counting)
+    (Sweeper::new(Arc::new(context), service.registry.clone()), counting)
 }
 
 #[actix::test]
 async fn a_sweep_reads_what_is_due_and_little_else() {
-    let house = House::build(1, &[]).await;
-    let (account, now) = (house.accounts["one"], house.deps.clock.now());
+    let service = TestService::build(1, &[]).await;
+    let (account, now) = (service.accounts["one"], service.context.clock.now());
     let records: Vec<_> = (0..3_000).map(|number| ended(account, now.plus_ms(number * 1_000))).collect();
-    let commits = records.iter().map(|record| house.journal.commit(record, WriteBatch::new()));
+    let commits = records.iter().map(|record| service.journal.commit(record, WriteBatch::new()));
     futures_util::future::try_join_all(commits).await.unwrap();
-    let (mut sweeper, counting) = counted(&house);
+    let (mut sweeper, counting) = counted(&service);
     assert_eq!(sweeper.sweep().await.unwrap(), Swept::default());
     let read = counting.read.swap(0, Ordering::SeqCst);
     assert!(read <= 300, "nothing was due, and {read} entries of 6,000 were read");
-    house.pass(7 * DAY_MS + 49_000);
+    service.pass(7 * DAY_MS + 49_000);
     let swept = sweeper.sweep().await.unwrap().outputs;
     assert!((50..3_000).contains(&swept), "{swept}");
     let read = counting.read.load(Ordering::SeqCst);
@@ -146,96 +146,96 @@ async fn a_sweep_reads_what_is_due_and_little_else() {
 }
 
 #[actix::test]
-async fn a_sweep_has_its_bound_and_the_next_one_goes_on() {
-    let house = House::build(1, &[("jobs.sweep_limit", "10")]).await;
-    let (account, now) = (house.accounts["one"], house.deps.clock.now());
+async fn a_sweep_is_bounded_and_the_next_one_continues() {
+    let service = TestService::build(1, &[("jobs.sweep_limit", "10")]).await;
+    let (account, now) = (service.accounts["one"], service.context.clock.now());
     for number in 0..25 {
-        keep(&house, account, now.plus_ms(number)).await;
+        keep(&service, account, now.plus_ms(number)).await;
     }
-    house.pass(7 * DAY_MS + 1_000);
+    service.pass(7 * DAY_MS + 1_000);
     for outputs in [10, 10, 5, 0] {
-        assert_eq!(house.sweep().await, Swept { outputs, ..Swept::default() });
+        assert_eq!(service.sweep().await, Swept { outputs, ..Swept::default() });
     }
-    assert_eq!(house.objects().await, 0);
+    assert_eq!(service.objects().await, 0);
 }
 
 #[actix::test]
-async fn a_record_that_cannot_be_read_holds_up_no_other() {
-    let house = House::build(1, &[("jobs.sweep_limit", "10")]).await;
-    let (account, now) = (house.accounts["one"], house.deps.clock.now());
+async fn a_record_that_cannot_be_read_does_not_keep_others_from_expiring() {
+    let service = TestService::build(1, &[("jobs.sweep_limit", "10")]).await;
+    let (account, now) = (service.accounts["one"], service.context.clock.now());
     let mut broken = Vec::new();
     for number in 0..12 {
-        let record = keep(&house, account, now.plus_ms(number)).await;
+        let record = keep(&service, account, now.plus_ms(number)).await;
         let key = format!("job/{account}/{}", record.id);
-        house.index.commit(WriteBatch::new().put(key, "nonsense")).await.unwrap();
+        service.index.commit(WriteBatch::new().put(key, "nonsense")).await.unwrap();
         broken.push(record);
     }
-    let good = keep(&house, account, now.plus_ms(100)).await;
-    house.pass(7 * DAY_MS + 1_000);
-    let swept = house.sweep().await.outputs + house.sweep().await.outputs;
+    let good = keep(&service, account, now.plus_ms(100)).await;
+    service.pass(7 * DAY_MS + 1_000);
+    let swept = service.sweep().await.outputs + service.sweep().await.outputs;
     assert_eq!(swept, 1, "the good one's document goes");
-    assert!(house.store.head(&output(&good)).await.is_err());
+    assert!(service.store.head(&output(&good)).await.is_err());
     for record in &broken {
-        assert!(house.store.head(&output(record)).await.is_ok(), "what nobody understands stays");
+        assert!(service.store.head(&output(record)).await.is_ok(), "a job that cannot be read is kept");
     }
     // Repaired, it is swept like any other.
     for record in &broken {
-        house.journal.commit(record, WriteBatch::new()).await.unwrap();
+        service.journal.commit(record, WriteBatch::new()).await.unwrap();
     }
-    house.pass(DAY_MS);
-    assert_eq!(house.sweep().await.outputs + house.sweep().await.outputs, 12);
+    service.pass(DAY_MS);
+    assert_eq!(service.sweep().await.outputs + service.sweep().await.outputs, 12);
 }
 
 #[actix::test]
-async fn uploads_that_lie_apart_go_when_their_job_needs_them_no_more() {
-    let house = House::build(1, &[]).await;
-    let account = house.accounts["one"];
-    let waiting = house.init("one", "<p>1", false).await.unwrap().borrow().id;
-    let ended = keep(&house, account, house.deps.clock.now()).await.id;
+async fn presigned_uploads_are_swept_once_no_job_needs_them() {
+    let service = TestService::build(1, &[]).await;
+    let account = service.accounts["one"];
+    let waiting = service.init("one", "<p>1", false).await.unwrap().borrow().id;
+    let ended = keep(&service, account, service.context.clock.now()).await.id;
     let upload = |upload| StorageKey::Upload(account, upload);
     let (kept, gone) = (
         upload(Upload::Data(waiting)),
         [upload(Upload::Template(ended)), upload(Upload::Data(JobId::generate()))],
     );
-    // Whether a template is saved the janitor knows.
+    // The garbage collector of templates decides about these.
     let templates = upload(Upload::Content(TemplateId::generate()));
     for key in gone.iter().chain([&kept, &templates]) {
-        house.store.put(key, "x".into()).await.unwrap();
+        service.store.put(key, "x".into()).await.unwrap();
     }
-    assert_eq!(house.sweep().await.orphans, 0, "an upload may be younger than its job's record");
-    house.pass(2 * 3_600_000);
-    assert_eq!(house.sweep().await.orphans, 2);
+    assert_eq!(service.sweep().await.orphans, 0, "an upload may be younger than its job's record");
+    service.pass(2 * 3_600_000);
+    assert_eq!(service.sweep().await.orphans, 2);
     for key in &gone {
-        assert!(house.store.head(key).await.is_err(), "{key}");
+        assert!(service.store.head(key).await.is_err(), "{key}");
     }
     for key in [kept, templates] {
-        assert!(house.store.head(&key).await.is_ok(), "{key}");
+        assert!(service.store.head(&key).await.is_ok(), "{key}");
     }
 }
 
 #[actix::test]
-async fn another_retention_counts_for_what_is_kept_already() {
+async fn a_changed_retention_holds_for_jobs_that_ended_before() {
     let folder = tempfile::tempdir().unwrap();
     let month = ("jobs.output_retention_s", "2592000");
-    let house = House::open(folder.path(), 1, &[month], None).await;
-    let now = house.deps.clock.now();
-    keep(&house, AccountId::generate(), now).await;
-    house.index.close().await;
-    drop(house);
-    // The document's time is over now; so is the record's, whose entry has the name of the other's.
-    let house = House::open(folder.path(), 1, &[], None).await;
-    house.pass(30 * DAY_MS + 1_000);
-    assert_eq!(house.sweep().await, Swept { outputs: 1, ..Swept::default() });
-    assert_eq!(house.sweep().await, Swept { records: 1, ..Swept::default() });
-    assert_eq!((house.objects().await, house.keys().await), (0, Vec::new()));
-    keep(&house, AccountId::generate(), now.plus_ms(30 * DAY_MS)).await;
-    house.index.close().await;
-    drop(house);
-    // Longer than when it ended: nothing goes early, and the entry moves.
-    let house = House::open(folder.path(), 1, &[month], None).await;
-    house.pass(38 * DAY_MS);
-    assert_eq!(house.sweep().await, Swept::default());
-    house.pass(23 * DAY_MS);
-    house.sweep().await;
-    assert_eq!((house.objects().await, house.keys().await), (0, Vec::new()));
+    let service = TestService::open(folder.path(), 1, &[month], None).await;
+    let now = service.context.clock.now();
+    keep(&service, AccountId::generate(), now).await;
+    service.index.close().await;
+    drop(service);
+    // Document and record expire at the same time, under the same entry.
+    let service = TestService::open(folder.path(), 1, &[], None).await;
+    service.pass(30 * DAY_MS + 1_000);
+    assert_eq!(service.sweep().await, Swept { outputs: 1, ..Swept::default() });
+    assert_eq!(service.sweep().await, Swept { records: 1, ..Swept::default() });
+    assert_eq!((service.objects().await, service.keys().await), (0, Vec::new()));
+    keep(&service, AccountId::generate(), now.plus_ms(30 * DAY_MS)).await;
+    service.index.close().await;
+    drop(service);
+    // A longer retention than when the job ended: nothing is deleted early, and the entry is renamed.
+    let service = TestService::open(folder.path(), 1, &[month], None).await;
+    service.pass(38 * DAY_MS);
+    assert_eq!(service.sweep().await, Swept::default());
+    service.pass(23 * DAY_MS);
+    service.sweep().await;
+    assert_eq!((service.objects().await, service.keys().await), (0, Vec::new()));
 }

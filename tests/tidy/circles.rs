@@ -35,18 +35,6 @@ const LEFT: &[&[&str]] = &[
         "src/browser/pool/supervisor.rs",
     ],
     &["src/browser/proxy/forward.rs", "src/browser/proxy/server.rs"],
-    &["src/jobs/cleanup/expiry_batch.rs", "src/jobs/cleanup/sweeper.rs"],
-    &[
-        "src/jobs/context.rs",
-        "src/jobs/registry/delete.rs",
-        "src/jobs/run/actor.rs",
-        "src/jobs/run/attempt.rs",
-        "src/jobs/store/inputs.rs",
-        "src/jobs/store/journal.rs",
-        "src/jobs/store/stored_inputs.rs",
-    ],
-    &["src/jobs/registry/mod.rs", "src/jobs/store/idempotency.rs"],
-    &["src/jobs/store/record.rs", "src/jobs/store/secrets.rs"],
 ];
 
 /// A module by its path below `src`, without `mod`.

@@ -120,10 +120,21 @@ fn is_rust_but_tidy(path: &str) -> bool {
     is_rust(path) && !path.starts_with("tests/tidy")
 }
 
+/// Files that are longer because one thing is, each with the reason.
+const LONG_FILES: &[(&str, &str)] = &[(
+    "src/jobs/run/actor.rs",
+    "one actor: every handler writes a record and enters its state by the same functions",
+)];
+
 fn length(source: &Source) -> Vec<(usize, String)> {
     let lines = source.text.lines().count();
-    let finding = (LINE_LIMIT + 1, format!("{lines} lines; split the file, the limit is {LINE_LIMIT}"));
-    (lines > LINE_LIMIT).then_some(finding).into_iter().collect()
+    let may_be_long = LONG_FILES.iter().any(|(path, _)| *path == source.path);
+    let sentence = match (lines > LINE_LIMIT, may_be_long) {
+        (true, false) => format!("{lines} lines; split the file, the limit is {LINE_LIMIT}"),
+        (false, true) => "not longer than others any more; take it out of LONG_FILES".to_owned(),
+        (true, true) | (false, false) => return Vec::new(),
+    };
+    vec![(LINE_LIMIT + 1, sentence)]
 }
 
 fn first_sentence(source: &Source) -> Vec<(usize, String)> {

@@ -9,7 +9,7 @@ use crate::http::actors;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::jobs::registry::delete::{DeleteJob, Deleted};
+use crate::jobs::registry::delete::{DeleteJob, DeleteOutcome};
 
 /// Cancel a job that waits or runs, or erase one that is done, with its inputs and its document.
 #[utoipa::path(
@@ -23,8 +23,8 @@ use crate::jobs::registry::delete::{DeleteJob, Deleted};
 pub(super) async fn delete(caller: Caller, state: Data<HttpState>, job: Path<String>) -> HandlerResult {
     let message = DeleteJob { account: caller.0, job: job::parse_id(&job)? };
     Ok(match actors::ask(&state, &state.jobs.delete, message).await? {
-        Deleted::Ended(ended) => HttpResponse::Ok().json(view::job(&state, &ended)),
-        Deleted::Erased => HttpResponse::NoContent().finish(),
+        DeleteOutcome::Ended(ended) => HttpResponse::Ok().json(view::job(&state, &ended)),
+        DeleteOutcome::Deleted => HttpResponse::NoContent().finish(),
     })
 }
 
@@ -40,7 +40,7 @@ mod tests {
 
     /// Cancels or deletes.
     impl Handler<DeleteJob> for FakeRegistry {
-        type Result = Result<Deleted, Problem>;
+        type Result = Result<DeleteOutcome, Problem>;
 
         fn handle(&mut self, message: DeleteJob, _: &mut Context<Self>) -> Self::Result {
             let mut jobs = self.jobs.lock().unwrap();
@@ -49,10 +49,10 @@ mod tests {
             };
             if view.is_done() {
                 jobs.views.remove(&message.job);
-                return Ok(Deleted::Erased);
+                return Ok(DeleteOutcome::Deleted);
             }
             jobs.end(message.job, Outcome::Fault);
-            Ok(Deleted::Ended(Box::new(jobs.views[&message.job].borrow().clone())))
+            Ok(DeleteOutcome::Ended(Box::new(jobs.views[&message.job].borrow().clone())))
         }
     }
 

@@ -1,93 +1,82 @@
-//! Erases every job of an account that was deleted, whatever state it is in.
+//! Deletes every job of a deleted account, whatever its state.
 
 use actix::Addr;
 
 use crate::accounts::open;
 use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::registry::JobRegistry;
-use crate::jobs::registry::delete as erase;
 use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::store::journal::{self, Journal};
-use crate::jobs::store::record::JobRecord;
 use crate::storage::ObjectStore;
 use crate::storage::deletion_log;
 use crate::storage::index::{IndexError, WriteBatch};
 
-/// Jobs that are erased in one batch of the index.
+/// Jobs that are deleted in one batch of the index.
 const PAGE: usize = 100;
 
-/// Erases the account's jobs, their inputs and documents; answers how many. `registry` is that of a running service,
-/// which cancels what has not ended; without one no job has an actor, and none runs.
+/// Deletes the account's jobs with their inputs and documents; answers how many. `registry` is that of the running
+/// service, which cancels jobs that have not ended; without one no service runs, and no job has an actor.
 ///
 /// # Errors
-/// When the index fails; a repetition goes on.
-pub async fn erase_jobs(
+/// When the index fails; a repetition continues.
+pub async fn delete_jobs(
     journal: &Journal,
     store: &dyn ObjectStore,
     registry: Option<&Addr<JobRegistry>>,
     account: AccountId,
 ) -> Result<u64, IndexError> {
-    let (mut erased, mut after) = (0, None::<JobId>);
+    let (mut deleted, mut after) = (0, None::<JobId>);
     loop {
         let page = journal.ids(account, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(erased) };
+        let Some(last) = page.last() else { return Ok(deleted) };
         after = Some(*last);
         if let Some(registry) = registry {
-            end(journal, registry, account, &page).await?;
+            cancel_page(journal, registry, account, &page).await?;
         }
-        erased += erase(journal, store, (account, &page), registry.is_none()).await?;
+        deleted += delete_page(journal, store, (account, &page), registry.is_none()).await?;
     }
 }
 
-/// Cancels those that have not ended.
-async fn end(
+/// Cancels those of the jobs that have not ended.
+async fn cancel_page(
     journal: &Journal,
     registry: &Addr<JobRegistry>,
     account: AccountId,
     jobs: &[JobId],
 ) -> Result<(), IndexError> {
     for job in jobs {
-        if journal.readable(account, *job).await?.is_none_or(|record| !record.state.is_final()) {
-            // What cannot be cancelled now is met again by the next sweep.
+        if journal.read_if_readable(account, *job).await?.is_none_or(|record| !record.state.is_final()) {
+            // A job that cannot be cancelled now is cancelled when the deletion is repeated.
             let _ = registry.send(DeleteJob { account, job: *job }).await;
         }
     }
     Ok(())
 }
 
-/// Erases those that have ended, or all of them where none can have an actor.
-async fn erase(
+/// Deletes those of the jobs that have ended, or `all` where none can have an actor.
+async fn delete_page(
     journal: &Journal,
     store: &dyn ObjectStore,
     (account, jobs): (AccountId, &[JobId]),
     all: bool,
 ) -> Result<u64, IndexError> {
-    let alone = journal.alone().await;
-    let (mut change, mut gone, mut erased) = (WriteBatch::new(), Vec::new(), 0);
+    let lock = journal.lock_ended().await;
+    let (mut change, mut gone, mut deleted) = (WriteBatch::new(), Vec::new(), 0);
     for job in jobs {
-        let of_job = match journal.readable(account, *job).await? {
+        let of_job = match journal.read_if_readable(account, *job).await? {
             Some(record) if !all && !record.state.is_final() => continue,
             Some(record) => {
-                let (of_job, keys) = forgetting(journal, &record, store);
+                let (of_job, keys) = journal.deletion(&record, store.upload_staging());
                 gone.push(keys);
                 of_job
             }
-            // Its objects are nobody's then, and are swept.
-            None => journal::dropping(account, *job),
+            None => journal::unreadable_deletion(account, *job),
         };
         change = change.and(of_job).delete(open::mark(account, *job));
-        erased += 1;
+        deleted += 1;
     }
-    journal.apply(change).await?;
-    drop(alone);
+    journal.index().commit(change).await?;
+    drop(lock);
     deletion_log::clear(journal.index(), store, &gone).await;
-    Ok(erased)
-}
-
-fn forgetting(
-    journal: &Journal,
-    record: &JobRecord,
-    store: &dyn ObjectStore,
-) -> (WriteBatch, deletion_log::Gone) {
-    erase::forgetting(journal, record, store.upload_staging())
+    Ok(deleted)
 }

@@ -1,43 +1,43 @@
-//! What is due for some jobs, gathered into one batch of the index. It is written while nobody else
-//! changes jobs that have ended, and before any of their objects is deleted.
+//! What is due for some jobs, as one batch of the index.
+//!
+//! The caller holds [`Journal::lock_ended`](crate::jobs::store::journal::Journal::lock_ended) from the first read to the write,
+//! and deletes objects only when the batch is durable: a record must stop naming an object before that is deleted.
 
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::cleanup::expiry as due;
-use crate::jobs::cleanup::expiry::{Due, Retention};
-use crate::jobs::cleanup::sweeper::ExpireJob;
-use crate::jobs::context::Deps;
-use crate::jobs::registry::delete as erase;
+use crate::jobs::context::JobContext;
+use crate::jobs::registry::expire::ExpireJob;
+use crate::jobs::store::expiry::{self, ExpiryAction, Retention};
 use crate::jobs::store::record::JobRecord;
 use crate::storage::deletion_log::{self, Gone};
 use crate::storage::index::{IndexError, WriteBatch};
 
-/// A job whose record cannot be read is looked at again after so long.
+/// A job whose record cannot be read is tried again after so long.
 const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
 
 /// What is due for some jobs.
-pub(in crate::jobs) struct Batch<'a> {
-    deps: &'a Deps,
+pub(super) struct ExpiryBatch<'a> {
+    context: &'a JobContext,
     retention: Retention,
     now: Timestamp,
-    /// The batch.
+    /// To be written first.
     pub change: WriteBatch,
-    /// What is to be deleted when it is durable.
+    /// The objects to be deleted once `change` is durable.
     pub gone: Vec<Gone>,
-    /// Who is to end.
+    /// The jobs whose actors are to end them.
     pub expired: Vec<ExpireJob>,
-    /// Documents that go.
+    /// Documents to be deleted.
     pub outputs: u64,
-    /// Records that go.
+    /// Records to be deleted.
     pub records: u64,
 }
 
-impl<'a> Batch<'a> {
-    /// A batch of nothing.
-    pub(in crate::jobs) fn new(deps: &'a Deps, now: Timestamp) -> Self {
+impl<'a> ExpiryBatch<'a> {
+    /// An empty batch, for what is due at `now`.
+    pub fn new(context: &'a JobContext, now: Timestamp) -> Self {
         Self {
-            deps,
-            retention: Retention::of(&deps.limits),
+            context,
+            retention: Retention::of(&context.limits),
             now,
             change: WriteBatch::new(),
             gone: Vec::new(),
@@ -47,22 +47,21 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Adds what is due for the job of an entry. The entry goes in the same batch, unless what follows has
-    /// the same name.
+    /// Adds what is due for the job of an entry, and removes the entry in the same batch.
     ///
     /// # Errors
-    /// When a record cannot be written as bytes.
-    pub(in crate::jobs) async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
-        let Some((_, account, job)) = due::parse(entry) else {
+    /// When a record cannot be encoded.
+    pub async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
+        let Some((_, account, job)) = expiry::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");
-            self.turn(WriteBatch::new().delete(entry));
+            self.append(WriteBatch::new().delete(entry));
             return Ok(());
         };
-        match self.deps.journal.read(account, job).await {
-            Ok(Some(record)) => self.settle(entry, record)?,
-            Ok(None) => self.turn(WriteBatch::new().delete(entry)),
+        match self.context.journal.read(account, job).await {
+            Ok(Some(record)) => self.add_record(entry, record)?,
+            Ok(None) => self.append(WriteBatch::new().delete(entry)),
             Err(error) => {
-                // One that nobody understands must not keep the others.
+                // It would be the first entry of every sweep, and enough of them would keep all others from expiring.
                 tracing::error!(job.id = %job, error = %error, "a job is due and cannot be read; it is tried again in a day");
                 self.rename(entry, self.now.plus_ms(UNREADABLE_PAUSE_MS), account, job);
             }
@@ -70,23 +69,22 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, entry: &str, record: JobRecord) -> Result<(), IndexError> {
+    fn add_record(&mut self, entry: &str, record: JobRecord) -> Result<(), IndexError> {
         let (account, job) = (record.account, record.id);
         match self.retention.next(&record) {
-            // It was started; its end makes a new entry.
-            None => self.turn(WriteBatch::new().delete(entry)),
-            // Another configuration wrote the entry.
+            // The job was started, and its end will write a new entry.
+            None => self.append(WriteBatch::new().delete(entry)),
+            // The entry was written under a shorter retention than today's.
             Some((at, _)) if at > self.now => self.rename(entry, at, account, job),
-            Some((at, Due::Expire)) => {
-                // The end of the job removes the entry that has this name.
+            Some((at, ExpiryAction::Expire)) => {
+                // The job's end removes the entry of this time, so it has to have this time.
                 self.rename(entry, at, account, job);
                 self.expired.push(ExpireJob { account, job });
             }
-            Some((_, Due::DropOutput)) => self.drop_output(entry, record)?,
-            Some((_, Due::DropRecord)) => {
-                let (change, gone) =
-                    erase::forgetting(&self.deps.journal, &record, self.deps.upload_staging());
-                self.turn(change.delete(entry));
+            Some((_, ExpiryAction::DeleteOutput)) => self.delete_output(entry, record)?,
+            Some((_, ExpiryAction::DeleteRecord)) => {
+                let (change, gone) = self.context.journal.deletion(&record, self.context.upload_staging());
+                self.append(change.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;
             }
@@ -94,23 +92,23 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn drop_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
-        let keys = vec![erase::output(&record)];
-        let kept_s = self.deps.limits.output_retention_s;
+    fn delete_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
+        let keys = vec![record.output_key()];
+        let kept_s = self.context.limits.output_retention_s;
         record.output = None;
         record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
         let with = deletion_log::mark(record.id.0, &keys).delete(entry);
-        self.turn(self.deps.journal.writing(&record, with)?);
+        self.append(self.context.journal.write_batch(&record, with)?);
         self.gone.push((record.id.0, keys));
         self.outputs += 1;
         Ok(())
     }
 
     fn rename(&mut self, entry: &str, at: Timestamp, account: AccountId, job: JobId) {
-        self.turn(WriteBatch::new().delete(entry).put(due::key(at, account, job), []));
+        self.append(WriteBatch::new().delete(entry).put(expiry::key(at, account, job), []));
     }
 
-    fn turn(&mut self, change: WriteBatch) {
+    fn append(&mut self, change: WriteBatch) {
         self.change = std::mem::take(&mut self.change).and(change);
     }
 }

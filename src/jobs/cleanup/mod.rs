@@ -1,6 +1,6 @@
-//! Deletes jobs whose time is over, and those of deleted accounts; started and called by `app`.
+//! Deletes jobs whose retention is over, and the jobs of deleted accounts. Started and called by `app`; asks the registry
+//! to end what still has an actor.
 
 pub mod account;
-pub mod expiry;
 mod expiry_batch;
 pub mod sweeper;

@@ -1,56 +1,45 @@
-//! The sweeper: what is kept for a time goes when the time is over.
+//! The sweeper: expires jobs that were not started, deletes documents, records and idempotency keys whose retention is
+//! over, and objects that no record names.
 //!
-//! Jobs that are due stand in the order of their time, so a sweep reads what is due and nothing else,
-//! however many jobs there are. Each step can be repeated: a crash in the middle loses nothing of it.
+//! Each step can be repeated, and records are written before objects are deleted: after a crash in the middle the next
+//! sweep does the rest.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::prelude::*;
+use actix::Addr;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Timestamp;
-use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::cleanup::expiry as due;
-use crate::jobs::cleanup::expiry_batch::Batch;
-use crate::jobs::context::Deps;
-use crate::jobs::registry::{Found, JobRegistry};
-use crate::jobs::run::actor;
-use crate::jobs::store::idempotency;
-use crate::storage::deletion_log::{self, Replay};
+use crate::jobs::cleanup::expiry_batch::ExpiryBatch;
+use crate::jobs::context::JobContext;
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::store::{expiry, idempotency};
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
-/// Jobs that are settled in one batch of the index: enough that ten thousand cost a hundred syncs, few
-/// enough that nobody waits for the batch.
+/// Jobs in one batch of the index: so many that ten thousand cost a hundred syncs, so few that no delete waits long for
+/// the lock.
 const PAGE: usize = 100;
-/// Where the objects of jobs lie, and what probes left.
+/// The folders of jobs' objects, and of what probes of the store left.
 const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
-
-/// Ends a job that was not started in time; answers whether it did.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "bool")]
-pub(in crate::jobs) struct ExpireJob {
-    pub account: AccountId,
-    pub job: JobId,
-}
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Jobs that expired.
     pub expired: u64,
-    /// Documents that went.
+    /// Documents that were deleted.
     pub outputs: u64,
-    /// Records that went.
+    /// Records that were deleted.
     pub records: u64,
-    /// Objects that nobody named.
+    /// Objects that no record named.
     pub orphans: u64,
 }
 
-/// Why a sweep stopped half-way; the next one goes on.
+/// Why a sweep stopped; the next one continues.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The index failed.
@@ -61,58 +50,58 @@ pub enum SweepError {
     Store(#[from] StoreError),
 }
 
-/// Sweeps.
+/// Sweeps at an interval.
 pub struct Sweeper {
-    deps: Arc<Deps>,
+    context: Arc<JobContext>,
     registry: Addr<JobRegistry>,
     replay: Replay,
     walk: Walk,
 }
 
 impl Sweeper {
-    /// A sweeper over what `deps` hold.
+    /// A sweeper of the jobs of `context`; `registry` ends those that have an actor.
     #[must_use]
-    pub fn new(deps: Arc<Deps>, registry: Addr<JobRegistry>) -> Self {
-        Self { deps, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
+    pub fn new(context: Arc<JobContext>, registry: Addr<JobRegistry>) -> Self {
+        Self { context, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
     }
 
-    /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
+    /// Sweeps every `jobs.sweep_interval_s` until the service stops, which aborts a sweep under way.
     pub async fn run(mut self, stopping: CancellationToken) {
-        let interval = Duration::from_secs(self.deps.limits.sweep_interval_s);
+        let interval = Duration::from_secs(self.context.limits.sweep_interval_s);
         let sweeps = async {
             loop {
                 tokio::time::sleep(interval).await;
-                tell(self.sweep().await);
+                report(self.sweep().await);
             }
         };
         stopping.run_until_cancelled(sweeps).await;
     }
 
-    /// Does what is due: for at most `jobs.sweep_limit` jobs, and looks at `jobs.sweep_objects_limit`
-    /// objects of each kind.
+    /// Sweeps once: at most `jobs.sweep_limit` jobs that are due, and `jobs.sweep_objects_limit` objects.
     ///
     /// # Errors
     /// See [`SweepError`].
     pub async fn sweep(&mut self) -> Result<Swept, SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let now = self.deps.clock.now();
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let now = self.context.clock.now();
         self.replay.sweep(journal.index(), store).await?;
-        idempotency::sweep(journal, now).await?;
+        idempotency::sweep(journal.index(), now).await?;
         let mut swept = Swept::default();
-        self.sweep_due(now, &mut swept).await?;
+        self.sweep_expired(now, &mut swept).await?;
         swept.orphans = self.sweep_orphans(now).await?;
         Ok(swept)
     }
 
-    async fn sweep_due(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
-        let mut left = usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX);
+    async fn sweep_expired(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+        let mut left = usize::try_from(self.context.limits.sweep_limit).unwrap_or(usize::MAX);
         let mut after: Option<String> = None;
         while left > 0 {
             let limit = PAGE.min(left);
-            let mut page = self.deps.journal.scan_behind(due::PREFIX, after.as_deref(), limit).await?;
-            let is_due = |entry: &Entry| due::parse(&entry.key).is_none_or(|(at, ..)| at <= now);
+            let index = self.context.journal.index();
+            let mut page = index.scan(expiry::PREFIX, after.as_deref(), limit).await?;
+            let is_due = |entry: &Entry| expiry::parse(&entry.key).is_none_or(|(at, ..)| at <= now);
             page.truncate(page.iter().take_while(|entry| is_due(entry)).count());
-            self.settle(&page, now, swept).await?;
+            self.expire_page(&page, now, swept).await?;
             if page.len() < limit {
                 return Ok(());
             }
@@ -122,17 +111,16 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Does what is due for the jobs of these entries.
-    async fn settle(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let alone = journal.alone().await;
-        let mut batch = Batch::new(&self.deps, now);
+    async fn expire_page(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let lock = journal.lock_ended().await;
+        let mut batch = ExpiryBatch::new(&self.context, now);
         for entry in page {
             batch.add(&entry.key).await?;
         }
-        let Batch { change, gone, expired, outputs, records, .. } = batch;
-        journal.apply(change).await?;
-        drop(alone);
+        let ExpiryBatch { change, gone, expired, outputs, records, .. } = batch;
+        journal.index().commit(change).await?;
+        drop(lock);
         swept.outputs += outputs;
         swept.records += records;
         deletion_log::clear(journal.index(), store, &gone).await;
@@ -141,11 +129,11 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Looks at some of the objects, and deletes those that no job names: a run that was stopped while its
-    /// file got its name leaves one.
+    /// Looks at some of the objects, and deletes those that no job names. A run that is killed between the commit of its file
+    /// and that of its record makes such an object.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
-        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
+        let limit = usize::try_from(self.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
         let mut orphans = Vec::new();
         for key in self.walk.next(store, limit).await? {
             if self.is_orphan(&key, now).await {
@@ -155,9 +143,10 @@ impl Sweeper {
         Ok(deletion_log::remove_unnamed(journal.index(), store, &orphans).await)
     }
 
-    /// What cannot be known is no orphan.
+    /// Whether no record names the object. A young one may belong to a record that is being written; where the record
+    /// cannot be read, the object is kept.
     async fn is_orphan(&self, key: &StorageKey, now: Timestamp) -> bool {
-        if now.since_ms(key.made_at()) < self.deps.limits.orphan_age_s.saturating_mul(1_000) {
+        if now.since_ms(key.made_at()) < self.context.limits.orphan_age_s.saturating_mul(1_000) {
             return false;
         }
         let (account, job, output) = match *key {
@@ -172,7 +161,7 @@ impl Sweeper {
             | StorageKey::UnfinishedPackage(..)
             | StorageKey::Template(..) => return false,
         };
-        match self.deps.journal.read(account, job).await {
+        match self.context.journal.read(account, job).await {
             Ok(None) => true,
             Ok(Some(record)) => {
                 record.state.is_final() && !(record.output.is_some() && output == Some(record.file()))
@@ -185,7 +174,7 @@ impl Sweeper {
     }
 }
 
-fn tell(swept: Result<Swept, SweepError>) {
+fn report(swept: Result<Swept, SweepError>) {
     match swept {
         Ok(swept) if swept == Swept::default() => {}
         Ok(swept) => tracing::info!(
@@ -196,21 +185,5 @@ fn tell(swept: Result<Swept, SweepError>) {
             "swept"
         ),
         Err(error) => tracing::warn!(error = %error, "a sweep stopped half-way; the next one goes on"),
-    }
-}
-
-impl Handler<ExpireJob> for JobRegistry {
-    type Result = ResponseActFuture<Self, bool>;
-
-    fn handle(&mut self, message: ExpireJob, _: &mut Self::Context) -> Self::Result {
-        let found = self.find(message.account, message.job);
-        Box::pin(found.then(|found, registry, _| {
-            let expired = async move {
-                let Ok(Found::Live(live)) = found else { return false };
-                // A job whose actor dies of it stands in the journal as it was, and is due again.
-                live.addr.send(actor::Expire).await.unwrap_or(false)
-            };
-            expired.into_actor(registry)
-        }))
     }
 }

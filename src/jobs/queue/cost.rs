@@ -1,27 +1,28 @@
-//! What jobs cost: how long they held their turn without waiting for others, and what the next one of its kind may be
-//! expected to.
+//! What a job is expected to cost, from the costs of earlier jobs of its kind. A cost is the time a job held its slot, but
+//! for waits (`slots::meter`).
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::domain::kinds::{Target, TemplateKind};
 
-/// No job costs less. One that is measured as next to nothing would otherwise leave its account the first in line for
-/// ever, and a thousand of them everybody else the last.
+/// The least that a job is charged. Without it, jobs that are measured as next to nothing would leave their account next
+/// for ever.
 pub const LEAST_COST: Duration = Duration::from_millis(5);
 
-/// The most that an account which comes back may have been charged beyond the others. Each of them gets as much before
-/// it, so a dozen busy accounts on eight tabs keep it waiting for some seconds. More would be minutes for capacity that
-/// nobody wanted, and end in `jobs.queue_timeout_s`; much less would make a slow job free for who sends one at a time.
+/// The most that an account which returns may be charged beyond the virtual time. Each busy account gets as much before
+/// it: a dozen of them on eight tabs keep it waiting for some seconds. A higher limit would make it wait for minutes and
+/// into `jobs.queue_timeout_s`, for capacity that was idle; a much lower one would make slow jobs free for an account that
+/// sends one at a time.
 pub const DEBT_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a job is expected to cost as long as none of its kind has ended: between a page and a run of LaTeX.
+/// The estimate while no job of the kind has ended: between a page and a run of LaTeX.
 const FIRST_COST: Duration = Duration::from_millis(250);
 
-/// The last job counts for one part in so many of its kind's average.
-const MEMORY: u32 = 16;
+/// The latest cost counts for one part in so many of the average.
+const AVERAGE_OVER: u32 = 16;
 
-/// What is to become what: jobs of one kind cost about the same.
+/// Jobs that cost about the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobKind {
     /// The template's kind.
@@ -30,23 +31,23 @@ pub struct JobKind {
     pub target: Target,
 }
 
-/// What jobs of each kind cost on average, the latest counting most.
+/// Moving averages of the costs by kind.
 #[derive(Debug, Default)]
 pub struct CostEstimates {
     averages: HashMap<JobKind, Duration>,
 }
 
 impl CostEstimates {
-    /// What a job of this kind may cost.
+    /// The expected cost of a job of this kind.
     #[must_use]
     pub fn of(&self, kind: JobKind) -> Duration {
         self.averages.get(&kind).copied().unwrap_or(FIRST_COST)
     }
 
-    /// A job of this kind has cost so much.
+    /// Takes the cost of a job into the average of its kind.
     pub fn learn(&mut self, kind: JobKind, cost: Duration) {
         let average = self.averages.entry(kind).or_insert(cost);
-        *average = average.saturating_mul(MEMORY - 1).saturating_add(cost) / MEMORY;
+        *average = average.saturating_mul(AVERAGE_OVER - 1).saturating_add(cost) / AVERAGE_OVER;
     }
 }
 
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_follows_what_jobs_of_its_sort_cost() {
+    fn an_estimate_follows_the_latest_costs_of_its_kind() {
         let of = |target| JobKind { kind: TemplateKind::Html, target };
         let (mut estimates, ms) = (CostEstimates::default(), Duration::from_millis);
         assert_eq!(estimates.of(of(Target::Pdf)), FIRST_COST);

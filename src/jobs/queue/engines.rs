@@ -1,10 +1,9 @@
-//! How many runs of heavy engines may be under way at once.
+//! How many jobs of heavy engines may have a turn at once.
 //!
 //! Hazard: a job holds its turn while it waits for a slot of its engine. Two accounts with nine slow jobs each would hold
 //! every turn of the service, most of them waiting for one program, and a page that needs no such engine would wait for
-//! minutes beside idle tabs. So the queue gives out no more turns for an engine than it can use: one for each of its
-//! slots, and one more, whose job has its inputs read when a slot comes free. The same holds for all heavy engines
-//! together, or several of them would do what one may not.
+//! minutes beside idle tabs. So an engine gets one turn for each of its slots, and one more, whose job reads its inputs
+//! until a slot is free. All heavy engines together are limited too, or several of them would take every turn.
 
 use std::collections::HashMap;
 
@@ -17,27 +16,27 @@ use crate::jobs::queue::cost::JobKind;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 
-/// Which jobs need a heavy engine, and how many of them run at once.
+/// Which kinds of jobs need a heavy engine, and how many of them may run at once.
 #[derive(Clone, Debug, Default)]
 pub struct EngineLimits {
-    /// By kind; those that are not here need none.
+    /// A kind that is not here needs no heavy engine.
     kinds: HashMap<JobKind, EngineLimit>,
-    /// Runs of all heavy engines together.
+    /// Turns of all heavy engines together.
     all: usize,
 }
 
-/// The runs of one engine.
+/// The limits of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineLimit {
     /// The engine's name.
     pub engine: &'static str,
-    /// Runs at once.
+    /// Turns at once.
     pub runs: usize,
-    /// Those of one account.
+    /// Turns of one account at once.
     pub account: usize,
 }
 
-/// The runs under way.
+/// The turns under way.
 #[derive(Debug, Default)]
 pub(super) struct EngineRuns {
     limits: EngineLimits,
@@ -47,14 +46,14 @@ pub(super) struct EngineRuns {
 }
 
 impl EngineLimits {
-    /// For these kinds, of which at most `all` run at once.
+    /// Limits of these kinds, and `all` for all of them together.
     #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = (JobKind, EngineLimit)>, all: usize) -> Self {
         Self { kinds: kinds.into_iter().collect(), all }
     }
 
-    /// What the engines of `catalog` have slots for, where the service runs `turns` jobs at once. A job counts for the
-    /// engine of its usual route that has the fewest slots: that is where such jobs would wait.
+    /// The limits that follow from the slots of the catalog's engines, in a service that runs `turns` jobs at once. A job
+    /// counts for the engine of its usual route with the fewest slots, for which such jobs wait.
     #[must_use]
     pub fn of(catalog: &Catalog, budget: &EngineBudget, turns: usize) -> Self {
         let slots = |engine: &Engine| Some(budget.slot_count(engine.name, engine.slots?));
@@ -84,7 +83,7 @@ impl EngineRuns {
         self.limits.kinds.get(&kind).map(|limit| limit.engine)
     }
 
-    /// Whether one more job of this kind may run.
+    /// Whether one more job of this kind may have a turn.
     pub(super) fn may_begin(&self, account: AccountId, kind: JobKind) -> bool {
         let Some(EngineLimit { engine, runs, account: own }) = self.limits.kinds.get(&kind) else {
             return true;

@@ -1,28 +1,28 @@
-//! The one queue of started jobs: bounded, and fair between accounts by what their jobs cost.
+//! The queue of started jobs: bounded, and fair between accounts by what their jobs cost. Called by the registry alone.
 //!
-//! Hazard: one account's job holds its turn for a minute, another's for 20 ms. Where accounts take turns job by job, the
-//! first has the machine. So each account that is in the queue is charged what its jobs cost, and of those that wait the
-//! one goes next that was charged the least, with an estimate of its jobs under way; jobs of one account keep their
-//! order. The queue's virtual time is the least charge of those that might have got the last turn; it only grows.
+//! Hazard: one account's jobs run for a minute each, another's for 20 ms. If accounts took turns job by job, the first would
+//! have the machine. So each account in the queue is charged what its jobs cost, and the next turn goes to the account with
+//! the least charge, where jobs under way count as estimated. Jobs of one account keep their order. The queue's virtual
+//! time is the least charge among the accounts that could have had the last turn; it only grows.
 //!
-//! **Nobody saves up.** An account that begins to wait is charged the virtual time at least: whoever was away does not
-//! come back with hours that it did not use. The same holds for one that was at its running limit while others went on,
-//! when one of its turns ends; what it is expected to cost still is left out, for that will be charged. Who is passed
-//! over for the sake of its engine keeps its place among those that wait for the same engine, and has its charge raised
-//! when its next job needs another.
+//! **No credit.** An account that begins to wait is charged the virtual time at least, or it would come back with hours
+//! that it did not use and keep everybody else waiting for as long. The same holds for an account at its running limit,
+//! when one of its turns ends; the estimate of its jobs under way is left out, for it will be charged. An account that is
+//! skipped because its engine is busy keeps its charge among those that wait for the same engine, and has it raised when
+//! its next job needs another.
 //!
-//! **A debt lasts for seconds.** An account that goes away while others have work comes back with what it was charged,
-//! but at most [`DEBT_LIMIT`] beyond the virtual time: it may have had capacity that nobody wanted then, and the queue
-//! cannot tell that from what others waited for. Without the bound it would wait for minutes, until everybody had as
-//! much. The same goes for its jobs that are under way when it comes back. Whoever waits all the time is charged all.
+//! **A debt of seconds.** An account that returns while others work still has its charge, but at most [`DEBT_LIMIT`] beyond
+//! the virtual time: it may have used capacity that was idle, which the queue cannot tell from capacity that others waited
+//! for. Without the limit it would wait for minutes, until all others had used as much. The limit holds also for its turns
+//! that began before the return. An account that always waits is charged in full.
 //!
-//! Estimates are of all accounts, so one account's jobs can make another's seem dear until these end. They decide who
-//! goes next and nothing that lasts. Were they part of the virtual time, dear estimates would raise everybody, and those
-//! who owe something would owe it no more.
+//! Estimates are averages over all accounts, so one account's jobs can make another's look expensive until they end. They
+//! decide who is next and are never charged: as a part of the virtual time they would raise every account to it, and
+//! cancel all debts.
 //!
-//! An account that runs as many jobs as it may is passed over, so that turns are left when others come while its jobs
-//! take long; so is one whose next job is of an engine that has as many runs as it can use (`engines`). A place is
-//! admitted before the job is journaled, so that the bound holds while the write is under way.
+//! An account at its running limit is skipped, so that turns are left for accounts that come while its jobs run; so is one
+//! whose next job needs an engine that is busy (`engines`). A place is taken before the job is journaled: the limits hold
+//! while the write is under way.
 
 pub(super) mod cost;
 mod engines;
@@ -37,16 +37,16 @@ use crate::telemetry::instruments::Level;
 
 pub use self::engines::EngineLimits;
 
-/// Why there is no place in the queue.
+/// Why a job gets no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoPlace {
+pub enum AdmissionError {
     /// The whole queue is full (`jobs.queue_limit`).
     QueueFull,
-    /// The account has as many jobs waiting as it may have (`jobs.queue_account_limit`).
+    /// The account's part of the queue is full (`jobs.queue_account_limit`).
     AccountFull,
 }
 
-impl NoPlace {
+impl AdmissionError {
     /// The reason's name in metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -57,36 +57,39 @@ impl NoPlace {
     }
 }
 
-/// Jobs that wait for their turn.
+/// The queue.
 #[derive(Debug)]
 pub struct FairQueue {
-    level: Level,
+    /// The metric of jobs that wait.
+    gauge: Level,
     limits: QueueLimits,
-    /// The accounts that have a place or a turn, or a debt.
+    /// The accounts with a place, a turn or a debt.
     accounts: HashMap<AccountId, AccountJobs>,
     estimates: CostEstimates,
-    /// The runs of heavy engines under way.
+    /// Turns under way that need a heavy engine.
     engines: EngineRuns,
-    /// What the least of those that might have got the last turn was charged; it only grows.
+    /// The least charge among the accounts that could have had the last turn; it only grows.
     virtual_time: Duration,
-    /// How often an account came last in line, or was given a turn.
+    /// Counts what orders accounts of the same charge: arrivals, and turns given out.
     arrivals: u64,
+    /// Places taken.
     total: usize,
+    /// Turns under way.
     running: usize,
 }
 
-/// The bounds of a queue.
+/// The limits of a queue, in jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
-    /// Jobs that have a place.
+    /// Places.
     pub all: usize,
-    /// Those of one account.
+    /// Places of one account.
     pub account: usize,
-    /// Jobs of one account that run at once.
+    /// Turns of one account at once.
     pub running: usize,
 }
 
-/// A job's turn, from [`FairQueue::next`] to [`FairQueue::ended`].
+/// A job's turn, from [`FairQueue::next_turn`] to [`FairQueue::end_turn`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Whose job.
@@ -94,44 +97,43 @@ pub struct Turn {
     /// Which job.
     pub job: JobId,
     kind: JobKind,
-    /// What it was expected to cost.
+    /// What the job was expected to cost.
     estimate: Duration,
-    /// When it began, in arrivals.
+    /// When the turn began, in arrivals.
     began: u64,
 }
 
 /// The jobs of one account.
 #[derive(Debug, Default)]
 struct AccountJobs {
-    /// First come, first.
+    /// In the order of their starts.
     waiting: VecDeque<(JobId, JobKind)>,
-    /// Jobs that have a place: those that wait, and those about to.
+    /// Places: jobs that wait, and jobs whose start is being written.
     admitted: usize,
     running: usize,
-    /// What its jobs have cost, on top of where it began: at the queue's virtual time.
+    /// What its jobs have cost, on top of the virtual time at which it came.
     charged: Duration,
-    /// What those that run are expected to cost.
+    /// What its jobs under way are expected to cost.
     expected: Duration,
-    /// When it came last in line: of accounts that are equal, who came first is served first.
+    /// When it began to wait or had its last turn: of accounts with the same charge the earliest is next.
     arrival: u64,
-    /// When it came with nothing waiting: for turns that began before, the bound of a debt holds.
+    /// When it last began to wait: [`DEBT_LIMIT`] holds for turns that began before.
     returned: u64,
 }
 
 impl AccountJobs {
-    /// What it did not use by now is no credit: its charge is raised to the queue's, less what its jobs under way are
-    /// expected to cost, which it pays when they end.
+    /// Raises the charge to the virtual time, less what jobs under way are expected to cost: that is charged when they end.
     fn lose_credit(&mut self, virtual_time: Duration) {
         self.charged = self.charged.max(virtual_time.saturating_sub(self.expected));
     }
 }
 
 impl FairQueue {
-    /// An empty queue; `level` tells how many jobs there are in it.
+    /// An empty queue; `gauge` shows how many jobs have a place.
     #[must_use]
-    pub fn new(limits: QueueLimits, engines: EngineLimits, level: Level) -> Self {
+    pub fn new(limits: QueueLimits, engines: EngineLimits, gauge: Level) -> Self {
         Self {
-            level,
+            gauge,
             limits,
             accounts: HashMap::new(),
             estimates: CostEstimates::default(),
@@ -143,55 +145,54 @@ impl FairQueue {
         }
     }
 
-    /// Jobs that have a place, waiting or about to.
+    /// Places taken.
     #[cfg(test)]
     fn len(&self) -> usize {
         self.total
     }
 
-    /// Takes a place for a job of `account` that is about to be journaled.
+    /// Takes a place for a job of `account`, before its start is written.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn admit(&mut self, account: AccountId) -> Result<(), NoPlace> {
+    /// When a limit is reached.
+    pub fn admit(&mut self, account: AccountId) -> Result<(), AdmissionError> {
         if self.total >= self.limits.all {
-            return Err(NoPlace::QueueFull);
+            return Err(AdmissionError::QueueFull);
         }
         if self.accounts.get(&account).is_some_and(|jobs| jobs.admitted >= self.limits.account) {
-            return Err(NoPlace::AccountFull);
+            return Err(AdmissionError::AccountFull);
         }
         self.occupy(account);
         Ok(())
     }
 
-    /// Gives the place of a job back that was admitted and not entered.
+    /// Gives back the place of a job that was admitted and not enqueued.
     pub fn release(&mut self, account: AccountId) {
         self.vacate(account);
         self.forget_idle();
     }
 
-    /// Enters a job that was admitted.
-    pub fn enter(&mut self, account: AccountId, job: JobId, kind: JobKind) {
+    /// Enqueues a job that was admitted.
+    pub fn enqueue(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.arrivals += 1;
         let jobs = self.accounts.entry(account).or_default();
         if jobs.waiting.is_empty() {
-            let most = self.virtual_time.saturating_add(DEBT_LIMIT);
-            jobs.charged = jobs.charged.clamp(self.virtual_time, most);
+            let limit = self.virtual_time.saturating_add(DEBT_LIMIT);
+            jobs.charged = jobs.charged.clamp(self.virtual_time, limit);
             (jobs.arrival, jobs.returned) = (self.arrivals, self.arrivals);
         }
         jobs.waiting.push_back((job, kind));
     }
 
-    /// Enters a job that was acknowledged in an earlier life of the service: it has a place whatever
-    /// the limits say.
-    pub fn readmit(&mut self, account: AccountId, job: JobId, kind: JobKind) {
+    /// Enqueues a job whose start was acknowledged before a restart or a panic: it has a place whatever the limits are.
+    pub fn enqueue_resumed(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.occupy(account);
-        self.enter(account, job, kind);
+        self.enqueue(account, job, kind);
     }
 
-    /// The next job whose turn it is; its place is free from now on, and it counts as running until its turn is
-    /// [ended](Self::ended).
-    pub fn next(&mut self) -> Option<Turn> {
+    /// Gives the next turn, if an account may have one. The job's place is free from now on, and the job counts as running
+    /// until [`end_turn`](Self::end_turn).
+    pub fn next_turn(&mut self) -> Option<Turn> {
         let (limit, engines) = (self.limits.running, &self.engines);
         let may_run = |account: &AccountId, jobs: &AccountJobs| {
             let first = jobs.waiting.front();
@@ -211,14 +212,14 @@ impl FairQueue {
         jobs.running += 1;
         self.running += 1;
         self.engines.begin(account, kind);
-        self.first_changed(account, kind);
+        self.first_job_changed(account, kind);
         self.vacate(account);
         Some(Turn { account, job, kind, estimate, began: self.arrivals })
     }
 
-    /// A job that had its turn runs no more, and cost this much; nothing where it never ran.
+    /// Ends a turn and charges what its job cost; `None` where the job did not run.
     #[expect(clippy::needless_pass_by_value, reason = "a turn ends once")]
-    pub fn ended(&mut self, turn: Turn, cost: Option<Duration>) {
+    pub fn end_turn(&mut self, turn: Turn, cost: Option<Duration>) {
         let Turn { account, kind, estimate, began, .. } = turn;
         let cost = cost.map(|cost| cost.max(LEAST_COST));
         self.running = self.running.saturating_sub(1);
@@ -242,21 +243,21 @@ impl FairQueue {
         self.forget_idle();
     }
 
-    /// Takes a job out that ended while it waited; of one that does not wait nothing changes.
+    /// Removes a job that ended while it waited, and frees its place; does nothing for a job that does not wait.
     pub fn remove(&mut self, account: AccountId, job: JobId) {
         let Some(jobs) = self.accounts.get_mut(&account) else { return };
         let Some(at) = jobs.waiting.iter().position(|(waiting, _)| *waiting == job) else { return };
         if let Some((_, kind)) = jobs.waiting.remove(at)
             && at == 0
         {
-            self.first_changed(account, kind);
+            self.first_job_changed(account, kind);
         }
         self.release(account);
     }
 
-    /// The first job that waits is another one than the one of kind `before`. Where it needs another engine, what the
-    /// account did not use while it waited for that one is no credit here.
-    fn first_changed(&mut self, account: AccountId, before: JobKind) {
+    /// The account's first waiting job has changed from one of kind `before`. If the new one needs another engine, the
+    /// account loses the credit that it gathered while it waited for the first engine.
+    fn first_job_changed(&mut self, account: AccountId, before: JobKind) {
         let Some(jobs) = self.accounts.get_mut(&account) else { return };
         let Some(&(_, kind)) = jobs.waiting.front() else { return };
         if self.engines.engine_of(kind) != self.engines.engine_of(before) {
@@ -267,7 +268,7 @@ impl FairQueue {
     fn occupy(&mut self, account: AccountId) {
         self.total += 1;
         self.accounts.entry(account).or_default().admitted += 1;
-        self.tell();
+        self.update_gauge();
     }
 
     fn vacate(&mut self, account: AccountId) {
@@ -275,10 +276,10 @@ impl FairQueue {
         if let Some(jobs) = self.accounts.get_mut(&account) {
             jobs.admitted = jobs.admitted.saturating_sub(1);
         }
-        self.tell();
+        self.update_gauge();
     }
 
-    /// Forgets accounts that have neither job nor debt. When nobody has a job, nobody has to be fair to anybody.
+    /// Forgets accounts with neither job nor debt; all accounts when there is no job, for then no other account waits.
     fn forget_idle(&mut self) {
         if self.total == 0 && self.running == 0 {
             self.accounts.clear();
@@ -288,8 +289,8 @@ impl FairQueue {
         self.accounts.retain(|_, jobs| jobs.admitted > 0 || jobs.running > 0 || jobs.charged > past);
     }
 
-    fn tell(&self) {
-        self.level.set(i64::try_from(self.total).unwrap_or(i64::MAX));
+    fn update_gauge(&self) {
+        self.gauge.set(i64::try_from(self.total).unwrap_or(i64::MAX));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The queue's rules one by one, and what holds whatever accounts do.
+//! The queue's rules one by one; `properties` checks what holds for every order of calls.
 
 mod engines;
 mod properties;
@@ -18,11 +18,11 @@ fn queue(all: usize, account: usize, running: usize) -> FairQueue {
     FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Level::default())
 }
 
-/// The next job, whose turn ends at no cost.
+/// Runs the next job at no cost.
 fn next(queue: &mut FairQueue) -> Option<JobId> {
-    let turn = queue.next()?;
+    let turn = queue.next_turn()?;
     let job = turn.job;
-    queue.ended(turn, Some(Duration::ZERO));
+    queue.end_turn(turn, Some(Duration::ZERO));
     Some(job)
 }
 
@@ -33,7 +33,7 @@ fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
 fn put_kind(queue: &mut FairQueue, account: AccountId, kind: JobKind) -> JobId {
     let job = JobId::generate();
     queue.admit(account).unwrap();
-    queue.enter(account, job, kind);
+    queue.enqueue(account, job, kind);
     job
 }
 
@@ -41,11 +41,11 @@ fn put_many(queue: &mut FairQueue, account: AccountId, kind: JobKind, count: usi
     (0..count).map(|_| put_kind(queue, account, kind)).collect()
 }
 
-/// Whose turn it is, which ends with this cost.
+/// Runs the next job at this cost; answers its account.
 fn run(queue: &mut FairQueue, cost: Duration) -> Option<AccountId> {
-    let turn = queue.next()?;
+    let turn = queue.next_turn()?;
     let account = turn.account;
-    queue.ended(turn, Some(cost));
+    queue.end_turn(turn, Some(cost));
     Some(account)
 }
 
@@ -55,26 +55,26 @@ fn accounts_whose_jobs_cost_the_same_take_turns_and_keep_their_order() {
     let (flood, single) = (AccountId::generate(), AccountId::generate());
     let many: Vec<_> = (0..3).map(|_| put(&mut queue, flood)).collect();
     let one = put(&mut queue, single);
-    let order: Vec<_> = std::iter::from_fn(|| queue.next()).map(|turn| turn.job).collect();
+    let order: Vec<_> = std::iter::from_fn(|| queue.next_turn()).map(|turn| turn.job).collect();
     assert_eq!(order, [many[0], one, many[1], many[2]]);
     assert_eq!(queue.len(), 0);
 }
 
 #[test]
-fn both_bounds_hold_and_places_come_back() {
+fn both_limits_hold_and_released_places_are_free_again() {
     let mut queue = queue(3, 2, 9);
     let (first, second) = (AccountId::generate(), AccountId::generate());
     put(&mut queue, first);
     queue.admit(first).unwrap();
-    assert_eq!(queue.admit(first), Err(NoPlace::AccountFull));
+    assert_eq!(queue.admit(first), Err(AdmissionError::AccountFull));
     put(&mut queue, second);
-    assert_eq!(queue.admit(second), Err(NoPlace::QueueFull));
+    assert_eq!(queue.admit(second), Err(AdmissionError::QueueFull));
     queue.release(first);
     assert_eq!(queue.admit(second), Ok(()));
 }
 
 #[test]
-fn a_job_that_ended_while_it_waited_leaves_its_place() {
+fn a_job_that_ends_while_queued_frees_its_place() {
     let mut queue = queue(10, 10, 10);
     let account = AccountId::generate();
     let (first, second) = (put(&mut queue, account), put(&mut queue, account));
@@ -84,16 +84,16 @@ fn a_job_that_ended_while_it_waited_leaves_its_place() {
 }
 
 #[test]
-fn an_account_that_runs_as_many_as_it_may_is_passed_over() {
+fn an_account_at_its_running_limit_is_skipped() {
     let mut queue = queue(10, 10, 2);
     let (many, other) = (AccountId::generate(), AccountId::generate());
     let jobs: Vec<_> = (0..4).map(|_| put(&mut queue, many)).collect();
-    let (first, second) = (queue.next().unwrap(), queue.next().unwrap());
-    assert_eq!(([first.job, second.job], queue.next()), ([jobs[0], jobs[1]], None));
+    let (first, second) = (queue.next_turn().unwrap(), queue.next_turn().unwrap());
+    assert_eq!(([first.job, second.job], queue.next_turn()), ([jobs[0], jobs[1]], None));
     let late = put(&mut queue, other);
-    assert_eq!((queue.next().map(|turn| turn.job), queue.next()), (Some(late), None));
-    queue.ended(first, Some(ms(1)));
-    assert_eq!((queue.next().map(|turn| turn.job), queue.next()), (Some(jobs[2]), None));
+    assert_eq!((queue.next_turn().map(|turn| turn.job), queue.next_turn()), (Some(late), None));
+    queue.end_turn(first, Some(ms(1)));
+    assert_eq!((queue.next_turn().map(|turn| turn.job), queue.next_turn()), (Some(jobs[2]), None));
 }
 
 /// What an account's jobs cost, what another's cost, and whose turns follow each other when both wait all the time.
@@ -116,9 +116,9 @@ fn turns_follow_what_jobs_cost() {
         }
         let order: String = (0..turns.len())
             .map(|_| {
-                let turn = queue.next().unwrap();
+                let turn = queue.next_turn().unwrap();
                 let at = usize::from(turn.account == accounts[1]);
-                queue.ended(turn, Some(ms(costs[at])));
+                queue.end_turn(turn, Some(ms(costs[at])));
                 ['a', 'b'][at]
             })
             .collect();
@@ -127,7 +127,7 @@ fn turns_follow_what_jobs_cost() {
 }
 
 #[test]
-fn while_slow_jobs_run_they_count_as_what_such_jobs_cost() {
+fn running_jobs_count_as_the_estimate_of_their_kind() {
     let mut queue = queue(100, 100, 100);
     let (papers, pages) = (AccountId::generate(), AccountId::generate());
     for (kind, account, cost) in [(PAPER, papers, 10_000), (PAGE, pages, 20)] {
@@ -137,12 +137,12 @@ fn while_slow_jobs_run_they_count_as_what_such_jobs_cost() {
     // Both have been away and owe nothing. From now on every turn is still under way.
     put_many(&mut queue, papers, PAPER, 9);
     put_many(&mut queue, pages, PAGE, 9);
-    let order: Vec<_> = std::iter::from_fn(|| queue.next()).map(|turn| turn.account).collect();
+    let order: Vec<_> = std::iter::from_fn(|| queue.next_turn()).map(|turn| turn.account).collect();
     assert_eq!(order[..11], [[papers].as_slice(), &[pages; 9], &[papers]].concat());
 }
 
 #[test]
-fn who_was_away_saved_nothing_up() {
+fn an_account_that_was_away_has_saved_no_credit() {
     let mut queue = queue(100, 100, 100);
     let (busy, back) = (AccountId::generate(), AccountId::generate());
     put_many(&mut queue, busy, PAGE, 20);
@@ -153,14 +153,14 @@ fn who_was_away_saved_nothing_up() {
 }
 
 #[test]
-fn who_goes_away_while_others_have_work_comes_back_with_its_debt() {
+fn an_account_that_returns_while_others_work_still_has_its_debt() {
     let mut queue = queue(100, 100, 100);
     let (other, heavy) = (AccountId::generate(), AccountId::generate());
     put_many(&mut queue, other, PAGE, 20);
     assert_eq!(run(&mut queue, ms(100)), Some(other));
     put(&mut queue, heavy);
     assert_eq!(run(&mut queue, ms(1_000)), Some(heavy));
-    // It has no job now, and the next one waits until the other account has had as much.
+    // Its next job waits until the other account has used as much.
     put(&mut queue, heavy);
     let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(100))).take(11).collect();
     assert_eq!(order[..9], [other; 9]);
@@ -168,17 +168,17 @@ fn who_goes_away_while_others_have_work_comes_back_with_its_debt() {
 }
 
 #[test]
-fn a_dear_estimate_forgives_no_debt() {
+fn an_expensive_estimate_forgives_no_debt() {
     let mut queue = queue(100, 100, 100);
     let (heavy, light, third) = (AccountId::generate(), AccountId::generate(), AccountId::generate());
     put_many(&mut queue, heavy, PAGE, 3);
     assert_eq!(run(&mut queue, ms(5_000)), Some(heavy));
     // Three of them seem to cost 5 s each until they end.
     put_many(&mut queue, light, PAGE, 4);
-    let turns = [queue.next().unwrap(), queue.next().unwrap()];
+    let turns = [queue.next_turn().unwrap(), queue.next_turn().unwrap()];
     assert_eq!(turns.each_ref().map(|turn| turn.account), [light, heavy]);
     for turn in turns {
-        queue.ended(turn, Some(ms(10)));
+        queue.end_turn(turn, Some(ms(10)));
     }
     put_many(&mut queue, third, PAGE, 3);
     let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(10))).take(6).collect();
@@ -186,39 +186,39 @@ fn a_dear_estimate_forgives_no_debt() {
 }
 
 #[test]
-fn a_turn_that_nobody_took_costs_nothing() {
+fn a_turn_without_a_run_costs_nothing() {
     let mut queue = queue(100, 100, 100);
     let (gone, other) = (AccountId::generate(), AccountId::generate());
     for account in [gone, other] {
         put_many(&mut queue, account, PAGE, 2);
     }
-    let turn = queue.next().unwrap();
+    let turn = queue.next_turn().unwrap();
     assert_eq!(turn.account, gone);
-    queue.ended(turn, None);
+    queue.end_turn(turn, None);
     let jobs = &queue.accounts[&gone];
     assert_eq!((jobs.charged, jobs.expected, jobs.running), (ms(0), ms(0), 0));
     assert_eq!([run(&mut queue, ms(9)), run(&mut queue, ms(9))], [Some(other), Some(gone)]);
 }
 
 #[test]
-fn of_accounts_without_job_and_debt_nothing_is_kept() {
+fn accounts_without_job_and_debt_are_forgotten() {
     let mut queue = queue(100, 100, 100);
     put(&mut queue, AccountId::generate());
-    let turn = queue.next().unwrap();
+    let turn = queue.next_turn().unwrap();
     queue.admit(AccountId::generate()).unwrap();
-    queue.ended(turn, Some(ms(50)));
-    assert_eq!(queue.accounts.len(), 2, "the first one owes something to who is about to come");
+    queue.end_turn(turn, Some(ms(50)));
+    assert_eq!(queue.accounts.len(), 2, "the first one has a debt towards the one that is admitted");
     let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.admitted > 0).unwrap().0;
     queue.release(about_to);
     assert!(queue.accounts.is_empty() && queue.virtual_time == Duration::ZERO);
 }
 
-/// A queue in which `heavy` had much while only `light` had some work beside it, and nobody waited.
-fn after_unwanted_capacity(heavy: AccountId, light: AccountId, jobs: usize) -> (FairQueue, Vec<Turn>) {
+/// A queue in which `heavy` had many turns while only `light` had some work beside it, and no account waited.
+fn after_idle_capacity(heavy: AccountId, light: AccountId, jobs: usize) -> (FairQueue, Vec<Turn>) {
     let mut queue = queue(1_000, 1_000, 7);
     let mut turns = Vec::new();
     put_many(&mut queue, heavy, PAGE, jobs);
-    turns.extend(std::iter::from_fn(|| queue.next()));
+    turns.extend(std::iter::from_fn(|| queue.next_turn()));
     assert_eq!(turns.len(), 7);
     for _ in 0..110 {
         put(&mut queue, light);
@@ -235,23 +235,23 @@ fn waits(queue: &mut FairQueue, account: AccountId) -> Duration {
     }
     let mut worked = Duration::ZERO;
     loop {
-        let turn = queue.next().unwrap();
+        let turn = queue.next_turn().unwrap();
         if turn.account == account {
             return worked;
         }
         put(queue, turn.account);
-        queue.ended(turn, Some(ms(1_000)));
+        queue.end_turn(turn, Some(ms(1_000)));
         worked += ms(1_000);
     }
 }
 
 #[test]
-fn capacity_that_nobody_wanted_is_no_debt_of_minutes() {
+fn using_idle_capacity_makes_a_debt_of_seconds_only() {
     let (heavy, light) = (AccountId::generate(), AccountId::generate());
-    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    let (mut queue, turns) = after_idle_capacity(heavy, light, 7);
     put(&mut queue, light);
     for turn in turns {
-        queue.ended(turn, Some(ms(110_000)));
+        queue.end_turn(turn, Some(ms(110_000)));
     }
     put(&mut queue, heavy);
     let waited = waits(&mut queue, heavy);
@@ -260,27 +260,27 @@ fn capacity_that_nobody_wanted_is_no_debt_of_minutes() {
 }
 
 #[test]
-fn a_job_that_comes_while_unwanted_ones_run_does_not_wait_until_they_are_worth_it() {
+fn the_debt_limit_holds_for_turns_that_began_before_the_return() {
     let (heavy, light) = (AccountId::generate(), AccountId::generate());
-    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    let (mut queue, turns) = after_idle_capacity(heavy, light, 7);
     put_many(&mut queue, heavy, PAGE, 2);
     for turn in turns {
-        queue.ended(turn, Some(ms(110_000)));
+        queue.end_turn(turn, Some(ms(110_000)));
     }
     let waited = waits(&mut queue, heavy);
     assert!(waited <= 12 * (DEBT_LIMIT + ms(1_000)), "{waited:?}");
 }
 
 #[test]
-fn who_was_at_its_running_limit_saved_nothing_up() {
+fn an_account_at_its_running_limit_saves_no_credit() {
     let mut queue = queue(1_000, 1_000, 2);
     let (limited, other) = (AccountId::generate(), AccountId::generate());
     put_many(&mut queue, limited, PAGE, 40);
-    let turns = [queue.next().unwrap(), queue.next().unwrap()];
+    let turns = [queue.next_turn().unwrap(), queue.next_turn().unwrap()];
     put_many(&mut queue, other, PAGE, 80);
     (0..40).for_each(|_| assert_eq!(run(&mut queue, ms(1_000)), Some(other)));
     for turn in turns {
-        queue.ended(turn, Some(ms(1_000)));
+        queue.end_turn(turn, Some(ms(1_000)));
     }
     let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(1_000))).take(10).collect();
     let own = order.iter().filter(|account| **account == limited).count();
@@ -288,12 +288,12 @@ fn who_was_at_its_running_limit_saved_nothing_up() {
 }
 
 #[test]
-fn a_turn_that_never_ran_teaches_nothing() {
+fn a_turn_without_a_run_changes_no_estimate() {
     let mut queue = queue(100, 100, 100);
     let account = AccountId::generate();
     put_many(&mut queue, account, PAGE, 2);
     assert_eq!(run(&mut queue, ms(9_000)), Some(account));
-    let turn = queue.next().unwrap();
-    queue.ended(turn, None);
+    let turn = queue.next_turn().unwrap();
+    queue.end_turn(turn, None);
     assert_eq!(queue.estimates.of(PAGE), ms(9_000));
 }

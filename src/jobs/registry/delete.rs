@@ -1,4 +1,4 @@
-//! `DeleteJob`: cancels what has not ended, erases what has.
+//! `DeleteJob`: cancels a job that has not ended, deletes one that has.
 
 use actix::prelude::*;
 
@@ -6,96 +6,62 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::registry::{Found, JobRegistry, actor_lost, not_found};
-use crate::jobs::run::actor;
-use crate::jobs::store::inputs;
-use crate::jobs::store::journal::Journal;
+use crate::jobs::run::messages::Cancel;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
-use crate::storage::deletion_log::{self, Gone};
-use crate::storage::index::{IndexError, WriteBatch};
-use crate::storage::{ObjectStore, StorageKey, UploadStaging};
 
-/// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
+/// Cancels a job that has not ended, or deletes one that has, with its inputs and its document.
 #[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Result<Deleted, Problem>")]
+#[rtype(result = "Result<DeleteOutcome, Problem>")]
 pub struct DeleteJob {
-    /// Who asks.
+    /// The caller's account.
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
 }
 
-/// What became of a job that was to be deleted.
+/// What `DeleteJob` did.
 #[derive(Debug)]
-pub enum Deleted {
-    /// It was cancelled, now or a moment ago; or it ended while it was to be cancelled.
+pub enum DeleteOutcome {
+    /// The job was cancelled, now or a moment ago; or it ended by itself before the cancel.
     Ended(Box<JobView>),
-    /// Nothing of it is left.
-    Erased,
+    /// Record, inputs and document are deleted.
+    Deleted,
 }
 
 impl Handler<DeleteJob> for JobRegistry {
-    type Result = ResponseActFuture<Self, Result<Deleted, Problem>>;
+    type Result = ResponseActFuture<Self, Result<DeleteOutcome, Problem>>;
 
     fn handle(&mut self, message: DeleteJob, _: &mut Self::Context) -> Self::Result {
         let DeleteJob { account, job } = message;
-        let (deps, now) = (self.deps.clone(), self.deps.clock.now());
-        let grace_ms = self.deps.limits.cancel_grace_s.saturating_mul(1_000);
+        let (context, now) = (self.context.clone(), self.context.clock.now());
+        let grace_ms = self.context.limits.cancel_grace_s.saturating_mul(1_000);
         Box::pin(self.find(account, job).then(move |found, registry, _| {
             let deleted = async move {
-                if let Found::Live(live) = found?
-                    // An actor whose job has ended writes nothing more, and is about to go.
-                    && !live.view.borrow().is_done()
+                if let Found::Active(active) = found?
+                    // The actor of a job that has ended writes nothing more, so the record may be deleted beside it.
+                    && !active.view.borrow().is_done()
                 {
-                    let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())??;
-                    return Ok(Deleted::Ended(Box::new(view)));
+                    let view = active.addr.send(Cancel).await.map_err(|_| actor_lost())??;
+                    return Ok(DeleteOutcome::Ended(Box::new(view)));
                 }
-                let _alone = deps.journal.alone().await;
-                let read = deps.journal.read(account, job).await?;
-                // Somebody else may have erased it a moment ago.
+                let _lock = context.journal.lock_ended().await;
+                let read = context.journal.read(account, job).await?;
                 let record = read.ok_or_else(|| not_found(job))?;
                 if is_just_cancelled(&record, now, grace_ms) {
-                    return Ok(Deleted::Ended(Box::new(record.view())));
+                    return Ok(DeleteOutcome::Ended(Box::new(record.view())));
                 }
-                let erased = erase(&deps.journal, deps.parts.store.as_ref(), &record).await;
-                erased.map(|()| Deleted::Erased).map_err(Problem::from)
+                let deleted = context.journal.delete(context.pipeline.store.as_ref(), &record).await;
+                deleted.map(|()| DeleteOutcome::Deleted).map_err(Problem::from)
             };
             deleted.into_actor(registry)
         }))
     }
 }
 
-/// A cancellation that is sent again means the same one.
+/// Whether this request repeats a cancel that was answered a moment ago: a retry must not delete the job.
 fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool {
     let ended_at = record.finished_at.unwrap_or(record.created_at);
     record.state == JobState::Cancelled && now.since_ms(ended_at) < grace_ms
-}
-
-/// Forgets a job that has ended: its record in one durable step, then its objects.
-///
-/// # Errors
-/// When the index fails: everything is there still.
-async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
-    let (change, gone) = forgetting(journal, record, store.upload_staging());
-    journal.apply(change).await?;
-    deletion_log::clear(journal.index(), store, &[gone]).await;
-    Ok(())
-}
-
-/// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(in crate::jobs) fn forgetting(
-    journal: &Journal,
-    record: &JobRecord,
-    landing: UploadStaging,
-) -> (WriteBatch, Gone) {
-    let mut keys = inputs::objects(record, landing);
-    keys.push(output(record));
-    let change = inputs::removal(record).and(deletion_log::mark(record.id.0, &keys));
-    (change.and(journal.forgetting(record)), (record.id.0, keys))
-}
-
-/// The document of a job.
-pub(in crate::jobs) fn output(record: &JobRecord) -> StorageKey {
-    StorageKey::JobOutput(record.account, record.id, record.file())
 }

@@ -1,7 +1,7 @@
-//! Lists of an account's jobs, newest first: from the journal, with what memory knows better.
+//! `ListJobs`: an account's jobs, newest first, by their records and, where they are in memory, by their views.
 //!
-//! One request reads a bounded number of records, in portions; what it found by then is a page, and the
-//! cursor goes on behind the last job it looked at.
+//! Hazard: a filter that matches nothing would read every record of the account. One request reads a bounded number of
+//! records, in portions; what matched is the page, and the cursor continues behind the last job that was read.
 
 use actix::prelude::*;
 
@@ -9,13 +9,14 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::search::{Page, Search};
 use crate::jobs::registry::JobRegistry;
+use crate::jobs::store::journal::ListedJob;
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
 
-/// Which jobs a list shows; what is not given does not matter.
+/// Which jobs a list shows; `None` matches all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
-    /// Jobs that stand there.
+    /// Jobs with this status.
     pub status: Option<WireStatus>,
     /// Jobs that ended with a document, or without.
     pub success: Option<bool>,
@@ -36,7 +37,7 @@ impl JobFilter {
     }
 }
 
-/// Asks for the newest jobs of an account.
+/// Asks for a page of the account's jobs, newest first.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<JobPage, Problem>")]
 pub struct ListJobs {
@@ -44,7 +45,7 @@ pub struct ListJobs {
     pub account: AccountId,
     /// Which.
     pub filter: JobFilter,
-    /// Only those made before this one: where the last page ended.
+    /// Only jobs made before this one: the last job of the page before.
     pub before: Option<JobId>,
     /// Most jobs of the page; at least one.
     pub limit: usize,
@@ -53,15 +54,12 @@ pub struct ListJobs {
 /// A page of the list.
 pub type JobPage = Page<JobId, JobView>;
 
-/// A job as its record says; nothing when the record cannot be read.
-pub(in crate::jobs) type Listed = (JobId, Option<JobView>);
-
 impl Handler<ListJobs> for JobRegistry {
     type Result = ResponseActFuture<Self, Result<JobPage, Problem>>;
 
     fn handle(&mut self, message: ListJobs, _: &mut Self::Context) -> Self::Result {
         let filtered = message.filter != JobFilter::default();
-        let scan_limit = self.deps.limits.list_scan_limit;
+        let scan_limit = self.context.limits.list_scan_limit;
         self.search(message, Search::new(message.before, message.limit, filtered, scan_limit))
     }
 }
@@ -72,8 +70,8 @@ impl JobRegistry {
         asked: ListJobs,
         mut search: Search<JobId, JobView>,
     ) -> ResponseActFuture<Self, Result<JobPage, Problem>> {
-        let (journal, before, wanted) = (self.deps.journal.clone(), search.before(), search.portion());
-        let read = async move { journal.newest(asked.account, before, wanted).await };
+        let (journal, before, wanted) = (self.context.journal.clone(), search.before(), search.portion());
+        let read = async move { journal.views(asked.account, before, wanted).await };
         Box::pin(read.into_actor(self).then(move |records, registry, _| {
             let page = records.map(|records| {
                 search.take(registry.freshen(records), wanted, |view| asked.filter.shows(view))
@@ -85,11 +83,11 @@ impl JobRegistry {
         }))
     }
 
-    /// What memory knows of a job is what its callers were told; its record may be ahead, not yet durable.
-    /// The record of a job that is not in memory was the truth when it was read.
-    fn freshen(&self, records: Vec<Listed>) -> Vec<Listed> {
-        let known = |(id, record)| match self.live.get(&id) {
-            Some(live) => (id, Some(live.view.borrow().clone())),
+    /// Replaces what records say by the views of jobs in memory. A record may be visible before it is durable, the view
+    /// changes after that: a list must not show a state that a crash can take back.
+    fn freshen(&self, records: Vec<ListedJob>) -> Vec<ListedJob> {
+        let known = |(id, record)| match self.active.get(&id) {
+            Some(active) => (id, Some(active.view.borrow().clone())),
             None => (id, record),
         };
         records.into_iter().map(known).collect()

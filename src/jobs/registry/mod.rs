@@ -1,9 +1,14 @@
-//! The job registry: admits jobs, hands out turns, supervises the job actors.
+//! The job registry: admits jobs, dispatches them from the queue, supervises their actors.
 //!
-//! It holds the address and the view of every job in memory. A job whose actor died is made anew from its
-//! record; one that ended leaves memory, and its record answers.
+//! The one actor that owns which jobs are in memory, the queue, and the slots of runs. A job whose actor panicked gets a
+//! new one from its record; one that ended, or that no caller asks for before its start, is evicted, and its record answers.
+//!
+//! `http` sends it the messages of `jobs::messages`, `delete` and `list`; `cleanup` sends `delete` and `expire`; `app`
+//! starts it (`ResumeJobs`) and stops it (`StopJobs`).
 
 pub mod delete;
+pub(in crate::jobs) mod expire;
+mod idempotency;
 pub mod list;
 pub mod requests;
 pub mod shutdown;
@@ -18,115 +23,124 @@ use tokio::sync::{mpsc, watch};
 
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::queue::cost::JobKind;
-use crate::jobs::queue::{EngineLimits, FairQueue, NoPlace, QueueLimits, Turn};
-use crate::jobs::run::actor::{self, JobActor};
-use crate::jobs::run::notices::{Departure, Notice, Slot, Telling};
-use crate::jobs::store::idempotency::{HeldKey, KeyLine};
+use crate::jobs::queue::{AdmissionError, EngineLimits, FairQueue, QueueLimits, Turn};
+use crate::jobs::run::actor::JobActor;
+use crate::jobs::run::messages::{Assigned, Resume, Start};
+use crate::jobs::run::notices::{ActorGuard, JobNotice, Notice, RunSlot};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::{JobView, WireStatus};
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::slots::AccountShare;
 
-pub(in crate::jobs) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
+type ViewReply = Result<watch::Receiver<JobView>, Problem>;
 
 /// Seconds after which a caller may try a full queue again.
 const RETRY_AFTER_S: u64 = 2;
 
 /// The job registry.
 pub struct JobRegistry {
-    pub(in crate::jobs) deps: Arc<Deps>,
+    context: Arc<JobContext>,
+    /// The threads of the job actors, which are started on each in turn.
     arbiters: Vec<ArbiterHandle>,
-    pub(in crate::jobs) live: HashMap<JobId, Live>,
-    lives: u64,
-    left: u64,
-    pub(in crate::jobs) queue: FairQueue,
-    /// The keys of requests that are being answered.
-    pub(in crate::jobs) keys: HashMap<HeldKey, KeyLine>,
+    /// The jobs in memory.
+    active: HashMap<JobId, ActiveJob>,
+    /// Actors started so far; the last one's number.
+    actors: u64,
+    /// Jobs evicted from memory so far.
+    evictions: u64,
+    queue: FairQueue,
+    /// Idempotency keys of requests that are being answered.
+    keys: HashMap<idempotency::AccountKey, idempotency::Waiters>,
+    /// Jobs that run at once.
     slots: usize,
-    turns: u64,
-    /// The turns under way, by number.
-    taken: HashMap<u64, Turn>,
-    pub(in crate::jobs) running: HashMap<JobId, Addr<JobActor>>,
-    notices: mpsc::UnboundedSender<Telling>,
-    incoming: Option<mpsc::UnboundedReceiver<Telling>>,
-    pub(in crate::jobs) stopping: bool,
-    pub(in crate::jobs) stopped: watch::Sender<usize>,
+    /// Slots given out so far; the last one's number.
+    dispatched: u64,
+    /// The turns under way, by the number of their slot.
+    turns: HashMap<u64, Turn>,
+    /// Jobs that were dispatched and have not ended. A job that delivers is here and holds no slot.
+    running: HashMap<JobId, Addr<JobActor>>,
+    notices: mpsc::UnboundedSender<JobNotice>,
+    /// The other end of `notices`, until the actor starts.
+    incoming: Option<mpsc::UnboundedReceiver<JobNotice>>,
+    stopping: bool,
+    /// How many jobs run, for the shutdown.
+    running_count: watch::Sender<usize>,
 }
 
+/// A job in memory. Clones are held while its actor is asked.
 #[derive(Clone)]
-pub(in crate::jobs) struct Live {
+struct ActiveJob {
+    /// The number of its actor.
     number: u64,
-    pub(in crate::jobs) addr: Addr<JobActor>,
-    pub(in crate::jobs) view: watch::Receiver<JobView>,
-    /// Held by the map, and by every question to the actor that is not answered yet.
-    held: Arc<()>,
+    addr: Addr<JobActor>,
+    view: watch::Receiver<JobView>,
+    /// Counts the clones: an idle job is evicted only when no request is about to ask its actor.
+    clones: Arc<()>,
 }
 
 impl JobRegistry {
     /// A registry that runs at most `slots` jobs at once and starts their actors on `arbiters`.
     #[must_use]
-    pub fn new(deps: Arc<Deps>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
-        let limits = &deps.limits;
+    pub fn new(context: Arc<JobContext>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
+        let limits = &context.limits;
         let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
-        let level = deps.parts.metrics.jobs.waiting.clone();
+        let level = context.pipeline.metrics.jobs.waiting.clone();
         let bounds = QueueLimits {
             all: bound(limits.queue_limit),
             account: bound(limits.queue_account_limit),
             running: AccountShare::new(limits.running_account_limit).of(slots),
         };
-        let engines = EngineLimits::of(&deps.parts.catalog, &deps.parts.budget, slots);
+        let engines = EngineLimits::of(&context.pipeline.catalog, &context.pipeline.budget, slots);
         let queue = FairQueue::new(bounds, engines, level);
         let (notices, incoming) = mpsc::unbounded_channel();
         Self {
-            deps,
+            context,
             arbiters,
-            live: HashMap::new(),
-            lives: 0,
-            left: 0,
+            active: HashMap::new(),
+            actors: 0,
+            evictions: 0,
             queue,
             keys: HashMap::new(),
             slots,
-            turns: 0,
-            taken: HashMap::new(),
+            dispatched: 0,
+            turns: HashMap::new(),
             running: HashMap::new(),
             notices,
             incoming: Some(incoming),
             stopping: false,
-            stopped: watch::channel(0).0,
+            running_count: watch::channel(0).0,
         }
     }
 
-    pub(in crate::jobs) fn spawn(&mut self, record: JobRecord) -> Live {
-        self.lives += 1;
-        let (job, number) = (record.id, self.lives);
+    /// Starts an actor for the job.
+    fn spawn(&mut self, record: JobRecord) -> ActiveJob {
+        self.actors += 1;
+        let (job, number) = (record.id, self.actors);
         let (sender, view) = watch::channel(record.view());
-        let (deps, departure) = (self.deps.clone(), Departure::new(job, number, self.notices.clone()));
+        let (context, guard) = (self.context.clone(), ActorGuard::new(job, number, self.notices.clone()));
         let at = usize::try_from(number).unwrap_or(0) % self.arbiters.len();
         let addr = JobActor::start_in_arbiter(&self.arbiters[at], move |_| {
-            JobActor::new(deps, record, sender, departure)
+            JobActor::new(context, record, sender, guard)
         });
-        let live = Live { number, addr, view, held: Arc::new(()) };
-        self.live.insert(job, live.clone());
-        live
+        let active = ActiveJob { number, addr, view, clones: Arc::new(()) };
+        self.active.insert(job, active.clone());
+        active
     }
 
-    /// The job in memory, brought back from its record if it has not ended.
-    pub(in crate::jobs) fn find(
-        &self,
-        account: AccountId,
-        job: JobId,
-    ) -> ResponseActFuture<Self, Result<Found, Problem>> {
-        if let Some(live) = self.live.get(&job) {
-            return Box::pin(fut::ready(live.of(account).map(Found::Live)));
+    /// The account's job; one that was evicted gets an actor again, unless it has ended.
+    fn find(&self, account: AccountId, job: JobId) -> ResponseActFuture<Self, Result<Found, Problem>> {
+        if let Some(active) = self.active.get(&job) {
+            return Box::pin(fut::ready(active.of(account).map(Found::Active)));
         }
-        let (journal, left) = (self.deps.journal.clone(), self.left);
+        let (journal, evictions) = (self.context.journal.clone(), self.evictions);
         let read = async move { journal.read(account, job).await };
         Box::pin(read.into_actor(self).then(move |record, registry, ctx| {
-            if registry.left != left && !registry.live.contains_key(&job) {
-                // Jobs left memory while this record was read: it may be older than their end.
+            if registry.evictions != evictions && !registry.active.contains_key(&job) {
+                // A job was evicted while this record was read, and the record may be older than its end: a job that has
+                // ended would be started again.
                 return registry.find(account, job);
             }
             Box::pin(fut::ready(registry.found(record.map_err(Problem::from), account, job, ctx)))
@@ -140,43 +154,44 @@ impl JobRegistry {
         job: JobId,
         ctx: &mut Context<Self>,
     ) -> Result<Found, Problem> {
-        if let Some(live) = self.live.get(&job) {
-            return live.of(account).map(Found::Live);
+        if let Some(active) = self.active.get(&job) {
+            return active.of(account).map(Found::Active);
         }
         let record = record?.ok_or_else(|| not_found(job))?;
         if record.state.is_final() {
             return Ok(Found::Ended(watch::channel(record.view()).1));
         }
-        Ok(Found::Live(if record.state == JobState::Initialized {
+        Ok(Found::Active(if record.state == JobState::Initialized {
             self.spawn(record)
         } else {
             self.resume(record, ctx)
         }))
     }
 
-    pub(in crate::jobs) fn forget(&mut self, job: JobId) {
-        self.live.remove(&job);
-        self.left += 1;
+    fn evict(&mut self, job: JobId) {
+        self.active.remove(&job);
+        self.evictions += 1;
     }
 
-    /// A job that was given a turn has ended, or its actor has.
-    fn runs_no_more(&mut self, job: JobId) {
+    /// Counts a job as running no more; it has ended, or its actor has stopped.
+    fn remove_running(&mut self, job: JobId) {
         self.running.remove(&job);
-        self.tell_running();
-        self.stopped.send_replace(self.running.len());
+        self.update_running_gauge();
+        self.running_count.send_replace(self.running.len());
     }
 
-    pub(in crate::jobs) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
-        let limits = &self.deps.limits;
+    /// Takes a place in the queue for a job of the account.
+    fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
+        let limits = &self.context.limits;
         let admitted = self.queue.admit(account);
-        let outcome = admitted.map_or_else(NoPlace::name, |()| "admitted");
-        self.deps.parts.metrics.jobs.admissions.of([outcome]).inc();
+        let outcome = admitted.map_or_else(AdmissionError::name, |()| "admitted");
+        self.context.pipeline.metrics.jobs.admissions.of([outcome]).inc();
         admitted.map_err(|reason| match reason {
-            NoPlace::QueueFull => {
+            AdmissionError::QueueFull => {
                 let limit = limits.queue_limit;
                 Problem::new(Code::Overloaded, format!("{limit} jobs are waiting (jobs.queue_limit); try again later"))
             }
-            NoPlace::AccountFull => {
+            AdmissionError::AccountFull => {
                 let limit = limits.queue_account_limit;
                 let detail = format!(
                     "this account has {limit} jobs waiting (jobs.queue_account_limit); wait for some to end"
@@ -186,34 +201,36 @@ impl JobRegistry {
         }.retry_after(RETRY_AFTER_S))
     }
 
-    pub(in crate::jobs) fn refuse_when_stopping(&self) -> Result<(), Problem> {
+    fn check_not_stopping(&self) -> Result<(), Problem> {
         if self.stopping { Err(stopping()) } else { Ok(()) }
     }
 
-    /// Starts an initialized job and puts it into the queue once its start is durable.
-    pub(in crate::jobs) fn start(
+    /// Starts an initialized job, and enqueues it once its start is durable.
+    fn start(
         &mut self,
         account: AccountId,
-        live: Live,
+        active: ActiveJob,
         deliver_to: Option<Admitted>,
     ) -> ResponseActFuture<Self, ViewReply> {
-        if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
+        if let Err(problem) = self.check_not_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));
         }
-        let started = live.addr.send(actor::Start { deliver_to }).into_actor(self);
+        let started = active.addr.send(Start { deliver_to }).into_actor(self);
         Box::pin(started.map(move |started, registry, ctx| {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             match started {
-                Ok(true) => registry.enter(&live.view, ctx),
+                Ok(true) => registry.enqueue(&active.view, ctx),
                 Ok(false) | Err(_) => registry.queue.release(account),
             }
-            started.map(|_| live.view)
+            started.map(|_| active.view)
         }))
     }
 
-    /// Puts a job that has a place and was started into the queue, unless it was cancelled meanwhile: its
-    /// end may have been heard of before its start, and would not be heard of again.
-    pub(in crate::jobs) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
+    /// Enqueues a started job that has a place.
+    ///
+    /// Hazard: a cancel can end the job before this is called. Its notice has then been handled already, and an entry made
+    /// now would stay in the queue for ever; so a job that is done gives its place back.
+    fn enqueue(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
         let (account, job, kind, is_done) = {
             let view = view.borrow();
             let kind = JobKind { kind: view.kind, target: view.target };
@@ -222,93 +239,95 @@ impl JobRegistry {
         if is_done {
             return self.queue.release(account);
         }
-        self.queue.enter(account, job, kind);
+        self.queue.enqueue(account, job, kind);
         self.dispatch(ctx);
     }
 
-    /// Gives the free slots to the jobs whose turn it is.
-    pub(in crate::jobs) fn dispatch(&mut self, ctx: &mut Context<Self>) {
-        while !self.stopping && self.taken.len() < self.slots {
-            let Some(turn) = self.queue.next() else { return };
+    /// Gives the free slots to the next jobs of the queue.
+    fn dispatch(&mut self, ctx: &mut Context<Self>) {
+        while !self.stopping && self.turns.len() < self.slots {
+            let Some(turn) = self.queue.next_turn() else { return };
             let (account, job) = (turn.account, turn.job);
-            let Some(live) = self.live.get(&job) else {
-                self.queue.ended(turn, None);
+            let Some(active) = self.active.get(&job) else {
+                self.queue.end_turn(turn, None);
                 continue;
             };
-            let addr = live.addr.clone();
+            let addr = active.addr.clone();
             self.running.insert(job, addr.clone());
-            self.tell_running();
-            self.turns += 1;
-            self.taken.insert(self.turns, turn);
-            let slot = Slot::new((account, job), self.turns, self.notices.clone());
-            // A job that is gone drops the slot, which comes back as a notice.
-            ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
+            self.update_running_gauge();
+            self.dispatched += 1;
+            self.turns.insert(self.dispatched, turn);
+            let slot = RunSlot::new((account, job), self.dispatched, self.notices.clone());
+            // An actor that has stopped drops the slot, which sends the notice that it is free.
+            ctx.spawn(addr.send(Assigned(slot)).into_actor(self).map(|_, _, _| ()));
         }
     }
 
-    fn tell_running(&self) {
+    fn update_running_gauge(&self) {
         let running = i64::try_from(self.running.len()).unwrap_or(i64::MAX);
-        self.deps.parts.metrics.jobs.running.set(running);
+        self.context.pipeline.metrics.jobs.running.set(running);
     }
 
-    /// Brings a job back whose actor died before the job ended.
-    fn departed(&mut self, job: JobId, live: &Live, ctx: &mut Context<Self>) {
-        let account = live.view.borrow().account;
+    /// Starts a new actor for a job whose actor stopped before the job ended.
+    fn recover(&mut self, job: JobId, active: &ActiveJob, ctx: &mut Context<Self>) {
+        let account = active.view.borrow().account;
         self.queue.remove(account, job);
         if self.stopping {
             return;
         }
         tracing::error!(job.id = %job, "a job's actor died; the job is taken up again");
-        let journal = self.deps.journal.clone();
+        let journal = self.context.journal.clone();
         let read = async move { journal.read(account, job).await };
         ctx.spawn(read.into_actor(self).map(move |record, registry, ctx| match record {
-            Ok(Some(record)) if !record.state.is_final() && !registry.live.contains_key(&job) => {
+            Ok(Some(record)) if !record.state.is_final() && !registry.active.contains_key(&job) => {
                 registry.resume(record, ctx);
             }
             Ok(record) => {
-                // It ended, and its actor died before it could say so.
+                // The end is durable, and the actor panicked before it cleaned up.
                 if record.is_none_or(|record| record.state.is_final()) {
-                    registry.deps.open.leave(account, job);
-                    registry.deps.stored.end(job);
+                    registry.context.open.leave(account, job);
+                    registry.context.stored.remove(job);
                 }
             }
             Err(error) => tracing::error!(job.id = %job, error = %error, "the job cannot be taken up again"),
         }));
     }
 
-    /// Takes a started job up where its record says it stands.
-    pub(in crate::jobs) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
+    /// Starts an actor for a job that was started, and enqueues it if its record says that it waits or ran.
+    fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> ActiveJob {
         let (account, job) = (record.account, record.id);
         let kind = JobKind { kind: record.kind, target: record.target };
-        let live = self.spawn(record);
-        ctx.spawn(live.addr.send(actor::Resume).into_actor(self).map(move |wants_place, registry, ctx| {
-            if wants_place.unwrap_or(false) {
-                registry.queue.readmit(account, job, kind);
+        let active = self.spawn(record);
+        ctx.spawn(active.addr.send(Resume).into_actor(self).map(move |waits, registry, ctx| {
+            if waits.unwrap_or(false) {
+                registry.queue.enqueue_resumed(account, job, kind);
                 registry.dispatch(ctx);
             }
         }));
-        live
+        active
     }
 }
 
-pub(in crate::jobs) enum Found {
-    Live(Live),
+/// A job that was asked for.
+enum Found {
+    Active(ActiveJob),
+    /// It has ended and has no actor.
     Ended(watch::Receiver<JobView>),
 }
 
 impl Found {
-    pub(in crate::jobs) fn view(self) -> watch::Receiver<JobView> {
+    fn view(self) -> watch::Receiver<JobView> {
         match self {
-            Self::Live(live) => live.view,
+            Self::Active(active) => active.view,
             Self::Ended(view) => view,
         }
     }
 }
 
-impl Live {
-    /// This job, if it is the account's.
+impl ActiveJob {
+    /// This job, if it is one of the account.
     fn of(&self, account: AccountId) -> Result<Self, Problem> {
-        // One borrow: a second one beside it would wait for a writer that waits for the first.
+        // One borrow for both: a writer between two borrows waits for the first, and the second for the writer.
         let (owner, job) = {
             let view = self.view.borrow();
             (view.account, view.id)
@@ -321,63 +340,65 @@ impl Actor for JobRegistry {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        let limit = usize::try_from(self.deps.limits.mailbox_limit).unwrap_or(usize::MAX);
+        let limit = usize::try_from(self.context.limits.mailbox_limit).unwrap_or(usize::MAX);
         ctx.set_mailbox_capacity(limit);
         if let Some(incoming) = self.incoming.take() {
             ctx.add_stream(futures_util::stream::unfold(incoming, |mut incoming| async {
-                incoming.recv().await.map(|telling| (telling, incoming))
+                incoming.recv().await.map(|notice| (notice, incoming))
             }));
         }
     }
 }
 
-impl StreamHandler<Telling> for JobRegistry {
-    fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
+impl StreamHandler<JobNotice> for JobRegistry {
+    fn handle(&mut self, (job, number, notice): JobNotice, ctx: &mut Self::Context) {
         if let Notice::SlotFree { cost } = notice {
-            if let Some(turn) = self.taken.remove(&number) {
-                self.queue.ended(turn, cost);
+            if let Some(turn) = self.turns.remove(&number) {
+                self.queue.end_turn(turn, cost);
             }
             return self.dispatch(ctx);
         }
-        let Some(live) = self.live.get(&job).filter(|live| live.number == number).cloned() else { return };
+        let Some(active) = self.active.get(&job).filter(|active| active.number == number).cloned() else {
+            return;
+        };
         let (account, status) = {
-            let view = live.view.borrow();
+            let view = active.view.borrow();
             (view.account, view.status)
         };
         match notice {
             Notice::Ended => {
                 self.queue.remove(account, job);
-                self.forget(job);
-                self.runs_no_more(job);
+                self.evict(job);
+                self.remove_running(job);
             }
             Notice::Idle if status != WireStatus::Initialized => {}
-            // The map's, and the one in hand: nobody asks it anything now.
-            Notice::Idle if Arc::strong_count(&live.held) <= 2 => self.forget(job),
+            // The map's clone and this one: no request is about to ask the actor.
+            Notice::Idle if Arc::strong_count(&active.clones) <= 2 => self.evict(job),
             Notice::Idle => {
-                let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
+                let idle = Duration::from_secs(self.context.limits.initialized_idle_s);
                 ctx.run_later(idle, move |registry, _| {
                     let _ = registry.notices.send((job, number, Notice::Idle));
                 });
             }
-            Notice::Departed => {
-                self.forget(job);
-                self.runs_no_more(job);
-                self.departed(job, &live, ctx);
+            Notice::ActorStopped => {
+                self.evict(job);
+                self.remove_running(job);
+                self.recover(job, &active, ctx);
             }
             Notice::SlotFree { .. } => {}
         }
     }
 }
 
-pub(in crate::jobs) fn not_found(job: JobId) -> Problem {
+fn not_found(job: JobId) -> Problem {
     Problem::new(Code::JobNotFound, format!("there is no job {job} in this account"))
 }
 
-pub(in crate::jobs) fn stopping() -> Problem {
+fn stopping() -> Problem {
     Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment")
         .retry_after(RETRY_AFTER_S)
 }
 
-pub(in crate::jobs) fn actor_lost() -> Problem {
+fn actor_lost() -> Problem {
     Problem::internal("a job's actor was lost while it was asked")
 }

@@ -1,4 +1,4 @@
-//! What is asked of the registry: the handlers of its messages.
+//! The handlers of the registry's messages that create, start, watch and resume jobs, and take their uploads.
 
 use actix::prelude::*;
 
@@ -8,16 +8,17 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use crate::jobs::registry::uploads;
 use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
-use crate::jobs::run::actor;
+use crate::jobs::run::actor::upload_closed;
+use crate::jobs::run::messages::{CommitUpload, Create};
 use crate::jobs::store::record::JobRecord;
-use crate::jobs::store::secrets as secret;
-use crate::jobs::store::stored_inputs::Counted;
+use crate::jobs::store::secrets;
+use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::WireStatus;
-use crate::pipeline::Held;
+use crate::pipeline::InlineInputs;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;
 
-/// Takes up what the journal says is unfinished; answers how many jobs that were.
+/// Resumes the jobs that an earlier run of the service left unfinished; answers how many those are.
 #[derive(Message)]
 #[rtype(result = "usize")]
 pub struct ResumeJobs(pub Vec<JobRecord>);
@@ -27,25 +28,25 @@ impl Handler<InitJob> for JobRegistry {
 
     fn handle(&mut self, message: InitJob, _: &mut Self::Context) -> Self::Result {
         match message.idempotency {
-            Some(idempotency) => self.once(idempotency, message),
-            None => self.make(message),
+            Some(idempotency) => self.create_once(idempotency, message),
+            None => self.create(message),
         }
     }
 }
 
 impl JobRegistry {
-    /// Makes a job after the checks, and starts it when it is asked to.
-    pub(in crate::jobs) fn make(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
+    /// Creates a job after the checks, and starts it if the message says so.
+    pub(super) fn create(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
         let (account, start) = (message.account, message.start);
         let refusal = message.refusal.take().map_or(Ok(()), Err);
         let admitted = refusal
-            .and_then(|()| self.refuse_when_stopping())
+            .and_then(|()| self.check_not_stopping())
             .and_then(|()| if start { self.admit(account) } else { Ok(()) });
         if let Err(problem) = admitted {
             return Box::pin(fut::ready(Err(problem)));
         }
         let counts = !message.spec.preview;
-        let reserved = self.deps.reserve.send(ReserveDocument { account, counts }).into_actor(self);
+        let reserved = self.context.reserve.send(ReserveDocument { account, counts }).into_actor(self);
         let written = reserved.then(move |reservation, registry, _| {
             let reservation = reservation.map_err(|_| stopping()).and_then(|reserved| reserved);
             match reservation {
@@ -55,7 +56,7 @@ impl JobRegistry {
         });
         Box::pin(written.map(move |reply, registry, ctx| {
             match &reply {
-                Ok(view) if start => registry.enter(view, ctx),
+                Ok(view) if start => registry.enqueue(view, ctx),
                 Err(_) if start => registry.queue.release(account),
                 Ok(_) | Err(_) => {}
             }
@@ -63,49 +64,56 @@ impl JobRegistry {
         }))
     }
 
-    /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
+    /// Starts the job's actor, which writes record, inputs and the reserved document in one batch: a crash leaves all of
+    /// them or none.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
-        let (kept, secret) = match secret::split(&message.spec.secrets) {
+        let (secret_half, secret) = match secrets::split(&message.spec.secrets) {
             Ok(halves) => halves,
             Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
         };
-        let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
-        record.secret = kept;
+        let mut record = JobRecord::new(message.account, message.spec, self.context.clock.now());
+        record.secret = secret_half;
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
         let change = match self.key_entries(&record, message.idempotency) {
             Ok(change) => change.and(reservation.change()),
             Err(error) => return Box::pin(fut::ready(Err(error.into()))),
         };
-        let held = Held { data: message.data, template: message.template };
+        let inline = InlineInputs { data: message.data, template: message.template };
         let (account, job, waits) = (record.account, record.id, !message.start);
-        // What is started at once is bounded by the queue.
-        let counted = if waits { self.enter_open(account, job, &held) } else { Ok(Counted::default()) };
+        // A job that is started at once is bounded by the queue instead.
+        let counted =
+            if waits { self.count_open(account, job, &inline) } else { Ok(CountedInputs::default()) };
         let counted = match counted {
             Ok(counted) => counted,
             Err(problem) => return Box::pin(fut::ready(Err(problem))),
         };
-        let live = self.spawn(record);
-        let begin = actor::Begin { held, change, start: message.start, counted, secret };
-        Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
-            match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
+        let active = self.spawn(record);
+        let create = Create { inline, change, start: message.start, counted, secret };
+        Box::pin(active.addr.send(create).into_actor(self).map(move |created, registry, _| {
+            match created.map_err(|_| actor_lost()).and_then(|created| created) {
                 Ok(()) => {
                     reservation.keep();
-                    Ok(live.view)
+                    Ok(active.view)
                 }
                 Err(problem) => {
-                    registry.forget(job);
-                    registry.deps.open.leave(account, job);
+                    registry.evict(job);
+                    registry.context.open.leave(account, job);
                     Err(problem)
                 }
             }
         }))
     }
 
-    /// Counts a job that will wait for its start, and what came with it.
-    fn enter_open(&self, account: AccountId, job: JobId, held: &Held) -> Result<Counted, Problem> {
-        let counted = self.deps.stored.given(account, held)?;
-        self.deps.open.enter(account, job)?;
+    /// Counts a job that will wait for its start, and the inputs that came with it.
+    fn count_open(
+        &self,
+        account: AccountId,
+        job: JobId,
+        inline: &InlineInputs,
+    ) -> Result<CountedInputs, Problem> {
+        let counted = self.context.stored.count_inline(account, inline)?;
+        self.context.open.enter(account, job)?;
         Ok(counted)
     }
 }
@@ -116,8 +124,8 @@ impl Handler<StartJob> for JobRegistry {
     fn handle(&mut self, message: StartJob, _: &mut Self::Context) -> Self::Result {
         let (account, job) = (message.account, message.job);
         Box::pin(self.find(account, job).then(move |found, registry, _| match found {
-            Ok(Found::Live(live)) if live.view.borrow().status == WireStatus::Initialized => {
-                registry.start(account, live, message.deliver_to)
+            Ok(Found::Active(active)) if active.view.borrow().status == WireStatus::Initialized => {
+                registry.start(account, active, message.deliver_to)
             }
             Ok(found) => Box::pin(fut::ready(Ok(found.view()))),
             Err(problem) => Box::pin(fut::ready(Err(problem))),
@@ -139,14 +147,14 @@ impl Handler<OpenUpload> for JobRegistry {
     fn handle(&mut self, message: OpenUpload, _: &mut Self::Context) -> Self::Result {
         let OpenUpload { account, job, part, limit_bytes } = message;
         Box::pin(self.find(account, job).then(move |found, registry, _| {
-            let deps = registry.deps.clone();
+            let context = registry.context.clone();
             let staged = async move {
                 let view = found?.view().borrow().clone();
                 if view.status != WireStatus::Initialized {
-                    return Err(actor::upload_closed(&view));
+                    return Err(upload_closed(&view));
                 }
-                let staged = deps.parts.store.stage(limit_bytes).await?;
-                Ok(CountedUpload::new(staged, deps.stored.upload(account, job, part)))
+                let staged = context.pipeline.store.stage(limit_bytes).await?;
+                Ok(CountedUpload::new(staged, context.stored.begin_upload(account, job, part)))
             };
             staged.into_actor(registry)
         }))
@@ -158,21 +166,21 @@ impl Handler<CloseUpload> for JobRegistry {
 
     fn handle(&mut self, mut message: CloseUpload, _: &mut Self::Context) -> Self::Result {
         Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
-            let deps = registry.deps.clone();
-            let taken = async move {
+            let context = registry.context.clone();
+            let committed = async move {
                 match found? {
-                    Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
-                    Found::Live(live) => {
+                    Found::Ended(view) => Err(upload_closed(&view.borrow())),
+                    Found::Active(active) => {
                         if message.part == InputPart::Template {
-                            let kind = live.view.borrow().kind;
-                            uploads::check(&deps.parts, kind, &mut message.upload).await?;
+                            let kind = active.view.borrow().kind;
+                            uploads::check(&context.pipeline, kind, &mut message.upload).await?;
                         }
-                        let taken = actor::TakeUpload { part: message.part, upload: message.upload };
-                        live.addr.send(taken).await.map_err(|_| actor_lost())?
+                        let commit = CommitUpload { part: message.part, upload: message.upload };
+                        active.addr.send(commit).await.map_err(|_| actor_lost())?
                     }
                 }
             };
-            taken.into_actor(registry)
+            committed.into_actor(registry)
         }))
     }
 }

@@ -1,21 +1,21 @@
-//! The registry's end: nothing new begins, what runs may finish, the rest is parked for the next life.
+//! `StopJobs`: nothing new is dispatched, running jobs may finish, the rest is parked for the next start of the service.
 
 use std::time::Duration;
 
 use actix::prelude::*;
 
 use crate::jobs::registry::JobRegistry;
-use crate::jobs::run::actor::Park;
+use crate::jobs::run::messages::Park;
 
-/// How long jobs may take to be parked: one whose end the index refuses to write does not answer.
+/// How long parking may take: a job whose end the index refuses to write does not answer.
 const PARK_LIMIT: Duration = Duration::from_secs(5);
 
-/// Stops handing out turns; answers when nothing runs any more: after `grace` what runs is parked, which
-/// means that it goes back into the queue and begins again when the service does.
+/// Stops dispatching; answers when no job runs. After `grace` the jobs that still run are parked: they are queued again, and
+/// run from their beginning when the service starts.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct StopJobs {
-    /// How long running jobs may take to finish.
+    /// How long running jobs may take to end.
     pub grace: Duration,
 }
 
@@ -24,8 +24,8 @@ impl Handler<StopJobs> for JobRegistry {
 
     fn handle(&mut self, message: StopJobs, _: &mut Self::Context) -> Self::Result {
         self.stopping = true;
-        self.stopped.send_replace(self.running.len());
-        let mut count = self.stopped.subscribe();
+        self.running_count.send_replace(self.running.len());
+        let mut count = self.running_count.subscribe();
         let drained = async move {
             let done = count.wait_for(|running| *running == 0);
             tokio::time::timeout(message.grace, done).await.is_ok()

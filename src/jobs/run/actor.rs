@@ -1,9 +1,10 @@
 //! The actor of one job: asks the state machine, writes the record, then acts.
 //!
-//! Writing holds the mailbox (`AtomicResponse`, `ctx.wait`), so two starts, or a start and an upload, are
-//! decided one after the other against what is on disk. What runs is a task of its own: a panic there
-//! is a failed job. When the actor itself dies, its [`Departure`] tells the registry, which makes a new
-//! one from the record.
+//! Hazard: two starts, or a start and an upload, arrive together and are both decided against the same record. So every
+//! write holds the mailbox (`AtomicResponse`, `ctx.wait`): the next message is decided against what is on disk.
+//!
+//! Hazard: the actor panics. Its [`ActorGuard`] then tells the registry, which starts a new actor from the record. A run is a
+//! task of its own ([`Attempt`]), so a panic there fails the job and leaves the actor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,150 +16,109 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::jobs::context::Deps;
+use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
-use crate::jobs::run::attempt::End;
-use crate::jobs::run::notices::{Departure, Notice, Slot};
+use crate::jobs::run::attempt::{self, Attempt};
+use crate::jobs::run::messages::{Assigned, Cancel, CommitUpload, Create, Expire, Park, Resume, Start};
+use crate::jobs::run::notices::{ActorGuard, Notice, RunSlot};
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
-use crate::jobs::store::stored_inputs::Counted;
 use crate::jobs::view::JobView;
-use crate::outbound::Admitted;
-use crate::pipeline::Held;
+use crate::pipeline::{InlineInputs, RunEnd};
 use crate::problem::{Code, Problem};
+use crate::storage::StorageKey;
 use crate::storage::deletion_log;
-use crate::storage::index::WriteBatch;
-use crate::storage::{CountedUpload, StorageKey};
+use crate::storage::index::{IndexError, WriteBatch};
+
+/// How long until the final record is tried again after the index refused it.
+const FINAL_RETRY: Duration = Duration::from_secs(1);
 
 /// The actor of one job.
 pub struct JobActor {
-    pub(in crate::jobs) deps: Arc<Deps>,
-    pub(in crate::jobs) record: JobRecord,
+    context: Arc<JobContext>,
+    record: JobRecord,
     view: watch::Sender<JobView>,
-    pub(in crate::jobs) held: Held,
-    pub(in crate::jobs) run: Option<AbortOnDropHandle<()>>,
-    pub(in crate::jobs) slot: Option<Slot>,
-    pub(in crate::jobs) timer: Option<SpawnHandle>,
-    pub(in crate::jobs) parked: bool,
-    /// The end that the index has not taken yet: for everybody else the job is as it was.
-    pub(in crate::jobs) unwritten: Option<End>,
-    departure: Departure,
+    /// Small inputs that came with the request: the run need not read them from the journal.
+    inline: InlineInputs,
+    /// Aborts the run when it is dropped.
+    run: Option<AbortOnDropHandle<()>>,
+    /// The idle timer or the queue timeout, whichever the state has.
+    timer: Option<SpawnHandle>,
+    parked: bool,
+    /// The end that the index has refused so far; record and view do not show it yet.
+    unwritten_end: Option<End>,
+    guard: ActorGuard,
 }
 
-/// Writes a new job, with its inputs and `change`; started at once when `start`.
-#[derive(Message)]
-#[rtype(result = "Result<(), Problem>")]
-pub(in crate::jobs) struct Begin {
-    pub held: Held,
-    pub change: WriteBatch,
-    pub start: bool,
-    pub counted: Counted,
-    /// The half of its passwords that is an object.
-    pub secret: Option<Bytes>,
+/// How a job is to end.
+#[derive(Clone)]
+struct End {
+    record: JobRecord,
+    event: JobEvent,
 }
-
-/// Starts an initialized job; answers whether it entered the queue by this.
-#[derive(Message)]
-#[rtype(result = "Result<bool, Problem>")]
-pub(in crate::jobs) struct Start {
-    pub deliver_to: Option<Admitted>,
-}
-
-/// Takes up a job from the journal; answers whether it wants a place in the queue.
-#[derive(Message)]
-#[rtype(result = "bool")]
-pub(in crate::jobs) struct Resume;
-
-/// The job's turn has come.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(in crate::jobs) struct Assigned(pub Slot);
-
-/// Makes a staged upload an input of the job.
-#[derive(Message)]
-#[rtype(result = "Result<(), Problem>")]
-pub(in crate::jobs) struct TakeUpload {
-    pub part: InputPart,
-    pub upload: CountedUpload,
-}
-
-/// Its owner wants it no more; answers the job as it then is.
-#[derive(Message)]
-#[rtype(result = "Result<JobView, Problem>")]
-pub(in crate::jobs) struct Cancel;
-
-/// Ends if it was not started in time; answers whether it did.
-#[derive(Message)]
-#[rtype(result = "bool")]
-pub(in crate::jobs) struct Expire;
-
-/// The service stops: what runs goes back into the queue of the next life.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(in crate::jobs) struct Park;
 
 impl JobActor {
-    /// An actor for `record`, and the view that follows it.
+    /// An actor for the job of `record`, which publishes its changes to `view`.
     pub(in crate::jobs) fn new(
-        deps: Arc<Deps>,
+        context: Arc<JobContext>,
         record: JobRecord,
         view: watch::Sender<JobView>,
-        departure: Departure,
+        guard: ActorGuard,
     ) -> Self {
         Self {
-            deps,
+            context,
             record,
             view,
-            held: Held::default(),
+            inline: InlineInputs::default(),
             run: None,
-            slot: None,
             timer: None,
             parked: false,
-            unwritten: None,
-            departure,
+            unwritten_end: None,
+            guard,
         }
     }
 
-    /// The record as it will be after a start.
-    fn queued(&self) -> JobRecord {
+    /// The record after a start.
+    fn started_record(&self) -> JobRecord {
         let mut record = self.record.clone();
         record.state = JobState::Queued;
-        record.started_at = record.started_at.or_else(|| Some(self.deps.clock.now()));
+        record.started_at = record.started_at.or_else(|| Some(self.context.clock.now()));
         record
     }
 
-    /// Takes `record` over as the truth and does what its state asks for.
-    pub(in crate::jobs) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
+    /// Takes over a record that is durable, publishes it, and does what its state asks for. `slot` is that of a job that
+    /// runs from now on.
+    fn enter_state(&mut self, record: JobRecord, slot: Option<RunSlot>, ctx: &mut Context<Self>) {
         self.record = record;
         self.view.send_replace(self.record.view());
         if self.record.state != JobState::Initialized {
-            self.deps.open.leave(self.record.account, self.record.id);
+            self.context.open.leave(self.record.account, self.record.id);
         }
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
-        let limits = &self.deps.limits;
         match self.record.state {
-            JobState::Initialized => self.wait_for_start(ctx),
+            JobState::Initialized => self.await_start(ctx),
             JobState::Queued => {
-                // From now on: the time in which there was no service is not the caller's fault.
-                let limit = Duration::from_secs(limits.queue_timeout_s);
-                self.timer = Some(ctx.run_later(limit, Self::queue_timed_out));
+                // From now on, not from the start: a time in which the service was down is not the caller's fault.
+                let limit = Duration::from_secs(self.context.limits.queue_timeout_s);
+                self.timer = Some(ctx.run_later(limit, Self::on_queue_timeout));
             }
-            JobState::Running => self.begin_run(ctx),
-            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.leave(),
+            JobState::Running => self.begin_run(slot, ctx),
+            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.clean_up(),
         }
     }
 
-    /// An initialized job that nobody asks for leaves memory; it comes back when somebody does.
-    fn wait_for_start(&mut self, ctx: &mut Context<Self>) {
-        let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
+    /// Asks the registry to evict the job when no caller has asked for it for a while; the record brings it back. Without
+    /// this, jobs that are never started would fill the memory for their whole start window.
+    fn await_start(&mut self, ctx: &mut Context<Self>) {
+        let idle = Duration::from_secs(self.context.limits.initialized_idle_s);
         let timer = ctx.run_later(idle, |actor, ctx| {
-            // The registry has one; every other receiver is somebody who waits for the job.
+            // The registry holds one receiver; every other one is a caller that waits for the job.
             if actor.view.receiver_count() > 1 {
-                actor.wait_for_start(ctx);
+                actor.await_start(ctx);
             } else {
-                actor.departure.tell(Notice::Idle);
+                actor.guard.notify(Notice::Idle);
             }
         });
         if let Some(earlier) = self.timer.replace(timer) {
@@ -166,21 +126,125 @@ impl JobActor {
         }
     }
 
-    /// The job ended: what ran stops, its inputs go, the registry forgets it.
-    fn leave(&mut self) {
+    fn begin_run(&mut self, slot: Option<RunSlot>, ctx: &mut Context<Self>) {
+        let Attempt { task, published, ended } =
+            Attempt::start(&self.context, &self.record, self.inline.clone(), slot);
+        self.run = Some(task);
+        // From the moment it is published the document stays, also when the job is cancelled during its delivery.
+        ctx.spawn(published.into_actor(self).map(|document, actor, _| {
+            if let Ok(document) = document
+                && actor.runs()
+            {
+                let now = actor.context.clock.now();
+                actor.record.output = Some(attempt::output(&actor.record, document, now));
+            }
+        }));
+        ctx.spawn(ended.into_actor(self).map(|end, actor, ctx| {
+            if actor.runs() {
+                actor.end_run(end.unwrap_or_else(|_| attempt::panicked()), ctx);
+            }
+        }));
+    }
+
+    /// Whether a report of the run still counts: it may come after a cancel or while the service stops.
+    fn runs(&self) -> bool {
+        self.record.state == JobState::Running && !self.parked
+    }
+
+    fn end_run(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
+        let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
+        let (mut record, now) = (self.record.clone(), self.context.clock.now());
+        record.warnings = end.warnings;
+        let ignored = attempt::ignored_options(&record, end.plan, &self.context.pipeline.catalog);
+        record.warnings.extend(&ignored);
+        record.fault = end.fault;
+        record.output = record.output.or_else(|| Some(attempt::output(&self.record, end.document?, now)));
+        self.finish(End { record, event }, ctx);
+    }
+
+    fn on_queue_timeout(&mut self, ctx: &mut Context<Self>) {
+        let limit_s = self.context.limits.queue_timeout_s;
+        self.timer = None;
+        let sentence =
+            format!("no turn came within {limit_s} s (jobs.queue_timeout_s): the service is overloaded");
+        self.finish(self.ended_by(FaultCode::QueueTimeout, sentence, JobEvent::Failed), ctx);
+    }
+
+    /// The end of the job without a document.
+    fn ended_by(&self, code: FaultCode, sentence: impl Into<String>, event: JobEvent) -> End {
+        let mut record = self.record.clone();
+        record.fault = Some(JobFault::new(code, sentence));
+        End { record, event }
+    }
+
+    fn is_expired(&self) -> bool {
+        let window_ms = self.context.limits.start_window_s.saturating_mul(1_000);
+        self.context.clock.now().since_ms(self.record.created_at) >= window_ms
+    }
+
+    /// Ends a job that was not started in time.
+    fn write_expiry(&self) -> ResponseActFuture<Self, Result<(), IndexError>> {
+        let window_s = self.context.limits.start_window_s;
+        let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
+        self.write_end(self.ended_by(FaultCode::Expired, sentence, JobEvent::Expire))
+    }
+
+    /// Writes the final record, again and again until the index takes it, and then enters the final state. Between two
+    /// tries the mailbox is open: a full disk may last for hours, and a cancel must be answered meanwhile.
+    fn finish(&mut self, end: End, ctx: &mut Context<Self>) {
+        ctx.wait(self.write_end(end.clone()).map(move |written, actor, ctx| {
+            let Err(error) = written else { return };
+            if actor.unwritten_end.replace(end).is_none() {
+                tracing::error!(job.id = %actor.record.id, error = %error, "the end of the job is not in the journal; trying until it is");
+            }
+            ctx.run_later(FINAL_RETRY, |actor, ctx| {
+                if let Some(end) = actor.unwritten_end.clone() {
+                    actor.finish(end, ctx);
+                }
+            });
+        }));
+    }
+
+    /// Writes the final record once and enters the final state; does nothing where the state machine does not let the job
+    /// end so. When the index fails, the job stays as it is.
+    fn write_end(&self, end: End) -> ResponseActFuture<Self, Result<(), IndexError>> {
+        let End { mut record, event } = end;
+        let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(Ok(()))) };
+        record.state = state;
+        record.finished_at = Some(self.context.clock.now());
+        // A presigned address gives write access to somebody's store, so it is not kept longer than it is needed.
+        record.deliver_to = None;
+        let context = self.context.clone();
+        let written = async move {
+            // Without this half the object's half is random bytes, also in a backup that still has it.
+            record.secret = record.secret.erased();
+            let gone =
+                deletion_log::mark(record.id.0, &inputs::unnamed_objects(&record, context.upload_staging()));
+            let with = JobContext::give_back(&record).and(inputs::removal(&record)).and(gone);
+            context.journal.commit(&record, with).await?;
+            context.report_given_back(&record);
+            report_end(&context, &record);
+            Ok(record)
+        };
+        Box::pin(
+            written
+                .into_actor(self)
+                .map(|record, actor, ctx| record.map(|record| actor.enter_state(record, None, ctx))),
+        )
+    }
+
+    /// The job has ended: stops what runs, deletes the inputs, and lets the registry evict it.
+    fn clean_up(&mut self) {
         self.run = None;
-        self.slot = None;
-        self.held = Held::default();
-        self.deps.stored.end(self.record.id);
-        self.unwritten = None;
-        let (deps, gone) = (
-            self.deps.clone(),
-            (self.record.id.0, inputs::leftovers(&self.record, self.deps.upload_staging())),
-        );
+        self.inline = InlineInputs::default();
+        self.context.stored.remove(self.record.id);
+        self.unwritten_end = None;
+        let context = self.context.clone();
+        let gone = (self.record.id.0, inputs::unnamed_objects(&self.record, context.upload_staging()));
         actix::spawn(async move {
-            deletion_log::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
+            deletion_log::clear(context.journal.index(), context.pipeline.store.as_ref(), &[gone]).await;
         });
-        self.departure.tell(Notice::Ended);
+        self.guard.notify(Notice::Ended);
     }
 }
 
@@ -189,46 +253,49 @@ impl Actor for JobActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         if self.record.state == JobState::Initialized {
-            self.wait_for_start(ctx);
+            self.await_start(ctx);
         }
     }
 }
 
-impl Handler<Begin> for JobActor {
+impl Handler<Create> for JobActor {
     type Result = AtomicResponse<Self, Result<(), Problem>>;
 
-    fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
-        let mut record = if message.start { self.queued() } else { self.record.clone() };
-        let (deps, held, counted) = (self.deps.clone(), message.held, message.counted);
+    fn handle(&mut self, message: Create, _: &mut Self::Context) -> Self::Result {
+        let Create { inline, change, start, counted, secret } = message;
+        let mut record = if start { self.started_record() } else { self.record.clone() };
         record.stored_bytes = counted.bytes();
-        record.given.data = held.data.is_some();
-        record.given.template = held.template.is_some();
-        let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
-        let mut placed = inputs::place(&mut record, &held, message.change, limit_bytes);
-        let secret = message.secret.map(|half| (StorageKey::JobSecret(record.account, record.id), half));
+        record.given.data = inline.data.is_some();
+        record.given.template = inline.template.is_some();
+        let limit_bytes = self.context.limits.journaled_input_limit_bytes;
+        let mut placed = inputs::place(&mut record, &inline, change, limit_bytes);
+        let secret = secret.map(|half| (StorageKey::JobSecret(record.account, record.id), half));
         placed.objects.extend(secret);
-        if message.start {
-            self.held = inputs::small(&held, limit_bytes);
+        if start {
+            self.inline = inputs::copy_small(&inline, limit_bytes);
         }
+        let context = self.context.clone();
         let written = async move {
             let keys: Vec<_> = placed.objects.iter().map(|(key, _)| *key).collect();
-            // The record comes last: what it says is there must be there.
-            let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
+            // The record comes last: a record that is seen after a crash must find the objects that it names.
+            let objects = placed.objects.into_iter().map(|(key, bytes)| put(&context, key, bytes));
             let stored = futures_util::future::try_join_all(objects).await;
             let committed = match stored {
-                Ok(_) => deps.journal.commit(&record, placed.change).await.map_err(Problem::from),
+                Ok(_) => context.journal.commit(&record, placed.change).await.map_err(Problem::from),
                 Err(problem) => Err(problem),
             };
             if committed.is_err() {
-                inputs::delete(deps.parts.store.as_ref(), &keys).await;
+                inputs::delete(context.pipeline.store.as_ref(), &keys).await;
             }
             committed.map(|()| {
-                deps.stored.begun(record.id, counted);
+                context.stored.insert(record.id, counted);
                 record
             })
         };
         AtomicResponse::new(Box::pin(
-            written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
+            written
+                .into_actor(self)
+                .map(|record, actor, ctx| record.map(|record| actor.enter_state(record, None, ctx))),
         ))
     }
 }
@@ -238,23 +305,23 @@ impl Handler<Start> for JobActor {
 
     fn handle(&mut self, message: Start, _: &mut Self::Context) -> Self::Result {
         if self.record.state.on(JobEvent::Start) != Verdict::Move(JobState::Queued) {
-            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
+            return ready(Ok(false));
         }
         if self.is_expired() {
-            let written = self.expiring();
+            let written = self.write_expiry();
             return AtomicResponse::new(Box::pin(written.map(|written, _, _| Ok(written.map(|()| false)?))));
         }
-        let (deps, mut record) = (self.deps.clone(), self.queued());
+        let (context, mut record) = (self.context.clone(), self.started_record());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         let written = async move {
-            let limit_bytes = deps.parts.limits.input_limit_bytes;
-            inputs::take_uploads(&deps, &record, limit_bytes).await?;
-            record.stored_bytes = deps.stored.bytes(record.id);
-            deps.journal.commit(&record, WriteBatch::new()).await.map(|()| record).map_err(Problem::from)
+            let (stored, limit_bytes) = (&context.stored, context.pipeline.limits.input_limit_bytes);
+            stored.take_uploads(context.pipeline.store.as_ref(), &record, limit_bytes).await?;
+            record.stored_bytes = stored.bytes(record.id);
+            context.journal.commit(&record, WriteBatch::new()).await.map(|()| record).map_err(Problem::from)
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
             record.map(|record| {
-                actor.enter(record, ctx);
+                actor.enter_state(record, None, ctx);
                 true
             })
         })))
@@ -265,25 +332,19 @@ impl Handler<Resume> for JobActor {
     type Result = bool;
 
     fn handle(&mut self, _: Resume, ctx: &mut Self::Context) -> bool {
-        let limit = self.deps.limits.attempt_limit;
+        let limit = self.context.limits.attempt_limit;
         if self.record.state == JobState::Running && self.record.attempts >= limit {
             let sentence =
                 format!("the service went down during this job {limit} times (jobs.attempt_limit)");
-            self.fail(FaultCode::AttemptsExhausted, sentence, ctx);
+            self.finish(self.ended_by(FaultCode::AttemptsExhausted, sentence, JobEvent::Failed), ctx);
             return false;
         }
-        match self.record.state.on(JobEvent::Resumed) {
-            Verdict::Move(state) => {
-                let mut record = self.record.clone();
-                record.state = state;
-                self.enter(record, ctx);
-                true
-            }
-            Verdict::Ignore | Verdict::Refuse(_) => {
-                self.enter(self.record.clone(), ctx);
-                false
-            }
+        let (mut record, verdict) = (self.record.clone(), self.record.state.on(JobEvent::Resumed));
+        if let Verdict::Move(state) = verdict {
+            record.state = state;
         }
+        self.enter_state(record, None, ctx);
+        matches!(verdict, Verdict::Move(_))
     }
 }
 
@@ -292,46 +353,47 @@ impl Handler<Assigned> for JobActor {
 
     fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
         let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
-        if self.unwritten.is_some() {
-            // It waited too long, which is only not written: it must not run.
+        if self.unwritten_end.is_some() {
+            // It has ended by the queue timeout, which the index has not taken yet: a run could change that end.
             return;
         }
         let mut record = self.record.clone();
         record.state = state;
         record.attempts += 1;
-        record.run_at = Some(self.deps.clock.now());
-        let (journal, slot) = (self.deps.journal.clone(), message.0);
+        record.run_at = Some(self.context.clock.now());
+        let (journal, slot) = (self.context.journal.clone(), message.0);
         let written = async move {
-            // Unsynced: only a run that took the machine down with it must count an attempt. The mailbox
-            // waits for it all the same: written later, it could come behind the job's end.
+            // Unsynced: an attempt needs to be counted only where the run took the service down with it. The mailbox waits
+            // for the write all the same: one that overtakes the job's end would bring the job back.
             if let Err(error) = journal.write_unsynced(&record).await {
                 tracing::warn!(job.id = %record.id, error = %error, "the beginning of a run is not in the journal");
             }
             record
         };
-        ctx.wait(written.into_actor(self).map(|record, actor, ctx| {
-            actor.slot = Some(slot);
-            actor.enter(record, ctx);
-        }));
+        ctx.wait(
+            written.into_actor(self).map(|record, actor, ctx| actor.enter_state(record, Some(slot), ctx)),
+        );
     }
 }
 
-impl Handler<TakeUpload> for JobActor {
+impl Handler<CommitUpload> for JobActor {
     type Result = AtomicResponse<Self, Result<(), Problem>>;
 
-    fn handle(&mut self, message: TakeUpload, _: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, message: CommitUpload, _: &mut Self::Context) -> Self::Result {
+        let CommitUpload { part, upload } = message;
         if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
-            return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
+            return ready(Err(upload_closed(&self.record.view())));
         }
-        if message.part == InputPart::Data && self.record.given.data {
-            // What came with init wins: an upload beside it is accepted and not looked at.
-            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
+        if part == InputPart::Data && self.record.given.data {
+            // Data that came with init wins: an upload beside it is accepted and dropped.
+            return ready(Ok(()));
         }
-        let key = inputs::object(self.record.account, self.record.id, message.part);
-        let (key, deps, job) = (self.deps.upload_staging().of(&key), self.deps.clone(), self.record.id);
+        let key = inputs::object(self.record.account, self.record.id, part);
+        let (key, context, job) =
+            (self.context.upload_staging().of(&key), self.context.clone(), self.record.id);
         let stored = async move {
-            let stored = message.upload.commit(&key).await?;
-            deps.stored.put(job, message.part, stored);
+            let stored = upload.commit(&key).await?;
+            context.stored.set(job, part, stored);
             Ok(())
         };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
@@ -342,13 +404,12 @@ impl Handler<Cancel> for JobActor {
     type Result = AtomicResponse<Self, Result<JobView, Problem>>;
 
     fn handle(&mut self, _: Cancel, _: &mut Self::Context) -> Self::Result {
-        // One that has ended, which is only not written, ends as it did.
-        let end = self.unwritten.clone().unwrap_or_else(|| {
-            let mut record = self.record.clone();
-            record.fault = Some(JobFault::new(FaultCode::Cancelled, "the job was cancelled"));
-            End { record, event: JobEvent::Cancel }
+        // A job that has ended keeps that end, also while the index refuses to write it.
+        let end = self.unwritten_end.clone();
+        let end = end.unwrap_or_else(|| {
+            self.ended_by(FaultCode::Cancelled, "the job was cancelled", JobEvent::Cancel)
         });
-        let written = self.ending(end);
+        let written = self.write_end(end);
         AtomicResponse::new(Box::pin(
             written.map(|written, actor, _| Ok(written.map(|()| actor.record.view())?)),
         ))
@@ -360,10 +421,10 @@ impl Handler<Expire> for JobActor {
 
     fn handle(&mut self, _: Expire, _: &mut Self::Context) -> Self::Result {
         if self.record.state != JobState::Initialized || !self.is_expired() {
-            return AtomicResponse::new(Box::pin(actix::fut::ready(false)));
+            return ready(false);
         }
         AtomicResponse::new(Box::pin(
-            self.expiring()
+            self.write_expiry()
                 .map(|written, actor, _| written.is_ok() && actor.record.state == JobState::Expired),
         ))
     }
@@ -375,25 +436,24 @@ impl Handler<Park> for JobActor {
     fn handle(&mut self, _: Park, _: &mut Self::Context) -> Self::Result {
         self.parked = true;
         self.run = None;
-        if let Some(end) = self.unwritten.take() {
-            // The next life runs it again if the index refuses still.
+        if let Some(end) = self.unwritten_end.take() {
+            // If the index still refuses, the record says that the job runs, and the next start resumes it.
             let job = self.record.id;
-            return AtomicResponse::new(Box::pin(self.ending(end).map(move |written, _, _| {
+            return AtomicResponse::new(Box::pin(self.write_end(end).map(move |written, _, _| {
                 if let Err(error) = written {
                     tracing::warn!(job.id = %job, error = %error, "a job that has ended runs again with the service");
                 }
             })));
         }
-        let mut record = self.record.clone();
-        let parked = record.state == JobState::Running;
-        if parked {
-            record.state = JobState::Queued;
-            record.output = None;
-            record.attempts = record.attempts.saturating_sub(1);
+        if self.record.state != JobState::Running {
+            return ready(());
         }
-        let deps = self.deps.clone();
+        let (mut record, context) = (self.record.clone(), self.context.clone());
+        record.state = JobState::Queued;
+        record.output = None;
+        record.attempts = record.attempts.saturating_sub(1);
         let written = async move {
-            if parked && let Err(error) = deps.journal.commit(&record, WriteBatch::new()).await {
+            if let Err(error) = context.journal.commit(&record, WriteBatch::new()).await {
                 tracing::warn!(job.id = %record.id, error = %error, "a parked job counts an attempt");
             }
         };
@@ -411,6 +471,22 @@ pub(in crate::jobs) fn upload_closed(view: &JobView) -> Problem {
     Problem::new(Code::UploadClosed, detail)
 }
 
-async fn put(deps: &Deps, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
-    deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
+/// An answer that needs no write.
+fn ready<T: 'static>(answer: T) -> AtomicResponse<JobActor, T> {
+    AtomicResponse::new(Box::pin(fut::ready(answer)))
+}
+
+async fn put(context: &JobContext, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
+    context.pipeline.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
+}
+
+fn report_end(context: &JobContext, record: &JobRecord) {
+    tracing::info!(
+        job.id = %record.id, account.id = %record.account, job.state = ?record.state,
+        job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
+        render.ms = record.output.as_ref().map(|output| output.render_ms),
+        "the job ended"
+    );
+    let code = record.fault.as_ref().map(|fault| fault.code);
+    context.pipeline.metrics.jobs.ended(record.kind, record.target, code);
 }

@@ -1,6 +1,8 @@
-//! What job actors tell the registry without waiting for it: slots given back, jobs that ended, fell
-//! idle, or whose actor died. An unbounded channel, for these come from `Drop`; there are at most a few
-//! a job.
+//! What job actors report to the registry without waiting for it: slots that are free again, jobs that ended or fell idle,
+//! actors that stopped.
+//!
+//! Hazard: these are sent from `Drop`, which cannot wait, and a mailbox can be full; a lost notice would keep a slot or a
+//! job for ever. So they go through an unbounded channel. Each job sends a few of them at most.
 
 use std::time::Duration;
 
@@ -9,72 +11,77 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::domain::ids::{AccountId, JobId};
 use crate::slots::meter::{CostMeter, CostTimer};
 
-/// Something the registry is told.
+/// What happened to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The job ended; its record answers from now on.
+    /// The job ended and its record is durable.
     Ended,
-    /// The job was initialized a while ago and nobody asks for it.
+    /// The job waits for its start, and no caller waits for the job.
     Idle,
-    /// The job's actor is gone.
-    Departed,
-    /// A job gave its slot back.
+    /// The job's actor has stopped, by a panic where the job has not ended.
+    ActorStopped,
+    /// A slot is free again.
     SlotFree {
-        /// What the run cost; `None` when there was none.
+        /// What the run cost; `None` where the job did not run.
         cost: Option<Duration>,
     },
 }
 
-/// A notice and whom it is about: the job, and the number of its actor or of the slot.
-pub type Telling = (JobId, u64, Notice);
+/// A notice with its job, and the number of the actor (of `SlotFree`: of the slot): a notice of an actor that was replaced
+/// must not be taken for one of its successor.
+pub type JobNotice = (JobId, u64, Notice);
 
-/// Tells the registry about one actor; says `Departed` when it is dropped, whatever the reason.
+/// Sends the notices of one actor; sends `ActorStopped` when it is dropped, so that a panic is reported too.
 #[derive(Debug)]
-pub struct Departure {
+pub struct ActorGuard {
     job: JobId,
     number: u64,
-    registry: UnboundedSender<Telling>,
+    registry: UnboundedSender<JobNotice>,
 }
 
-impl Departure {
-    /// For the actor `number` of the service.
+impl ActorGuard {
+    /// The guard of the actor with this number.
     #[must_use]
-    pub fn new(job: JobId, number: u64, registry: UnboundedSender<Telling>) -> Self {
+    pub fn new(job: JobId, number: u64, registry: UnboundedSender<JobNotice>) -> Self {
         Self { job, number, registry }
     }
 
-    /// Tells it; a registry that is gone needs to know nothing.
-    pub fn tell(&self, notice: Notice) {
+    /// Sends a notice. Without a registry the service is at its end, and the notice is dropped.
+    pub fn notify(&self, notice: Notice) {
         let _ = self.registry.send((self.job, self.number, notice));
     }
 }
 
-impl Drop for Departure {
+impl Drop for ActorGuard {
     fn drop(&mut self) {
-        self.tell(Notice::Departed);
+        self.notify(Notice::ActorStopped);
     }
 }
 
-/// The right to run, and the meter of the run. When it is dropped it is given back and the meter is read: a run that was
-/// cancelled or panicked leaves no other report, and would cost nothing.
+/// The right to run, and the meter of the run. Dropping it frees the slot and reads the meter: a run that was cancelled or
+/// panicked makes no other report, and would cost its account nothing.
 #[derive(Debug)]
-pub struct Slot {
+pub struct RunSlot {
     account: AccountId,
     job: JobId,
     number: u64,
-    registry: UnboundedSender<Telling>,
-    /// There once the job runs. A turn that its job did not take costs nothing, and says nothing of what others cost.
+    registry: UnboundedSender<JobNotice>,
+    /// From the beginning of the run. A slot that was not used costs nothing and must not change the estimates.
     run: Option<(CostMeter, CostTimer)>,
 }
 
-impl Slot {
-    /// The slot `number` of the service, for this job of the account.
+impl RunSlot {
+    /// The slot with this number, for a job of the account.
     #[must_use]
-    pub fn new((account, job): (AccountId, JobId), number: u64, registry: UnboundedSender<Telling>) -> Self {
+    pub fn new(
+        (account, job): (AccountId, JobId),
+        number: u64,
+        registry: UnboundedSender<JobNotice>,
+    ) -> Self {
         Self { account, job, number, registry, run: None }
     }
 
-    /// The run begins: what it is measured by, from now until the slot is dropped.
+    /// Begins the run; answers its meter, which runs until the slot is dropped.
     #[must_use]
     pub fn begin(&mut self) -> CostMeter {
         let meter = CostMeter::new(self.account);
@@ -84,7 +91,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         let cost = self.run.as_ref().map(|(meter, _)| meter.cost());
         let _ = self.registry.send((self.job, self.number, Notice::SlotFree { cost }));
@@ -98,15 +105,15 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_run_costs_what_its_turn_was_held_and_a_turn_that_nobody_took_nothing() {
-        let (registry, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let slot = || Slot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
-        let mut cost = || told.try_recv().map(|(_, _, notice)| notice);
+    async fn a_run_costs_the_time_its_slot_was_held_and_an_unused_slot_nothing() {
+        let (registry, mut notices) = tokio::sync::mpsc::unbounded_channel();
+        let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
+        let mut cost = || notices.try_recv().map(|(_, _, notice)| notice);
         let (gone, mut taken) = (slot(), slot());
         tokio::time::advance(SECOND).await;
         drop(gone);
         assert_eq!(cost(), Ok(Notice::SlotFree { cost: None }));
-        // The inputs are read, and the document is published: nothing but the turn is held.
+        // As while inputs are read and the document is published: the run holds nothing but its slot.
         let meter = taken.begin();
         tokio::time::advance(SECOND).await;
         let wait = meter.begin_wait();

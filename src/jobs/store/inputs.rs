@@ -1,23 +1,20 @@
-//! Where the inputs lie that came with a request: small ones in the journal, written with the record in
-//! one batch (a file each would cost four synced writes a job); large ones in the store, as uploads do.
+//! Where a job's inputs are kept: small ones that came with a request in the journal, in the batch of the record (a file
+//! each would cost four synced writes a job); large ones and uploads as objects. Which objects a job may have, so that
+//! none is left behind when it ends.
 
 use bytes::Bytes;
 
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::context::Deps;
 use crate::jobs::messages::InputPart;
-use crate::jobs::registry::delete as erase;
-use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
-use crate::pipeline::Held;
-use crate::problem::{Code, Problem};
-use crate::storage::index::{IndexError, WriteBatch};
-use crate::storage::{ObjectStore, StorageKey, StoreError, UploadStaging, upload_staging};
+use crate::pipeline::InlineInputs;
+use crate::storage::index::WriteBatch;
+use crate::storage::{ObjectStore, StorageKey, UploadStaging};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
 
-/// Where an input that came with the request is written.
+/// Where the inputs that came with a request are to be written.
 pub(in crate::jobs) struct Placed {
     /// The batch of the record, with the small inputs.
     pub change: WriteBatch,
@@ -25,16 +22,20 @@ pub(in crate::jobs) struct Placed {
     pub objects: Vec<(StorageKey, Bytes)>,
 }
 
-/// Finds a place for every input that is `held`, and says in `record` which are in the journal.
+/// Adds the small inputs to `change`, and marks in `record` which those are.
 pub(in crate::jobs) fn place(
     record: &mut JobRecord,
-    held: &Held,
+    inline: &InlineInputs,
     change: WriteBatch,
     limit_bytes: u64,
 ) -> Placed {
     let mut placed = Placed { change, objects: Vec::new() };
     for part in PARTS {
-        let Some(bytes) = held_part(held, part) else { continue };
+        let bytes = match part {
+            InputPart::Data => inline.data.as_ref(),
+            InputPart::Template => inline.template.as_ref(),
+        };
+        let Some(bytes) = bytes else { continue };
         if bytes.len() as u64 <= limit_bytes {
             match part {
                 InputPart::Data => record.journaled.data = true,
@@ -48,14 +49,16 @@ pub(in crate::jobs) fn place(
     placed
 }
 
-/// The part of `held` that may stay in memory until the job ends, as copies: a slice would hold the
-/// whole body that it came in.
-pub(in crate::jobs) fn small(held: &Held, limit_bytes: u64) -> Held {
+/// The small inputs, which stay in memory until the job ends. Copies: a slice would keep the whole request in memory.
+pub(in crate::jobs) fn copy_small(inline: &InlineInputs, limit_bytes: u64) -> InlineInputs {
     let copy = |bytes: &Bytes| (bytes.len() as u64 <= limit_bytes).then(|| Bytes::copy_from_slice(bytes));
-    Held { data: held.data.as_ref().and_then(copy), template: held.template.as_ref().and_then(copy) }
+    InlineInputs {
+        data: inline.data.as_ref().and_then(copy),
+        template: inline.template.as_ref().and_then(copy),
+    }
 }
 
-/// Deletes objects of a job; what cannot be deleted stays for the sweep.
+/// Deletes objects of a job; the sweeper finds what cannot be deleted now.
 pub(in crate::jobs) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
     if let Err(error) = store.delete_all(keys).await
         && !error.is_held()
@@ -64,61 +67,41 @@ pub(in crate::jobs) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]
     }
 }
 
-/// The inputs that are in the journal, unless they are `held` still.
-///
-/// # Errors
-/// When the index fails.
-pub(in crate::jobs) async fn load(
-    journal: &Journal,
-    record: &JobRecord,
-    mut held: Held,
-) -> Result<Held, IndexError> {
-    if record.journaled.data && held.data.is_none() {
-        held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
-    }
-    if record.journaled.template && held.template.is_none() {
-        held.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
-    }
-    Ok(held)
-}
-
-/// The part of a job's last batch that removes its inputs from the journal.
+/// The part of a job's final batch that removes its inputs from the journal.
 pub(in crate::jobs) fn removal(record: &JobRecord) -> WriteBatch {
     let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
     journaled.fold(WriteBatch::new(), |change, part| change.delete(key(record.id, part)))
 }
 
-/// The objects that may be left of a job that has ended, and that its record does not name.
-pub(in crate::jobs) fn leftovers(record: &JobRecord, landing: UploadStaging) -> Vec<StorageKey> {
-    let mut keys = objects(record, landing);
+/// The objects that an ended job may have and its record does not name.
+pub(in crate::jobs) fn unnamed_objects(record: &JobRecord, staging: UploadStaging) -> Vec<StorageKey> {
+    let mut keys = objects(record, staging);
     if record.output.is_none() {
-        keys.push(erase::output(record));
+        keys.push(record.output_key());
     }
     keys
 }
 
-/// The objects that may hold inputs of the job, its passwords among them.
-pub(in crate::jobs) fn objects(record: &JobRecord, landing: UploadStaging) -> Vec<StorageKey> {
-    // A saved template is no input: nobody gives one with the job, and nobody has an address for one.
+/// The objects that may hold inputs of the job, its secrets among them.
+pub(in crate::jobs) fn objects(record: &JobRecord, staging: UploadStaging) -> Vec<StorageKey> {
+    // Nobody has an upload address for the template of a job that names a saved one.
     let is_input =
         |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
     let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part) && is_input(part));
     let mut keys: Vec<_> = stored.map(|part| object(record.account, record.id, part)).collect();
-    let uploads = uploads(record).map(|key| landing.of(&key));
-    let apart: Vec<_> = uploads.filter(|upload| !keys.contains(upload)).collect();
-    keys.extend(apart);
+    for part in uploaded_parts(record) {
+        let staged = staging.of(&object(record.account, record.id, part));
+        if !keys.contains(&staged) {
+            keys.push(staged);
+        }
+    }
     if record.secret.is_some() {
         keys.push(StorageKey::JobSecret(record.account, record.id));
     }
     keys
 }
 
-/// The objects that uploads become.
-fn uploads(record: &JobRecord) -> impl Iterator<Item = StorageKey> {
-    uploaded_parts(record).map(|part| object(record.account, record.id, part))
-}
-
-/// The inputs that are uploaded.
+/// The inputs that the caller may upload.
 pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item = InputPart> {
     let is_uploaded = |part: &InputPart| match part {
         InputPart::Data => !record.given.data,
@@ -127,49 +110,7 @@ pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item 
     PARTS.into_iter().filter(is_uploaded)
 }
 
-/// Makes what was uploaded the inputs that the job runs with; what is uploaded later changes nothing.
-///
-/// # Errors
-/// `payload_too_large`, `storage_exceeded`, and what the store says.
-pub(in crate::jobs) async fn take_uploads(
-    deps: &Deps,
-    record: &JobRecord,
-    limit_bytes: u64,
-) -> Result<(), Problem> {
-    let taken = uploaded_parts(record).map(|part| take_upload(deps, record, part, limit_bytes));
-    futures_util::future::try_join_all(taken).await.map(drop)
-}
-
-async fn take_upload(
-    deps: &Deps,
-    record: &JobRecord,
-    part: InputPart,
-    limit_bytes: u64,
-) -> Result<(), Problem> {
-    let (store, key) = (deps.parts.store.as_ref(), object(record.account, record.id, part));
-    let taken = upload_staging::take(store, &key, limit_bytes).await.map_err(|error| match error {
-        StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
-        StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
-    });
-    let Some(bytes) = taken? else { return Ok(()) };
-    // The store took it itself, so nobody counted it until now.
-    let counted = deps.stored.taken(record, part, bytes);
-    if counted.is_err() {
-        delete(store, &[key]).await;
-    }
-    counted
-}
-
-fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {
-    let name = key.file_name();
-    let detail = format!(
-        "The upload of '{name}' is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and \
-         start the job again."
-    );
-    Problem::new(Code::PayloadTooLarge, detail)
-}
-
-/// The object that an upload of this part becomes.
+/// The object of an input.
 pub(in crate::jobs) fn object(account: AccountId, job: JobId, part: InputPart) -> StorageKey {
     match part {
         InputPart::Data => StorageKey::JobData(account, job),
@@ -177,26 +118,21 @@ pub(in crate::jobs) fn object(account: AccountId, job: JobId, part: InputPart) -
     }
 }
 
-fn held_part(held: &Held, part: InputPart) -> Option<&Bytes> {
-    match part {
-        InputPart::Data => held.data.as_ref(),
-        InputPart::Template => held.template.as_ref(),
-    }
-}
-
-fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
+/// Whether the input is in the journal.
+pub(in crate::jobs) fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
     match part {
         InputPart::Data => record.journaled.data,
         InputPart::Template => record.journaled.template,
     }
 }
 
-/// The entries that inputs of a job may have.
+/// The keys of the journal that inputs of a job may have.
 pub(in crate::jobs) fn keys(job: JobId) -> [String; 2] {
-    [InputPart::Data, InputPart::Template].map(|part| key(job, part))
+    PARTS.map(|part| key(job, part))
 }
 
-fn key(job: JobId, part: InputPart) -> String {
+/// The key of an input in the journal.
+pub(in crate::jobs) fn key(job: JobId, part: InputPart) -> String {
     let name = match part {
         InputPart::Data => "data",
         InputPart::Template => "template",

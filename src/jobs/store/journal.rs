@@ -1,12 +1,12 @@
 //! The journal: job records in the durable index.
 //!
-//! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else; `open/<account>/<id>` marks what
-//! was initialized and not started (`accounts/open.rs`); `input/<id>/…` holds small inputs.
-//! What `due.rs` and `idempotency.rs` write is explained there.
+//! `job/<account>/<id>` holds the record. `live/<id>` marks a job that was started and has not ended: a start after a crash
+//! reads these and no other job. `open/<account>/<id>` marks one that is initialized and not started (`accounts/open.rs`).
+//! `input/<id>/…` holds small inputs. `expiry.rs` and `idempotency.rs` explain their own keys.
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
@@ -14,13 +14,15 @@ use crate::accounts::open;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
-use crate::jobs::cleanup::expiry as due;
-use crate::jobs::cleanup::expiry::Retention;
-use crate::jobs::registry::list::Listed;
+use crate::jobs::messages::InputPart;
+use crate::jobs::store::expiry::{self, Retention};
 use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
+use crate::jobs::view::JobView;
+use crate::pipeline::InlineInputs;
+use crate::storage::deletion_log::{self, Gone};
 use crate::storage::index::{Entry, Index, IndexError, WriteBatch};
-use crate::storage::record;
+use crate::storage::{ObjectStore, UploadStaging, record};
 
 /// The form of a job record that this version reads and writes.
 const RECORD_VERSION: u8 = 1;
@@ -28,7 +30,10 @@ const LIVE_PREFIX: &str = "live/";
 /// Entries read at a time.
 const PAGE: usize = 1_000;
 
-/// Reads and writes job records.
+/// A job of a list; without a view where its record cannot be read.
+pub(in crate::jobs) type ListedJob = (JobId, Option<JobView>);
+
+/// Reads and writes job records. Clones share the lock.
 #[derive(Clone)]
 pub struct Journal {
     index: Arc<dyn Index>,
@@ -37,38 +42,24 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A journal in `index` that keeps things as long as `limits` say.
+    /// A journal in `index`, which writes for each job when it expires by `limits`.
     #[must_use]
     pub fn new(index: Arc<dyn Index>, limits: &JobsConfig) -> Self {
         Self { index, retention: Retention::of(limits), ended: Arc::default() }
     }
 
-    /// The index that it lies in.
+    /// The index itself, for what is no record: marks, keys of callers, batches.
     pub(in crate::jobs) fn index(&self) -> &dyn Index {
         self.index.as_ref()
     }
 
-    /// Jobs that have ended have no actor: who changes or removes a record of one does it alone.
-    pub(in crate::jobs) async fn alone(&self) -> MutexGuard<'_, ()> {
-        self.ended.lock().await
-    }
-
-    /// The batch that removes the record of a job that has ended, and what stands for it.
-    pub(in crate::jobs) fn forgetting(&self, record: &JobRecord) -> WriteBatch {
-        let (account, job) = (record.account, record.id);
-        let change = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
-        match self.retention.next(record) {
-            Some((at, _)) => change.delete(due::key(at, account, job)),
-            None => change,
-        }
-    }
-
-    /// Writes a batch; durable when it answers.
+    /// Locks the records of all ended jobs.
     ///
-    /// # Errors
-    /// When the index fails: nothing is written then.
-    pub(in crate::jobs) async fn apply(&self, change: WriteBatch) -> Result<(), IndexError> {
-        self.index.commit(change).await
+    /// Hazard: an ended job has no actor, so its owner's delete, the sweeper and the deletion of an account may change one
+    /// record at once, and a record written after its deletion would come back. Whoever reads such a record in order to
+    /// change it holds this lock from the read to the write.
+    pub(in crate::jobs) async fn lock_ended(&self) -> MutexGuard<'_, ()> {
+        self.ended.lock().await
     }
 
     /// Writes the record, and `with` it, in one batch; durable when it answers.
@@ -76,11 +67,10 @@ impl Journal {
     /// # Errors
     /// When the index fails: nothing is written then.
     pub async fn commit(&self, record: &JobRecord, with: WriteBatch) -> Result<(), IndexError> {
-        self.index.commit(self.writing(record, with)?).await
+        self.index.commit(self.write_batch(record, with)?).await
     }
 
-    /// Writes the record of a job that was queued, and nothing of what stands for it already, without waiting for the disk: a crash may
-    /// lose it.
+    /// Writes the record of a job that stays between start and end, without waiting for the disk: a crash may lose it.
     ///
     /// # Errors
     /// When the index fails.
@@ -89,7 +79,7 @@ impl Journal {
         self.index.write_unsynced(WriteBatch::new().put(key, record)).await
     }
 
-    /// The job of `account`, if it is there.
+    /// The record of the account's job, if there is one.
     ///
     /// # Errors
     /// When the index fails or the record cannot be read.
@@ -99,11 +89,11 @@ impl Journal {
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
-    /// The same, and none where the record cannot be read.
+    /// As [`read`](Self::read), and none where the record cannot be read.
     ///
     /// # Errors
     /// When the index fails.
-    pub(in crate::jobs) async fn readable(
+    pub(in crate::jobs) async fn read_if_readable(
         &self,
         account: AccountId,
         id: JobId,
@@ -113,7 +103,26 @@ impl Journal {
         Ok(bytes.and_then(|bytes| record::decode(RECORD_VERSION, &key, &bytes).ok()))
     }
 
-    /// The ids of the account's jobs behind `after`; at most `limit`.
+    /// The inputs of a run: those of `inline`, and those in the journal that are not in it.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(in crate::jobs) async fn load_inputs(
+        &self,
+        record: &JobRecord,
+        inline: InlineInputs,
+    ) -> Result<InlineInputs, IndexError> {
+        let load = async |part, inline: Option<Bytes>| {
+            if inline.is_some() || !inputs::is_journaled(record, part) {
+                return Ok::<_, IndexError>(inline);
+            }
+            Ok(self.index.get(&inputs::key(record.id, part)).await?.map(Bytes::from))
+        };
+        let data = load(InputPart::Data, inline.data).await?;
+        Ok(InlineInputs { data, template: load(InputPart::Template, inline.template).await? })
+    }
+
+    /// The ids of at most `limit` of the account's jobs, oldest first, behind `after`.
     ///
     /// # Errors
     /// When the index fails.
@@ -128,72 +137,27 @@ impl Journal {
         Ok(page.iter().filter_map(|entry| entry.key.rsplit('/').next()?.parse().ok()).collect())
     }
 
-    /// The bytes under a key of the journal's own.
+    /// At most `limit` of the account's jobs made before `before`, newest first.
     ///
     /// # Errors
     /// When the index fails.
-    pub(in crate::jobs) async fn value(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
-        self.index.get(key).await
-    }
-
-    /// The newest jobs of `account` made before `before`, as their records say; at most `limit`.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::jobs) async fn newest(
+    pub(in crate::jobs) async fn views(
         &self,
         account: AccountId,
         before: Option<JobId>,
         limit: usize,
-    ) -> Result<Vec<Listed>, IndexError> {
+    ) -> Result<Vec<ListedJob>, IndexError> {
         let before = before.map(|id| record_key(account, id));
         let page = self.index.scan_back(&format!("job/{account}/"), before.as_deref(), limit).await?;
-        // Many records take too long to read for a thread that actors share.
-        let views = spawn_blocking(move || page.iter().filter_map(listed).collect());
+        // Decoding a page takes milliseconds, and this thread runs other actors.
+        let views = spawn_blocking(move || page.iter().filter_map(listed_job).collect());
         views.await.map_err(|error| IndexError::Failed(error.to_string()))
     }
 
-    /// The first entries of the journal's own whose keys begin with `prefix`.
+    /// Every job that was started and has not ended, oldest first.
     ///
     /// # Errors
     /// When the index fails.
-    pub(in crate::jobs) async fn scan(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>, IndexError> {
-        self.index.scan(prefix, None, limit).await
-    }
-
-    /// As `scan`, beginning behind the key `after`.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::jobs) async fn scan_behind(
-        &self,
-        prefix: &str,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
-        self.index.scan(prefix, after, limit).await
-    }
-
-    /// The last entry of the journal's own whose key begins with `prefix`.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::jobs) async fn last(&self, prefix: &str) -> Result<Option<Entry>, IndexError> {
-        Ok(self.index.scan_back(prefix, None, 1).await?.pop())
-    }
-
-    /// Changes entries of the journal's own without waiting for the disk.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub(in crate::jobs) async fn change_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
-        self.index.write_unsynced(change).await
-    }
-
-    /// Everything that was started and has not ended, oldest first.
-    ///
-    /// # Errors
-    /// When the index fails or a record cannot be read.
     pub async fn unfinished(&self) -> Result<Vec<JobRecord>, IndexError> {
         let mut records = Vec::new();
         let mut after: Option<String> = None;
@@ -205,7 +169,7 @@ impl Journal {
                 let Some((account, id)) = parse_mark(mark) else { continue };
                 match self.read(account, id).await {
                     Ok(record) => records.extend(record),
-                    // One that nobody understands must not keep the service from starting.
+                    // One record of another version must not keep the service from starting.
                     Err(error) => {
                         tracing::error!(job.id = %id, error = %error, "a started job cannot be read; it stays as it is");
                     }
@@ -214,11 +178,11 @@ impl Journal {
         }
     }
 
-    /// The batch that writes `with`, and then the record and what stands for it.
+    /// The batch that writes `with`, the record, and the marks of its state.
     ///
     /// # Errors
-    /// When the record cannot be written as bytes.
-    pub(in crate::jobs) fn writing(
+    /// When the record cannot be encoded.
+    pub(in crate::jobs) fn write_batch(
         &self,
         record: &JobRecord,
         with: WriteBatch,
@@ -228,14 +192,14 @@ impl Journal {
         if record.state == JobState::Initialized {
             change = change.put(open::mark(account, job), []);
         } else {
-            change = change.delete(due::key(self.retention.expires_at(record), account, job));
+            change = change.delete(expiry::key(self.retention.expires_at(record), account, job));
         }
-        // From these three it may come; what runs, was queued.
+        // The states that follow Initialized; a job that runs was queued before.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
             change = change.delete(open::mark(account, job));
         }
         if let Some((at, _)) = self.retention.next(record) {
-            change = change.put(due::key(at, account, job), []);
+            change = change.put(expiry::key(at, account, job), []);
         }
         Ok(match record.state {
             JobState::Initialized => change,
@@ -247,18 +211,47 @@ impl Journal {
             }
         })
     }
+
+    /// The batch that removes a job that has ended, with its marks and inputs, and the objects to be deleted once it is
+    /// durable: a record must stop naming an object before that is deleted.
+    pub(in crate::jobs) fn deletion(&self, record: &JobRecord, staging: UploadStaging) -> (WriteBatch, Gone) {
+        let (account, job) = (record.account, record.id);
+        let mut keys = inputs::objects(record, staging);
+        keys.push(record.output_key());
+        let change = inputs::removal(record).and(deletion_log::mark(job.0, &keys));
+        let mut change = change.delete(record_key(account, job)).delete(live_key(job));
+        if let Some((at, _)) = self.retention.next(record) {
+            change = change.delete(expiry::key(at, account, job));
+        }
+        (change, (job.0, keys))
+    }
+
+    /// Deletes a job that has ended: its record durably, then its objects.
+    ///
+    /// # Errors
+    /// When the index fails: nothing is deleted then.
+    pub(in crate::jobs) async fn delete(
+        &self,
+        store: &dyn ObjectStore,
+        record: &JobRecord,
+    ) -> Result<(), IndexError> {
+        let (change, gone) = self.deletion(record, store.upload_staging());
+        self.index.commit(change).await?;
+        deletion_log::clear(self.index(), store, &[gone]).await;
+        Ok(())
+    }
 }
 
-/// The batch that removes a record that cannot be read, with what only it told of.
-pub(in crate::jobs) fn dropping(account: AccountId, job: JobId) -> WriteBatch {
+/// The batch that removes a record that cannot be read. Its objects become orphans, which the sweeper finds.
+pub(in crate::jobs) fn unreadable_deletion(account: AccountId, job: JobId) -> WriteBatch {
     let change = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
     inputs::keys(job).into_iter().fold(change, WriteBatch::delete)
 }
 
-/// One record that cannot be read must not hide the others from their owner.
-fn listed(entry: &Entry) -> Option<Listed> {
+fn listed_job(entry: &Entry) -> Option<ListedJob> {
     let id = entry.key.rsplit('/').next()?.parse().ok()?;
     let read = record::decode::<JobRecord>(RECORD_VERSION, &entry.key, &entry.value);
+    // One record that cannot be read must not hide the others from their owner.
     let read = read.inspect_err(|error| tracing::error!(error = %error, "a list leaves a job out"));
     Some((id, read.ok().map(|record| record.view())))
 }

@@ -1,8 +1,10 @@
-//! What lasts of a job, in the index and in the object store; for the jobs' actors, the cleanup and `app`.
+//! What lasts of a job, in the index and in the object store. Called by the registry, the job actors and the cleanup; `app`
+//! opens the journal. Nothing here knows an actor.
 
+pub mod expiry;
 pub mod idempotency;
 pub(super) mod inputs;
 pub mod journal;
 pub mod record;
-pub mod secrets;
+pub(super) mod secrets;
 pub mod stored_inputs;

@@ -1,4 +1,4 @@
-//! A job on disk, and what its owner sees of it.
+//! A job's durable record, and the view that is made of it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::jobs::messages::JobSpec;
-use crate::jobs::store::secrets::Secret;
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::pipeline::InputSet;
+use crate::storage::StorageKey;
 
-/// Everything that lasts of a job, except its objects.
+/// Everything durable of a job but its objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobRecord {
     /// Which job.
@@ -31,46 +31,72 @@ pub struct JobRecord {
     pub target: Target,
     /// The template named at init.
     pub template: Option<TemplateId>,
-    /// It is a preview of that template.
+    /// The job is a preview of that template: the template need not be saved, and no document is counted.
     #[serde(default)]
     pub preview: bool,
     /// `formatOpts` as the caller sent them, with stars in the place of passwords.
     pub format_opts: Option<Box<RawValue>>,
-    /// The inputs that came with the request: an uploaded one beside does not count.
+    /// The inputs that came with init; an upload beside them is dropped.
     pub given: InputSet,
-    /// The inputs that lie in the journal, not in the store.
+    /// The inputs that are in the journal, not in the store.
     pub journaled: InputSet,
-    /// Where the job was counted; nothing was counted when there is none.
+    /// The counter that holds its document; none for a preview.
     pub usage: Option<UsageKey>,
-    /// What the inputs count as stored: those that came with init and, once it was started, uploads.
+    /// Bytes of the inputs that count in the account's storage: those of init and, from the start on, uploads.
     #[serde(default)]
     pub stored_bytes: u64,
-    /// Where the document is to be delivered, until the job has ended.
+    /// The address that the document is delivered to, until the job has ended.
     #[serde(default)]
     pub deliver_to: Option<String>,
-    /// What is kept of the passwords, until the job has ended.
+    /// The record's half of the secrets, until the job has ended.
     #[serde(default)]
-    pub secret: Secret,
-    /// How often a run has begun (as far as it was written).
+    pub secret: SecretHalf,
+    /// How many runs have begun. Written unsynced, so that a crash may lose the last one.
     pub attempts: u64,
     /// When it was initialized.
     pub created_at: Timestamp,
-    /// When its start was asked for.
+    /// When the caller started it.
     pub started_at: Option<Timestamp>,
     /// When its last run began.
     pub run_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// The document.
+    /// The document, until it expires.
     pub output: Option<Output>,
-    /// Why there is none.
+    /// Why there is no document, or why it was not delivered.
     pub fault: Option<JobFault>,
-    /// What the author wants to know.
+    /// Warnings for the template's author.
     pub warnings: Warnings,
 }
 
+/// What the record has of the job's secrets (`secrets.rs`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SecretHalf {
+    /// The job has no secrets.
+    #[default]
+    None,
+    /// Random bytes in base64; with those of the object they are the secrets.
+    Half(String),
+    /// The job had secrets and has ended.
+    Erased,
+}
+
+impl SecretHalf {
+    /// Whether the job has, or had, secrets.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        *self != Self::None
+    }
+
+    /// What the record keeps when the job has ended.
+    #[must_use]
+    pub fn erased(&self) -> Self {
+        if self.is_some() { Self::Erased } else { Self::None }
+    }
+}
+
 impl JobRecord {
-    /// A job as it is initialized at `now`.
+    /// A job that is initialized at `now`.
     #[must_use]
     pub fn new(account: AccountId, spec: JobSpec, now: Timestamp) -> Self {
         Self {
@@ -87,7 +113,7 @@ impl JobRecord {
             usage: None,
             stored_bytes: 0,
             deliver_to: None,
-            secret: Secret::None,
+            secret: SecretHalf::None,
             attempts: 0,
             created_at: now,
             started_at: None,
@@ -99,13 +125,19 @@ impl JobRecord {
         }
     }
 
-    /// What its document is, or will be as far as is known.
+    /// The kind of its document; before there is one, the usual one of its target.
     #[must_use]
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)
     }
 
-    /// What the owner sees.
+    /// The object of its document.
+    #[must_use]
+    pub fn output_key(&self) -> StorageKey {
+        StorageKey::JobOutput(self.account, self.id, self.file())
+    }
+
+    /// What the job's owner sees.
     #[must_use]
     pub fn view(&self) -> JobView {
         JobView {

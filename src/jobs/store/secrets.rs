@@ -1,68 +1,41 @@
-//! The secrets of a job, its passwords and what its page's requests carry, from its init to its end.
+//! The secrets of a job (passwords, and what its page's requests carry) from its init to its end.
 //!
-//! Hazard: what a record has once had stays in the log of the index for as long as that likes, and in every copy of the
-//! data folder. So no secret is ever in it. What is kept of them are two halves, each of which is random bytes by
-//! itself: one in the record, the other an object beside the job's inputs. The object is deleted as they are when the
-//! job ends, however it ends (`inputs::objects`), and no backup has it. What stays in the log is random.
+//! Hazard: whatever was in a record stays in the log of the index until that is compacted, and in every copy of the data
+//! folder. So no secret is ever in a record. The secrets are split into two halves, each random bytes by itself: one is in
+//! the record, the other an object beside the job's inputs. The object is deleted with the inputs when the job ends,
+//! however it ends (`inputs::objects`), and is in no backup. What the log keeps is random.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords, Requests, Secrets};
-use crate::jobs::store::record::JobRecord;
+use crate::jobs::store::record::{JobRecord, SecretHalf};
 use crate::storage::{ObjectStore, StorageKey, StoreError};
 
 /// Room for a password and its length.
 const FIELD_BYTES: usize = PASSWORD_LIMIT_BYTES + 1;
-/// Room for both: halves do not tell how long passwords are.
+/// Room for two passwords: the length of a half does not show how long they are.
 const BYTES: usize = 2 * FIELD_BYTES;
-/// What requests carry takes a multiple of this.
+/// What requests carry is padded to a multiple of this, for the same reason.
 const BLOCK_BYTES: usize = 1_024;
 
-/// What a record has of the job's passwords.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Secret {
-    /// There are none.
-    #[default]
-    None,
-    /// A half, in base64; the other one is an object.
-    Half(String),
-    /// There were some.
-    Erased,
-}
-
-impl Secret {
-    /// Whether the job has, or had, passwords.
-    #[must_use]
-    pub fn is_some(&self) -> bool {
-        *self != Self::None
-    }
-
-    /// The same without what it has.
-    #[must_use]
-    pub fn erased(&self) -> Self {
-        if self.is_some() { Self::Erased } else { Self::None }
-    }
-}
-
-/// What the record and the object get of the secrets, if there are any.
+/// The halves of the secrets for record and object, if there are any.
 ///
 /// # Errors
 /// When the operating system has no random source to give.
-pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Option<Bytes>)> {
+pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(SecretHalf, Option<Bytes>)> {
     if secrets.is_empty() {
-        return Ok((Secret::None, None));
+        return Ok((SecretHalf::None, None));
     }
     let Passwords { user, owner } = &secrets.passwords;
     let mut whole = [written(user.as_ref()), written(owner.as_ref())].concat();
     if !secrets.requests.is_empty() {
         let carried = serde_json::to_vec(&secrets.requests).map_err(std::io::Error::other)?;
         whole.extend(carried);
-        // Blanks behind it are JSON still.
+        // JSON may end with blanks.
         let rest = whole.len().next_multiple_of(BLOCK_BYTES) - whole.len();
         whole.extend(std::iter::repeat_n(b' ', rest));
     }
@@ -72,13 +45,13 @@ pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Opti
     }
     pad.truncate(whole.len());
     let half = joined(&pad, &whole).into();
-    Ok((Secret::Half(STANDARD.encode(pad)), Some(half)))
+    Ok((SecretHalf::Half(STANDARD.encode(pad)), Some(half)))
 }
 
-/// The secrets of the job, whose options say which there are.
+/// The secrets of the job, put together again; `given` says which there must be.
 ///
 /// # Errors
-/// When a half is gone: without its secrets the job must not run.
+/// When a half is gone: a document without its password must not be made.
 pub(in crate::jobs) async fn load(
     store: &dyn ObjectStore,
     record: &JobRecord,
@@ -87,7 +60,7 @@ pub(in crate::jobs) async fn load(
     if given.is_empty() {
         return Ok(Secrets::default());
     }
-    let Secret::Half(pad) = &record.secret else { return Err(lost("its record has none")) };
+    let SecretHalf::Half(pad) = &record.secret else { return Err(lost("its record has none")) };
     let pad = STANDARD.decode(pad).map_err(|_| lost("their halves do not fit"))?;
     let key = StorageKey::JobSecret(record.account, record.id);
     let half = store.get(&key, pad.len() as u64).await.map_err(|error| match error {
@@ -159,7 +132,7 @@ mod tests {
         Secrets { passwords, requests: serde_json::from_str(&carried).unwrap() }
     }
 
-    fn record(secret: Secret, secrets: Secrets) -> JobRecord {
+    fn record(secret: SecretHalf, secrets: Secrets) -> JobRecord {
         let (kind, target) = (TemplateKind::Html, Target::Pdf);
         let spec = JobSpec { kind, target, template: None, preview: false, format_opts: None, secrets };
         JobRecord { secret, ..JobRecord::new(AccountId::generate(), spec, Timestamp(0)) }
@@ -186,18 +159,21 @@ mod tests {
             store.put(&key, half).await.unwrap();
             assert_eq!(load(&store, &record, &given).await.unwrap(), given);
             let erased = JobRecord { secret: record.secret.erased(), ..record.clone() };
-            assert!(load(&store, &erased, &given).await.is_err(), "an open file is not what comes of it");
+            assert!(
+                load(&store, &erased, &given).await.is_err(),
+                "the job fails instead of making a file without password"
+            );
             let another = JobRecord { secret: split(&given).unwrap().0, ..record };
             assert!(load(&store, &another, &given).await.unwrap_or_default() != given);
         }
     }
 
     #[test]
-    fn who_has_no_password_has_no_halves() {
-        assert_eq!(split(&Secrets::default()).unwrap(), (Secret::None, None));
+    fn without_secrets_there_are_no_halves() {
+        assert_eq!(split(&Secrets::default()).unwrap(), (SecretHalf::None, None));
         assert_eq!(
-            (Secret::None.erased(), Secret::Half(String::new()).erased()),
-            (Secret::None, Secret::Erased)
+            (SecretHalf::None.erased(), SecretHalf::Half(String::new()).erased()),
+            (SecretHalf::None, SecretHalf::Erased)
         );
     }
 }

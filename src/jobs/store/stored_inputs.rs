@@ -1,42 +1,47 @@
 //! What the inputs of jobs count in their accounts' storage, from their arrival until the end of the job.
 //!
-//! Nothing is written for it while a job waits: after a restart the sizes come from the job's record, and, for uploads
-//! that came after it was written, from the store. A bucket that takes uploads itself tells nobody of them, so there
-//! they count from the start of the job on.
+//! Nothing is written for it while a job waits: after a restart the sizes come from the job's record and, for uploads that
+//! came after it was written, from the store. A bucket that takes uploads itself does not report them, so there they count
+//! from the start of the job on.
+//!
+//! A plain type with a lock, not a part of an actor: an upload is counted by the job's actor, on its thread, before it
+//! answers, and must go on counting when that actor is evicted or has panicked; the registry reads the same counts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 
-use crate::accounts::open;
+use crate::accounts::{OpenJobs, open};
 use crate::domain::ids::{AccountId, JobId};
-use crate::jobs::context::Deps;
 use crate::jobs::messages::InputPart;
 use crate::jobs::store::inputs;
+use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
-use crate::pipeline::Held;
-use crate::problem::Problem;
+use crate::pipeline::InlineInputs;
+use crate::problem::{Code, Problem};
 use crate::storage::index::{IndexError, WriteBatch};
-use crate::storage::{ObjectStore, StorageQuota, StoreError, StoredBytes, UploadStaging};
+use crate::storage::{
+    ObjectStore, StorageKey, StorageQuota, StoreError, StoredBytes, UploadStaging, upload_staging,
+};
 
-/// Jobs whose inputs are looked for at once, at a start.
-const LOOKED_FOR_AT_ONCE: usize = 32;
+/// Jobs whose inputs are looked up at once when the service starts.
+const LOOKUPS_AT_ONCE: usize = 32;
 
 /// The inputs of jobs that have not ended, as they count.
 pub struct StoredInputs {
     quota: Arc<StorageQuota>,
-    jobs: Mutex<HashMap<JobId, Counted>>,
+    jobs: Mutex<HashMap<JobId, CountedInputs>>,
 }
 
-/// The inputs of one job.
+/// The inputs of one job; they count no more when this is dropped.
 #[derive(Debug, Default)]
-pub(in crate::jobs) struct Counted {
+pub(in crate::jobs) struct CountedInputs {
     data: Option<StoredBytes>,
     template: Option<StoredBytes>,
 }
 
-impl Counted {
+impl CountedInputs {
     /// How many bytes they count.
     pub(in crate::jobs) fn bytes(&self) -> u64 {
         [&self.data, &self.template].into_iter().flatten().map(StoredBytes::bytes).sum()
@@ -51,55 +56,49 @@ impl Counted {
 }
 
 impl StoredInputs {
-    /// Inputs that count in `quota`; none yet.
+    /// No inputs yet; they will count in `quota`.
     #[must_use]
     pub fn new(quota: Arc<StorageQuota>) -> Self {
         Self { quota, jobs: Mutex::default() }
     }
 
-    /// Counts what came with a request and will wait for a start.
+    /// Counts inputs that came with a request, of a job that will wait for its start.
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub(in crate::jobs) fn given(&self, account: AccountId, held: &Held) -> Result<Counted, Problem> {
+    pub(in crate::jobs) fn count_inline(
+        &self,
+        account: AccountId,
+        inline: &InlineInputs,
+    ) -> Result<CountedInputs, Problem> {
         let count = |bytes: &Option<bytes::Bytes>| {
-            let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
-            length.map(|length| self.grown(account, length)).transpose()
+            let Some(bytes) = bytes else { return Ok(None) };
+            let mut stored = self.quota.begin(account);
+            stored.grow(bytes.len() as u64).map(|()| Some(stored))
         };
-        Ok(Counted { data: count(&held.data)?, template: count(&held.template)? })
+        Ok(CountedInputs { data: count(&inline.data)?, template: count(&inline.template)? })
     }
 
-    /// An upload that is about to come, in the place of one that may be there.
-    pub(in crate::jobs) fn upload(&self, account: AccountId, job: JobId, part: InputPart) -> StoredBytes {
+    /// Begins to count an upload; one that it replaces does not count beside it.
+    pub(in crate::jobs) fn begin_upload(
+        &self,
+        account: AccountId,
+        job: JobId,
+        part: InputPart,
+    ) -> StoredBytes {
         let replaced =
             self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
     }
 
-    /// Counts an upload that the store took itself, and that becomes an input now.
-    ///
-    /// # Errors
-    /// `storage_exceeded`.
-    pub(in crate::jobs) fn taken(
-        &self,
-        record: &JobRecord,
-        part: InputPart,
-        bytes: u64,
-    ) -> Result<(), Problem> {
-        let mut stored = self.upload(record.account, record.id, part);
-        stored.grow(bytes)?;
-        self.put(record.id, part, stored);
-        Ok(())
-    }
-
-    /// An input is there; one that it replaces counts no more.
-    pub(in crate::jobs) fn put(&self, job: JobId, part: InputPart, stored: StoredBytes) {
+    /// Counts an input that is stored, in the place of an earlier one.
+    pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StoredBytes) {
         let former = self.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }
 
-    /// The inputs of a new job are there.
-    pub(in crate::jobs) fn begun(&self, job: JobId, counted: Counted) {
+    /// Counts the inputs of a new job from now on.
+    pub(in crate::jobs) fn insert(&self, job: JobId, counted: CountedInputs) {
         if counted.data.is_some() || counted.template.is_some() {
             self.lock().insert(job, counted);
         }
@@ -107,85 +106,123 @@ impl StoredInputs {
 
     /// How many bytes the job's inputs count.
     pub(in crate::jobs) fn bytes(&self, job: JobId) -> u64 {
-        self.lock().get(&job).map_or(0, Counted::bytes)
+        self.lock().get(&job).map_or(0, CountedInputs::bytes)
     }
 
-    /// The job has ended, and its inputs go.
-    pub(in crate::jobs) fn end(&self, job: JobId) {
+    /// Counts the inputs of a job that has ended no more.
+    pub(in crate::jobs) fn remove(&self, job: JobId) {
         let counted = self.lock().remove(&job);
         drop(counted);
     }
 
-    fn grown(&self, account: AccountId, bytes: u64) -> Result<StoredBytes, Problem> {
-        let mut stored = self.quota.begin(account);
-        stored.grow(bytes)?;
-        Ok(stored)
+    /// Makes what was uploaded to presigned addresses the inputs that the job runs with; what is uploaded later changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `payload_too_large`, `storage_exceeded`, and the errors of the store.
+    pub(in crate::jobs) async fn take_uploads(
+        &self,
+        store: &dyn ObjectStore,
+        record: &JobRecord,
+        limit_bytes: u64,
+    ) -> Result<(), Problem> {
+        let taken =
+            inputs::uploaded_parts(record).map(|part| self.take_upload(store, record, part, limit_bytes));
+        futures_util::future::try_join_all(taken).await.map(drop)
     }
 
-    /// What is known to be there counts, whatever the limit says.
-    fn found(&self, record: &JobRecord, part: InputPart, bytes: u64) {
+    async fn take_upload(
+        &self,
+        store: &dyn ObjectStore,
+        record: &JobRecord,
+        part: InputPart,
+        limit_bytes: u64,
+    ) -> Result<(), Problem> {
+        let key = inputs::object(record.account, record.id, part);
+        let taken = upload_staging::take(store, &key, limit_bytes).await.map_err(|error| match error {
+            StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
+            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
+        });
+        let Some(bytes) = taken? else { return Ok(()) };
+        // The store took it without the service, so it was not counted until now.
+        let mut stored = self.begin_upload(record.account, record.id, part);
+        if let Err(problem) = stored.grow(bytes) {
+            inputs::delete(store, &[key]).await;
+            return Err(problem);
+        }
+        self.set(record.id, part, stored);
+        Ok(())
+    }
+
+    /// Counts the inputs of an earlier run of the service: of jobs that are `open`, and of those that were started and are
+    /// `unfinished`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(in crate::jobs) async fn restore(
+        &self,
+        journal: &Journal,
+        store: &dyn ObjectStore,
+        open: &OpenJobs,
+        unfinished: &[JobRecord],
+    ) -> Result<(), IndexError> {
+        for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
+            self.restore_part(record, InputPart::Template, record.stored_bytes);
+        }
+        let mut lookups = futures_util::stream::iter(open.all())
+            .map(|(account, job)| async move {
+                match journal.read(account, job).await {
+                    Ok(Some(record)) => self.restore_open(store, &record).await,
+                    Ok(None) => {
+                        open.leave(account, job);
+                        remove_mark(journal, account, job).await;
+                    }
+                    // It can be neither started nor cancelled, so it must not keep a place among the account's open jobs;
+                    // and it must not keep the service from starting. The mark stays for a version that can read it.
+                    Err(error) => {
+                        open.leave(account, job);
+                        tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
+                    }
+                }
+            })
+            .buffer_unordered(LOOKUPS_AT_ONCE);
+        while lookups.next().await.is_some() {}
+        Ok(())
+    }
+
+    async fn restore_open(&self, store: &dyn ObjectStore, record: &JobRecord) {
+        if record.stored_bytes > 0 {
+            // As the part that has no upload: what came with init is one part, or both.
+            let part = if record.given.data { InputPart::Data } else { InputPart::Template };
+            self.restore_part(record, part, record.stored_bytes);
+        }
+        if store.upload_staging() != UploadStaging::Direct {
+            return;
+        }
+        for part in inputs::uploaded_parts(record) {
+            if let Some(bytes) = size(store, record, part).await {
+                self.restore_part(record, part, bytes);
+            }
+        }
+    }
+
+    /// Counts what is known to be stored, whatever the limit is now.
+    fn restore_part(&self, record: &JobRecord, part: InputPart, bytes: u64) {
         let mut stored = self.quota.begin(record.account);
         stored.found(bytes);
-        self.put(record.id, part, stored);
+        self.set(record.id, part, stored);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Counted>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, CountedInputs>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Counts what an earlier life of the service left: inputs of the jobs that are open, and of those that were started
-/// and are `unfinished`.
-///
-/// # Errors
-/// When the index fails.
-pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexError> {
-    for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
-        deps.stored.found(record, InputPart::Template, record.stored_bytes);
-    }
-    let mut looked = futures_util::stream::iter(deps.open.all())
-        .map(|(account, job)| async move {
-            match deps.journal.read(account, job).await {
-                Ok(Some(record)) => restore_open(deps, &record).await,
-                Ok(None) => {
-                    deps.open.leave(account, job);
-                    forget_mark(deps, account, job).await;
-                }
-                // One that nobody understands must not keep the service from starting, nor a place that nobody can
-                // give back: it can be neither started nor cancelled. Its mark stays for a version that reads it.
-                Err(error) => {
-                    deps.open.leave(account, job);
-                    tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
-                }
-            }
-        })
-        .buffer_unordered(LOOKED_FOR_AT_ONCE);
-    while looked.next().await.is_some() {}
-    Ok(())
-}
-
-/// A mark without a job stands for nothing; one that stays is looked at again at the next start.
-async fn forget_mark(deps: &Deps, account: AccountId, job: JobId) {
+/// Removes the mark of an open job that has no record. If it stays, the next start finds it again.
+async fn remove_mark(journal: &Journal, account: AccountId, job: JobId) {
     let change = WriteBatch::new().delete(open::mark(account, job));
-    if let Err(error) = deps.journal.change_unsynced(change).await {
+    if let Err(error) = journal.index().write_unsynced(change).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
-    }
-}
-
-async fn restore_open(deps: &Deps, record: &JobRecord) {
-    if record.stored_bytes > 0 {
-        // Beside an upload that is found, not in its place: what came with init is one part, or both and no upload.
-        let part = if record.given.data { InputPart::Data } else { InputPart::Template };
-        deps.stored.found(record, part, record.stored_bytes);
-    }
-    if deps.upload_staging() != UploadStaging::Direct {
-        return;
-    }
-    let store = deps.parts.store.as_ref();
-    for part in inputs::uploaded_parts(record) {
-        if let Some(bytes) = size(store, record, part).await {
-            deps.stored.found(record, part, bytes);
-        }
     }
 }
 
@@ -198,4 +235,13 @@ async fn size(store: &dyn ObjectStore, record: &JobRecord, part: InputPart) -> O
             None
         }
     }
+}
+
+fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {
+    let name = key.file_name();
+    let detail = format!(
+        "The upload of '{name}' is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and \
+         start the job again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }

@@ -22,7 +22,7 @@ fn heavy_queue(all: usize, kinds: &[(JobKind, EngineLimit)]) -> FairQueue {
 
 /// The service has nine turns.
 fn fill(queue: &mut FairQueue) -> Vec<Turn> {
-    std::iter::from_fn(|| queue.next()).take(9).collect()
+    std::iter::from_fn(|| queue.next_turn()).take(9).collect()
 }
 
 #[test]
@@ -36,16 +36,20 @@ fn beside_nine_slow_jobs_of_two_accounts_each_a_thirds_job_is_next() {
     let accounts: Vec<_> = turns.iter().map(|turn| turn.account).collect();
     assert_eq!(accounts, [one, two, one], "what the engine can use, and six turns are left");
     let page = put(&mut queue, third);
-    let turn = queue.next().unwrap();
+    let turn = queue.next_turn().unwrap();
     assert_eq!(turn.job, page);
-    queue.ended(turn, Some(ms(20)));
-    queue.ended(turns.remove(0), Some(ms(10_000)));
-    assert_eq!(queue.next().map(|turn| turn.account), Some(two), "a slot that came free is taken at once");
-    assert_eq!(queue.next(), None);
+    queue.end_turn(turn, Some(ms(20)));
+    queue.end_turn(turns.remove(0), Some(ms(10_000)));
+    assert_eq!(
+        queue.next_turn().map(|turn| turn.account),
+        Some(two),
+        "a slot that came free is taken at once"
+    );
+    assert_eq!(queue.next_turn(), None);
 }
 
 #[test]
-fn one_account_leaves_an_engine_to_others() {
+fn one_account_never_takes_every_run_of_an_engine() {
     let mut queue = heavy_queue(7, &[(PAPER, TEX)]);
     let (many, other) = (AccountId::generate(), AccountId::generate());
     let jobs = put_many(&mut queue, many, PAPER, 9);
@@ -63,7 +67,7 @@ fn several_engines_together_leave_turns_to_jobs_that_need_none() {
     put_many(&mut queue, AccountId::generate(), PICTURE, 9);
     assert_eq!(fill(&mut queue).len(), 7);
     let page = put(&mut queue, AccountId::generate());
-    assert_eq!(queue.next().map(|turn| turn.job), Some(page));
+    assert_eq!(queue.next_turn().map(|turn| turn.job), Some(page));
 }
 
 #[test]
@@ -72,22 +76,22 @@ fn an_accounts_jobs_keep_their_order_behind_one_that_waits_for_its_engine() {
     let account = AccountId::generate();
     let papers = put_many(&mut queue, account, PAPER, 2);
     let page = put(&mut queue, account);
-    let turn = queue.next().unwrap();
-    assert_eq!((turn.job, queue.next()), (papers[0], None));
-    queue.ended(turn, Some(ms(10)));
+    let turn = queue.next_turn().unwrap();
+    assert_eq!((turn.job, queue.next_turn()), (papers[0], None));
+    queue.end_turn(turn, Some(ms(10)));
     assert_eq!(fill(&mut queue).iter().map(|turn| turn.job).collect::<Vec<_>>(), [papers[1], page]);
 }
 
 #[test]
-fn who_waited_for_an_engine_saved_nothing_up_for_other_jobs() {
+fn waiting_for_an_engine_saves_no_credit_for_other_jobs() {
     let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
     let (heavy, other) = (AccountId::generate(), AccountId::generate());
     put_many(&mut queue, heavy, PAPER, 2);
     put_many(&mut queue, heavy, PAGE, 20);
-    let paper = queue.next().unwrap();
+    let paper = queue.next_turn().unwrap();
     put_many(&mut queue, other, PAGE, 80);
     (0..40).for_each(|_| assert_eq!(run(&mut queue, ms(1_000)), Some(other)));
-    queue.ended(paper, Some(ms(1_000)));
+    queue.end_turn(paper, Some(ms(1_000)));
     assert_eq!(run(&mut queue, ms(1_000)), Some(heavy), "it is the next one of its engine");
     let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(1_000))).take(10).collect();
     let own = order.iter().filter(|account| **account == heavy).count();
@@ -95,19 +99,19 @@ fn who_waited_for_an_engine_saved_nothing_up_for_other_jobs() {
 }
 
 #[test]
-fn those_that_wait_for_one_engine_share_it_by_cost_whatever_others_have() {
+fn accounts_that_wait_for_one_engine_share_it_by_cost() {
     let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
     let [slow, quick, pages] = std::array::from_fn(|_| AccountId::generate());
     put_many(&mut queue, slow, PAPER, 20);
     put_many(&mut queue, quick, PAPER, 60);
     let mut order = Vec::new();
     for _ in 0..24 {
-        let paper = queue.next().unwrap();
+        let paper = queue.next_turn().unwrap();
         put_many(&mut queue, pages, PAGE, 2);
         (0..2).for_each(|_| assert_eq!(run(&mut queue, ms(30_000)), Some(pages)));
         let is_slow = paper.account == slow;
         order.push(is_slow);
-        queue.ended(paper, Some(ms(if is_slow { 10_000 } else { 1_000 })));
+        queue.end_turn(paper, Some(ms(if is_slow { 10_000 } else { 1_000 })));
     }
     let slow = order.iter().filter(|is_slow| **is_slow).count();
     assert!((2..=4).contains(&slow), "one of 10 s for ten of 1 s: {order:?}");
@@ -122,7 +126,7 @@ const SET: &[Ability] =
 const DRAW: &[Ability] = &[able(StepKind::Raster, DocumentKind::File(FileKind::Pdf), FileKind::Png)];
 
 #[test]
-fn a_kind_of_job_is_of_the_narrowest_engine_of_its_route() {
+fn a_kind_of_job_counts_for_the_engine_of_its_route_with_the_fewest_slots() {
     let base =
         Engine { requires: &[], fenced: false, start: |_| panic!("nobody starts it"), ..house::ejs::ENGINE };
     let tex = Engine { name: "tex", abilities: SET, slots: Some(2), ..base };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What somebody does to a queue.
+/// What is done to a queue.
 #[derive(Clone, Debug)]
 enum Act {
     Put(usize, JobKind),
@@ -29,10 +29,10 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 proptest! {
-    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, nobody runs more than
-    /// he may, of no engine there are more under way than it can use, and no turn is withheld while somebody may have it.
+    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, no account and no engine has
+    /// more turns than its limit, and no turn is withheld while an account may have it.
     #[test]
-    fn the_queue_is_a_queue(acts in acts(), limit in 1..4_usize, runs in 1..4_usize, own in 1..4_usize) {
+    fn no_job_is_lost_reordered_or_run_twice(acts in acts(), limit in 1..4_usize, runs in 1..4_usize, own in 1..4_usize) {
         let accounts: [AccountId; 4] = std::array::from_fn(|_| AccountId::generate());
         let paper = EngineLimit { engine: "tex", runs, account: own };
         let engines = EngineLimits::new([(PAPER, paper)], 3);
@@ -57,7 +57,7 @@ proptest! {
                     prop_assert_eq!(admitted.is_ok(), all < 20 && own < 8);
                     if admitted.is_ok() {
                         let job = JobId::generate();
-                        queue.enter(account, job, kind);
+                        queue.enqueue(account, job, kind);
                         waiting.entry(account).or_default().push_back((job, kind));
                     }
                 }
@@ -74,7 +74,7 @@ proptest! {
                         waiting.get_mut(account).unwrap().retain(|(waiting, _)| waiting != job);
                     }
                 }
-                Act::Next => match queue.next() {
+                Act::Next => match queue.next_turn() {
                     Some(turn) => {
                         prop_assert!(may_run(&running, turn.account, turn.kind));
                         let first = waiting.get_mut(&turn.account).unwrap().pop_front();
@@ -89,11 +89,11 @@ proptest! {
                 },
                 Act::End(at, cost) if !running.is_empty() => {
                     let turn = running.swap_remove(at % running.len());
-                    queue.ended(turn, Some(ms(cost)));
+                    queue.end_turn(turn, Some(ms(cost)));
                 }
                 Act::Lose(at) if !running.is_empty() => {
                     let turn = running.swap_remove(at % running.len());
-                    queue.ended(turn, None);
+                    queue.end_turn(turn, None);
                 }
                 Act::End(..) | Act::Lose(_) => {}
             }
@@ -104,7 +104,7 @@ proptest! {
     /// Accounts that always have a job waiting get the same of what is worked, but for the jobs under way: whatever
     /// their jobs cost, however many each may run, and whenever one of them joins or goes and comes back.
     #[test]
-    fn who_always_waits_gets_as_much_as_the_others(
+    fn accounts_that_always_wait_get_equal_time(
         costs in vec(5..2_000_u64, 2..5),
         slots in 1..6_usize,
         limit in 1..7_usize,
@@ -116,7 +116,7 @@ proptest! {
         let cost_of = |account| accounts.iter().find(|(it, _)| *it == account).unwrap().1;
         let (newcomer, _) = accounts[0];
         let mut worked: HashMap<AccountId, u64> = HashMap::new();
-        // Who runs until when; the one that ends first makes room.
+        // Accounts whose jobs run, and until when.
         let (mut now, mut running) = (0, Vec::<(u64, Turn)>::new());
         for (account, _) in &accounts[1..] {
             put_many(&mut queue, *account, PAGE, 3);
@@ -131,7 +131,7 @@ proptest! {
                 worked.clear();
             }
             let is_away = |account| account == newcomer && round >= late && round < late + away;
-            if running.len() < slots && let Some(turn) = queue.next() {
+            if running.len() < slots && let Some(turn) = queue.next_turn() {
                 if !is_away(turn.account) {
                     put(&mut queue, turn.account);
                 }
@@ -142,7 +142,7 @@ proptest! {
                 now = at;
                 let cost = cost_of(turn.account);
                 *worked.entry(turn.account).or_default() += cost;
-                queue.ended(turn, Some(ms(cost)));
+                queue.end_turn(turn, Some(ms(cost)));
             }
         }
         let dearest = costs.iter().max().unwrap();

@@ -1,5 +1,8 @@
-//! When something is to be done with a job that nobody asks for: it expires, its document goes, it is
-//! forgotten. A pure function of the record; `sweep.rs` does it.
+//! When a job expires, when its document is deleted, and when its record: a pure function of the record, which `cleanup`
+//! acts on.
+//!
+//! The index has one entry a job, `due/<time>/<account>/<job>`, written in the batch of the record. The entries are sorted
+//! by time, so a sweep reads what is due and nothing else, however many jobs there are.
 
 use crate::clock::Timestamp;
 use crate::config::JobsConfig;
@@ -7,21 +10,21 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::store::record::JobRecord;
 
-/// The entries `due/<time>/<account>/<job>` stand in the order in which they are due.
+/// Before every entry.
 pub(in crate::jobs) const PREFIX: &str = "due/";
 
-/// What is to be done.
+/// What is to be done when an entry is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// The job was not started in time.
+pub enum ExpiryAction {
+    /// End the job: its start window is over.
     Expire,
-    /// The document was kept long enough.
-    DropOutput,
-    /// The record was kept long enough.
-    DropRecord,
+    /// Delete the document and keep the record.
+    DeleteOutput,
+    /// Delete the record, and the document if there is one.
+    DeleteRecord,
 }
 
-/// How long what is kept.
+/// How long jobs, documents and records are kept.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_field_names, reason = "units stand last in names")]
 pub struct Retention {
@@ -31,7 +34,7 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// As the configuration says.
+    /// By section `[jobs]`.
     #[must_use]
     pub fn of(limits: &JobsConfig) -> Self {
         Self {
@@ -41,32 +44,32 @@ impl Retention {
         }
     }
 
-    /// What comes next for the job, and when; nothing while it waits for its turn or runs.
+    /// What is to be done next with the job, and when; nothing while it is queued or runs.
     #[must_use]
-    pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, Due)> {
+    pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, ExpiryAction)> {
         match record.state {
-            JobState::Initialized => Some((self.expires_at(record), Due::Expire)),
+            JobState::Initialized => Some((self.expires_at(record), ExpiryAction::Expire)),
             JobState::Queued | JobState::Running => None,
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
                 let ended_at = record.finished_at.unwrap_or(record.created_at);
-                let drops_output = record.output.is_some() && self.output_ms < self.record_ms;
-                Some(if drops_output {
-                    (ended_at.plus_ms(self.output_ms), Due::DropOutput)
+                let deletes_output = record.output.is_some() && self.output_ms < self.record_ms;
+                Some(if deletes_output {
+                    (ended_at.plus_ms(self.output_ms), ExpiryAction::DeleteOutput)
                 } else {
-                    (ended_at.plus_ms(self.record_ms), Due::DropRecord)
+                    (ended_at.plus_ms(self.record_ms), ExpiryAction::DeleteRecord)
                 })
             }
         }
     }
 
-    /// When the job expires if nobody starts it.
+    /// The end of the job's start window.
     #[must_use]
     pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
         record.created_at.plus_ms(self.start_window_ms)
     }
 }
 
-/// The entry for a job.
+/// The entry of a job.
 pub(in crate::jobs) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{}/{account}/{job}", at.sortable())
 }
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_sort_by_time_and_lead_back() {
+    fn entries_sort_by_time_and_parse_back() {
         let (account, job) = (AccountId::generate(), JobId::generate());
         let keys = [9, 10, 1_700_000_000_000].map(|at| key(Timestamp(at), account, job));
         assert!(keys.is_sorted(), "{keys:?}");

@@ -13,10 +13,10 @@ use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::catalog::Catalog;
 use platen::jobs::cleanup::sweeper::{Sweeper, Swept};
-use platen::jobs::context::Deps;
+use platen::jobs::context::JobContext;
 use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
 use platen::jobs::registry::JobRegistry;
-use platen::jobs::registry::delete::{DeleteJob, Deleted};
+use platen::jobs::registry::delete::{DeleteJob, DeleteOutcome};
 use platen::jobs::store::journal::Journal;
 use platen::jobs::store::record::JobRecord;
 use platen::jobs::store::stored_inputs::StoredInputs;
@@ -42,7 +42,7 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub type View = watch::Receiver<JobView>;
 
 /// A registry with everything below it, on the test's own thread.
-pub struct House {
+pub struct TestService {
     pub registry: Addr<JobRegistry>,
     pub journal: Journal,
     pub actor: Addr<Accounts>,
@@ -52,48 +52,48 @@ pub struct House {
     pub panics: Arc<AtomicBool>,
     pub store: Arc<dyn ObjectStore>,
     pub index: Arc<dyn Index>,
-    pub deps: Arc<Deps>,
+    pub context: Arc<JobContext>,
     pub passed_ms: Arc<AtomicU64>,
-    /// The threads of the registry and of the job actors, when they have some of their own.
+    /// The threads of the registry and of the job actors, where they are not the test's.
     pub apart: Option<[Arbiter; 2]>,
-    /// Goes with the house, when it was made for it.
+    /// Deleted with the service, where it was made for it.
     root: Option<tempfile::TempDir>,
 }
 
-/// The system's time and what the test adds to it; panics once when it is told to, in the actor that asks next.
-struct Trap {
+/// The system's time and what the test adds to it. When it is armed, it panics once, in the actor that asks next.
+struct TestClock {
     armed: Arc<AtomicBool>,
     passed_ms: Arc<AtomicU64>,
 }
 
-impl Clock for Trap {
+impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's trap");
+        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's panic");
         SystemClock.now().plus_ms(self.passed_ms.load(Ordering::SeqCst))
     }
 }
 
-impl House {
+impl TestService {
     pub async fn build(slots: usize, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut house = Self::open(folder.path(), slots, settings, None).await;
-        house.account("one", None).await;
-        house.account("two", None).await;
-        house.root = Some(folder);
-        house
+        let mut service = Self::open(folder.path(), slots, settings, None).await;
+        service.account("one", None).await;
+        service.account("two", None).await;
+        service.root = Some(folder);
+        service
     }
 
     /// As `build`, with registry and job actors on threads of their own, as in the service.
-    pub async fn build_apart(slots: usize, settings: &[(&str, &str)]) -> Self {
+    pub async fn build_on_threads(slots: usize, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut house =
+        let mut service =
             Self::open(folder.path(), slots, settings, Some([Arbiter::new(), Arbiter::new()])).await;
-        house.account("one", None).await;
-        house.root = Some(folder);
-        house
+        service.account("one", None).await;
+        service.root = Some(folder);
+        service
     }
 
-    /// A house on a folder that may have been lived in, without accounts of its own.
+    /// A service on a folder that an earlier one may have used; makes no accounts.
     pub async fn open(
         folder: &Path,
         slots: usize,
@@ -131,21 +131,21 @@ impl House {
         let actor = Accounts::new(owned, 64).start();
         let panics = Arc::new(AtomicBool::new(false));
         let passed_ms = Arc::new(AtomicU64::new(0));
-        let deps = Deps {
-            clock: Arc::new(Trap { armed: panics.clone(), passed_ms: passed_ms.clone() }),
+        let context = JobContext {
+            clock: Arc::new(TestClock { armed: panics.clone(), passed_ms: passed_ms.clone() }),
             journal: Journal::new(index.clone(), &config.jobs),
-            parts: engines.parts,
+            pipeline: engines.pipeline,
             limits: config.jobs.clone(),
             reserve: actor.clone().recipient(),
             returns,
             open: open_jobs.clone(),
             stored: StoredInputs::new(stored.clone()),
         };
-        let journal = deps.journal.clone();
-        let deps = Arc::new(deps);
+        let journal = context.journal.clone();
+        let context = Arc::new(context);
         let handles = |[registry, jobs]: &[Arbiter; 2]| (registry.handle(), jobs.handle());
         let (thread, job_thread) = apart.as_ref().map_or((here.clone(), here), handles);
-        let registry = JobRegistry::new(deps.clone(), slots, vec![job_thread]);
+        let registry = JobRegistry::new(context.clone(), slots, vec![job_thread]);
         let registry = JobRegistry::start_in_arbiter(&thread, move |_| registry);
         let accounts = HashMap::new();
         Self {
@@ -158,7 +158,7 @@ impl House {
             panics,
             store,
             index,
-            deps,
+            context,
             passed_ms,
             apart,
             root: None,
@@ -215,7 +215,7 @@ impl House {
         self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
     }
 
-    /// The job's last view; asks again when a view closes without an end, as callers do.
+    /// The job's final view; asks again when a view closes without an end, as callers do.
     pub async fn ended(&self, view: &View) -> JobView {
         let mut view = view.clone();
         let end = async {
@@ -234,8 +234,8 @@ impl House {
         self.journal.read(account, job).await.unwrap().unwrap()
     }
 
-    /// Cancels or erases.
-    pub async fn delete(&self, view: &View) -> Result<Deleted, Code> {
+    /// Cancels or deletes.
+    pub async fn delete(&self, view: &View) -> Result<DeleteOutcome, Code> {
         let (account, job) = (view.borrow().account, view.borrow().id);
         self.registry.send(DeleteJob { account, job }).await.unwrap().map_err(|problem| problem.code)
     }
@@ -246,7 +246,7 @@ impl House {
     }
 
     pub fn sweeper(&self) -> Sweeper {
-        Sweeper::new(self.deps.clone(), self.registry.clone())
+        Sweeper::new(self.context.clone(), self.registry.clone())
     }
 
     pub async fn sweep(&self) -> Swept {
@@ -291,7 +291,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for TestService {
     fn drop(&mut self) {
         for thread in self.apart.take().into_iter().flatten() {
             thread.stop();
