@@ -31,17 +31,11 @@ impl BrowserPool {
         if self.stopping || !self.draining.is_empty() {
             return;
         }
-        let mut due = None;
-        for (slot, state) in self.slots.iter().enumerate() {
-            let BrowserSlot::Running(running) = state else { continue };
-            if !self.is_shared(running.id) {
-                continue;
-            }
-            if running.successor.is_some() {
-                return;
-            }
-            due = due.or_else(|| self.reason(running).map(|reason| (slot, reason)));
+        let shared = || self.placed().filter(|running| self.is_shared(running.id));
+        if shared().any(|running| running.successor.is_some()) {
+            return;
         }
+        let due = shared().find_map(|running| Some((running.id.slot, self.reason(running)?)));
         let Some((slot, reason)) = due else { return };
         let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };
         running.successor = Some(Successor::Starting(reason));
