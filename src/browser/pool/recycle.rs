@@ -31,11 +31,13 @@ impl BrowserPool {
         if self.stopping || !self.draining.is_empty() {
             return;
         }
-        let shared = || self.placed().filter(|running| self.is_shared(running.id));
-        if shared().any(|running| running.successor.is_some()) {
-            return;
+        let mut due = None;
+        for running in self.placed().filter(|running| self.is_shared(running.id)) {
+            if running.successor.is_some() {
+                return;
+            }
+            due = due.or_else(|| Some((running.id.slot, self.reason(running)?)));
         }
-        let due = shared().find_map(|running| Some((running.id.slot, self.reason(running)?)));
         let Some((slot, reason)) = due else { return };
         let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };
         running.successor = Some(Successor::Starting(reason));
