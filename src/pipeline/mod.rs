@@ -37,7 +37,8 @@ use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{Step, StepMetrics};
-use crate::templates::cache::source::{TemplateSource, TemplateUse};
+use crate::templates::cache::source::TemplateUse;
+use crate::templates::registry::TemplateReader;
 
 /// Added to an error whose cause is the store.
 const STORE_UNAVAILABLE: &str = ": its object store does not answer; render it again later";
@@ -47,7 +48,7 @@ pub struct PipelineContext {
     /// Uploads and documents.
     pub store: Arc<dyn ObjectStore>,
     /// Saved templates; none for `platen render`.
-    pub templates: Option<TemplateSource>,
+    pub templates: Option<TemplateReader>,
     /// Limits how many uploaded archives are unpacked at once, for each is in memory.
     pub unpacking: Arc<Semaphore>,
     /// Which engines there are, and the plans of jobs.

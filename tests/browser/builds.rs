@@ -56,7 +56,7 @@ async fn modules_workers_and_wasm_load_as_builds_refer_to_them() {
 }
 
 #[actix::test]
-async fn a_route_is_the_entry_for_who_goes_there_and_nothing_for_who_fetches() {
+async fn a_route_is_the_entry_for_a_navigation_and_missing_for_a_fetch() {
     let pool = TestPool::start(|_| {});
     let app = "const go = async () => { const at = location.pathname;\
         if (at === '/') { history.pushState(0, '', '/invoice/7'); location.reload(); return }\
@@ -122,12 +122,12 @@ async fn ranges_heads_and_odd_names_are_answered() {
         405|only GET and HEAD| 200|space| 200|space| 200|unicode| 200|percent| 404|not found| 200|question| \
         200|0123456789| 200|0123456789|";
     assert_eq!(text, expected);
-    let told = [
+    let warning = [
         "asset not found: /q?.txt",
         "answered with 416: /n.txt",
         "answered with 405: /n.txt (files of the template can only be read)",
     ];
-    assert_eq!(warnings, told);
+    assert_eq!(warnings, warning);
     pool.finish().await;
 }
 

@@ -1,11 +1,11 @@
-//! What the scripts of a page say by console and exceptions stands in its warnings, as far as somebody reads it.
+//! Console and exceptions of a page become its warnings, within limits.
 
 use platen::domain::fault::FaultCode;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
 #[actix::test]
-async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() {
+async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
     let pool = TestPool::start(|_| {});
     let script = "console.log('a log'); console.info('info'); console.debug('debug');\n\
         console.error('%s has %d items', 'cart', 3, {a: 1, b: [1, 2]});\n\
@@ -15,7 +15,7 @@ async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() 
     let task = with_files("<p>text<script src=app.js></script>", &[("app.js", script)]);
     let rendered = pool.render(&task).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "text");
-    let told = [
+    let expected = [
         "console.error: cart has 3 items {a: 1, b: Array(2)} (app.js:2)",
         "console.error: TypeError: no total (app.js:3)",
         "console.error: [1, 'x', null] (app.js:3)",
@@ -23,19 +23,19 @@ async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() 
         "console.assert: sums (app.js:5)",
         "console.error: same (app.js:5)",
     ];
-    assert_eq!(rendered.warnings, told);
+    assert_eq!(rendered.warnings, expected);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn a_flood_is_bounded_and_that_it_was_is_said() {
+async fn a_flood_on_the_console_is_bounded_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let script = "for (let i = 0; i < 501; i++) console.warn('same'); console.error('late')";
     let rendered = pool.render(&scripted(&format!("<p>text<script>{script}</script>"))).await.unwrap();
-    let told = "the page's scripts said more than 500 things by exceptions, console.error, console.assert or console.warn; \
+    let expected = "the page's scripts said more than 500 things by exceptions, console.error, console.assert or console.warn; \
         what came later was not heard";
     assert_eq!(text_of(&rendered.bytes), "text");
-    assert_eq!(rendered.warnings, ["console.warn: same (/:1)", told]);
+    assert_eq!(rendered.warnings, ["console.warn: same (/:1)", expected]);
     let page = "<p>text<script>console.error('x'.repeat(3e6)); for (let i = 0; i < 90; i++) console.error(i)</script>";
     let warnings = pool.render(&scripted(page)).await.unwrap().warnings;
     assert!(warnings[0].starts_with("console.error: a text of about 3000"), "{}", warnings[0]);
@@ -44,7 +44,7 @@ async fn a_flood_is_bounded_and_that_it_was_is_said() {
 }
 
 #[actix::test]
-async fn what_is_neither_error_nor_warning_is_heard_for_longer() {
+async fn other_console_lines_have_a_larger_limit() {
     let pool = TestPool::start(|_| {});
     let chatter = |lines: u32| {
         format!(
@@ -54,14 +54,14 @@ async fn what_is_neither_error_nor_warning_is_heard_for_longer() {
     let heard = pool.render(&scripted(&chatter(9_000))).await.unwrap();
     assert_eq!(heard.warnings, ["console.error: late (/:1)"]);
     let talks = pool.render(&scripted(&chatter(10_001))).await.unwrap();
-    let told = "the page's scripts said more than 10000 things on the console that are neither errors nor warnings; \
+    let expected = "the page's scripts said more than 10000 things on the console that are neither errors nor warnings; \
         what came later was not heard";
-    assert_eq!(talks.warnings, [told]);
+    assert_eq!(talks.warnings, [expected]);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn nothing_that_is_said_fails_a_page_unasked() {
+async fn console_output_fails_a_page_only_where_asked() {
     let pool = TestPool::start(|_| {});
     let page = "<p>text<script>console.error(1)</script><script>throw new Error('stop')</script>";
     let rendered = pool.render(&scripted(page)).await.unwrap();

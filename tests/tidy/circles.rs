@@ -4,51 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::{self, Source, has_extension};
 
-/// Circles that are left, each by its files: no new one is allowed, and one that is undone is taken out here.
-const LEFT: &[&[&str]] = &[
-    &["src/browser/cdp/connection.rs", "src/browser/cdp/router.rs"],
-    &["src/browser/output/print.rs", "src/browser/output/tagged.rs"],
-    &[
-        "src/browser/page/emulate.rs",
-        "src/browser/page/error.rs",
-        "src/browser/page/fonts.rs",
-        "src/browser/page/inspect.rs",
-        "src/browser/page/load.rs",
-        "src/browser/page/open.rs",
-        "src/browser/page/pictures.rs",
-        "src/browser/page/request_headers.rs",
-        "src/browser/page/scripts.rs",
-        "src/browser/page/wait_idle.rs",
-        "src/browser/pool/messages.rs",
-        "src/browser/tab/events.rs",
-        "src/browser/tab/excess.rs",
-        "src/browser/tab/lease.rs",
-        "src/browser/tab/reset.rs",
-        "src/browser/tab/tab.rs",
-        "src/browser/tab/workers.rs",
-    ],
-    &[
-        "src/browser/pool/acquire.rs",
-        "src/browser/pool/recycle.rs",
-        "src/browser/pool/release.rs",
-        "src/browser/pool/state.rs",
-        "src/browser/pool/supervisor.rs",
-    ],
-    &["src/browser/proxy/forward.rs", "src/browser/proxy/server.rs"],
-];
-
 /// A module by its path below `src`, without `mod`.
 type Module = Vec<String>;
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let found = circles(&tree::sources());
-    let left: Vec<BTreeSet<String>> =
-        LEFT.iter().map(|files| files.iter().map(|file| (*file).to_owned()).collect()).collect();
-    let new: Vec<_> = found.iter().filter(|circle| !left.contains(circle)).collect();
-    assert!(new.is_empty(), "{} circle(s) of imports: {new:#?}", new.len());
-    let gone: Vec<_> = left.iter().filter(|circle| !found.contains(circle)).collect();
-    assert!(gone.is_empty(), "not there any more, take them out of LEFT: {gone:?}");
+    assert!(found.is_empty(), "{} circle(s) of imports: {found:#?}", found.len());
 }
 
 #[test]

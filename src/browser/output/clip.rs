@@ -4,15 +4,12 @@ use headless_chrome::protocol::cdp::{DOM, Page};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::measure::PIXELS_PER_INCH;
 use super::page_rules::Layout;
 use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::PageOptions;
-
-/// CSS pixels in an inch.
-const PIXELS_PER_INCH: f64 = 96.0;
 
 /// What a script of ours answers about `selector`.
 #[derive(Debug, Deserialize)]
@@ -27,7 +24,7 @@ enum Found {
 }
 
 /// The part of the page that a picture shows; `None`: one viewport.
-pub(in crate::browser) async fn clip(
+pub(super) async fn clip(
     page: &OpenPage,
     options: &PageOptions,
 ) -> Result<Option<Page::Viewport>, StepError> {
@@ -52,8 +49,8 @@ pub(in crate::browser) async fn clip(
     Ok(Some(Page::Viewport { x, y, width, height, scale: 1.0 }))
 }
 
-/// Takes out of the page what is not to be printed, where the options say so.
-pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
+/// Hides all but the element of `selector`, if there is one.
+pub(super) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
     }
@@ -61,7 +58,7 @@ pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) 
 }
 
 /// About how many sheets the page fills: its area in the viewport, laid on paper.
-pub(in crate::browser) async fn estimated_pages(
+pub(super) async fn estimated_pages(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
@@ -93,10 +90,10 @@ async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, StepError
     Ok(DOM::Rect { x, y, width, height })
 }
 
-/// Asks about the element; one that is not there is the caller's fault.
+/// Runs a script on the element; one that is not there makes the options invalid.
 async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f64, f64, f64), StepError> {
     let expression = format!("({script})({FIND}, {})", json!(selector));
-    let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
+    let answer = page.ask(expression, page.limits.call).await?;
     let answer = answer.as_deref().map(serde_json::from_str);
     let sentence = match answer {
         Some(Ok(Found::Box { x, y, width, height })) => return Ok((x, y, width, height)),
@@ -123,8 +120,8 @@ const AREA: &str = "(find, selector) => find(selector, element => {
     return { x, y, width: Math.ceil(box.right + scrollX) - x, height: Math.ceil(box.bottom + scrollY) - y };
 })";
 
-/// Nothing is moved, so that the styles that the element has from around it stay: what stands beside it,
-/// and beside what holds it, is not shown, and a document is written without it (`assets/snapshot.js`).
+/// Moving the element would cost it the styles that depend on its ancestors. So it stays, its siblings and those of its
+/// ancestors are hidden, and a document is written without them (`assets/snapshot.js`).
 const ISOLATE: &str = "(find, selector) => find(selector, element => {
     const aside = globalThis.platenAside = new WeakSet();
     const its = (owner, name, node) => Reflect.get(owner.prototype, name, node);

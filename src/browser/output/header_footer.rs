@@ -1,29 +1,30 @@
 //! Header and footer of a PDF's sheets, as Chromium takes them.
 //!
-//! Chromium shows them in a document of their own, made for the print: no script runs in it, and there is
-//! nothing that could fetch (both tried, `tests/browser/banners.rs`). A style sheet or font that is not
-//! written into it takes the renderer down instead.
+//! Chromium shows them in a document of their own, made for the print: no script runs in it, and it loads nothing (both
+//! tried, `tests/browser/header_footer.rs`). Hazard: a style sheet or font that it would have to load ends the renderer.
 
 use serde_json::json;
 
 use super::page_rules::Layout;
-use crate::browser::page::error::{PageError, StepError};
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::browser::page::error::{PageError, StepError, script_error};
+use crate::browser::page::open_page::OpenPage;
+use crate::browser::tab::failed_requests;
+use crate::domain::fault::{FaultCode, JobFault, WarningKind};
 use crate::domain::format_opts::{Extras, PageOptions, Scene};
 
 /// Without a template Chromium shows its own: date, title, address.
 const NOTHING: &str = "<span></span>";
+const FILES: &str = include_str!("../../../assets/template_files.js");
+/// A template that names a file has one of these words, in small letters.
+const NAMING: [&str; 6] = ["src", "url(", "href", "poster", "background", "data="];
 const FILL: &str = include_str!("../../../assets/banner.js");
-/// Classes that Chromium would fill in otherwise than is meant here: the date in its own language, the address of
-/// the page's origin.
+/// Classes that Chromium would fill in wrongly: the date in its own language, the address with the page's random host.
 const FILLED: [&str; 2] = ["date", "url"];
-/// A banner with less white to lie in is covered by the content: where Chromium ends a line of its own size (seen).
+/// With a narrower margin the content covers a line of Chromium's own size (seen).
 const LEAST_IN: f64 = 9.0 / 25.4;
 
 /// Both templates for the printer; `None` when there is neither.
-pub(in crate::browser) async fn templates(
+pub(super) async fn templates(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
@@ -36,7 +37,7 @@ pub(in crate::browser) async fn templates(
     let is_filled = given.iter().any(|template| FILLED.iter().any(|class| template.contains(class)));
     let [header, footer] =
         if is_filled { fill(page, &options.scene, given).await? } else { given.map(str::to_owned) };
-    let family = &page.tab()?.families.banners;
+    let family = &page.tab()?.families.header_footer;
     let dressed = |template: String| {
         if template.is_empty() {
             NOTHING.to_owned()
@@ -47,16 +48,16 @@ pub(in crate::browser) async fn templates(
     Ok(Some([dressed(header), dressed(footer)]))
 }
 
-/// What lies over or under the content.
-pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
+/// Warns of a header or footer that the content covers.
+pub(super) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
     let Extras { header, footer, .. } = &options.extras;
     let [above_in, _, below_in, _] = layout.white_in();
     let [is_own_above, _, is_own_below, _] = layout.own_margin;
-    let banners = [
+    let both = [
         ("headerTemplate", "top", header.is_some() && above_in < LEAST_IN, is_own_above),
         ("footerTemplate", "bottom", footer.is_some() && below_in < LEAST_IN, is_own_below),
     ];
-    let covered = banners.into_iter().filter(|&(_, _, is_covered, _)| is_covered);
+    let covered = both.into_iter().filter(|&(_, _, is_covered, _)| is_covered);
     covered
         .map(|(key, side, _, is_own)| {
             let margin = if is_own { format!("the @page margin-{side}") } else { format!("margin.{side}") };
@@ -65,9 +66,36 @@ pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Ve
         .collect()
 }
 
-/// Says what most likely happened to a page whose renderer died, or gave up, while it was printed with
-/// header or footer.
-pub(in crate::browser) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
+/// Warns of the files that header and footer name: Chromium shows both in a document that loads nothing, and reports
+/// nothing of it.
+pub(super) async fn warn_of_files(page: &mut OpenPage, options: &PageOptions) -> Result<(), StepError> {
+    let Extras { header, footer, .. } = &options.extras;
+    if !header.iter().chain(footer).any(|html| may_name_file(html)) {
+        return Ok(());
+    }
+    let templates = json!({
+        "headerTemplate": header.as_deref().unwrap_or_default(),
+        "footerTemplate": footer.as_deref().unwrap_or_default(),
+    });
+    let answer = page.ask_for_warning(format!("({FILES})({templates})")).await?;
+    let named = answer.and_then(|answer| serde_json::from_str::<Vec<(String, String)>>(&answer).ok());
+    for (option, address) in named.unwrap_or_default() {
+        let shown = failed_requests::shown(&address);
+        let text = format!(
+            "not loaded: {shown} ({option} reaches no file: write pictures into it as data: addresses)"
+        );
+        page.warnings.push_kind(WarningKind::Missing, &text);
+    }
+    Ok(())
+}
+
+fn may_name_file(html: &str) -> bool {
+    let html = html.to_ascii_lowercase();
+    NAMING.iter().any(|word| html.contains(word))
+}
+
+/// The likely reason when a renderer dies, or fails, while it prints with header or footer.
+pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
     let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
     if died && options.extras.has_banners() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
@@ -87,18 +115,16 @@ async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[S
     };
     let (locale, zone) = (or_own(&scene.locale), or_own(&scene.timezone));
     let expression = format!("({FILL})({},{locale},{zone})", json!(templates));
-    let answer = load::run(page.tab()?, page.lane, expression, page.limits.call).await?;
-    let answer = answer
-        .transpose()
-        .map_err(|thrown| load::script_error("headerTemplate or footerTemplate", thrown))?;
+    let answer = page.run(expression, page.limits.call).await?;
+    let answer =
+        answer.transpose().map_err(|thrown| script_error("headerTemplate or footerTemplate", thrown))?;
     let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
     let left = "the page left while its headerTemplate and footerTemplate were filled in";
     filled.ok_or_else(|| StepError::fault(FaultCode::PageFailed, left))
 }
 
-/// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which
-/// takes the blanks out of a line of text: in a block of their own they are laid out as anywhere else, between the
-/// white at the content's sides.
+/// Chromium gives them no size and no family, and lays out their content as a flex row, which takes the blanks out of a
+/// line of text: so they get a block of their own, between the content's margins.
 fn dressed(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
     let [_, right_in, _, left_in] = layout.white_in();

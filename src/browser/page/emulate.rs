@@ -1,91 +1,62 @@
 //! Emulation: medium, viewport, time zone, locale. Set before the page loads, and only where it differs from a plain tab.
 
-use std::pin::Pin;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{DOM, Emulation};
 
 use super::error::StepError;
-use super::open::{PageOutput, PageTask};
-use crate::browser::cdp::connection::{CallError, Sent};
+use super::task::{PageOutput, PageTask};
+use crate::browser::cdp::commands;
+use crate::browser::cdp::error::CallError;
+use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::tab::tab::Tab;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::{Media, PageOptions, Scene, Viewport};
 use crate::domain::lane::Lane;
 
-/// Calls that are on their way.
-#[must_use = "the calls are sent; settle them"]
-pub(in crate::browser) struct EmulationCalls(Vec<Answer>);
-
-type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
-
-impl EmulationCalls {
-    /// Sends what the options of `task` ask for; a plain document's ask for nothing.
-    pub(in crate::browser) fn send(tab: &Tab, task: &PageTask, limit: Duration) -> Result<Self, CallError> {
-        let mut sent = Self(Vec::new());
-        let scene = &task.options.scene;
-        if !task.options.javascript && tab.lane() == Lane::Scripted {
-            sent.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
-        }
-        let medium = medium(scene.media, task.output);
-        if medium.is_some() || !scene.features.is_empty() {
-            sent.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
-        }
-        let is_seen = task.output.is_picture();
-        let is_plain = scene.viewport == Viewport::default();
-        // The window of a page with script is smaller than its viewport until it is to be seen.
-        if is_seen || !is_plain {
-            let sizes_window = is_seen || tab.lane() == Lane::Static;
-            sent.push(tab.send(&metrics(scene.viewport, sizes_window))?, limit);
-        }
-        if let Some(zone) = &scene.timezone {
-            sent.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
-        }
-        if let Some(locale) = &scene.locale {
-            sent.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
-            sent.push(tab.send(&language(locale))?, limit);
-        }
-        if task.output == PageOutput::Png && task.options.picture.omit_background {
-            sent.push(tab.send(&no_background())?, limit);
-        }
-        Ok(sent)
+/// Sends what the options of `task` ask for; a plain document's ask for nothing.
+pub(super) fn send(
+    tab: &Tab,
+    task: &PageTask,
+    limit: Duration,
+    calls: &mut PendingCalls,
+) -> Result<(), CallError> {
+    let scene = &task.options.scene;
+    if !task.options.javascript && tab.lane == Lane::Scripted {
+        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
     }
-
-    /// Sends what makes the surroundings those of a plain tab again, where that can be done.
-    pub(in crate::browser) fn undo(tab: &Tab, limit: Duration) -> Result<Self, CallError> {
-        let mut sent = Self(Vec::new());
-        let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
-        sent.push(tab.send(&media)?, limit);
-        sent.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit);
-        Ok(sent)
+    let medium = medium(scene.media, task.output);
+    if medium.is_some() || !scene.features.is_empty() {
+        calls.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
     }
-
-    /// Waits for the answers.
-    pub(in crate::browser) async fn settle(self) -> Result<(), StepError> {
-        for answer in self.0 {
-            answer.await.map_err(explain)?;
-        }
-        Ok(())
+    let is_seen = task.output.is_picture();
+    let is_plain = scene.viewport == Viewport::default();
+    // The window of a page with script is smaller than its viewport until it is to be seen.
+    if is_seen || !is_plain {
+        let sizes_window = is_seen || tab.lane == Lane::Static;
+        calls.push(tab.send(&commands::device_metrics(scene.viewport, sizes_window))?, limit);
     }
-
-    fn push<M>(&mut self, sent: Sent<M>, limit: Duration)
-    where
-        M: Method + 'static,
-        M::ReturnObject: Send + 'static,
-    {
-        self.0.push(Box::pin(async move { sent.answer(limit).await.map(drop) }));
+    if let Some(zone) = &scene.timezone {
+        calls.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
     }
+    if let Some(locale) = &scene.locale {
+        calls.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
+        calls.push(tab.send(&language(locale))?, limit);
+    }
+    if task.output == PageOutput::Png && task.options.picture.omit_background {
+        calls.push(tab.send(&no_background())?, limit);
+    }
+    Ok(())
 }
 
-/// Whether a plain tab can be made again of one that such a page was shown in: zone and locale are the whole
-/// renderer's, and features stay until each is told anew.
+/// Whether a reset makes a plain tab of one that such a page was shown in: zone and locale are the whole renderer's, and
+/// features stay until each is set anew.
 pub(in crate::browser) fn can_be_undone(options: &PageOptions) -> bool {
     let scene = &options.scene;
     scene.timezone.is_none() && scene.locale.is_none() && scene.features.is_empty()
 }
 
-/// Whether such a page, which becomes no picture, has other surroundings than a plain tab.
+/// Whether such a page, which becomes no picture, needs another medium or viewport than a plain tab has.
 pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> bool {
     let scene = &options.scene;
     medium(scene.media, output).is_some()
@@ -124,29 +95,6 @@ fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
     }
 }
 
-/// The viewport; `sizes_window`: the window is made as large.
-pub(in crate::browser) fn metrics(
-    viewport: Viewport,
-    sizes_window: bool,
-) -> Emulation::SetDeviceMetricsOverride {
-    Emulation::SetDeviceMetricsOverride {
-        width: viewport.width_px,
-        height: viewport.height_px,
-        device_scale_factor: viewport.device_scale,
-        mobile: false,
-        scale: None,
-        screen_width: None,
-        screen_height: None,
-        position_x: None,
-        position_y: None,
-        dont_set_visible_size: Some(!sizes_window),
-        screen_orientation: None,
-        viewport: None,
-        display_feature: None,
-        device_posture: None,
-    }
-}
-
 /// `navigator.language`; an empty user agent leaves the browser's own (tried).
 fn language(locale: &str) -> Emulation::SetUserAgentOverride {
     Emulation::SetUserAgentOverride {
@@ -162,8 +110,8 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
     Emulation::SetDefaultBackgroundColorOverride { color: Some(color) }
 }
 
-/// What is well-formed may still be unknown to the browser.
-fn explain(error: CallError) -> StepError {
+/// What is well-formed may still be unknown to the browser: then the options are wrong, not the page.
+pub(super) fn explain(error: CallError) -> StepError {
     match error {
         CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::fault(
             FaultCode::OptionsInvalid,
@@ -191,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_medium_that_is_not_there_by_itself_is_told() {
+    fn a_medium_is_set_only_where_chromium_would_take_another() {
         assert_eq!(medium(Media::Print, PageOutput::Pdf), None);
         assert_eq!(medium(Media::Screen, PageOutput::Pdf), Some("screen"));
         assert_eq!(medium(Media::Print, PageOutput::Png), Some("print"));

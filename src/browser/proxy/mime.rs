@@ -12,21 +12,15 @@ const UNKNOWN: &str = "application/octet-stream";
 const OURS: &[(&str, &str)] = &[
     ("cjs", "text/javascript"),
     ("cur", "image/x-icon"),
-    ("js", "text/javascript"),
-    ("jsx", "text/javascript"),
     ("ktx2", "image/ktx2"),
     ("m4a", "audio/mp4"),
     ("map", "application/json"),
-    ("md", "text/markdown"),
     ("mjs", "text/javascript"),
     ("otc", "font/collection"),
     ("otf", "font/otf"),
     ("ts", "text/plain"),
     ("tsx", "text/plain"),
-    ("ttc", "font/collection"),
-    ("ttf", "font/ttf"),
     ("vue", "text/plain"),
-    ("wasm", "application/wasm"),
     ("woff", "font/woff"),
     ("yaml", "text/yaml"),
     ("yml", "text/yaml"),
@@ -60,8 +54,8 @@ pub(in crate::browser) fn content_type(
     } else if std::str::from_utf8(content).is_ok() {
         Some("utf-8".to_owned())
     } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
-        // A script has no way to say it: the attribute of who asks for it counts only where nothing is said here, and
-        // in a page of old scripts are in what the page is in.
+        // A script cannot declare it. The `charset` of the element that asks for it counts only where nothing is said here,
+        // and the scripts of an old page are in the page's own encoding.
         let undeclared = encoding::declared(content, form).is_none();
         legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
     } else {

@@ -16,6 +16,7 @@ use crate::jobs::cleanup::expiry_batch::ExpiryBatch;
 use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::{expiry, idempotency};
+use crate::storage::deletion_log::{self, Replay};
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};

@@ -22,7 +22,6 @@ use crate::jobs::store::secrets;
 use crate::jobs::view::Output;
 use crate::pipeline::{self, InlineInputs, PipelineContext, RunEnd, RunInput, StoredDocument};
 use crate::slots::meter::CostMeter;
-use crate::storage::deletion_log;
 use crate::storage::index::IndexError;
 use crate::telemetry::Step;
 use crate::templates::cache::source::TemplateUse;

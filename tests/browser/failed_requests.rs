@@ -1,4 +1,4 @@
-//! What a page asks for in vain is said, in every lane, and what it got is not.
+//! Failed requests of a page are warned of, in every lane, and those that succeed are not.
 
 use platen::browser::{PageOutput, PageTask};
 use platen::domain::fault::FaultCode;
@@ -26,34 +26,34 @@ async fn warnings(pool: &TestPool, task: &PageTask) -> Vec<String> {
 }
 
 #[actix::test]
-async fn files_of_the_machine_are_asked_for_in_vain_and_that_is_said() {
+async fn files_of_the_machine_are_refused_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let page = "<p style='background:url(file:///etc/back.png)'>text<img src=file:///etc/x.png>";
-    let told = |path: &str| format!("refused address: file://{path} {LOCAL}");
+    let expected = |path: &str| format!("refused address: file://{path} {LOCAL}");
     for task in lanes(&fixed(page)) {
         assert_eq!(
             warnings(&pool, &task).await,
-            [told("/etc/back.png"), told("/etc/x.png")],
+            [expected("/etc/back.png"), expected("/etc/x.png")],
             "{:?}",
             task.lane
         );
     }
     let page =
         "<iframe src=file:///etc/passwd></iframe><script>fetch('file:///etc/hosts').catch(() => 0)</script>";
-    assert_eq!(warnings(&pool, &scripted(page)).await, [told("/etc/hosts"), told("/etc/passwd")]);
+    assert_eq!(warnings(&pool, &scripted(page)).await, [expected("/etc/hosts"), expected("/etc/passwd")]);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn what_never_leaves_the_browser_is_said_with_its_reason() {
+async fn requests_that_chromium_refuses_are_warned_of_with_the_reason() {
     let pool = TestPool::start(|_| {});
     let page = "<img src=ftp://h.test/a.png><img src=http://127.0.0.1:22/b.png>";
     for task in lanes(&fixed(page)) {
-        let told = [
+        let expected = [
             "not loaded: ftp://h.test/a.png (net::ERR_UNKNOWN_URL_SCHEME)",
             "not loaded: http://127.0.0.1:22/b.png (net::ERR_UNSAFE_PORT)",
         ];
-        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+        assert_eq!(warnings(&pool, &task).await, expected, "{:?}", task.lane);
     }
     let wrong = "<svg width=auto><path d='M x'/></svg><meta name=viewport content='width=x,y=z'>\
         <meta http-equiv=Content-Security-Policy content=\"frame-ancestors 'none'; no-such x\">";
@@ -63,16 +63,16 @@ async fn what_never_leaves_the_browser_is_said_with_its_reason() {
         "what is written wrongly is no file too few"
     );
     let policy = "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=/a.png>";
-    let told = warnings(&pool, &scripted(policy)).await;
+    let expected = warnings(&pool, &scripted(policy)).await;
     assert!(
-        told.len() == 1 && told[0].starts_with("not loaded: Loading the image '/a.png' violates"),
-        "{told:?}"
+        expected.len() == 1 && expected[0].starts_with("not loaded: Loading the image '/a.png' violates"),
+        "{expected:?}"
     );
     pool.finish().await;
 }
 
 #[actix::test]
-async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
+async fn pictures_that_cannot_be_decoded_are_warned_of_wherever_they_are() {
     let pool = TestPool::start(|_| {});
     let page = "<style>b{background:url(back.png)} i{list-style:url(good.png);mask-image:url(good.png)} \
         u{filter:url(good.svg#f);mask:url(good.svg#m)} p{background:url(good.png)}</style>\
@@ -89,37 +89,37 @@ async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
     ];
     let task = with_bytes(page, &files);
     for task in lanes(&task) {
-        let mut told = ["/back.png", "/broken.png", "/in.png", "/page.txt", "data:image/png;base64,AAAA"]
+        let mut expected = ["/back.png", "/broken.png", "/in.png", "/page.txt", "data:image/png;base64,AAAA"]
             .map(|path| format!("picture cannot be decoded: {path} {UNDECODABLE}"))
             .to_vec();
-        told.insert(0, "asset not found: /gone.png".to_owned());
-        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+        expected.insert(0, "asset not found: /gone.png".to_owned());
+        assert_eq!(warnings(&pool, &task).await, expected, "{:?}", task.lane);
     }
     let framed =
         with_bytes("<p>a<iframe src=f.html>", &[("f.html", b"<img src=in.png>"), ("in.png", BROKEN)]);
-    let told = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
-    assert_eq!(warnings(&pool, &framed).await, [told]);
+    let expected = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &framed).await, [expected]);
     let put = direct("<p>a<img src='data:image/png;base64,AAAA'>");
-    let told = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
-    assert_eq!(warnings(&pool, &put).await, [told]);
+    let expected = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &put).await, [expected]);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn pictures_in_header_and_footer_that_are_not_loaded_are_said() {
+async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
     let pool = TestPool::start(|_| {});
     let header = r#"{"headerTemplate":"<img src=logo.png><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
         "footerTemplate":"<b style='background:url(back.png)'>src, url(text)</b><svg><image href=#a xlink:href=in.png /></svg>"}"#;
     for task in [scripted("<p>body"), fixed("<p>body"), direct("<p>body")] {
-        let told = |path: &str, option: &str| {
+        let expected = |path: &str, option: &str| {
             format!(
                 "not loaded: {path} ({option} reaches no file: write pictures into it as data: addresses)"
             )
         };
         let wanted = [
-            told("back.png", "footerTemplate"),
-            told("in.png", "footerTemplate"),
-            told("logo.png", "headerTemplate"),
+            expected("back.png", "footerTemplate"),
+            expected("in.png", "footerTemplate"),
+            expected("logo.png", "headerTemplate"),
         ];
         assert_eq!(warnings(&pool, &asking(header, task)).await, wanted);
     }
@@ -143,14 +143,14 @@ async fn a_frame_whose_file_is_missing_shows_nothing() {
     }
     let rendered = pool.render(&scripted(&page)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "instead");
-    let told = ["/gone.html", "/gone.svg", "/gone.txt"].map(|path| format!("asset not found: {path}"));
+    let expected = ["/gone.html", "/gone.svg", "/gone.txt"].map(|path| format!("asset not found: {path}"));
     assert_eq!(
         {
             let mut warnings = rendered.warnings;
             warnings.sort();
             warnings
         },
-        told
+        expected
     );
     pool.finish().await;
 }
@@ -165,14 +165,14 @@ async fn a_page_that_goes_to_a_file_that_is_not_there_fails() {
     ] {
         let failed = pool.render(&scripted(going)).await.unwrap_err();
         assert_eq!(failed.fault.code, FaultCode::PageFailed, "{going}");
-        let told = "the page went to /gone.html, which was answered with 404: there is nothing to print";
-        assert_eq!(failed.fault.message, told);
+        let expected = "the page went to /gone.html, which was answered with 404: there is nothing to print";
+        assert_eq!(failed.fault.message, expected);
     }
     pool.finish().await;
 }
 
 #[actix::test]
-async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
+async fn failed_requests_are_heard_to_a_limit() {
     let pool = TestPool::start(|_| {});
     let pictures: Vec<_> = (0..700).map(|at| format!("<img src=file:///{at}>")).collect();
     let pictures = pictures.concat();
@@ -187,7 +187,7 @@ async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
 }
 
 #[actix::test]
-async fn a_page_that_fails_without_end_makes_nobody_deaf_to_the_next_one_of_its_account() {
+async fn a_page_of_endless_failures_does_not_mute_the_next_one_of_its_account() {
     let pool = TestPool::start(|_| {});
     let account = AccountId::generate();
     let pictures: Vec<_> = (0..600).map(|at| format!("<img src=gone/{at}.png>")).collect();
@@ -197,6 +197,6 @@ async fn a_page_that_fails_without_end_makes_nobody_deaf_to_the_next_one_of_its_
         let one = pool.render_for(account, &fixed("<img src=file:///x.png>")).await.unwrap();
         assert_eq!(one.warnings, [format!("refused address: file:///x.png {LOCAL}")]);
     }
-    assert!(pool.reused() > 0, "its tabs are kept otherwise");
+    assert!(pool.reused() > 0, "its tabs are reused otherwise");
     pool.finish().await;
 }

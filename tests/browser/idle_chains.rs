@@ -45,7 +45,7 @@ async fn what_a_chain_draws_at_its_end_is_waited_for() {
 }
 
 #[actix::test]
-async fn what_goes_on_when_a_page_is_printed_is_named() {
+async fn what_is_pending_when_a_page_is_printed_is_named() {
     let pool = as_shipped();
     let endless = "const go = () => setTimeout(go, 600); go()";
     let frames = "const go = () => requestAnimationFrame(go); go()";
@@ -67,7 +67,7 @@ async fn what_goes_on_when_a_page_is_printed_is_named() {
         let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
         assert!(warning.contains(named) && warning.contains("waitForExpression"), "{script}: {warning}");
     }
-    // Neither what has been cleared, nor what comes later than anybody can wait for.
+    // Neither what has been cleared, nor what comes later than a page can be waited for.
     let ended = "clearTimeout(setTimeout(() => 0, 5000)); clearInterval(setInterval(() => 0, 100)); \
         clearInterval(setInterval(() => 0, 5000)); setTimeout(() => 0, 60000); setInterval(() => 0, 60000)";
     assert_eq!(run(&pool, ended).await.warnings, Vec::<String>::new());
@@ -75,7 +75,7 @@ async fn what_goes_on_when_a_page_is_printed_is_named() {
 }
 
 #[actix::test]
-async fn who_says_when_the_page_is_complete_gets_it_complete_and_no_warning() {
+async fn an_expression_that_says_when_the_page_is_complete_gets_no_warning() {
     let pool = as_shipped();
     let opts = r#"{"waitForExpression":"p.textContent === 'drawn'"}"#;
     for script in
