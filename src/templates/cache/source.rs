@@ -29,13 +29,13 @@ pub struct TemplateUse {
 /// # Errors
 /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
 pub(in crate::templates) async fn present(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     wanted: TemplateUse,
 ) -> Result<(Content, Loaded), Problem> {
     let mut attempts = 1;
     loop {
-        let (record, content) = usable(context, wanted).await?;
-        match load(context, &record, &content).await {
+        let (record, content) = usable(templates, wanted).await?;
+        match load(templates, &record, &content).await {
             Ok(loaded) => {
                 let own = record.account == wanted.account;
                 let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
@@ -71,11 +71,11 @@ impl From<LoadError> for Problem {
 /// # Errors
 /// See [`LoadError`].
 pub(in crate::templates) async fn load(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     record: &TemplateRecord,
     content: &Content,
 ) -> Result<Loaded, LoadError> {
-    load_package(context, record.account, (content, record.package(content))).await
+    load_package(templates, record.account, (content, record.package(content))).await
 }
 
 /// The unpacked files of a template of `account` whose content lies under `key`.
@@ -83,18 +83,22 @@ pub(in crate::templates) async fn load(
 /// # Errors
 /// See [`LoadError`].
 pub(in crate::templates) async fn load_package(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     account: AccountId,
     (content, key): (&Content, StorageKey),
 ) -> Result<Loaded, LoadError> {
-    context.cache.get(content.object, unpack(context, account, key)).await
+    templates.cache.get(content.object, unpack(templates, account, key)).await
 }
 
 /// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. The place is the thread's, so
 /// cancelled renders never hold more archives in memory than there are places.
-async fn unpack(context: &TemplateContext, account: AccountId, key: StorageKey) -> Result<Loaded, LoadError> {
-    let place = context.unpacking.for_render(account).await;
-    let bytes = context.store.get(&key, u64::MAX).await.map_err(|error| match error {
+async fn unpack(
+    templates: &TemplateContext,
+    account: AccountId,
+    key: StorageKey,
+) -> Result<Loaded, LoadError> {
+    let place = templates.unpacking.for_render(account).await;
+    let bytes = templates.store.get(&key, u64::MAX).await.map_err(|error| match error {
         StoreError::NotFound(_) => LoadError::Gone(error),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
             LoadError::Other(error.into())
@@ -114,11 +118,11 @@ async fn unpack(context: &TemplateContext, account: AccountId, key: StorageKey) 
 /// # Errors
 /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
 pub(in crate::templates) async fn usable(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     wanted: TemplateUse,
 ) -> Result<(TemplateRecord, Content), Problem> {
     let TemplateUse { account, template, preview } = wanted;
-    let record = context.index.usable(account, template).await?;
+    let record = templates.index.usable(account, template).await?;
     let record = if preview {
         record.ok_or_else(|| refusal::not_found(template))
     } else {

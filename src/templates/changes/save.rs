@@ -48,11 +48,11 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
 
 /// The unfinished template whose content a saved one shall have.
 async fn draft(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     of: &TemplateRecord,
     content: TemplateId,
 ) -> Result<TemplateRecord, Problem> {
-    let draft = context.index.read(of.account, content).await?;
+    let draft = templates.index.read(of.account, content).await?;
     let draft = draft.ok_or_else(|| {
         let detail = format!(
             "The contentId '{content}' names no unfinished template of yours; use the templateId of a GET \
@@ -103,17 +103,17 @@ impl Saving {
         lock: TemplateLock,
         previews: PreviewJobs,
     ) -> Result<(), Problem> {
-        let context = &writer.context;
+        let templates = &writer.context;
         // Everything that may be refused comes before the first object.
         let chosen = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
-        let known = self.files_and_variables(context).await?;
+        let known = self.files_and_variables(templates).await?;
         let Self { former, draft, content, info } = self;
         let source = draft.as_ref().unwrap_or(&former);
 
         let mut record = former.clone();
         record.unfinished = false;
         record.upload_bytes = 0;
-        record.updated_at = context.clock.now();
+        record.updated_at = templates.clock.now();
         let formers: Vec<_> = [&former].into_iter().chain(&draft).collect();
         let mut change = PendingChange::begin(writer, lock, former.account, &formers);
         record.content = Some(keep_content(&mut change, source, &record, content).await?);
@@ -129,14 +129,14 @@ impl Saving {
         change.put(key, bytes).await?;
 
         if let (Some(source), Some(kept)) = (&source.content, &record.content) {
-            context.cache.share(source.object, kept.object);
+            templates.cache.share(source.object, kept.object);
         }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = formers.iter().filter(|record| record.unfinished);
-        let landing = context.store.upload_staging();
-        gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
+        let staging = templates.store.upload_staging();
+        gone.extend(begun.map(|record| staging.of(&StorageKey::TemplateUpload(record.account, record.id))));
         change.commit(&formers, record, gone).await
     }
 
@@ -181,11 +181,11 @@ impl Saving {
 
     async fn files_and_variables(
         &self,
-        context: &TemplateContext,
+        templates: &TemplateContext,
     ) -> Result<(Vec<FileEntry>, KnownVariables), Problem> {
         let source = self.draft.as_ref().unwrap_or(&self.former);
-        let loaded = load(context, source, &self.content).await.map_err(Problem::from)?;
-        let variables = context.variables(source.account, (self.content.kind, &loaded.site)).await;
+        let loaded = load(templates, source, &self.content).await.map_err(Problem::from)?;
+        let variables = templates.variables(source.account, (self.content.kind, &loaded.site)).await;
         Ok((files(&loaded.site), variables))
     }
 }

@@ -44,10 +44,10 @@ impl Handler<ReadIndexHtml> for TemplateRegistry {
     fn handle(&mut self, message: ReadIndexHtml, _: &mut Self::Context) -> Self::Result {
         // No change, and counted as one: it holds an unpacked template and its text in memory.
         let admitted = self.locks.admit(message.0.account);
-        let context = Arc::clone(&self.context);
+        let templates = Arc::clone(&self.context);
         Box::pin(async move {
             let _admitted = admitted?;
-            read_entry(&context, message.0).await
+            read_entry(&templates, message.0).await
         })
     }
 }
@@ -62,17 +62,17 @@ impl Handler<WriteIndexHtml> for TemplateRegistry {
 }
 
 async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> {
-    let context = &writer.context;
+    let templates = &writer.context;
     let (lock, former) = writer.lock_own(of).await?;
     if !former.unfinished {
         // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
-    let _place = context.unpacking.for_change(of.account).await?;
-    let upload = context.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
+    let _place = templates.unpacking.for_change(of.account).await?;
+    let upload = templates.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
     // A presigned URL of a bucket takes an upload at any moment, without a word to the service.
-    let read = context.store.head(&upload).await.ok();
-    let bytes = match context.store.get(&upload, context.upload_limit_bytes).await {
+    let read = templates.store.head(&upload).await.ok();
+    let bytes = match templates.store.get(&upload, templates.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // Repeated as well: the first request deleted the upload that it unpacked.
         Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
@@ -80,7 +80,7 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
         Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
     };
-    let limits = context.limits.clone();
+    let limits = templates.limits.clone();
     let packed = blocking::run(move || pack(Package::read(&bytes, &limits)?)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("upload", &error))?;
     let replaced = former.content.as_ref().map(|content| former.package(content));
@@ -91,10 +91,10 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     change.commit(&[&former], record, replaced.into_iter().collect()).await?;
     // It is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would delete
     // that one. One that came meanwhile stays. The lock is held until here, so that no upload is closed in between.
-    if context.store.head(&upload).await.ok() != read {
+    if templates.store.head(&upload).await.ok() != read {
         return Ok(());
     }
-    if let Err(error) = context.store.delete(&upload).await
+    if let Err(error) = templates.store.delete(&upload).await
         && !error.is_held()
     {
         tracing::warn!(storage.key = %upload, error = %error, "an unpacked upload stays until its template is saved");
@@ -104,13 +104,13 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
 }
 
 async fn read_entry(
-    context: &TemplateContext,
+    templates: &TemplateContext,
     TemplateRef { account, template }: TemplateRef,
 ) -> Result<String, Problem> {
-    let (content, loaded) = present(context, TemplateUse { account, template, preview: true }).await?;
+    let (content, loaded) = present(templates, TemplateUse { account, template, preview: true }).await?;
     refusal::text_entry(&content)?;
     let length = loaded.site.page().map_or(0, Bytes::len);
-    let limit = context.text_limit_bytes;
+    let limit = templates.text_limit_bytes;
     let text = blocking::run_if_large(length, move || entry_text(&loaded.site, &content)).await?;
     if text.len() as u64 > limit {
         let detail = format!(
@@ -136,13 +136,13 @@ async fn write_entry(
     writer: &TemplateWriter,
     WriteIndexHtml { of, text }: WriteIndexHtml,
 ) -> Result<(), Problem> {
-    let context = &writer.context;
+    let templates = &writer.context;
     let (lock, before) = writer.lock_own(of).await?;
     let former = before.content.as_ref().ok_or_else(|| refusal::empty(of.template))?;
     refusal::text_entry(former)?;
     // Before anything is unpacked: while it waits it must not hold an archive.
-    let place = context.unpacking.for_change(of.account).await?;
-    let site = load(context, &before, former).await.map_err(Problem::from)?.site.with_page(text);
+    let place = templates.unpacking.for_change(of.account).await?;
+    let site = load(templates, &before, former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
     let packed = blocking::run(move || pack(package)).await?;
@@ -152,7 +152,7 @@ async fn write_entry(
     let variables = if before.unfinished {
         KnownVariables::NotYet
     } else {
-        context.variables(of.account, (former.kind, &site)).await
+        templates.variables(of.account, (former.kind, &site)).await
     };
     drop(site);
     let content = Content { id: former.id, object: ObjectId::generate(), entry, kind, copy_of: None };
@@ -165,11 +165,11 @@ async fn write_entry(
         record.upload_bytes = before.upload_bytes;
     } else {
         record.content = Some(content);
-        record.updated_at = context.clock.now();
+        record.updated_at = templates.clock.now();
     }
     if let Some(info) = &mut record.info {
         let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);
-        let sample_data = InfoObject::fetch(context.store.as_ref(), &key).await?.sample_data;
+        let sample_data = InfoObject::fetch(templates.store.as_ref(), &key).await?.sample_data;
         info.object = ObjectId::generate();
         change.measure(&[&before], &mut record);
         let object = InfoObject::new(&record, &sample_data, (files, variables));
