@@ -1,6 +1,6 @@
 //! Charts: the ranges that they draw (ECMA-376 part 1, 21.2; charts of 2016: [MS-ODRAWXML] 2.24).
 
-use cell_references::{Meaning, Place};
+use cell_references::{Meaning, Place, Range};
 
 use crate::book::{At, Book};
 use crate::error::Error;
@@ -9,6 +9,9 @@ use crate::xml::{Document, Edits};
 
 /// What a chart remembers of its cells.
 const REMEMBERED: [&str; 5] = ["strCache", "multiLvlStrCache", "dlblRangeCache", "lvl", "v"];
+
+/// What has the cells of a series: several areas of a sheet are allowed there.
+const REFERENCES: [&str; 3] = ["numRef", "strRef", "multiLvlStrRef"];
 
 /// Rewrites a chart that stands at a place of its sheet ([`ChartAt::place`](crate::ChartAt::place)). What it remembers of this workbook's cells is dropped:
 /// they have other values now, and Excel and `LibreOffice` read them when they open the file. Another workbook's values are kept.
@@ -34,7 +37,17 @@ pub fn chart(
         // A series' name and a title show one cell.
         let is_title = document.name(reference) == "txData" || document.parent_name(reference) == "tx";
         let meaning = if is_title { Meaning::Value } else { Meaning::Cells };
-        let now = sheet.formula(&text, (meaning, place), report, "a chart")?;
+        let now =
+            if REFERENCES.contains(&document.name(reference)) && !is_title && is_of_one_sheet(&text, book) {
+                // As a sum's argument it is the cells without what stands between them, as the other rows of a block.
+                let sum =
+                    sheet.formula(&format!("SUM({text})"), (Meaning::Value, place), report, "a chart")?;
+                let cells = sum.strip_prefix("SUM").unwrap_or(&sum);
+                let one = cells.strip_prefix('(').and_then(|cells| cells.strip_suffix(')'));
+                one.filter(|one| !one.contains(',')).unwrap_or(cells).to_owned()
+            } else {
+                sheet.formula(&text, (meaning, place), report, "a chart")?
+            };
         if now != text {
             edits.set_text(&document, index, &now);
         }
@@ -43,6 +56,15 @@ pub fn chart(
         }
     }
     Ok(edits.into_part(&document))
+}
+
+/// Whether a formula is one reference to a sheet that is there once: a series has cells of one sheet.
+fn is_of_one_sheet(formula: &str, book: &Book<'_>) -> bool {
+    let Some((sheet, cells)) = formula.rsplit_once('!') else { return false };
+    let name = sheet.trim_matches('\'').replace("''", "'").to_lowercase();
+    let number = book.names.iter().position(|known| known.to_lowercase() == name);
+    let copies = number.and_then(|number| book.workbook.sheets.get(number)).map(|sheet| sheet.copies.len());
+    copies == Some(1) && !formula.contains(['(', ',']) && Range::parse(&cells.replace('$', "")).is_some()
 }
 
 /// Whether a formula is of another workbook, as `[1]Sheet1!A1`, or of a sheet that the template has not. The workbook itself is `[0]`.

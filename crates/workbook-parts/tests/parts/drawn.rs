@@ -111,6 +111,10 @@ fn a_chart_draws_all_that_its_cells_became_and_forgets_their_values() {
     let second = bars("Items!$B$5", "Items!$C$5:$E$5", "Items!$C$6:$E$6", false);
     let written = charted("3-4*3", Some(1), &own.replace('$', "")).0;
     assert_eq!(written, second.replace('$', ""));
+    // Of a block of two rows it draws those that it means, and not the others between them.
+    let blocks = bars("Items!$B$3", "Items!$B$3", "Items!$C$3", true);
+    let areas = |column: &str| format!("(Items!${column}$3,Items!${column}$5,Items!${column}$7)");
+    assert_eq!(charted("3-4*3", None, &blocks).0, bars("Items!$B$7", &areas("B"), &areas("C"), false));
     let (lost, report) = charted("1-9*0", None, &own);
     assert!(lost.contains("<c:f>#REF!</c:f>"), "{lost}");
     assert_eq!(
