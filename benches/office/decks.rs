@@ -48,15 +48,16 @@ fn file(title: &str) -> io::Result<Vec<u8>> {
     };
     let links = |all: &str| format!("<Relationships xmlns=\"{PACKAGE}/relationships\">{all}</Relationships>");
     let mut parts = Vec::new();
-    let (mut types, mut listed, mut relations) = (String::new(), String::new(), String::new());
+    let (mut types, mut listed, mut relations) = (Vec::new(), Vec::new(), String::new());
     for number in 1..=SLIDES {
-        types.push_str(&format!(
+        types.push(format!(
             "<Override PartName=\"/ppt/slides/slide{number}.xml\" ContentType=\"{MAIN}.slide+xml\"/>"
         ));
-        listed.push_str(&format!("<p:sldId id=\"{}\" r:id=\"rId{number}\"/>", 255 + number));
+        listed.push(format!("<p:sldId id=\"{}\" r:id=\"rId{number}\"/>", 255 + number));
         relations.push_str(&link(number, "slide", &format!("slides/slide{number}.xml")));
         parts.push((format!("ppt/slides/slide{number}.xml"), slide(number, title)));
     }
+    let (types, listed) = (types.concat(), listed.concat());
     let kinds = format!(
         "<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" \
          ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override \

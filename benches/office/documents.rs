@@ -76,7 +76,6 @@ fn numbers(rows: usize) -> Value {
 }
 
 /// A workbook of one sheet: heads, the list's row, sums.
-#[expect(clippy::too_many_lines, reason = "it is the text of a file")]
 fn workbook(tag: impl Fn(usize, &str) -> String) -> io::Result<Vec<u8>> {
     let letter = |at: usize| char::from(b'A' + u8::try_from(at).unwrap_or_default());
     let text =

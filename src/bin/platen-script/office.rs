@@ -63,7 +63,7 @@ impl Office {
                 return Ok(template.fill_paths(&answers, &mut Asking)?);
             }
             is_machine_used = true;
-            let answer = self.run(machine, job, template.program(), &Bytes::from_owned(data))?;
+            let answer = self.run(machine, job, template.program(), Bytes::from_owned(data))?;
             Ok(template.fill(&answer, &mut Asking)?)
         })();
         let (filled, file) = match filled {
@@ -155,11 +155,11 @@ impl Office {
         machine: &Machine,
         job: &FillJob<'_>,
         program: &str,
-        data: &Bytes,
+        json: Bytes,
     ) -> Result<String, Fault> {
         check_zone(machine, &job.timezone)?;
         // Before the default locale is another one: it formats by the one that it is given.
-        let needs = Needs::of(data);
+        let needs = Needs::of(&json);
         let library = machine.evaluate(&library(program, needs), "library").map_err(Fault::Library)?;
         let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
         let settings = json!({
@@ -178,7 +178,9 @@ impl Office {
         } else {
             parse
         };
-        let data = machine.call(&read, &[machine.text(data)]).map_err(Fault::Data)?;
+        let data = machine.call(&read, &[machine.text(&json)]).map_err(Fault::Data)?;
+        // The engine has its own copy, and the answers are about to take as much.
+        drop(json);
         machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
     }
 }
