@@ -9,6 +9,7 @@ use actix::{Actor, Addr, System, SystemRunner};
 use bytes::Bytes;
 use platen::browser::{
     BrowserPool, GetPoolStatus, LeaseTab, PageError, PageOutput, PageStep, PageTask, ShutDown, Way, open,
+    print,
 };
 use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
@@ -68,7 +69,7 @@ impl OwnPath {
         };
         let page = open(lease, task, &self.config, note).await.map_err(failed)?;
         let wait = loaded.get().elapsed();
-        let (mut printed, mut file) = (page.print().await.map_err(failed)?, Vec::new());
+        let (mut printed, mut file) = (print(page).await.map_err(failed)?, Vec::new());
         while let Some(chunk) = printed.next_chunk().await.map_err(failed)? {
             file.extend_from_slice(&chunk);
         }

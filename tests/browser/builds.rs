@@ -56,7 +56,7 @@ async fn modules_workers_and_wasm_load_as_builds_refer_to_them() {
 }
 
 #[actix::test]
-async fn a_route_is_the_entry_for_who_goes_there_and_nothing_for_who_fetches() {
+async fn a_route_is_the_entry_for_a_navigation_and_missing_for_a_fetch() {
     let pool = TestPool::start(|_| {});
     let app = "const go = async () => { const at = location.pathname;\
         if (at === '/') { history.pushState(0, '', '/invoice/7'); location.reload(); return }\

@@ -5,7 +5,7 @@ use platen::domain::fault::FaultCode;
 use crate::support::{TestPool, scripted, text_of, with_files};
 
 #[actix::test]
-async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() {
+async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
     let pool = TestPool::start(|_| {});
     let script = "console.log('a log'); console.info('info'); console.debug('debug');\n\
         console.error('%s has %d items', 'cart', 3, {a: 1, b: [1, 2]});\n\
@@ -28,7 +28,7 @@ async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() 
 }
 
 #[actix::test]
-async fn a_flood_is_bounded_and_that_it_was_is_said() {
+async fn a_flood_on_the_console_is_bounded_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let script = "for (let i = 0; i < 501; i++) console.warn('same'); console.error('late')";
     let rendered = pool.render(&scripted(&format!("<p>text<script>{script}</script>"))).await.unwrap();
@@ -44,7 +44,7 @@ async fn a_flood_is_bounded_and_that_it_was_is_said() {
 }
 
 #[actix::test]
-async fn what_is_neither_error_nor_warning_is_heard_for_longer() {
+async fn other_console_lines_have_a_larger_limit() {
     let pool = TestPool::start(|_| {});
     let chatter = |lines: u32| {
         format!(
@@ -61,7 +61,7 @@ async fn what_is_neither_error_nor_warning_is_heard_for_longer() {
 }
 
 #[actix::test]
-async fn nothing_that_is_said_fails_a_page_unasked() {
+async fn console_output_fails_a_page_only_where_asked() {
     let pool = TestPool::start(|_| {});
     let page = "<p>text<script>console.error(1)</script><script>throw new Error('stop')</script>";
     let rendered = pool.render(&scripted(page)).await.unwrap();

@@ -5,7 +5,7 @@ use platen::domain::fault::FaultCode;
 use crate::support::{TestPool, scripted, text_of};
 
 #[actix::test]
-async fn a_page_that_floods_the_console_ends_and_costs_nobody_else_anything() {
+async fn a_page_that_floods_the_console_ends_and_harms_no_other_page() {
     let pool = TestPool::start(|config| config.load_timeout_ms = 120_000);
     let (loud, good) =
         (scripted("<script>for(;;) console.log('x'.repeat(1e7))</script>"), scripted("<p>alive"));
@@ -26,7 +26,7 @@ async fn a_page_that_floods_the_console_ends_and_costs_nobody_else_anything() {
 }
 
 #[actix::test]
-async fn a_dialog_that_is_too_long_to_be_heard_is_dismissed() {
+async fn a_dialog_that_is_too_long_to_be_kept_is_dismissed() {
     let pool = TestPool::start(|_| {});
     // The event names the page's address as well, and a page may give itself a long one.
     let page = "<p id=p></p><script>history.replaceState(0, '', '?' + 'y'.repeat(15e5)); \

@@ -46,7 +46,7 @@ async fn a_whole_page_as_a_picture_has_its_lazy_pictures_and_frames() {
 }
 
 #[actix::test]
-async fn a_document_that_is_written_of_the_page_has_them_too() {
+async fn target_html_has_lazy_pictures_and_frames_too() {
     let pool = TestPool::start(|_| {});
     let style = "<style>[loading=lazy]{color:green}</style>";
     let lazy =
@@ -72,7 +72,7 @@ fn nested(depth: usize, script: &str) -> PageTask {
 }
 
 #[actix::test]
-async fn who_hides_more_than_is_looked_for_is_told() {
+async fn lazy_content_beyond_the_last_look_is_warned_of() {
     let pool = TestPool::start(|_| {});
     let rendered = pool.render(&nested(8, "")).await.unwrap();
     let told = "the page was printed while pictures or frames of it were loading: each of 4 looks found more that \

@@ -24,7 +24,7 @@ async fn picture(pool: &TestPool, task: PageTask) -> Picture {
 }
 
 #[actix::test]
-async fn a_viewport_is_laid_out_in_and_pictured() {
+async fn a_viewport_lays_out_the_page_and_bounds_its_picture() {
     let pool = TestPool::start(|_| {});
     let page = "<style>body{margin:0;background:#0f0}@media(max-width:400px){body{background:#00f}}</style>";
     let opts = r#"{"viewport":{"width":400,"height":300,"deviceScaleFactor":1.5}}"#;
@@ -228,7 +228,7 @@ async fn a_page_with_script_has_its_viewport_whatever_is_painted() {
 }
 
 #[actix::test]
-async fn a_ready_page_is_given_its_time() {
+async fn a_page_that_is_ready_gets_its_wait_timeout() {
     let pool = TestPool::start(|config| {
         config.wait_limit_ms = 1_000;
         config.timer_limit_ms = 300;

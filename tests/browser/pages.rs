@@ -50,7 +50,7 @@ async fn the_data_is_there_before_the_first_script() {
 }
 
 #[actix::test]
-async fn assets_are_served_and_missing_ones_are_said() {
+async fn assets_are_served_and_missing_ones_are_warned_of() {
     let pool = TestPool::start(|_| {});
     let task = with_files(
         "<link rel=stylesheet href=/css/a.css><div id=root></div>\
@@ -89,7 +89,7 @@ async fn pictures_show_one_viewport_in_print_media() {
 }
 
 #[actix::test]
-async fn options_reach_the_printer_and_wrong_ranges_are_said() {
+async fn options_reach_the_printer_and_wrong_ranges_fail() {
     let pool = TestPool::start(|_| {});
     let pages = "<style>p{break-after:page}</style><p>one<p>two<p>three<div>four</div>";
     let range = |from_page, to_page| PageTask {

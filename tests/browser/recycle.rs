@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::open;
+use platen::browser::{open, print};
 use platen::domain::fault::FaultCode;
 use platen::domain::lane::Lane;
 
@@ -22,7 +22,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
         config.recycle_documents = 4;
         config.recycle_pause_s = 0;
     });
-    pool.until("a browser has its spare", |it| it.ready && it.spare > 0).await;
+    pool.until("a browser has its spare", |it| it.ready && it.warm > 0).await;
     let rendered = Cell::new(0);
     let client = async |task| {
         loop {
@@ -47,7 +47,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
 }
 
 #[actix::test]
-async fn the_replaced_browser_finishes_what_it_has_and_gets_nothing_new() {
+async fn a_draining_browser_finishes_its_pages_and_gets_no_new_one() {
     let pool = TestPool::start(|config| {
         config.recycle_documents = 1;
         config.recycle_pause_s = 0;
@@ -56,14 +56,14 @@ async fn the_replaced_browser_finishes_what_it_has_and_gets_nothing_new() {
     let folder = folder_of(first);
     let held = pool.lease(Lane::Static).await.unwrap();
     let status = pool.until("another one took over", |it| it.recycled == 1).await;
-    assert_eq!(status.leaving, [first]);
+    assert_eq!(status.draining, [first]);
     assert!(status.ready && status.browsers[0] != first);
     // What is stopped answers nobody: the next job is elsewhere.
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
     assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
     kill(Pid::from_raw(first), Signal::SIGCONT).unwrap();
     assert_eq!(text_of(&pool.render_in(held, &fixed("<p>old")).await.unwrap().bytes), "old");
-    pool.until("it is gone", |it| !it.leaving.contains(&first)).await;
+    pool.until("it is gone", |it| !it.draining.contains(&first)).await;
     pool.eventually("its processes and its folder are gone", || {
         group_members(first).is_empty() && !folder.exists()
     })
@@ -72,7 +72,7 @@ async fn the_replaced_browser_finishes_what_it_has_and_gets_nothing_new() {
 }
 
 #[actix::test]
-async fn while_a_successor_warms_the_old_browser_makes_tabs_for_those_who_wait() {
+async fn while_a_successor_warms_up_the_old_browser_makes_tabs_for_waiters() {
     for _ in 0..5 {
         if stop_while_it_warms().await {
             return;
@@ -129,7 +129,7 @@ async fn stop_while_it_warms() -> bool {
 }
 
 #[actix::test]
-async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repeated() {
+async fn a_draining_browser_that_cannot_finish_is_ended_and_its_job_may_be_retried() {
     let pool = TestPool::start(|config| {
         config.recycle_documents = 1;
         config.recycle_pause_s = 0;
@@ -148,7 +148,7 @@ async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repea
 }
 
 #[actix::test]
-async fn an_old_browser_is_replaced_while_nobody_needs_it() {
+async fn an_old_browser_is_replaced_while_no_job_waits() {
     let pool = TestPool::start(|config| {
         config.recycle_age_s = 1;
         config.recycle_pause_s = 0;
@@ -158,7 +158,7 @@ async fn an_old_browser_is_replaced_while_nobody_needs_it() {
     assert_eq!(pool.metrics.recycles.of(["age"]).get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
     let leaving = pool.metrics.browsers.of(["leaving"]);
-    pool.until("the metrics show none that leaves", |it| it.leaving.is_empty() && leaving.get() == 0).await;
+    pool.until("the metrics show none that leaves", |it| it.draining.is_empty() && leaving.get() == 0).await;
     pool.finish().await;
 }
 
@@ -174,8 +174,8 @@ async fn a_browser_that_holds_much_memory_is_replaced() {
     pool.until("another one took over", |it| it.recycled == 1).await;
     assert_eq!(pool.metrics.recycles.of(["memory"]).get(), 1);
     assert!(pool.metrics.memory.of(["pages"]).get() > 500 << 20);
-    page.print().await.unwrap();
-    pool.until("only the new one is left", |it| it.leaving.is_empty()).await;
+    print(page).await.unwrap();
+    pool.until("only the new one is left", |it| it.draining.is_empty()).await;
     assert_eq!(pool.status().await.recycled, 1, "the new one holds little");
     pool.finish().await;
 }
@@ -201,7 +201,7 @@ async fn memory_in_chromiums_own_process_is_bounded_too() {
 }
 
 #[actix::test]
-async fn a_replacement_that_does_not_start_is_put_off_and_the_old_one_serves() {
+async fn a_replacement_that_does_not_start_is_postponed_and_the_old_browser_serves() {
     let broken = tempfile::NamedTempFile::new().unwrap().into_temp_path().to_path_buf();
     let script = chromium_after(&format!("[ ! -e {} ] || exit 3", broken.display()));
     let pool = TestPool::start(|config| {
@@ -235,7 +235,7 @@ async fn a_browser_that_dies_while_it_is_replaced_costs_no_further_start() {
     kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
     pool.until("it is lost", |it| !it.browsers.contains(&first)).await;
     drop(lease);
-    pool.until("the successor runs", |it| it.ready && it.spare > 0).await;
+    pool.until("the successor runs", |it| it.ready && it.warm > 0).await;
     assert_eq!(pool.metrics.launches.of(["answered"]).get(), 2);
     pool.finish().await;
 }

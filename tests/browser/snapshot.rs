@@ -255,7 +255,7 @@ async fn drawings_in_plugins_are_shown_and_run_nothing() {
 }
 
 #[actix::test]
-async fn a_page_without_script_goes_the_same_way() {
+async fn a_page_of_the_static_lane_is_written_in_the_same_way() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><link rel=stylesheet href=a.css><p>here <img src=x.png><textarea>\n\nx</textarea>\
         <a href=a.css>sheet</a><pre>\n\n two</pre>";
@@ -271,7 +271,7 @@ async fn a_page_without_script_goes_the_same_way() {
 }
 
 #[actix::test]
-async fn what_would_grow_too_large_is_said_before_it_is_written() {
+async fn a_document_that_would_grow_too_large_fails_before_it_is_written() {
     let pool = TestPool::start(|_| {});
     let large = "x".repeat(3 << 20);
     let page = format!("<p>{}</p>", "<img src=large.png>".repeat(100));
@@ -305,7 +305,7 @@ async fn a_large_document_comes_in_pieces() {
 }
 
 #[actix::test]
-async fn what_only_the_engine_knows_is_kept_or_told() {
+async fn what_only_the_engine_knows_is_kept_or_warned_of() {
     let pool = TestPool::start(|_| {});
     let font = std::fs::read("/usr/share/fonts/truetype/liberation/LiberationMono-Bold.ttf").unwrap();
     let page = "<!doctype html><p id=p style='width:9px'>p</p><p id=q>q</p><script>(async () => {\

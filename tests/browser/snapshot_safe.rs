@@ -122,7 +122,7 @@ async fn what_ran_in_the_page_does_not_run_in_the_file() {
 }
 
 #[actix::test]
-async fn addresses_that_a_script_made_are_kept_in_sheets_or_told() {
+async fn addresses_that_a_script_made_are_kept_in_sheets_or_warned_of() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><img name=implementation id=i><style id=s></style><p>p</p><script>(async () => {\
         const blob = await (await fetch('x.png')).blob(); const [one, two, gone, drawn] = [1, 2, 3, 4].map(() => URL.createObjectURL(blob));\
@@ -181,7 +181,7 @@ async fn what_is_beside_the_selected_element_is_not_in_the_file() {
 }
 
 #[actix::test]
-async fn a_closed_shadow_root_is_told() {
+async fn a_closed_shadow_root_is_warned_of() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><x-closed></x-closed><x-open></x-open><x-empty></x-empty><script>\
         for (const mode of ['closed', 'open']) customElements.define(`x-${mode}`, class extends HTMLElement {\

@@ -10,7 +10,7 @@ use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
     BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask, PoolStatus,
-    ShutDown, Way, open,
+    ShutDown, Way, open, print,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::format_opts::{self, OptionLimits, PageOptions};
@@ -101,7 +101,7 @@ impl TestPool {
     }
 
     pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageError> {
-        let mut printed = open(lease, task, &self.config, |_| {}).await?.print().await?;
+        let mut printed = print(open(lease, task, &self.config, |_| {}).await?).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = printed.next_chunk().await? {
             bytes.extend_from_slice(&chunk);
@@ -143,7 +143,7 @@ impl TestPool {
 
     /// Ends the pool; nothing may be left of it.
     pub async fn finish(self) {
-        let at_rest = |status: &PoolStatus| status.leased == 0 && status.leaving.is_empty();
+        let at_rest = |status: &PoolStatus| status.leased == 0 && status.draining.is_empty();
         let status = self.until("no tab is leased", at_rest).await;
         let folders: Vec<PathBuf> = status.browsers.iter().map(|&id| folder_of(id)).collect();
         assert!(folders.iter().all(|folder| folder.exists()));

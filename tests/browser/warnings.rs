@@ -7,7 +7,7 @@ use platen::browser::{PageOutput, PageTask, Way};
 use crate::support::{TestPool, fixed, scripted, text_of};
 
 #[actix::test]
-async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
+async fn what_is_missing_refused_or_thrown_is_warned_of_once_with_its_remedy() {
     let pool = TestPool::start(|_| {});
     let unreachable = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = unreachable.local_addr().unwrap().port();
@@ -36,7 +36,7 @@ async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
 }
 
 #[actix::test]
-async fn a_font_that_is_not_there_is_said_wherever_the_text_asks_for_it() {
+async fn a_missing_font_is_warned_of_wherever_the_text_asks_for_it() {
     let pool = TestPool::start(|_| {});
     let style = "<style>body{font-family:'No Such Font',serif} .a{font:12px Nowhere,sans-serif} \
         .unused{font-family:'Never Asked'} .b{font-family:'Liberation Serif'} .c{font-family:ARIAL,serif} \
@@ -57,7 +57,7 @@ async fn a_font_that_is_not_there_is_said_wherever_the_text_asks_for_it() {
 }
 
 #[actix::test]
-async fn fonts_that_are_there_are_not_warned_of() {
+async fn installed_fonts_are_not_warned_of() {
     let pool = TestPool::start(|_| {});
     // Among them fonts without Latin letters, and those that the generic names stand for.
     for family in [
@@ -78,7 +78,7 @@ async fn fonts_that_are_there_are_not_warned_of() {
 }
 
 #[actix::test]
-async fn a_web_font_that_did_not_come_is_said() {
+async fn a_web_font_that_did_not_come_is_warned_of() {
     let pool = TestPool::start(|_| {});
     let page = "<style>@font-face{font-family:Brand;src:url(/brand.woff2)} p{font-family:Brand}</style><p>text\
         <script></script>";

@@ -18,6 +18,10 @@ const LAYERS: &[&[&str]] = &[
     &["clock", "config", "domain", "problem", "telemetry"],
 ];
 
+/// The rooms of `browser` from the highest to the lowest; one may name those below it, and none beside it.
+const BROWSER_ROOMS: &[&[&str]] =
+    &[&["output"], &["page", "pool"], &["tab"], &["chromium", "proxy"], &["cdp"]];
+
 /// A crate and the modules that may name it.
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
@@ -56,6 +60,19 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        name: "rooms of the browser",
+        applies: |path| path.starts_with("src/browser/"),
+        check: browser_rooms,
+        bad: &[
+            ("src/browser/tab/lease.rs", "use crate::browser::pool::messages::LeaseTab;"),
+            ("src/browser/pool/state.rs", "fn f() { crate::browser::page::open::open() }"),
+        ],
+        good: &[
+            ("src/browser/output/print.rs", "use crate::browser::cdp::error::CallError;\nuse super::html;"),
+            ("src/browser/page/open.rs", "use crate::browser::page::task::PageTask;"),
+        ],
+    },
+    Rule {
         name: "owned crates",
         applies: is_module,
         check: owned_crates,
@@ -91,6 +108,24 @@ fn direction(source: &Source) -> Vec<(usize, String)> {
         .filter(|(_, name)| self::level(name).is_some_and(|other| other < level))
         .map(|(line, name)| (line, format!("'{own}' is lower than '{name}' and must not name it")))
         .collect()
+}
+
+fn browser_rooms(source: &Source) -> Vec<(usize, String)> {
+    let level = |room: &str| BROWSER_ROOMS.iter().position(|rooms| rooms.contains(&room));
+    let Some(own) = source.path.strip_prefix("src/browser/").and_then(|path| path.split('/').next()) else {
+        return Vec::new();
+    };
+    let Some(own_level) = level(own) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (number, line) in source.code_lines() {
+        for (at, prefix) in line.match_indices("crate::browser::") {
+            let room = word(&line[at + prefix.len()..]);
+            if room != own && level(&room).is_some_and(|other| other <= own_level) {
+                found.push((number, format!("room '{own}' is not above '{room}' and must not name it")));
+            }
+        }
+    }
+    found
 }
 
 /// Line and name of every top-level module that the file names by `crate::` or by enough `super::`.

@@ -1,9 +1,8 @@
 //! Our own connection to Chromium: calls with a deadline and events by session, over its pipe.
 //!
 //! The types of the protocol are `headless_chrome`'s; its connection is not used, for one of its calls
-//! takes 104 ms, ours 0.2 ms. One task reads, one writes. An event is not queued but handed to its
-//! session's [`EventSink`] where it is read: a page that throws a million times fills no memory, and
-//! no event that ends a page can get lost.
+//! takes 104 ms, ours 0.2 ms. One task reads, one writes. Hazard: a page may send a million events. None is queued: each is
+//! handed to its session's [`EventSink`] where it is read, so that it fills no memory and no event that ends a page is lost.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,37 +12,18 @@ use bytes::Bytes;
 use headless_chrome::protocol::cdp::types::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use super::error::CallError;
+use super::error::CallError;
+use super::event::{Event, EventSink};
 use super::router::{Ended, Router};
 use super::wire::{self, Envelope, Incoming, LongEvent, Request};
 
-/// Texts larger than this are not read or written on the thread that serves everybody: a megabyte of
-/// JSON takes longer than half a millisecond.
+/// Texts larger than this are parsed on a thread for work that blocks: a megabyte of JSON takes longer than half a
+/// millisecond, in which no other page would be served.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
-
-/// An event of a session.
-#[derive(Clone, Copy, Debug)]
-pub struct Event<'a> {
-    /// Its name, `Page.loadEventFired`.
-    pub method: &'a str,
-    params: Option<&'a RawValue>,
-}
-
-/// Hears the events of a session. It is called on the task that reads for all pages, so it must be
-/// quick and keep only so much.
-pub trait EventSink: Send + Sync {
-    /// An event came.
-    fn event(&self, event: Event<'_>);
-    /// An event came that is too long to be kept.
-    fn long_event(&self, event: &LongEvent);
-    /// The connection ended; no event will come any more.
-    fn closed(&self);
-}
 
 /// A connection. Clones share it.
 #[derive(Clone)]
@@ -65,24 +45,6 @@ struct Shared {
     router: Mutex<Router>,
     next_id: AtomicU32,
     closed: CancellationToken,
-}
-
-impl<'a> Event<'a> {
-    /// An event that nobody sent.
-    #[cfg(test)]
-    pub fn of(method: &'a str, params: &'a RawValue) -> Self {
-        Self { method, params: Some(params) }
-    }
-
-    /// How long its members are as text.
-    pub fn length(&self) -> usize {
-        self.params.map_or(0, |params| params.get().len())
-    }
-
-    /// The event's members; `None` when they are not as expected.
-    pub fn parse<T: serde::Deserialize<'a>>(&self) -> Option<T> {
-        serde_json::from_str(self.params?.get()).ok()
-    }
 }
 
 impl Connection {
@@ -275,14 +237,14 @@ impl Shared {
 
     /// The router is not locked while a sink hears: it may send a call of its own.
     fn dispatch(&self, session: Option<&str>, event: Event<'_>) {
-        // The end of a page's session comes to nobody's, that of its worker's to the page's.
+        // The end of a page's session comes in no session, that of a worker's in the page's.
         if let Some(detached) = detached_session(event) {
-            self.tell(session.unwrap_or(&detached), event);
+            self.deliver(session.unwrap_or(&detached), event);
             return self.router().forget(&detached);
         }
         let Some(session) = session else {
             if event.method == "Target.targetCrashed" {
-                // It names a page, not a session, and is rare: whose it is knows it.
+                // It names a page, not a session, and is rare: every sink gets it, and compares.
                 let sinks = self.router().sinks();
                 for sink in sinks {
                     sink.event(event);
@@ -290,13 +252,13 @@ impl Shared {
             }
             return;
         };
-        self.tell(session, event);
+        self.deliver(session, event);
         if event.method == "Inspector.targetCrashed" {
             self.router().end_session(session);
         }
     }
 
-    fn tell_long(&self, event: &LongEvent) {
+    fn deliver_long(&self, event: &LongEvent) {
         let sink = event.session().and_then(|session| self.router().sink(session));
         tracing::debug!(
             event.bytes = event.bytes,
@@ -308,7 +270,7 @@ impl Shared {
         }
     }
 
-    fn tell(&self, session: &str, event: Event<'_>) {
+    fn deliver(&self, session: &str, event: Event<'_>) {
         let sink = self.router().sink(session);
         if let Some(sink) = sink {
             sink.event(event);
@@ -352,7 +314,7 @@ async fn read_all(mut reader: impl AsyncBufRead + Unpin, shared: Arc<Shared>) {
             }
             Ok(Some(Incoming::Message(message))) => shared.take(&message),
             Ok(Some(Incoming::LongAnswer { id })) => shared.router().answer(id, Err(Ended::TooLong)),
-            Ok(Some(Incoming::LongEvent(event))) => shared.tell_long(&event),
+            Ok(Some(Incoming::LongEvent(event))) => shared.deliver_long(&event),
             Ok(None) | Err(_) => return shared.close(),
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! Every other room calls it; it calls none of them.
 
+pub(in crate::browser) mod commands;
 pub(in crate::browser) mod connection;
 pub(in crate::browser) mod error;
-pub(in crate::browser) mod router;
+pub(in crate::browser) mod event;
+mod router;
 pub(in crate::browser) mod wire;

@@ -1,4 +1,4 @@
-//! Who waits for what on a connection: calls by their number, sinks by their session.
+//! Waiting calls of a connection by their number, sinks by their session.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::connection::EventSink;
+use super::event::EventSink;
 use super::wire::Refusal;
 
 /// How a call ended without an answer, before it is known which one it was.
@@ -82,7 +82,8 @@ impl Router {
         self.end_session(session);
     }
 
-    /// Chromium leaves calls unanswered when a renderer dies: they are answered here.
+    /// Hazard: Chromium answers no call of a renderer that died, so callers would wait until their deadlines. They are
+    /// answered here.
     pub(in crate::browser) fn end_session(&mut self, session: &str) {
         let ended = self.calls.extract_if(|_, waiting| waiting.session.as_deref() == Some(session));
         for (_, waiting) in ended {
@@ -90,7 +91,7 @@ impl Router {
         }
     }
 
-    /// Ends everything; the sinks are to be told.
+    /// Ends all calls; answers the sinks, whose `closed` is to be called without the lock.
     pub(in crate::browser) fn close(&mut self) -> Vec<Arc<dyn EventSink>> {
         self.closed = true;
         for (_, waiting) in self.calls.drain() {

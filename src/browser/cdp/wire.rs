@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Longest messages that are kept.
 const LIMITS: Limits = Limits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
-/// Longest call that is sent: Chromium's pipe takes 100 MiB, and a browser that is told more ends.
+/// Longest call that is sent. Hazard: a call of more than 100 MiB ends the browser, with all pages in it.
 pub(in crate::browser) const CALL_LIMIT_BYTES: usize = 80 << 20;
 /// How much of a longer one is kept of each end: the call it answers or its name, and its session.
 const KEPT_BYTES: usize = 256;
@@ -59,7 +59,7 @@ pub(in crate::browser) enum Incoming {
     LongEvent(LongEvent),
 }
 
-/// What is known of an event that was passed over.
+/// What is known of an event that was skipped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LongEvent {
     /// How long it was.
@@ -92,9 +92,8 @@ impl LongEvent {
     }
 }
 
-/// An answer is asked for and may be a file; events are what a page likes to tell: 200 MB in the text of a
-/// dialog, 80 MB a second on the console. The longest one that is needed is an address (2 MB at most,
-/// a few hundred bytes in earnest).
+/// An answer may be a file. An event has what a page chooses to send: 200 MB in the text of a dialog, 80 MB a second on the
+/// console. The longest one that is needed is an address (2 MB at most, usually a few hundred bytes).
 #[derive(Clone, Copy)]
 struct Limits {
     answer_bytes: usize,
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_over_the_limit_is_passed_over_and_the_next_one_is_heard() {
+    async fn a_message_over_the_limit_is_skipped_and_the_next_one_is_read() {
         let text = b"{\"id\":12,\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}\0{}\0";
         let messages = read_all(text, 20, 20).await;
         let expected = [Incoming::LongAnswer { id: 12 }, Incoming::Message(Bytes::from_static(b"{}"))];
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_has_a_limit_of_its_own_and_tells_its_name_and_session_beyond_it() {
+    async fn an_event_over_its_limit_keeps_its_name_and_session() {
         let text = format!("\"sessionId\":\"page's\"{}", "x".repeat(2_000));
         let event =
             format!("{{\"method\":\"Page.said\",\"params\":{{\"text\":{text:?}}},\"sessionId\":\"AB\"}}\0");
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_over_the_limit_in_one_part_tells_its_session_too() {
+    async fn an_event_over_the_limit_in_one_part_keeps_its_session_too() {
         let mut event = Taking {
             limits: Limits { answer_bytes: 99, event_bytes: 20 },
             kept: Vec::new(),

@@ -1,4 +1,4 @@
-//! How many tabs a machine carries, where the configuration leaves it to us.
+//! How many tabs a machine carries, where the configuration says nothing.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -79,7 +79,7 @@ fn group_limit_bytes(root: &Path) -> Option<u64> {
 }
 
 /// The least number in the files `name` of the group's folder below `mounted` and of those above it. A folder that is
-/// not there is passed over: without a namespace of its own a container is told the group's name on its host.
+/// not there is skipped: a container without a namespace of its own sees the group's name on its host.
 fn least_above(mounted: &Path, group: &str, name: &str) -> Option<u64> {
     // A group outside of our namespace is written with `..`, which leads out of the mounted tree.
     let inside = |part| if let Component::Normal(part) = part { Some(part) } else { None };

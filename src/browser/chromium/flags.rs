@@ -7,18 +7,18 @@ use crate::config::BrowserConfig;
 /// Features switched off. `--disable-features` counts once, the last wins: one list.
 ///
 /// `BackForwardCache`, `RenderDocument` and `PaintHolding` cost time that a page shown once never earns
-/// back; the others start work in the background that nobody asked for.
+/// back; the others start work in the background.
 const DISABLED_FEATURES: &str = "BackForwardCache,RenderDocument,PaintHolding,Translate,\
     OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication";
 
-/// The way out of a page that has no slot of its own: a port where nobody listens.
+/// The proxy of pages without a server of their own: a port where nothing listens.
 const NO_PROXY: &str = "http://127.0.0.1:9";
 
 /// What is the same for every start.
 const SWITCHES: &[&str] = &[
     "--headless",
     "--remote-debugging-pipe",
-    // The fence: everything goes through the proxy, loopback too, and what does not is switched off.
+    // Everything goes through the proxy, loopback too, and what does not is switched off.
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -63,6 +63,8 @@ const SWITCHES: &[&str] = &[
 pub(in crate::browser) const VIEWPORT_WIDTH: u32 = 794;
 /// Height of a page before it is printed, and of a picture, in CSS pixels.
 pub(in crate::browser) const VIEWPORT_HEIGHT: u32 = 1_058;
+/// Width and height of a window in which next to nothing is painted, in CSS pixels.
+pub(in crate::browser) const TINY_WINDOW: (u32, u32) = (8, 8);
 
 /// Chromium's arguments; `profile` is its folder.
 pub(in crate::browser) fn arguments(config: &BrowserConfig, profile: &Path) -> Vec<String> {
@@ -74,7 +76,7 @@ pub(in crate::browser) fn arguments(config: &BrowserConfig, profile: &Path) -> V
     arguments.push(format!("--js-flags=--single-threaded,--max-old-space-size={heap_limit_mb}"));
     arguments.push(format!("--window-size={VIEWPORT_WIDTH},{VIEWPORT_HEIGHT}"));
     arguments.push(format!("--user-data-dir={}", profile.display()));
-    // Chromium has no other way to be told of an authority: it reads neither the machine's nor its profile's.
+    // Chromium has no other way to trust an authority: it reads neither the machine's nor its profile's.
     if !config.trusted_keys.is_empty() {
         arguments.push(format!("--ignore-certificate-errors-spki-list={}", config.trusted_keys.join(",")));
     }

@@ -1,9 +1,9 @@
 //! The families that pages mean without naming one: what unstyled text and `serif` and its kin are shown in.
 //!
-//! Two ways, for there is none for everything. What an operator chose is told to each tab (`Page.setFontFamilies`): as a
-//! rule of fontconfig it would take those pages along that ask for Times or Arial by name, since these are what
-//! Chromium's own generic families are called. What is better for everybody is a rule of fontconfig, for Chromium asks
-//! it for a font that has a letter which the page's family has not.
+//! Two ways, for neither does all. What an operator chose is set in each tab (`Page.setFontFamilies`): a rule of fontconfig
+//! would also change pages that ask for Times or Arial by name, since these are what Chromium's own generic families are
+//! called. What is better for all is a rule of fontconfig, for Chromium asks it for a font that has a letter which the
+//! page's family has not.
 
 use std::process::Stdio;
 
@@ -26,7 +26,7 @@ const NOT_PREFERRED: [&str; 2] = ["WenQuanYi Zen Hei", "WenQuanYi Zen Hei Mono"]
 const REPEATS: usize = 4;
 
 /// Our configuration of fontconfig: the system's, and what is not preferred taken out of questions that did not name it
-/// first. Where no other font has the letters it is still found, and who names it gets it.
+/// first. Where no other font has the letters it is still found, and a page that names it gets it.
 pub(in crate::browser) fn fontconfig() -> String {
     let rule = |family: &str| {
         format!(
@@ -57,10 +57,10 @@ fn chosen(config: &BrowserConfig) -> impl Iterator<Item = (&'static str, &str)> 
 /// The families of all pages.
 #[derive(Debug)]
 pub(in crate::browser) struct Families {
-    /// What a tab is told; `None` where nothing was chosen.
-    pub told: Option<Page::SetFontFamilies>,
-    /// What header and footer are written in, which Chromium shows in a document that is told nothing.
-    pub banners: String,
+    /// What a tab is set to; `None` where nothing was chosen.
+    pub chosen: Option<Page::SetFontFamilies>,
+    /// What header and footer are written in: Chromium shows them in a document that no setting of the tab reaches.
+    pub header_footer: String,
 }
 
 impl Families {
@@ -68,7 +68,7 @@ impl Families {
         let given = |family: &str| Some(family.to_owned()).filter(|family| !family.is_empty());
         let standard = given(&config.default_font);
         let sans_serif = given(&config.sans_serif_font).or_else(|| standard.clone());
-        let banners = sans_serif
+        let header_footer = sans_serif
             .as_ref()
             .map_or_else(|| "sans-serif".to_owned(), |family| format!("'{family}',sans-serif"));
         let font_families = Page::FontFamilies {
@@ -80,8 +80,8 @@ impl Families {
             fantasy: None,
             math: None,
         };
-        let told = Page::SetFontFamilies { font_families, for_scripts: None };
-        Self { told: chosen(config).next().map(|_| told), banners }
+        let all = Page::SetFontFamilies { font_families, for_scripts: None };
+        Self { chosen: chosen(config).next().map(|_| all), header_footer }
     }
 }
 
@@ -161,12 +161,16 @@ mod tests {
     fn a_default_is_what_generic_families_mean_unless_they_have_their_own() {
         let mut config = Config::default().browser;
         let plain = Families::of(&config);
-        assert_eq!((plain.told, plain.banners.as_str()), (None, "sans-serif"), "a tab is asked nothing");
+        assert_eq!(
+            (plain.chosen, plain.header_footer.as_str()),
+            (None, "sans-serif"),
+            "a tab is asked nothing"
+        );
         config.default_font = "Open Sans".to_owned();
         config.serif_font = "Gentium".to_owned();
         let chosen_ones = Families::of(&config);
-        assert_eq!(chosen_ones.banners, "'Open Sans',sans-serif");
-        let families = chosen_ones.told.unwrap().font_families;
+        assert_eq!(chosen_ones.header_footer, "'Open Sans',sans-serif");
+        let families = chosen_ones.chosen.unwrap().font_families;
         assert_eq!(families.standard.as_deref(), Some("Open Sans"));
         assert_eq!((families.sans_serif, families.fixed), (Some("Open Sans".to_owned()), None));
         assert_eq!(families.serif.as_deref(), Some("Gentium"));

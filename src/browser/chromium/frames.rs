@@ -1,27 +1,26 @@
-//! Frames. Chromium begins none in the tabs of pages without script, for nothing in them waits for one: what is
-//! printed is never painted. That saves a quarter of what such a page costs, and half of the reset.
+//! Animation frames. Chromium begins none in tabs of the static lane, for nothing in them waits for one: what is printed is
+//! never painted. That saves a quarter of what such a page costs, and half of the reset.
 //!
-//! None is ever begun there, though it could be: two at once end Chromium (tried: within twenty of them). So a
+//! Hazard: two frames that we begin at once end Chromium (tried: within twenty of them). So none is begun there, and a
 //! picture is made in a tab that has its frames by itself.
 
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{HeadlessExperimental, Target};
 
-use crate::browser::cdp::connection::{CallError, Connection};
-use crate::browser::tab::factory::{self, HARDLY_THERE};
+use super::flags::TINY_WINDOW;
+use crate::browser::cdp::commands;
+use crate::browser::cdp::connection::Connection;
+use crate::browser::cdp::error::CallError;
 
 /// Whether this browser can be kept from beginning frames: the headless shell can, Chromium with its windows
 /// cannot.
 ///
 /// # Errors
 /// The browser answers nothing.
-pub(in crate::browser) async fn can_be_withheld(
-    connection: &Connection,
-    limit: Duration,
-) -> Result<bool, CallError> {
-    let page = factory::blank_page(None, true, HARDLY_THERE);
-    let (target, session) = match factory::attach(connection, page, limit).await {
+pub(super) async fn can_be_withheld(connection: &Connection, limit: Duration) -> Result<bool, CallError> {
+    let page = commands::blank_page(None, true, TINY_WINDOW);
+    let (target, session) = match commands::attach(connection, page, limit).await {
         Err(CallError::Refused { .. }) => return Ok(false),
         attached => attached?,
     };

@@ -9,9 +9,10 @@ use tokio::io::BufReader;
 use tokio::net::unix::pipe;
 
 use super::frames;
+use super::known_fonts::KnownFonts;
 use super::process::{LaunchError, PipeEnds, Process};
-use crate::browser::cdp::connection::{CallError, Connection};
-use crate::browser::page::fonts::Fonts;
+use crate::browser::cdp::connection::Connection;
+use crate::browser::cdp::error::CallError;
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
 
@@ -22,7 +23,7 @@ pub struct Chromium {
     /// The way to talk to it.
     pub connection: Connection,
     /// What is known of its fonts.
-    pub(in crate::browser) fonts: Arc<Fonts>,
+    pub(in crate::browser) fonts: Arc<KnownFonts>,
     /// Whether it can be kept from beginning frames.
     pub(in crate::browser) withholds_frames: bool,
     process: Process,

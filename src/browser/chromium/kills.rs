@@ -1,4 +1,4 @@
-//! What we ended on purpose, told apart from what died: renderers that took too much memory, and their browser.
+//! Renderers and browsers that we end on purpose: without this record a kill would look like a crash of the page.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ pub(in crate::browser) enum BrowserEnd {
 struct Kill {
     renderer: i32,
     at: Instant,
-    /// Its page was told.
+    /// Its page ended by it.
     claimed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The processes of a Chromium, watched from outside. Their memory: what the heap's limit does not see (buffers, nodes,
 //! pictures), and what pages leave behind; a renderer that takes too much is killed. Their processor time: a page that
-//! computes for long yields to the others, or a few endless ones would leave nothing to anybody.
+//! computes for long yields to the others, or a few endless ones would take all processors.
 
 use std::fs;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const RENDERER: &[u8] = b"--type=renderer";
 /// What a Chromium holds, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::browser) struct Reading {
-    /// Its first process, which speaks with us and carries what is left behind by pages that are gone.
+    /// Its first process, which has the connection and whatever pages that are gone have left in it.
     pub own: u64,
     /// Its renderers.
     pub pages: u64,
@@ -42,12 +42,12 @@ impl Reading {
 pub(in crate::browser) struct Bounds {
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Processor time before it yields to everybody else; `None` where a renderer has one page after the other.
+    /// Processor time before it yields to all others; `None` where a renderer has one page after the other.
     pub undisturbed: Option<Duration>,
 }
 
 /// Kills every renderer of the Chromium `browser` that holds more memory than it may, has those yield that computed for
-/// long, and tells what all of its processes hold. It reads files of `/proc`, so it belongs on a thread that may take its time.
+/// long, and answers what all of its processes hold. It blocks on files of `/proc`.
 ///
 /// Files and memory that processes share are counted where the first process has them, and not again.
 pub(in crate::browser) fn sweep(browser: i32, bounds: Bounds, kills: &Kills) -> Reading {

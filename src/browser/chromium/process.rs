@@ -38,7 +38,7 @@ const KEPT_LINES: usize = 8;
 const KEPT_LINE_CHARS: usize = 300;
 /// What it prints when its sandbox cannot be made; the advice that follows there is for desktops.
 const NO_SANDBOX: &str = "No usable sandbox!";
-/// A killed group is gone in a few milliseconds; longer than this nobody waits for it.
+/// A killed group is gone in a few milliseconds; longer than this it is not waited for.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a Chromium that does not answer may take to have ended.
 const EXIT_LIMIT: Duration = Duration::from_millis(200);
@@ -75,8 +75,8 @@ pub enum LaunchError {
     },
 }
 
-/// A Chromium process that nobody talks to yet. Dropped, it is killed with all its processes, and its
-/// folder removed.
+/// A Chromium process, without the connection to it. Dropped, it is killed with all its processes, and its folder
+/// removed.
 pub struct Process {
     child: Child,
     group: Pid,
@@ -85,19 +85,19 @@ pub struct Process {
     printed: Printed,
 }
 
-/// Our ends of the two pipes it is talked to through.
+/// Our ends of its two pipes.
 #[derive(Debug)]
 pub struct PipeEnds {
-    /// What it says.
+    /// Its answers and events.
     pub reader: OwnedFd,
-    /// What it is told.
+    /// Calls to it.
     pub writer: OwnedFd,
 }
 
 /// The last lines that Chromium printed.
 type Printed = Arc<Mutex<VecDeque<String>>>;
 
-/// A folder that is removed on a thread that may take its time.
+/// A folder that is removed on a thread of its own: that blocks.
 struct Removed(Option<Profile>);
 
 impl Process {
@@ -186,7 +186,7 @@ pub fn find_executable(configured: &str) -> Result<PathBuf, LaunchError> {
     known.ok_or(LaunchError::NotInstalled)
 }
 
-/// The user to give up our rights for; none when we have none.
+/// The user that it is started as; none where we are not root and cannot choose.
 async fn find_owner(config: &BrowserConfig) -> Result<Option<(Uid, Gid)>, LaunchError> {
     if !Uid::effective().is_root() {
         return Ok(None);

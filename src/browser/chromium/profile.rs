@@ -67,7 +67,7 @@ impl Profile {
         });
         for entry in left {
             let path = entry.path();
-            // Without its lock file the folder is being made or being removed by somebody else.
+            // Without a lock file the folder is being made, or removed by another process.
             if lock(&path.join(LOCK_NAME)).is_ok() {
                 remove(&path);
             }
@@ -106,7 +106,7 @@ impl Drop for Profile {
 }
 
 fn lock(path: &Path) -> io::Result<Flock<File>> {
-    // Anybody may make folders there: no link is followed, and no named pipe waited for.
+    // Hazard: any user may make folders there. No link is followed, and no named pipe waited for.
     let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
     let file = File::options().write(true).custom_flags(flags).open(path)?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())

@@ -10,25 +10,22 @@
 
 use serde_json::json;
 
+use super::measure::{PIXELS_PER_INCH, measure, whole_pixels};
 use super::page_rules::PageRules;
-use crate::browser::page::emulate;
 use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
-use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Scene, Viewport};
+use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport};
 
 const MEASURE: &str = include_str!("../../../assets/page_height.js");
 const REPLACE: &str = include_str!("../../../assets/one-sheet-rules.js");
-/// CSS pixels in an inch.
-const PIXELS_PER_INCH: f64 = 96.0;
 /// Points in an inch: Chromium rounds sheets to them.
 const POINTS_PER_INCH: f64 = 72.0;
 /// A point more than the page is high, or what is rounded would begin a second sheet.
 const SLACK_POINTS: f64 = 1.0;
 
 /// The page's rules as they hold on one sheet, and what of them is not heeded.
-pub(in crate::browser) async fn settled(
+pub(super) async fn settled(
     page: &OpenPage,
     rules: PageRules,
     options: &PageOptions,
@@ -38,20 +35,21 @@ pub(in crate::browser) async fn settled(
     }
     let (rules, warnings, sheet) = rules.for_one_sheet(options);
     let question = scripts::guarded(&format!("({REPLACE})({})", json!(sheet)));
-    load::ask(page.tab()?, page.lane, question, page.limits.call).await?;
+    page.ask(question, page.limits.call).await?;
     Ok((rules, warnings))
 }
 
 /// The options with the height that the page has now. What a page is wide decides how high it is, so a sheet that is
 /// turned is turned before.
-pub(in crate::browser) async fn fitted(
+pub(super) async fn fitted(
     page: &OpenPage,
     rules: &PageRules,
     options: &PageOptions,
 ) -> Result<PageOptions, StepError> {
     let layout = rules.layout(options);
-    let room = layout.room_in()[0] * PIXELS_PER_INCH / options.scale;
-    let height_px = measure(page, room, &options.scene).await?;
+    let width = layout.width_px(options);
+    let viewport = Viewport { width_px: whole_pixels(width.floor()), height_px: 1, device_scale: 1.0 };
+    let height_px = measure(page, &options.scene, viewport, MEASURE).await?.unwrap_or_default();
     let content_in = height_px * options.scale / PIXELS_PER_INCH;
     let points = (content_in + layout.margin.top_in + layout.margin.bottom_in) * POINTS_PER_INCH;
     let height_in = (points.ceil() + SLACK_POINTS) / POINTS_PER_INCH;
@@ -60,8 +58,8 @@ pub(in crate::browser) async fn fitted(
     Ok(PageOptions { paper, landscape: false, prefer_css_page_size: false, ..options.clone() })
 }
 
-/// What to tell of a page that fills more sheets than one all the same.
-pub(in crate::browser) fn warning(options: &PageOptions, pages: u32) -> String {
+/// The warning of a page that fills more sheets than one all the same.
+pub(super) fn warning(options: &PageOptions, pages: u32) -> String {
     let height = options.paper.height_in * 25.4;
     let why = if options.paper.height_in >= SHEET_LIMIT_IN {
         "no sheet of a PDF is higher"
@@ -69,23 +67,4 @@ pub(in crate::browser) fn warning(options: &PageOptions, pages: u32) -> String {
         "it breaks into pages by itself (break-before, break-after), or a style sheet of another host sizes them (@page)"
     };
     format!("height auto: the page fills {pages} sheets of {height:.0} mm, for {why}")
-}
-
-/// Shows the page as it is on paper, `width` pixels wide, and gives its height.
-async fn measure(page: &OpenPage, width: f64, scene: &Scene) -> Result<f64, StepError> {
-    let (tab, limit) = (page.tab()?, page.limits.call);
-    let media = tab.send(&emulate::on_paper(scene))?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
-    )]
-    let width_px = width.floor().max(1.0) as u32;
-    let viewport = Viewport { width_px, height_px: 1, device_scale: 1.0 };
-    let metrics = tab.send(&emulate::metrics(viewport, true))?;
-    media.answer(limit).await?;
-    metrics.answer(limit).await?;
-    let question = scripts::guarded(&format!("({MEASURE})()"));
-    let answer = load::ask(tab, page.lane, question, limit).await?;
-    Ok(answer.and_then(|answer| answer.parse().ok()).unwrap_or_default())
 }

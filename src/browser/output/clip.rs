@@ -4,15 +4,12 @@ use headless_chrome::protocol::cdp::{DOM, Page};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::measure::PIXELS_PER_INCH;
 use super::page_rules::Layout;
 use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::PageOptions;
-
-/// CSS pixels in an inch.
-const PIXELS_PER_INCH: f64 = 96.0;
 
 /// What a script of ours answers about `selector`.
 #[derive(Debug, Deserialize)]
@@ -27,7 +24,7 @@ enum Found {
 }
 
 /// The part of the page that a picture shows; `None`: one viewport.
-pub(in crate::browser) async fn clip(
+pub(super) async fn clip(
     page: &OpenPage,
     options: &PageOptions,
 ) -> Result<Option<Page::Viewport>, StepError> {
@@ -53,7 +50,7 @@ pub(in crate::browser) async fn clip(
 }
 
 /// Takes out of the page what is not to be printed, where the options say so.
-pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
+pub(super) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
     }
@@ -61,7 +58,7 @@ pub(in crate::browser) async fn isolate(page: &OpenPage, options: &PageOptions) 
 }
 
 /// About how many sheets the page fills: its area in the viewport, laid on paper.
-pub(in crate::browser) async fn estimated_pages(
+pub(super) async fn estimated_pages(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
@@ -96,7 +93,7 @@ async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, StepError
 /// Asks about the element; one that is not there is the caller's fault.
 async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f64, f64, f64), StepError> {
     let expression = format!("({script})({FIND}, {})", json!(selector));
-    let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
+    let answer = page.ask(expression, page.limits.call).await?;
     let answer = answer.as_deref().map(serde_json::from_str);
     let sentence = match answer {
         Some(Ok(Found::Box { x, y, width, height })) => return Ok((x, y, width, height)),

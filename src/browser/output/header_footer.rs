@@ -1,20 +1,23 @@
 //! Header and footer of a PDF's sheets, as Chromium takes them.
 //!
 //! Chromium shows them in a document of their own, made for the print: no script runs in it, and there is
-//! nothing that could fetch (both tried, `tests/browser/banners.rs`). A style sheet or font that is not
+//! nothing that could fetch (both tried, `tests/browser/header_footer.rs`). A style sheet or font that is not
 //! written into it takes the renderer down instead.
 
 use serde_json::json;
 
 use super::page_rules::Layout;
-use crate::browser::page::error::{PageError, StepError};
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::browser::page::error::{PageError, StepError, script_error};
+use crate::browser::page::open_page::OpenPage;
+use crate::browser::tab::failed_requests;
+use crate::domain::fault::{FaultCode, JobFault, WarningKind};
 use crate::domain::format_opts::{Extras, PageOptions, Scene};
 
 /// Without a template Chromium shows its own: date, title, address.
 const NOTHING: &str = "<span></span>";
+const FILES: &str = include_str!("../../../assets/template_files.js");
+/// A template that names a file has one of these words, in small letters.
+const NAMING: [&str; 6] = ["src", "url(", "href", "poster", "background", "data="];
 const FILL: &str = include_str!("../../../assets/banner.js");
 /// Classes that Chromium would fill in otherwise than is meant here: the date in its own language, the address of
 /// the page's origin.
@@ -23,7 +26,7 @@ const FILLED: [&str; 2] = ["date", "url"];
 const LEAST_IN: f64 = 9.0 / 25.4;
 
 /// Both templates for the printer; `None` when there is neither.
-pub(in crate::browser) async fn templates(
+pub(super) async fn templates(
     page: &OpenPage,
     options: &PageOptions,
     layout: &Layout,
@@ -36,7 +39,7 @@ pub(in crate::browser) async fn templates(
     let is_filled = given.iter().any(|template| FILLED.iter().any(|class| template.contains(class)));
     let [header, footer] =
         if is_filled { fill(page, &options.scene, given).await? } else { given.map(str::to_owned) };
-    let family = &page.tab()?.families.banners;
+    let family = &page.tab()?.families.header_footer;
     let dressed = |template: String| {
         if template.is_empty() {
             NOTHING.to_owned()
@@ -48,7 +51,7 @@ pub(in crate::browser) async fn templates(
 }
 
 /// What lies over or under the content.
-pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
+pub(super) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
     let Extras { header, footer, .. } = &options.extras;
     let [above_in, _, below_in, _] = layout.white_in();
     let [is_own_above, _, is_own_below, _] = layout.own_margin;
@@ -65,9 +68,37 @@ pub(in crate::browser) fn warnings(options: &PageOptions, layout: &Layout) -> Ve
         .collect()
 }
 
+/// Warns of the files that header and footer name: Chromium shows both in a document that loads nothing, and reports
+/// nothing of it.
+pub(super) async fn warn_of_files(page: &mut OpenPage, options: &PageOptions) -> Result<(), StepError> {
+    let Extras { header, footer, .. } = &options.extras;
+    if !header.iter().chain(footer).any(|html| may_name_file(html)) {
+        return Ok(());
+    }
+    let templates = json!({
+        "headerTemplate": header.as_deref().unwrap_or_default(),
+        "footerTemplate": footer.as_deref().unwrap_or_default(),
+    });
+    let answer = page.ask_for_warning(format!("({FILES})({templates})")).await?;
+    let named = answer.and_then(|answer| serde_json::from_str::<Vec<(String, String)>>(&answer).ok());
+    for (option, address) in named.unwrap_or_default() {
+        let shown = failed_requests::shown(&address);
+        let text = format!(
+            "not loaded: {shown} ({option} reaches no file: write pictures into it as data: addresses)"
+        );
+        page.warnings.push_kind(WarningKind::Missing, &text);
+    }
+    Ok(())
+}
+
+fn may_name_file(html: &str) -> bool {
+    let html = html.to_ascii_lowercase();
+    NAMING.iter().any(|word| html.contains(word))
+}
+
 /// Says what most likely happened to a page whose renderer died, or gave up, while it was printed with
 /// header or footer.
-pub(in crate::browser) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
+pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
     let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
     if died && options.extras.has_banners() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
@@ -87,10 +118,9 @@ async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[S
     };
     let (locale, zone) = (or_own(&scene.locale), or_own(&scene.timezone));
     let expression = format!("({FILL})({},{locale},{zone})", json!(templates));
-    let answer = load::run(page.tab()?, page.lane, expression, page.limits.call).await?;
-    let answer = answer
-        .transpose()
-        .map_err(|thrown| load::script_error("headerTemplate or footerTemplate", thrown))?;
+    let answer = page.run(expression, page.limits.call).await?;
+    let answer =
+        answer.transpose().map_err(|thrown| script_error("headerTemplate or footerTemplate", thrown))?;
     let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
     let left = "the page left while its headerTemplate and footerTemplate were filled in";
     filled.ok_or_else(|| StepError::fault(FaultCode::PageFailed, left))

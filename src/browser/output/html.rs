@@ -10,9 +10,8 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::error::{StepError, thrown_line};
+use crate::browser::page::open_page::OpenPage;
 use crate::browser::proxy::mime;
 use crate::domain::fault::FaultCode;
 use crate::domain::site::Site;
@@ -34,7 +33,7 @@ const LEFT: &str = "left";
 const ENCODED_BYTES: usize = 3 << 20;
 
 /// A document that stands in the page still, and is taken piece by piece.
-pub(in crate::browser) struct Snapshot {
+pub(super) struct Snapshot {
     site: Site,
     limit: Duration,
     /// The template's files that stand in it, by the number that the script gave them.
@@ -72,7 +71,7 @@ struct Written {
 }
 
 /// Has the document written, within the page; answers it with what there is to say of it.
-pub(in crate::browser) async fn take(
+pub(super) async fn take(
     page: &OpenPage,
     site: &Site,
     limit_bytes: u64,
@@ -102,11 +101,7 @@ pub(in crate::browser) async fn take(
 
 impl Snapshot {
     /// The next part of the file, about `size` long; `None` after the last.
-    pub(in crate::browser) async fn next(
-        &mut self,
-        page: &OpenPage,
-        size: usize,
-    ) -> Result<Option<Bytes>, StepError> {
+    pub(super) async fn next(&mut self, page: &OpenPage, size: usize) -> Result<Option<Bytes>, StepError> {
         let mut chunk = Vec::new();
         while chunk.len() < size {
             if self.pieces.is_empty() {
@@ -172,7 +167,7 @@ fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), St
 fn script(page: &OpenPage, site: &Site, limit_bytes: u64) -> String {
     let frame = FRAME.replacen("  STYLES\n", STYLES, 1);
     let frame = frame.replacen("  ELEMENTS\n", &format!("{ELEMENTS}\n{SPECIALS}"), 1);
-    let host = page.visit.as_ref().map_or("nowhere.localhost", |visit| visit.host());
+    let host = page.session.as_ref().map_or("nowhere.localhost", |session| session.host());
     let files: Vec<&str> = site.paths().collect();
     format!("{frame}({})", json!({ "files": files, "host": host, "limit": limit_bytes }))
 }
@@ -197,9 +192,9 @@ async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<Stri
 
 async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<String, StepError> {
     let left = "the page left for another one while its document was written";
-    match load::run(page.tab()?, page.lane, expression, limit).await? {
+    match page.run(expression, limit).await? {
         Some(Ok(answer)) if answer != LEFT => Ok(answer),
-        Some(Err(thrown)) => Err(unwritten(&load::thrown_line(thrown))),
+        Some(Err(thrown)) => Err(unwritten(&thrown_line(thrown))),
         Some(Ok(_)) | None => Err(StepError::fault(FaultCode::PageFailed, left)),
     }
 }

@@ -7,9 +7,9 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::measure::PIXELS_PER_INCH;
 use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::{
@@ -17,12 +17,12 @@ use crate::domain::format_opts::{
 };
 
 const SCRIPT: &str = include_str!("../../../assets/page-rules.js");
-/// Rules that are told of.
-const TOLD: usize = 4;
+/// Most rules that warnings are made of.
+const NAMED: usize = 4;
 
 /// The `@page` rules of a page, those of one selector put together.
 #[derive(Debug, Default)]
-pub(in crate::browser) struct PageRules(Vec<PageRule>);
+pub(super) struct PageRules(Vec<PageRule>);
 
 #[derive(Clone, Debug, Default, Deserialize)]
 struct PageRule {
@@ -36,7 +36,7 @@ struct PageRule {
 
 /// How a page lies on its sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::browser) struct Layout {
+pub(super) struct Layout {
     /// What comes out of the printer.
     pub sheet: Paper,
     /// What the page is laid out on.
@@ -49,23 +49,23 @@ pub(in crate::browser) struct Layout {
 
 impl PageRules {
     /// The rules that count when the page is printed.
-    pub(in crate::browser) async fn of(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
+    pub(super) async fn of(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
         // A sheet of an allowed host may have rules, whatever the files of the template have.
-        let is_let_through = page.visit.as_ref().is_some_and(|visit| visit.let_through());
-        if !page.has_page_rules && !is_let_through {
+        let is_foreign = page.session.as_ref().is_some_and(|session| session.has_reached_hosts());
+        if !page.has_page_rules && !is_foreign {
             return Ok(Self::default());
         }
         Self::asked(page, options).await
     }
 
     /// The same, also where none of them is worth a warning of its own.
-    pub(in crate::browser) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
+    pub(super) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
         let medium = match options.scene.media {
             Media::Print => "print",
             Media::Screen => "screen",
         };
         let expression = scripts::guarded(&format!("({SCRIPT})({})", json!(medium)));
-        let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
+        let answer = page.ask(expression, page.limits.call).await?;
         let answer = answer.filter(|answer| !answer.is_empty());
         let rules = answer.as_deref().map(serde_json::from_str::<Vec<PageRule>>).transpose();
         let rules = rules.map_err(|error| StepError::fault(FaultCode::Internal, error.to_string()))?;
@@ -91,7 +91,7 @@ impl PageRules {
     }
 
     /// How pages without a name lie.
-    pub(in crate::browser) fn layout(&self, options: &PageOptions) -> Layout {
+    pub(super) fn layout(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         Layout::of(general, options)
     }
@@ -99,7 +99,7 @@ impl PageRules {
     /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without the sizes, and
     /// without the margins that are no lengths by themselves. With it what is not heeded, and the style sheet that says
     /// the same to Chromium: a size of the page's own would shrink what was fitted, or turn it.
-    pub(in crate::browser) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
+    pub(super) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
         let of = |selector: &str| self.0.iter().find(|rule| rule.selector == selector);
         let general = of("").cloned().unwrap_or_default();
         let mut rule = of(":first").map_or_else(|| general.clone(), |first| first.over(Some(&general)));
@@ -108,7 +108,7 @@ impl PageRules {
             let named = format!("{} size '{}'", rule.name(), rule.size);
             format!("{named} is not heeded, for the sheet is as high as its page (height auto)")
         });
-        let mut warnings: Vec<String> = sizes.take(TOLD).collect();
+        let mut warnings: Vec<String> = sizes.take(NAMED).collect();
         let name = rule.name();
         for (side, own) in SIDES.iter().zip(&mut rule.margin) {
             if !own.is_empty() && css_length_in(own).is_none() {
@@ -131,12 +131,12 @@ impl PageRules {
     }
 
     /// Whether the page says nothing.
-    pub(in crate::browser) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// How those pages lie that have most room across.
-    pub(in crate::browser) fn widest(&self, options: &PageOptions) -> Layout {
+    pub(super) fn widest(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
         let others = others.map(|rule| Layout::of(Some(&rule.over(general)), options));
@@ -147,9 +147,10 @@ impl PageRules {
     }
 
     /// Where the page's rules won over the caller's options, or were not heeded as they stand.
-    pub(in crate::browser) fn warnings(&self, options: &PageOptions) -> Vec<String> {
-        let told = self.0.iter().take(TOLD);
-        told.flat_map(|rule| rule.size_warnings(options).into_iter().chain(rule.margin_warning(options)))
+    pub(super) fn warnings(&self, options: &PageOptions) -> Vec<String> {
+        let named = self.0.iter().take(NAMED);
+        named
+            .flat_map(|rule| rule.size_warnings(options).into_iter().chain(rule.margin_warning(options)))
             .collect()
     }
 }
@@ -240,7 +241,7 @@ impl Layout {
     }
 
     /// The white around the content on the sheet, top, right, bottom, left.
-    pub(in crate::browser) fn white_in(&self) -> [f64; 4] {
+    pub(super) fn white_in(&self) -> [f64; 4] {
         let shrink = self.shrink();
         let beside = |sheet: f64, page: f64| ((sheet - page * shrink) / 2.0).max(0.0);
         let across = beside(self.sheet.width_in, self.page.width_in);
@@ -255,7 +256,7 @@ impl Layout {
     }
 
     /// What the content is laid out in, across and down.
-    pub(in crate::browser) fn room_in(&self) -> [f64; 2] {
+    pub(super) fn room_in(&self) -> [f64; 2] {
         let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
         let width_in = self.page.width_in - left_in - right_in;
         let height_in = self.page.height_in - top_in - bottom_in;
@@ -264,14 +265,19 @@ impl Layout {
         if is_left { [width_in, height_in] } else { [self.page.width_in, self.page.height_in] }
     }
 
+    /// The same across, in CSS pixels of the page.
+    pub(super) fn width_px(&self, options: &PageOptions) -> f64 {
+        self.room_in()[0] * PIXELS_PER_INCH / options.scale
+    }
+
     /// The same in square inches.
-    pub(in crate::browser) fn room_in2(&self) -> f64 {
+    pub(super) fn room_in2(&self) -> f64 {
         let [width_in, height_in] = self.room_in();
         width_in * height_in
     }
 
     /// How much smaller a page is drawn than it is laid out, by rules for its sheet.
-    pub(in crate::browser) fn shrink(&self) -> f64 {
+    pub(super) fn shrink(&self) -> f64 {
         let across = self.sheet.width_in / self.page.width_in;
         across.min(self.sheet.height_in / self.page.height_in).min(1.0)
     }
@@ -300,8 +306,8 @@ mod tests {
     const UNSAID: [&str; 4] = [""; 4];
 
     #[test]
-    fn what_won_or_lost_is_told_and_nothing_else() {
-        let told = |size: &str, opts: &str| rules(&[("", size, UNSAID)]).warnings(&options(opts));
+    fn page_rules_that_win_or_lose_are_warned_of() {
+        let warned = |size: &str, opts: &str| rules(&[("", size, UNSAID)]).warnings(&options(opts));
         for (size, opts) in [
             ("a4", "{}"),
             ("auto", r#"{"landscape":true,"format":"a5"}"#),
@@ -312,7 +318,7 @@ mod tests {
             ("a5", r#"{"preferCssPageSize":true,"format":"a5"}"#),
             ("ledger", r#"{"format":"tabloid"}"#),
         ] {
-            assert_eq!(told(size, opts), [""; 0], "{size} {opts}");
+            assert_eq!(warned(size, opts), [""; 0], "{size} {opts}");
         }
         for (size, opts, warning) in [
             (
@@ -338,7 +344,7 @@ mod tests {
                 "is the sheet (preferCssPageSize) and goes before format, width and height and landscape",
             ),
         ] {
-            assert_eq!(told(size, opts), [format!("@page size '{size}' {warning}")], "{opts}");
+            assert_eq!(warned(size, opts), [format!("@page size '{size}' {warning}")], "{opts}");
         }
         let margins = rules(&[("", "", ["10mm", "", "3em", "0px"]), (":first", "", ["4cm", "", "", ""])]);
         assert_eq!(margins.warnings(&options("{}")), [""; 0]);

@@ -1,28 +1,25 @@
-//! Pages that are wider than their sheet. Chromium shrinks them, down to two thirds, and cuts off what is wider still,
-//! without a word to anybody.
+//! Pages that are wider than their sheet. Hazard: Chromium shrinks them, down to two thirds, cuts off what is wider still,
+//! and reports neither.
 //!
 //! How large it drew stands in the file that it made: each page's content begins with the matrix that takes CSS pixels
 //! to paper. So a page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
 //! is measured in the tab, which still shows it, and asked for its rules of `@page`: a larger sheet of its own is put on
-//! this one as a whole, and its margins go before the printer's. The file exists by then, and whatever the page makes of
-//! the questions (it hangs, it throws) takes a warning from it and not the file.
+//! this one as a whole, and its margins go before the printer's. The file exists by then: a page that hangs or throws at
+//! the questions costs its warning and not the file.
 
 use std::io::Read;
 
-use super::page_rules::{Layout, PageRules};
-use crate::browser::page::emulate;
-use crate::browser::page::error::StepError;
-use crate::browser::page::inspect::ASKING_LIMIT;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
-use crate::browser::page::scripts;
-use crate::domain::format_opts::{PageOptions, Viewport};
 use flate2::read::ZlibDecoder;
 use memchr::memmem;
 
+use super::measure::{measure, whole_pixels};
+use super::page_rules::PageRules;
+use crate::browser::page::error::StepError;
+use crate::browser::page::open_page::{OpenPage, WARNING_LIMIT};
+use crate::domain::format_opts::{PageOptions, Viewport};
+
 const MEASURE: &str = include_str!("../../../assets/page_width.js");
-/// CSS pixels in an inch, and points.
-const PIXELS_PER_INCH: f64 = 96.0;
+/// Points in a CSS pixel.
 const POINTS_PER_PIXEL: f64 = 0.75;
 /// How much of a content is looked at: both matrices stand at its beginning, before what the page draws.
 const LOOKED_AT_BYTES: u64 = 2_048;
@@ -37,14 +34,14 @@ const SLACK_PX: f64 = 1.5;
 
 /// Looks for the scale in a PDF as it passes.
 #[derive(Debug, Default)]
-pub(in crate::browser) struct ScaleFinder {
+pub(super) struct ScaleFinder {
     looked_at: usize,
     is_found: bool,
 }
 
 impl ScaleFinder {
     /// A piece of the file passes; how large the pages are drawn, in points a CSS pixel, when that is found in it.
-    pub(in crate::browser) fn pass(&mut self, piece: &[u8]) -> Option<f64> {
+    pub(super) fn pass(&mut self, piece: &[u8]) -> Option<f64> {
         if self.is_found {
             return None;
         }
@@ -63,74 +60,46 @@ impl ScaleFinder {
     }
 }
 
-impl OpenPage {
-    /// Warns of a page that was drawn smaller than `options` say because it is wider than its sheet.
-    ///
-    /// # Errors
-    /// That the page ended; what it does not answer, or not in time, is not said.
-    pub(in crate::browser) async fn check_width(
-        &mut self,
-        drawn: f64,
-        options: &PageOptions,
-    ) -> Result<(), StepError> {
-        if drawn / (POINTS_PER_PIXEL * options.scale) > TOLERANCE {
-            return Ok(());
-        }
-        self.measured = true;
-        let limit = ASKING_LIMIT.min(self.limits.print);
-        match self.within(limit, self.what_is_too_wide(drawn, options)).await {
-            Ok(Some(sentence)) => self.warnings.push(&sentence),
-            Ok(None) | Err(StepError::Late | StepError::Refused(_) | StepError::Fault(_)) => {}
-            Err(ended @ StepError::Ended(_)) => return Err(ended),
-        }
-        Ok(())
+/// Warns of a page that was drawn smaller than `options` say because it is wider than its sheet.
+///
+/// # Errors
+/// That the page ended; a question that it does not answer, or not in time, is no error.
+pub(super) async fn warn(page: &mut OpenPage, drawn: f64, options: &PageOptions) -> Result<(), StepError> {
+    if drawn / (POINTS_PER_PIXEL * options.scale) > TOLERANCE {
+        return Ok(());
     }
-
-    async fn what_is_too_wide(&self, drawn: f64, options: &PageOptions) -> Result<Option<String>, StepError> {
-        let layout = PageRules::asked(self, options).await?.widest(options);
-        let shrunk = drawn / (POINTS_PER_PIXEL * options.scale * layout.shrink());
-        if shrunk > TOLERANCE {
-            return Ok(None);
-        }
-        let room = room_px(&layout, options);
-        let Some(width) = self.measure(room, options).await?.filter(|width| *width > room + SLACK_PX) else {
-            return Ok(None);
-        };
-        let percent = (shrunk * 100.0).round();
-        let (width, within) = (width.round(), room.round());
-        let cut = within / shrunk;
-        let cut = if shrunk < LEAST && width > cut + SLACK_PX {
-            format!(", and what lies beyond {} px is cut off", cut.round())
-        } else {
-            String::new()
-        };
-        Ok(Some(format!(
-            "the page is {width} px wide and its sheet has room for {within} px: it was printed at {percent} % of its \
-             size{cut} (let it be narrower, or take a wider sheet: format, landscape, margin, scale)"
-        )))
+    page.is_measured = true;
+    let limit = WARNING_LIMIT.min(page.limits.print);
+    match page.within(limit, warning(page, drawn, options)).await {
+        Ok(Some(sentence)) => page.warnings.push(&sentence),
+        Ok(None) | Err(StepError::Late | StepError::Refused(_) | StepError::Fault(_)) => {}
+        Err(ended @ StepError::Ended(_)) => return Err(ended),
     }
-
-    /// Shows the page as it is on paper, `width` pixels wide, and gives its own width.
-    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Option<f64>, StepError> {
-        let (tab, limit) = (self.tab()?, self.limits.call);
-        let media = tab.send(&emulate::on_paper(&options.scene))?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
-        )]
-        let viewport = Viewport { width_px: width.round().max(1.0) as u32, ..Viewport::default() };
-        let metrics = tab.send(&emulate::metrics(viewport, true))?;
-        media.answer(limit).await?;
-        metrics.answer(limit).await?;
-        let answer = load::ask(tab, self.lane, scripts::guarded(&format!("({MEASURE})()")), limit).await?;
-        Ok(answer.and_then(|answer| answer.parse().ok()))
-    }
+    Ok(())
 }
 
-/// What is left of the sheet's width for the page.
-fn room_px(layout: &Layout, options: &PageOptions) -> f64 {
-    layout.room_in()[0] * PIXELS_PER_INCH / options.scale
+async fn warning(page: &OpenPage, drawn: f64, options: &PageOptions) -> Result<Option<String>, StepError> {
+    let layout = PageRules::asked(page, options).await?.widest(options);
+    let shrunk = drawn / (POINTS_PER_PIXEL * options.scale * layout.shrink());
+    if shrunk > TOLERANCE {
+        return Ok(None);
+    }
+    let room = layout.width_px(options);
+    let viewport = Viewport { width_px: whole_pixels(room.round()), ..Viewport::default() };
+    let width = measure(page, &options.scene, viewport, MEASURE).await?;
+    let Some(width) = width.filter(|width| *width > room + SLACK_PX) else { return Ok(None) };
+    let percent = (shrunk * 100.0).round();
+    let (width, within) = (width.round(), room.round());
+    let cut = within / shrunk;
+    let cut = if shrunk < LEAST && width > cut + SLACK_PX {
+        format!(", and what lies beyond {} px is cut off", cut.round())
+    } else {
+        String::new()
+    };
+    Ok(Some(format!(
+        "the page is {width} px wide and its sheet has room for {within} px: it was printed at {percent} % of its \
+         size{cut} (let it be narrower, or take a wider sheet: format, landscape, margin, scale)"
+    )))
 }
 
 /// The beginning of a compressed stream that may be a page's content.

@@ -7,11 +7,11 @@
 use std::fmt::Write as _;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+use memchr::memmem;
 use serde_json::json;
 
 use crate::browser::page::error::StepError;
-use crate::browser::page::load;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::domain::format_opts::Metadata;
 
 /// Chromium writes the information object first; this much of the file holds it.
@@ -20,14 +20,14 @@ const HEAD_BYTES: usize = 8 << 10;
 const TAIL_BYTES: usize = 2 << 10;
 
 /// Sets the title that the PDF gets, before the page is printed.
-pub(in crate::browser) async fn set_title(page: &OpenPage, metadata: &Metadata) -> Result<(), StepError> {
+pub(super) async fn set_title(page: &OpenPage, metadata: &Metadata) -> Result<(), StepError> {
     let Some(title) = &metadata.title else { return Ok(()) };
     let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
-    load::ask(page.tab()?, page.lane, set, page.limits.print).await.map(drop)
+    page.ask(set, page.limits.print).await.map(drop)
 }
 
 /// What is kept of a PDF while it passes.
-pub(in crate::browser) struct MetadataWriter {
+pub(super) struct MetadataWriter {
     entries: String,
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -36,7 +36,7 @@ pub(in crate::browser) struct MetadataWriter {
 
 impl MetadataWriter {
     /// `None` when there is nothing to write.
-    pub(in crate::browser) fn of(metadata: &Metadata) -> Option<Self> {
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
         let fields =
             [("Author", &metadata.author), ("Subject", &metadata.subject), ("Keywords", &metadata.keywords)];
         let mut entries = String::new();
@@ -49,7 +49,7 @@ impl MetadataWriter {
     }
 
     /// A piece of the file passes.
-    pub(in crate::browser) fn pass(&mut self, piece: &[u8]) {
+    pub(super) fn pass(&mut self, piece: &[u8]) {
         let missing = HEAD_BYTES.saturating_sub(self.head.len()).min(piece.len());
         self.head.extend_from_slice(&piece[..missing]);
         self.tail.extend_from_slice(&piece[piece.len().saturating_sub(TAIL_BYTES)..]);
@@ -59,7 +59,7 @@ impl MetadataWriter {
     }
 
     /// The last piece with what comes behind it; `None` when the file is not as Chromium writes them.
-    pub(in crate::browser) fn finish(self, last: &[u8]) -> Option<Bytes> {
+    pub(super) fn finish(self, last: &[u8]) -> Option<Bytes> {
         let addition = self.addition()?;
         let mut whole = BytesMut::with_capacity(last.len() + addition.len());
         whole.put_slice(last);
@@ -68,7 +68,7 @@ impl MetadataWriter {
     }
 
     fn addition(&self) -> Option<Vec<u8>> {
-        let trailer = &self.tail[last_of(&self.tail, b"trailer\n<<")?..];
+        let trailer = &self.tail[memmem::rfind(&self.tail, b"trailer\n<<")?..];
         let trailer = std::str::from_utf8(trailer).ok()?;
         let (dictionary, rest) = trailer.strip_prefix("trailer\n<<")?.split_once(">>\nstartxref\n")?;
         let previous: usize = rest.lines().next()?.parse().ok()?;
@@ -77,9 +77,9 @@ impl MetadataWriter {
         let (object, generation): (u64, u64) = (object.parse().ok()?, generation.parse().ok()?);
 
         let begin = format!("\n{object} {generation} obj\n<<");
-        let at = last_of(&self.head, begin.as_bytes())? + begin.len();
+        let at = memmem::rfind(&self.head, begin.as_bytes())? + begin.len();
         let known = &self.head[at..];
-        let known = &known[..first_of(known, b">>\nendobj\n")?];
+        let known = &known[..memmem::find(known, b">>\nendobj\n")?];
 
         let mut addition = begin.clone().into_bytes();
         addition.extend_from_slice(known);
@@ -106,14 +106,6 @@ fn text_string(text: &str) -> String {
     string
 }
 
-fn first_of(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, wanted)
-}
-
-fn last_of(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    memchr::memmem::rfind(bytes, wanted)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,22 +114,22 @@ mod tests {
         xref\n0 2\n0000000000 65535 f \n0000000009 00000 n \ntrailer\n<</Size 2\n/Root 5 0 R\n/Info 1 0 R>>\n\
         startxref\n52\n%%EOF\n";
 
-    fn annotated(file: &str, piece: usize) -> Option<String> {
+    fn with_author(file: &str, piece: usize) -> Option<String> {
         let metadata = Metadata { author: Some("Zoë".to_owned()), ..Metadata::default() };
-        let mut annotator = MetadataWriter::of(&metadata).unwrap();
+        let mut writer = MetadataWriter::of(&metadata).unwrap();
         let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
         for piece in &pieces {
-            annotator.pass(piece);
+            writer.pass(piece);
         }
         let (last, before) = pieces.split_last().unwrap();
-        let whole = [before.concat().as_slice(), &annotator.finish(last)?].concat();
+        let whole = [before.concat().as_slice(), &writer.finish(last)?].concat();
         Some(String::from_utf8(whole).unwrap())
     }
 
     #[test]
     fn what_is_added_stands_where_its_table_says() {
         for piece in [1, 7, 1_000] {
-            let whole = annotated(FILE, piece).unwrap();
+            let whole = with_author(FILE, piece).unwrap();
             let added = whole.strip_prefix(FILE).unwrap();
             assert!(added.contains("/Producer (Skia)\n/Author <FEFF005A006F00EB>>>\nendobj"), "{added}");
             assert!(added.contains("/Root 5 0 R\n/Info 1 0 R\n/Prev 52>>"), "{added}");
@@ -151,7 +143,7 @@ mod tests {
     #[test]
     fn a_file_of_another_make_is_left_alone() {
         for other in ["%PDF-1.7\n", &FILE.replace("/Info 1 0 R", ""), &FILE.replace("1 0 obj", "9 0 obj")] {
-            assert_eq!(annotated(other, 64), None);
+            assert_eq!(with_author(other, 64), None);
         }
         assert!(
             MetadataWriter::of(&Metadata { title: Some("T".to_owned()), ..Metadata::default() }).is_none()

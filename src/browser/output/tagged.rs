@@ -7,53 +7,60 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use pdf_page_count::PageCounter;
+use headless_chrome::protocol::cdp::IO;
 
 use super::clip;
+use super::page_count::{Counted, count};
 use super::page_rules::Layout;
-use super::print::{self, Source};
+use super::print_to_pdf;
+use super::source::Source;
 use crate::browser::page::error::StepError;
-use crate::browser::page::open::OpenPage;
+use crate::browser::page::open_page::OpenPage;
 use crate::domain::format_opts::PageOptions;
 
 /// How a PDF is printed.
-pub(in crate::browser) struct Print<'a> {
+pub(super) struct Print<'a> {
     pub page: &'a OpenPage,
     pub options: &'a PageOptions,
     pub layout: &'a Layout,
-    /// Header and footer.
-    pub banners: Option<[String; 2]>,
+    pub header_footer: Option<[String; 2]>,
     pub long: Long,
 }
 
 /// What bounds a PDF that may turn out to be long.
 #[derive(Clone, Copy)]
-pub(in crate::browser) struct Long {
+pub(super) struct Long {
     /// It may fill so many sheets that they are worth guessing.
     pub may_be: bool,
-    /// Nobody gets a larger one.
+    /// Largest file that a job may have.
     pub limit_bytes: u64,
     /// Of all that is done to print it.
     pub deadline: Instant,
 }
 
-/// What is known of a PDF after it was read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::browser) enum Counted {
-    Pages(u32),
-    /// It was not written as Chromium writes them.
-    Unknown,
-    /// It is larger than anybody gets, whatever its pages.
-    TooLarge,
+/// A PDF that was printed.
+pub(super) struct Pdf {
+    pub source: Source,
+    /// Its pages, where they had to be known.
+    pub counted: Option<Counted>,
+    pub warning: Option<String>,
 }
 
-/// What was printed, and what there is to say of it.
-pub(in crate::browser) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>), StepError> {
+/// Prints the page with tags or without.
+pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     let extras = &print.options.extras;
-    // Bookmarks are made of the tags: who asks for those gets both.
+    let limit_bytes = print.long.limit_bytes;
+    // Bookmarks are made of the tags: a PDF with them has both.
     if let Some(tagged) = extras.tagged.or(extras.outline.then_some(true)) {
-        return Ok((once(print, tagged).await?, None));
+        let stream = once(print, tagged).await?;
+        // Whether one sheet as high as its page is one, is seen by its count.
+        let (source, counted) = if print.options.auto_height {
+            let (source, counted) = count(print.page, stream, limit_bytes).await?;
+            (source, Some(counted))
+        } else {
+            (Source::Stream(stream, None), None)
+        };
+        return Ok(Pdf { source, counted, warning: None });
     }
     let limit = print.page.limits.tagged_pages;
     let is_guessed_long = print.long.may_be && {
@@ -61,126 +68,66 @@ pub(in crate::browser) async fn print(print: &Print<'_>) -> Result<(Source, Opti
         is_more(guess, limit)
     };
     let started = Instant::now();
-    let source = once(print, !is_guessed_long).await?;
-    let (source, counted) = count(print.page, source, print.long.limit_bytes).await?;
-    let is_long = counted.is_long(limit, is_guessed_long);
-    let untagged = is_long.then(|| counted.untagged(limit, print.long.limit_bytes));
+    let stream = once(print, !is_guessed_long).await?;
+    let (source, counted) = count(print.page, stream, limit_bytes).await?;
+    let is_long = is_long(counted, limit, is_guessed_long);
+    let untagged = is_long.then(|| untagged(counted, limit, limit_bytes));
     if is_long == is_guessed_long {
-        return Ok((source, untagged));
+        return Ok(Pdf { source, counted: Some(counted), warning: untagged });
     }
     let left = print.long.deadline.saturating_duration_since(Instant::now());
     if !has_time(started.elapsed(), left, is_long) {
         let sentence = format!(
             "{}: there was no time to print the PDF again, so it is {}",
-            counted.reason(limit, print.long.limit_bytes),
+            reason(counted, limit, limit_bytes),
             if is_long { "tagged" } else { "not tagged" }
         );
-        return Ok((source, Some(sentence)));
+        return Ok(Pdf { source, counted: Some(counted), warning: Some(sentence) });
     }
-    print::close(print.page, source)?;
-    Ok((once(print, !is_long).await?, untagged))
+    source.close(print.page)?;
+    // Tags change no page: the count holds for the second print as well.
+    let source = Source::Stream(once(print, !is_long).await?, None);
+    Ok(Pdf { source, counted: Some(counted), warning: untagged })
 }
 
-/// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
-/// is the whole file of most. One of more than `limit_bytes` is not read to its end, for nobody gets it.
-pub(in crate::browser) async fn count(
-    page: &OpenPage,
-    source: Source,
-    limit_bytes: u64,
-) -> Result<(Source, Counted), StepError> {
-    let handle = match source {
-        Source::Stream(handle, _) => handle,
-        Source::Held(first, rest) => return count_again(page, first, *rest).await,
-        Source::Text(_) | Source::Document(_) | Source::Ended => return Ok((source, Counted::Unknown)),
-    };
-    let mut counter = PageCounter::default();
-    let (first, mut is_last) = print::piece(page, &handle, None).await?;
-    counter.pass(&first);
-    let mut is_whole = true;
-    let mut bytes = first.len() as u64;
-    while !is_last && bytes <= limit_bytes {
-        let (more, is_end) = print::piece(page, &handle, None).await?;
-        counter.pass(&more);
-        bytes += more.len() as u64;
-        is_whole &= more.is_empty();
-        is_last = is_end || more.is_empty();
+/// Whether it gets no tags. What is not known does not change what was guessed; without tags a file that is too
+/// large may be small enough.
+fn is_long(counted: Counted, limit: u64, is_guessed_long: bool) -> bool {
+    match counted {
+        Counted::Pages(pages) => u64::from(pages) > limit,
+        Counted::Unknown => is_guessed_long,
+        Counted::TooLarge => true,
     }
-    let behind = u32::try_from(first.len()).ok();
-    let rest = Source::Stream(handle, behind);
-    let known = if bytes > limit_bytes {
-        Counted::TooLarge
-    } else {
-        counter.pages().map_or(Counted::Unknown, Counted::Pages)
-    };
-    if is_whole && is_last {
-        print::close(page, rest)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), known));
-    }
-    Ok((Source::Held(first, Box::new(rest)), known))
 }
 
-/// The same of a file whose first piece is held, for it was counted before.
-async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), StepError> {
-    let mut counter = PageCounter::default();
-    counter.pass(&first);
-    if let Source::Stream(handle, from) = &rest {
-        let mut from = *from;
-        loop {
-            let (more, is_last) = print::piece(page, handle, from.take()).await?;
-            counter.pass(&more);
-            if is_last || more.is_empty() {
-                break;
-            }
+fn reason(counted: Counted, limit: u64, limit_bytes: u64) -> String {
+    match counted {
+        Counted::Pages(pages) => {
+            format!("{pages} pages, the limit of tagged ones is {limit} (browser.tagged_pages_limit)")
         }
-    }
-    let known = counter.pages().map_or(Counted::Unknown, Counted::Pages);
-    Ok((Source::Held(first, Box::new(rest)), known))
-}
-
-impl Counted {
-    /// Whether it gets no tags. What is not known does not change what was guessed; without tags a file that is too
-    /// large may be small enough.
-    fn is_long(self, limit: u64, is_guessed_long: bool) -> bool {
-        match self {
-            Self::Pages(pages) => u64::from(pages) > limit,
-            Self::Unknown => is_guessed_long,
-            Self::TooLarge => true,
-        }
-    }
-
-    fn reason(self, limit: u64, limit_bytes: u64) -> String {
-        match self {
-            Self::Pages(pages) => {
-                format!("{pages} pages, the limit of tagged ones is {limit} (browser.tagged_pages_limit)")
-            }
-            Self::Unknown => {
-                format!("its pages could not be counted, and it seems to have more than {limit}")
-            }
-            Self::TooLarge => {
-                format!("with its tags it is larger than {limit_bytes} bytes (storage.output_limit_bytes)")
-            }
-        }
-    }
-
-    fn untagged(self, limit: u64, limit_bytes: u64) -> String {
-        const REMEDY: &str = "the option tagged: true tags it all the same";
-        match self {
-            Self::Pages(pages) => format!(
-                "{pages} pages, more than {limit}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}"
-            ),
-            Self::Unknown => format!(
-                "{}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}",
-                self.reason(limit, limit_bytes)
-            ),
-            Self::TooLarge => {
-                format!("{}: the PDF is not tagged", self.reason(limit, limit_bytes))
-            }
+        Counted::Unknown => format!("its pages could not be counted, and it seems to have more than {limit}"),
+        Counted::TooLarge => {
+            format!("with its tags it is larger than {limit_bytes} bytes (storage.output_limit_bytes)")
         }
     }
 }
 
-async fn once(print: &Print<'_>, tagged: bool) -> Result<Source, StepError> {
-    print::to_stream(print.page, print.options, (print.banners.clone(), tagged)).await
+fn untagged(counted: Counted, limit: u64, limit_bytes: u64) -> String {
+    const REMEDY: &str = "the option tagged: true tags it all the same";
+    match counted {
+        Counted::Pages(pages) => format!(
+            "{pages} pages, more than {limit}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}"
+        ),
+        Counted::Unknown => format!(
+            "{}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}",
+            reason(counted, limit, limit_bytes)
+        ),
+        Counted::TooLarge => format!("{}: the PDF is not tagged", reason(counted, limit, limit_bytes)),
+    }
+}
+
+async fn once(print: &Print<'_>, tagged: bool) -> Result<IO::StreamHandle, StepError> {
+    print_to_pdf::print(print.page, print.options, print.header_footer.clone(), tagged).await
 }
 
 /// Whether it can be printed again within what is `left` of the print's deadline, where the first one took `took`:
@@ -218,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_changes_nothing() {
+    fn a_pdf_that_cannot_be_counted_keeps_its_guess() {
         for is_guessed_long in [true, false] {
-            assert_eq!(Counted::Unknown.is_long(20, is_guessed_long), is_guessed_long);
-            assert!(!Counted::Pages(20).is_long(20, is_guessed_long));
-            assert!(Counted::Pages(21).is_long(20, is_guessed_long));
+            assert_eq!(is_long(Counted::Unknown, 20, is_guessed_long), is_guessed_long);
+            assert!(!is_long(Counted::Pages(20), 20, is_guessed_long));
+            assert!(is_long(Counted::Pages(21), 20, is_guessed_long));
         }
-        let told = Counted::Unknown.untagged(20, 99);
-        assert!(told.starts_with("its pages could not be counted"), "{told}");
+        let sentence = untagged(Counted::Unknown, 20, 99);
+        assert!(sentence.starts_with("its pages could not be counted"), "{sentence}");
     }
 }

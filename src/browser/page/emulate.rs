@@ -7,18 +7,20 @@ use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{DOM, Emulation};
 
 use super::error::StepError;
-use super::open::{PageOutput, PageTask};
-use crate::browser::cdp::connection::{CallError, Sent};
+use super::task::{PageOutput, PageTask};
+use crate::browser::cdp::commands;
+use crate::browser::cdp::connection::Sent;
+use crate::browser::cdp::error::CallError;
 use crate::browser::tab::tab::Tab;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::{Media, PageOptions, Scene, Viewport};
 use crate::domain::lane::Lane;
 
 /// Calls that are on their way.
-#[must_use = "the calls are sent; settle them"]
-pub(in crate::browser) struct EmulationCalls(Vec<Answer>);
+#[must_use = "the calls are sent; `finish` waits for their answers"]
+pub(in crate::browser) struct EmulationCalls(Vec<Pending>);
 
-type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
+type Pending = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
 impl EmulationCalls {
     /// Sends what the options of `task` ask for; a plain document's ask for nothing.
@@ -37,7 +39,7 @@ impl EmulationCalls {
         // The window of a page with script is smaller than its viewport until it is to be seen.
         if is_seen || !is_plain {
             let sizes_window = is_seen || tab.lane() == Lane::Static;
-            sent.push(tab.send(&metrics(scene.viewport, sizes_window))?, limit);
+            sent.push(tab.send(&commands::device_metrics(scene.viewport, sizes_window))?, limit);
         }
         if let Some(zone) = &scene.timezone {
             sent.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
@@ -52,17 +54,8 @@ impl EmulationCalls {
         Ok(sent)
     }
 
-    /// Sends what makes the surroundings those of a plain tab again, where that can be done.
-    pub(in crate::browser) fn undo(tab: &Tab, limit: Duration) -> Result<Self, CallError> {
-        let mut sent = Self(Vec::new());
-        let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
-        sent.push(tab.send(&media)?, limit);
-        sent.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit);
-        Ok(sent)
-    }
-
     /// Waits for the answers.
-    pub(in crate::browser) async fn settle(self) -> Result<(), StepError> {
+    pub(in crate::browser) async fn finish(self) -> Result<(), StepError> {
         for answer in self.0 {
             answer.await.map_err(explain)?;
         }
@@ -78,14 +71,14 @@ impl EmulationCalls {
     }
 }
 
-/// Whether a plain tab can be made again of one that such a page was shown in: zone and locale are the whole
-/// renderer's, and features stay until each is told anew.
+/// Whether a reset makes a plain tab of one that such a page was shown in: zone and locale are the whole renderer's, and
+/// features stay until each is set anew.
 pub(in crate::browser) fn can_be_undone(options: &PageOptions) -> bool {
     let scene = &options.scene;
     scene.timezone.is_none() && scene.locale.is_none() && scene.features.is_empty()
 }
 
-/// Whether such a page, which becomes no picture, has other surroundings than a plain tab.
+/// Whether such a page, which becomes no picture, needs another medium or viewport than a plain tab has.
 pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> bool {
     let scene = &options.scene;
     medium(scene.media, output).is_some()
@@ -124,29 +117,6 @@ fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
     }
 }
 
-/// The viewport; `sizes_window`: the window is made as large.
-pub(in crate::browser) fn metrics(
-    viewport: Viewport,
-    sizes_window: bool,
-) -> Emulation::SetDeviceMetricsOverride {
-    Emulation::SetDeviceMetricsOverride {
-        width: viewport.width_px,
-        height: viewport.height_px,
-        device_scale_factor: viewport.device_scale,
-        mobile: false,
-        scale: None,
-        screen_width: None,
-        screen_height: None,
-        position_x: None,
-        position_y: None,
-        dont_set_visible_size: Some(!sizes_window),
-        screen_orientation: None,
-        viewport: None,
-        display_feature: None,
-        device_posture: None,
-    }
-}
-
 /// `navigator.language`; an empty user agent leaves the browser's own (tried).
 fn language(locale: &str) -> Emulation::SetUserAgentOverride {
     Emulation::SetUserAgentOverride {
@@ -162,7 +132,7 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
     Emulation::SetDefaultBackgroundColorOverride { color: Some(color) }
 }
 
-/// What is well-formed may still be unknown to the browser.
+/// What is well-formed may still be unknown to the browser: then the options are wrong, not the page.
 fn explain(error: CallError) -> StepError {
     match error {
         CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::fault(
@@ -191,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_medium_that_is_not_there_by_itself_is_told() {
+    fn a_medium_is_set_only_where_chromium_would_take_another() {
         assert_eq!(medium(Media::Print, PageOutput::Pdf), None);
         assert_eq!(medium(Media::Screen, PageOutput::Pdf), Some("screen"));
         assert_eq!(medium(Media::Print, PageOutput::Png), Some("print"));

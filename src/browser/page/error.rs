@@ -1,15 +1,18 @@
-//! How a page fails: what its author is told, and whether another browser may do better.
+//! How a page fails: the job's error, and whether another tab or browser may do better.
 
-use super::open::Limits;
-use crate::browser::cdp::connection::CallError;
-use crate::browser::tab::events::PageEnd;
+use headless_chrome::protocol::cdp::Runtime;
+
+use super::limits::Limits;
+use crate::browser::cdp::error::CallError;
+use crate::browser::tab::excess::Excess;
+use crate::browser::tab::page_state::PageEnd;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 
 /// Why a page did not become a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct PageError {
-    /// What the job's owner is told.
+    /// The job's error.
     pub fault: JobFault,
     /// Whether the same page may well succeed elsewhere.
     pub retry: Retry,
@@ -20,15 +23,15 @@ pub struct PageError {
 /// Where a page that failed may be rendered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Nowhere: it was the page's fault.
+    /// Nowhere: the page itself is the reason.
     No,
     /// In another tab: its own was used before, or its renderer was killed from outside.
     OtherTab,
-    /// In a browser where nobody else has a page: its browser died, maybe by its doing.
+    /// In a browser without other pages: its browser died, maybe by its doing.
     Alone,
 }
 
-/// Why a step did not get on, before it is known what to say of it.
+/// Why a step ended, before it is diagnosed.
 #[derive(Debug)]
 pub(in crate::browser) enum StepError {
     /// The page is gone.
@@ -37,7 +40,7 @@ pub(in crate::browser) enum StepError {
     Late,
     /// Chromium says no to a call.
     Refused(CallError),
-    /// Known already.
+    /// Diagnosed already.
     Fault(JobFault),
 }
 
@@ -91,7 +94,7 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
                  let it make fewer blobs, locks and frames with long data: addresses"
             ),
         ),
-        PageEnd::Exceeded(excess) => (FaultCode::PageMemory, excess.sentence(limits)),
+        PageEnd::Exceeded(excess) => (FaultCode::PageMemory, excess_sentence(excess, limits)),
         PageEnd::TookMemory => (
             FaultCode::PageMemory,
             format!("the page took more than {renderer_mb} MB (browser.renderer_memory_limit_mb)"),
@@ -107,6 +110,34 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
         PageEnd::BrowserLost | PageEnd::BrowserReplaced => return browser_lost(),
     };
     JobFault::new(code, message)
+}
+
+fn excess_sentence(excess: Excess, limits: &Limits) -> String {
+    let Limits { blob_mb, locks, frame_address_mb, .. } = limits;
+    match excess {
+        Excess::Blobs => format!(
+            "the page made more than {blob_mb} MB of blobs (browser.blob_limit_mb): let it make fewer, or load \
+             files instead"
+        ),
+        Excess::Locks => format!(
+            "the page asked for more than {locks} locks (browser.lock_limit): let it hold fewer of them"
+        ),
+        Excess::FrameAddresses => format!(
+            "the page's frames went to more than {frame_address_mb} MB of addresses \
+             (browser.frame_address_limit_mb): give their documents as files or by srcdoc, not as data: addresses"
+        ),
+    }
+}
+
+/// The error of an option whose script threw.
+pub(in crate::browser) fn script_error(option: &str, thrown: Runtime::ExceptionDetails) -> StepError {
+    StepError::fault(FaultCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
+}
+
+/// The first line of what a script threw.
+pub(in crate::browser) fn thrown_line(thrown: Runtime::ExceptionDetails) -> String {
+    let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
+    description.lines().next().unwrap_or_default().to_owned()
 }
 
 fn browser_lost() -> JobFault {

@@ -5,21 +5,18 @@
 //! to be installed is known from then on.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
 
 use super::error::StepError;
-use super::open::{OpenPage, PageTask};
+use super::open_page::OpenPage;
+use super::task::PageTask;
+use crate::browser::chromium::known_fonts::{KnownFonts, NAME_LIMIT_CHARS};
 use crate::domain::lane::Lane;
 
 const SCRIPT: &str = include_str!("../../../assets/fonts.js");
 /// Style sheets stand at the beginning of a page; behind it nothing is looked for.
 const SCANNED_BYTES: usize = 1 << 20;
-/// Most families kept as installed.
-const KNOWN_LIMIT: usize = 1_000;
-const NAME_LIMIT_CHARS: usize = 100;
 /// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
 /// of nothing else would be read a thousand times over.
 const PLACES_LIMIT: usize = 1_000;
@@ -49,41 +46,9 @@ const GENERIC: [&str; 20] = [
     "revert-layer",
 ];
 
-/// The families that a browser is known to have, and not to have, in small letters. It never gets others.
-#[derive(Debug, Default)]
-pub(in crate::browser) struct Fonts(Mutex<Known>);
-
-#[derive(Clone, Debug, Default, Serialize)]
-struct Known {
-    installed: HashSet<String>,
-    missing: HashSet<String>,
-}
-
-impl Fonts {
-    fn lacks(&self, family: &str) -> bool {
-        !self.known().installed.contains(family)
-    }
-
-    fn learn(&self, answer: &Answer) {
-        let mut known = self.known();
-        let Known { installed, missing } = &mut *known;
-        for (families, found) in [(installed, &answer.installed), (missing, &answer.missing)] {
-            for family in found {
-                if families.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
-                    families.insert(family.to_lowercase());
-                }
-            }
-        }
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// What a page answers.
 #[derive(Deserialize)]
-pub(in crate::browser) struct Answer {
+pub(super) struct FontReport {
     installed: Vec<String>,
     /// As the page spells them.
     missing: Vec<String>,
@@ -91,31 +56,29 @@ pub(in crate::browser) struct Answer {
     unloaded: Vec<String>,
 }
 
-impl OpenPage {
-    /// An expression that answers which fonts the page asks for and does not get, where that is not known.
-    pub(in crate::browser) fn fonts_question(&self, task: &PageTask) -> Result<Option<String>, StepError> {
-        let fonts = self.tab()?.fonts();
-        if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
-            return Ok(None);
-        }
-        Ok(Some(format!("({SCRIPT})({})", json!(*fonts.known()))))
+/// An expression that answers which fonts the page asks for and does not get, where that is not known.
+pub(super) fn question(page: &OpenPage, task: &PageTask) -> Result<Option<String>, StepError> {
+    let fonts = page.tab()?.fonts();
+    if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
+        return Ok(None);
     }
-
-    /// Warns of every family that the page's text asks for first and that is not there.
-    pub(in crate::browser) fn take_fonts(&mut self, answer: Answer) -> Result<(), StepError> {
-        self.tab()?.fonts().learn(&answer);
-        for family in answer.missing.into_iter().chain(answer.unloaded) {
-            let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
-            self.warnings.push(&format!(
-                "font not available: '{family}'; the next one of its list is used (bring it with the template \
-                 by @font-face, or install it where the service runs)"
-            ));
-        }
-        Ok(())
-    }
+    Ok(Some(format!("({SCRIPT})({})", fonts.to_json())))
 }
 
-fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
+/// Warns of every family that the page's text asks for first and does not get.
+pub(super) fn warn(page: &mut OpenPage, report: FontReport) -> Result<(), StepError> {
+    page.tab()?.fonts().learn(&report.installed, &report.missing);
+    for family in report.missing.into_iter().chain(report.unloaded) {
+        let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
+        page.warnings.push(&format!(
+            "font not available: '{family}'; the next one of its list is used (bring it with the template \
+             by @font-face, or install it where the service runs)"
+        ));
+    }
+    Ok(())
+}
+
+fn asks_for_unknown(task: &PageTask, fonts: &KnownFonts) -> bool {
     let sheets =
         task.site.paths().filter(|path| has_sheet_ending(path)).filter_map(|path| task.site.get(path));
     let texts = task.site.page().into_iter().chain(sheets);

@@ -5,13 +5,16 @@
 
 pub(in crate::browser) mod diagnose;
 pub(in crate::browser) mod emulate;
+pub(in crate::browser) mod end;
 pub(in crate::browser) mod error;
-pub(in crate::browser) mod fonts;
-pub(in crate::browser) mod inspect;
-pub(in crate::browser) mod load;
+mod fonts;
+mod inspect;
+mod limits;
+mod load;
 pub(in crate::browser) mod open;
-pub(in crate::browser) mod pictures;
-pub(in crate::browser) mod request_headers;
+pub(in crate::browser) mod open_page;
+mod pictures;
 pub(in crate::browser) mod scripts;
-pub(in crate::browser) mod wait;
-pub(in crate::browser) mod wait_idle;
+pub(in crate::browser) mod task;
+mod wait;
+mod wait_idle;

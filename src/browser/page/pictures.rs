@@ -1,21 +1,19 @@
 //! Pictures that came and cannot be decoded: a warning each.
 //!
-//! Only the page knows. One without script says so when it is asked whether it is ready, which it is asked anyway, the
-//! others when they are looked at for their fonts; a further question is put only about pictures that are in doubt.
+//! Only the page knows. One without script says so with the answer whether it is ready, the others with that about their
+//! fonts: neither costs a call. A further call is made only for pictures that are in doubt.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::error::StepError;
-use super::inspect::ASKING_LIMIT;
-use super::load;
-use super::open::OpenPage;
+use super::open_page::OpenPage;
 use crate::browser::tab::console;
 use crate::browser::tab::failed_requests;
 use crate::domain::fault::WarningKind;
 
 /// A function that answers [`Pictures`], or null.
-pub(in crate::browser) const SEEN: &str = include_str!("../../../assets/pictures.js");
+pub(super) const SEEN: &str = include_str!("../../../assets/pictures.js");
 /// Those of some pictures that cannot be decoded. It takes no frame, of which some tabs have none (tried).
 const DECODED: &str = "async addresses => {
     const decode = async address => {
@@ -28,39 +26,30 @@ const DECODED: &str = "async addresses => {
 
 /// What a page answers of its pictures.
 #[derive(Debug, Default, Deserialize)]
-pub(in crate::browser) struct Pictures {
+pub(super) struct Pictures {
     /// They are shown broken, for whatever reason.
     broken: Vec<String>,
     /// They may be.
     doubtful: Vec<String>,
 }
 
-impl OpenPage {
-    /// Warns of those that came and cannot be decoded.
-    pub(in crate::browser) async fn check_pictures(&mut self, seen: Pictures) -> Result<(), StepError> {
-        let Pictures { mut broken, doubtful } = seen;
-        if !doubtful.is_empty() {
-            broken.extend(self.undecodable(&doubtful).await?);
-        }
-        for address in &broken {
-            // Of one that did not come it is said why.
-            if self.state.borrow().failures.mentions(address) {
-                continue;
-            }
-            self.warnings.push_kind(WarningKind::Missing, &sentence(address));
-        }
-        Ok(())
+/// Warns of those that came and cannot be decoded.
+pub(super) async fn check(page: &mut OpenPage, seen: Pictures) -> Result<(), StepError> {
+    let Pictures { mut broken, doubtful } = seen;
+    if !doubtful.is_empty() {
+        let question = format!("({DECODED})({})", json!(doubtful));
+        let answer = page.ask_for_warning(question).await?;
+        let undecodable = answer.and_then(|answer| serde_json::from_str::<Vec<String>>(&answer).ok());
+        broken.extend(undecodable.unwrap_or_default());
     }
-
-    async fn undecodable(&self, addresses: &[String]) -> Result<Vec<String>, StepError> {
-        let question = format!("({DECODED})({})", json!(addresses));
-        let asking = load::ask(self.tab()?, self.lane, question, ASKING_LIMIT);
-        match self.within(ASKING_LIMIT, asking).await {
-            Ok(Some(answer)) => Ok(serde_json::from_str(&answer).unwrap_or_default()),
-            Ok(None) | Err(StepError::Fault(_) | StepError::Late) => Ok(Vec::new()),
-            Err(trouble) => Err(trouble),
+    for address in &broken {
+        // One that did not come has a warning of its failed request.
+        if page.state.borrow().failures.mentions(address) {
+            continue;
         }
+        page.warnings.push_kind(WarningKind::Missing, &sentence(address));
     }
+    Ok(())
 }
 
 fn sentence(address: &str) -> String {
@@ -68,7 +57,7 @@ fn sentence(address: &str) -> String {
     if console::own_path(address).is_some() || address.starts_with("data:") {
         return format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
     }
-    // It may have led elsewhere, of which the failure is said there.
+    // It may have led elsewhere; the failed request has the address there.
     format!("picture cannot be shown: {shown} (nothing came, or what came is damaged, or no picture)")
 }
 
@@ -77,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_that_a_script_made_is_the_pages_own() {
+    fn a_blob_of_the_page_is_shown_as_its_own_file() {
         let own = "0123456789abcdef0123456789abcdef.ab12.localhost";
         let text = sentence(&format!("blob:http://{own}/1-2"));
         assert_eq!(text, "picture cannot be decoded: /1-2 (it is damaged, or no picture)");

@@ -1,50 +1,39 @@
 //! The scripts of ours that run in a page.
 //!
-//! Those that ask run in an isolated world: they see the page's document and none of its script, so
-//! that a page which replaces `Promise` or `setTimeout` changes nothing for them. Those that stand before
-//! the page's own run in its world.
+//! Hazard: a page may replace `Promise` or `setTimeout`. Scripts that ask run in an isolated world, which has the page's
+//! document and none of its script. Those that run before the page's own run in its world.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::pictures;
-use crate::browser::tab::idle::BINDING;
-use crate::config::BrowserConfig;
 
 /// Keeps what WebGL draws, for a document that is written of the page.
-pub(in crate::browser) const CANVASES: &str = include_str!("../../../assets/canvas.js");
-const BOUNDS: &str = include_str!("../../../assets/bounds.js");
-const PAGE_WATCH: &str = include_str!("../../../assets/rest.js");
-const WORKER_WATCH: &str = include_str!("../../../assets/rest_worker.js");
-const WATCH_BOOK: &str = include_str!("../../../assets/rest_book.js");
-const WATCH_BEGUN: &str = include_str!("../../../assets/rest_begun.js");
-const WATCH_DOORS: &str = include_str!("../../../assets/rest_doors.js");
-/// A function that has loaded what waits until somebody scrolls to it, and answers how many there are.
-pub(in crate::browser) const LAZY: &str = include_str!("../../../assets/lazy.js");
-/// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
-/// connection.
+pub(super) const CANVASES: &str = include_str!("../../../assets/canvas.js");
+/// A function that has pictures and frames loaded that wait to be scrolled to, and answers how many there are.
+pub(super) const LAZY: &str = include_str!("../../../assets/lazy.js");
+/// Data larger than this is served: a script of a hundred megabytes would end the connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
 
-/// Whether data goes by the origin.
-pub(in crate::browser) fn is_large(data: &[u8]) -> bool {
+/// Whether data is served.
+pub(super) fn is_large(data: &[u8]) -> bool {
     data.len() > DATA_INLINE_LIMIT_BYTES
 }
 
 /// The page can be printed, as far as asked; behind it what there is to say of its pictures.
-pub(in crate::browser) const READY: &str = "ready";
+pub(super) const READY: &str = "ready";
 /// Nothing matches the selector, and nothing will: no script runs.
-pub(in crate::browser) const MISSING: &str = "missing";
+pub(super) const MISSING: &str = "missing";
 
 /// Puts the data on the window of the main frame, before the page's own scripts. Parsed, not written
 /// as a literal: `__proto__` is a plain key in JSON.
-pub(in crate::browser) fn data_inline(host: &str, data: &str) -> String {
+pub(super) fn data_inline(host: &str, data: &str) -> String {
     with_data(host, &format!("JSON.parse({})", json!(data)))
 }
 
-/// The same for data that the origin serves at `path`.
-pub(in crate::browser) fn data_fetched(host: &str, path: &str) -> String {
+/// The same for data that is served at `path`.
+pub(super) fn data_fetched(host: &str, path: &str) -> String {
     let path = json!(path);
     with_data(
         host,
@@ -57,44 +46,12 @@ pub(in crate::browser) fn data_fetched(host: &str, path: &str) -> String {
 /// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
 /// will, and something else while the page is still loading and cannot say when it has. Where no script
 /// runs no frame comes either: animations of styles that end within `bound` are put there, as long as a page with
-/// script is waited for. Such a page says at once which of its pictures are broken; in the others what is loaded only
-/// when somebody scrolls to it begins to load.
-pub(in crate::browser) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Duration) -> String {
+/// script is waited for. Such a page says at once which of its pictures are broken; in the others what waits to be
+/// scrolled to begins to load.
+pub(super) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Duration) -> String {
     let selector = json!(selector);
     let (wake, pictures) = if is_scripted { (LAZY, "null") } else { ("null", pictures::SEEN) };
     format!("({READINESS})({selector},{is_scripted},{},{wake},{pictures})", bound.as_millis())
-}
-
-/// The scripts that tell what is pending, each with the one that counts what is made in Chromium's own process.
-#[derive(Clone, Debug)]
-pub(in crate::browser) struct IdleScripts {
-    /// For each frame of a page.
-    pub page: Arc<str>,
-    /// For each of its workers.
-    pub worker: Arc<str>,
-    /// How many workers of a page are watched at once.
-    pub workers_limit: usize,
-}
-
-impl IdleScripts {
-    pub(in crate::browser) fn new(config: &BrowserConfig) -> Self {
-        let (binding, blobs, locks) = (json!(BINDING), config.blob_limit_mb << 20, config.lock_limit);
-        let bounds = format!("{BOUNDS}({binding},{{__proto__:null,blobs:{blobs},locks:{locks}}})");
-        let limits = json!({
-            "quiet": config.quiet_window_ms,
-            "bound": config.timer_limit_ms,
-            "links": config.timer_chain_limit,
-            "patience": config.chain_limit_ms,
-            // What comes later no waitForExpression can wait for.
-            "far": config.readiness_timeout_ms,
-            "asked": config.rest_cap_ms,
-        });
-        let watch =
-            |script: &str| format!("{script}({binding},{limits},{WATCH_BOOK},{WATCH_BEGUN},{WATCH_DOORS})");
-        let bounded = |script: &str| format!("{bounds};{}", watch(script)).into();
-        let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
-        Self { page: bounded(PAGE_WATCH), worker: bounded(WORKER_WATCH), workers_limit }
-    }
 }
 
 /// A question that may throw, which then is answered by nothing.
@@ -103,7 +60,7 @@ pub(in crate::browser) fn guarded(question: &str) -> String {
 }
 
 /// Says what a page waits for.
-pub(in crate::browser) fn pending(selector: Option<&str>) -> String {
+pub(super) fn pending(selector: Option<&str>) -> String {
     format!("({PENDING})({})", json!(selector))
 }
 

@@ -1,4 +1,4 @@
-//! Leasing: a waiter gets a reusable tab of its account, a warm one, or a new one.
+//! Acquire: a waiter gets a reusable tab of its account, a warm one, or one that is made.
 
 use std::collections::HashMap;
 use std::ops::Add as _;
@@ -8,30 +8,21 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
-use super::messages::{LeaseError, LeaseTab};
+use super::browsers::Purpose;
 use super::release::DisposeReason;
 use super::reuse::{Plan, TabCapacity};
-use super::state::BrowserPool;
-use super::supervisor::Purpose;
-use crate::browser::tab::lease::{BrowserId, HeldTab, Lease};
+use super::state::{BrowserPool, Waiter};
+use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseError, LeaseTab};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 
 /// Where a tab comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum TabSource {
-    /// A browser of those for anybody.
-    Common,
-    /// The quarantine browser of this place.
-    Room(usize),
-}
-
-/// Somebody who asked for a tab.
-pub(in crate::browser) struct Waiter {
-    pub asked: LeaseTab,
-    pub answer: oneshot::Sender<Lease>,
-    /// It was counted as one that waits for a browser to start.
-    pub waits_for_launch: bool,
+pub(super) enum TabSource {
+    /// A browser that all accounts share.
+    Shared,
+    /// The quarantine browser of this slot.
+    Quarantine(usize),
 }
 
 impl Handler<LeaseTab> for BrowserPool {
@@ -49,7 +40,7 @@ impl Handler<LeaseTab> for BrowserPool {
             self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
-        // A block of its own: when it is over, nobody waits there any more.
+        // Dropped when it is over: the waiter is closed then.
         let waited = async move { tokio::time::timeout(Duration::from_millis(limit_ms), granted).await };
         Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, ctx| match granted {
             Ok(Ok(lease)) => Ok(lease),
@@ -64,14 +55,14 @@ impl Handler<LeaseTab> for BrowserPool {
 }
 
 impl BrowserPool {
-    /// Gives tabs to those who wait, and has as many made as are wanted.
-    pub(in crate::browser) fn serve_waiters(&mut self, ctx: &mut Context<Self>) {
+    /// Gives tabs to waiters, and has as many made as are wanted.
+    pub(super) fn serve_waiters(&mut self, ctx: &mut Context<Self>) {
         if self.stopping {
             return;
         }
         self.waiters.retain(|waiter| !waiter.answer.is_closed());
         self.grant_leases(ctx);
-        self.clear_leaving(ctx);
+        self.clear_draining(ctx);
         self.make_wanted(ctx);
         self.reset_used(ctx);
         self.recycle_when_due(ctx);
@@ -79,32 +70,32 @@ impl BrowserPool {
     }
 
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
-        let seats = self.seats();
-        let apart = self.make_in_rooms(&seats, ctx);
-        let common = |seat: &Option<TabSource>| matches!(seat, Some(TabSource::Common));
-        let places = self.tabs.saturating_sub(self.leased + apart);
-        // What a successor makes is nobody's before it takes over.
-        let making = self.placed().filter(|running| self.is_common(running.id));
+        let sources = self.sources();
+        let apart = self.make_quarantine_tabs(&sources, ctx);
+        let limit = self.tabs.saturating_sub(self.leased + apart);
+        // Tabs that a successor makes cannot be leased before it takes over.
+        let making = self.placed().filter(|running| self.is_shared(running.id));
         let making = making.fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
-        // A tab made ahead takes a core for a while: it is made when there is one that has no page.
+        // A tab made ahead takes a core for a while: it is made when a core has no page.
         let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
-        let waiting = self.waiters.iter().zip(&seats).filter(|(_, seat)| common(seat));
+        let waiting =
+            self.waiters.iter().zip(&sources).filter(|(_, source)| **source == Some(TabSource::Shared));
         let waiting = waiting.map(|(waiter, _)| (waiter.asked.account, waiter.asked.lane));
-        let room = TabCapacity { places, spare: self.spare_counts(), making, ahead };
-        let Plan { make, spares_gone, gone } = self.kept.plan(waiting, room);
-        for held in gone {
+        let capacity = TabCapacity { limit, warm: self.warm_counts(), making, ahead };
+        let Plan { make, evict_warm, evict } = self.reusable.plan(waiting, capacity);
+        for held in evict {
             self.dispose_reusable(held, DisposeReason::Room, ctx);
         }
-        for lane in spares_gone.each() {
-            if let Some(held) = self.take_spare(lane, TabSource::Common) {
+        for lane in evict_warm.each() {
+            if let Some(held) = self.take_warm(lane, TabSource::Shared) {
                 Self::dispose(held, ctx);
             }
         }
         for lane in make.each() {
             match self.least_busy(lane) {
-                None => self.note_launch_waits(lane, &seats),
-                Some((browser, maker)) => {
-                    if !self.make_tab_in(browser, maker, lane, ctx) {
+                None => self.note_launch_waits(lane, &sources),
+                Some((browser, factory)) => {
+                    if !self.make_tab_in(browser, factory, lane, ctx) {
                         return;
                     }
                 }
@@ -112,55 +103,56 @@ impl BrowserPool {
         }
     }
 
-    /// Where each of those who wait would get a tab by now, as far as the tabs, the shares of accounts and the rooms
-    /// of quarantine go. Who waits first keeps a place for itself; one that may have none now keeps none.
-    fn seats(&mut self) -> Vec<Option<TabSource>> {
+    /// Where each waiter would get a tab now, by the number of tabs, the shares of accounts and the quarantine browsers. An
+    /// earlier waiter comes first; one that may have no tab now does not hold one back for itself.
+    fn sources(&mut self) -> Vec<Option<TabSource>> {
         let share = self.account_tabs();
         let (mut all, mut held) = (self.leased, self.leased_by.clone());
-        let mut walk = self.walk();
-        let mut seats = Vec::with_capacity(self.waiters.len());
+        let mut pass = self.waiter_pass();
+        let mut sources = Vec::with_capacity(self.waiters.len());
         for waiter in &self.waiters {
             let mine = held.entry(waiter.asked.account).or_default();
             let may = all < self.tabs && *mine < share;
-            let seat = if !may {
+            let source = if !may {
                 None
             } else if self.quarantine.holds(waiter.asked) {
-                let room = self.quarantine.place(waiter.asked, &mut walk);
-                room.and_then(|room| self.purposes.iter().position(|it| *it == Purpose::Quarantine(room)))
-                    .map(TabSource::Room)
+                let browser = self.quarantine.assign(waiter.asked, &mut pass);
+                browser
+                    .and_then(|at| self.purposes.iter().position(|it| *it == Purpose::Quarantine(at)))
+                    .map(TabSource::Quarantine)
             } else {
-                Some(TabSource::Common)
+                Some(TabSource::Shared)
             };
-            if seat.is_some() {
+            if source.is_some() {
                 all += 1;
                 *mine += 1;
             }
-            seats.push(seat);
+            sources.push(source);
         }
-        seats
+        sources
     }
 
-    fn spare_counts(&self) -> PerLane<usize> {
+    fn warm_counts(&self) -> PerLane<usize> {
         let mut counts = PerLane::default();
-        for held in self.spares.iter().filter(|held| self.is_common(held.browser)) {
+        for held in self.warm_tabs.iter().filter(|held| self.is_shared(held.browser)) {
             *counts.of_mut(held.tab.lane()) += 1;
         }
         counts
     }
 
-    fn take_spare(&mut self, lane: Lane, seat: TabSource) -> Option<HeldTab> {
-        let fits = |browser: BrowserId| match seat {
-            TabSource::Common => self.is_common(browser),
-            TabSource::Room(place) => browser.place == place,
+    fn take_warm(&mut self, lane: Lane, source: TabSource) -> Option<HeldTab> {
+        let fits = |browser: BrowserId| match source {
+            TabSource::Shared => self.is_shared(browser),
+            TabSource::Quarantine(slot) => browser.slot == slot,
         };
-        let at = self.spares.iter().position(|held| held.tab.lane() == lane && fits(held.browser))?;
-        self.spares.remove(at)
+        let at = self.warm_tabs.iter().position(|held| held.tab.lane() == lane && fits(held.browser))?;
+        self.warm_tabs.remove(at)
     }
 
-    /// Counts those who would have a tab by now if a browser ran.
-    fn note_launch_waits(&mut self, lane: Lane, seats: &[Option<TabSource>]) {
-        for (waiter, seat) in self.waiters.iter_mut().zip(seats) {
-            let waits = matches!(seat, Some(TabSource::Common)) && waiter.asked.lane == lane;
+    /// Counts waiters that would have a tab by now if a browser ran, each once.
+    fn note_launch_waits(&mut self, lane: Lane, sources: &[Option<TabSource>]) {
+        for (waiter, source) in self.waiters.iter_mut().zip(sources) {
+            let waits = *source == Some(TabSource::Shared) && waiter.asked.lane == lane;
             if waits && !std::mem::replace(&mut waiter.waits_for_launch, true) {
                 self.metrics.launch_waits.inc();
             }
@@ -172,44 +164,45 @@ impl BrowserPool {
     fn grant_leases(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
-        for seat in self.seats() {
-            let given = seat.and_then(|seat| self.tab_for(self.waiters[at].asked, seat, &mut awaited, ctx));
-            match given {
-                Some((held, tab)) => self.give(at, held, tab),
+        for source in self.sources() {
+            let granted =
+                source.and_then(|source| self.tab_for(self.waiters[at].asked, source, &mut awaited, ctx));
+            match granted {
+                Some((held, tab)) => self.grant(at, held, tab),
                 None => at += 1,
             }
         }
     }
 
-    /// A living tab, and whether it is a fresh one or one that was kept.
+    /// A living tab, and the metrics' name for its kind.
     fn tab_for(
         &mut self,
         asked: LeaseTab,
-        seat: TabSource,
+        source: TabSource,
         awaited: &mut HashMap<AccountId, usize>,
         ctx: &mut Context<Self>,
     ) -> Option<(HeldTab, &'static str)> {
-        if asked.lane == Lane::Static && seat == TabSource::Common {
-            while let Some(held) = self.kept.take(asked.account) {
+        if asked.lane == Lane::Static && source == TabSource::Shared {
+            while let Some(held) = self.reusable.take(asked.account) {
                 if held.tab.is_alive() {
                     return Some((held, "kept"));
                 }
                 self.dispose_reusable(held, DisposeReason::Broken, ctx);
             }
-            // One that is being reset is there sooner than a fresh one is made, and costs less.
+            // A tab that is being reset is there sooner than a new one is made, and costs less.
             let being_reset =
-                awaited.entry(asked.account).or_insert_with(|| self.kept.being_reset(asked.account));
+                awaited.entry(asked.account).or_insert_with(|| self.reusable.being_reset(asked.account));
             if *being_reset > 0 {
                 *being_reset -= 1;
                 return None;
             }
         }
-        if let TabSource::Room(place) = seat
-            && !self.is_fit(place, asked)
+        if let TabSource::Quarantine(slot) = source
+            && !self.is_fresh_for(slot, asked)
         {
             return None;
         }
-        while let Some(held) = self.take_spare(asked.lane, seat) {
+        while let Some(held) = self.take_warm(asked.lane, source) {
             if held.tab.is_alive() {
                 return Some((held, "fresh"));
             }
@@ -218,7 +211,7 @@ impl BrowserPool {
         None
     }
 
-    fn give(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
+    fn grant(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
         let Some(waiter) = self.waiters.remove(at) else { return };
         let lane = waiter.asked.lane.name();
         self.leased += 1;
@@ -231,7 +224,7 @@ impl BrowserPool {
         }
         self.metrics.leases.of([lane, tab]).inc();
         self.metrics.leased.of([lane]).inc();
-        // Nobody waits there any more: the lease comes back by itself.
+        // A waiter that has gone drops the lease, which brings the tab back.
         let _ = waiter.answer.send(Lease::new(held, waiter.asked, self.returns.clone()));
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Called from outside by its messages alone. Calls `tab`, `chromium` and `proxy`, and knows nothing of documents.
 
-pub(in crate::browser) mod acquire;
+mod acquire;
+mod browsers;
 pub(in crate::browser) mod messages;
-pub(in crate::browser) mod quarantine;
-pub(in crate::browser) mod quarantine_browsers;
-pub(in crate::browser) mod recycle;
-pub(in crate::browser) mod release;
-pub(in crate::browser) mod reuse;
+mod quarantine;
+mod quarantine_browsers;
+mod recycle;
+mod release;
+mod reuse;
 pub(in crate::browser) mod state;
-pub(in crate::browser) mod supervisor;
+mod supervisor;

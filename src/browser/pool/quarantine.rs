@@ -1,6 +1,6 @@
-//! Quarantine: accounts in whose pages' browser a browser died, apart from everybody else for a while.
+//! Quarantine: accounts in whose pages' browser a browser died, apart from all others for a while.
 //!
-//! Hazard: a page can fill or crash Chromium's own process, which ends every page in it, and nothing tells whose
+//! Hazard: a page can fill or crash Chromium's own process, which ends every page in it, and nothing shows whose
 //! page it was. Rendered again beside others it would end theirs as well. So the lane of each account that had a
 //! page there goes to a browser that it shares with no other account, for `browser.quarantine_s`. If that one dies
 //! too, each of its pages is rendered alone, and only a death while it is alone counts against a page.
@@ -12,103 +12,102 @@
 //!                                  └─(died)┘   the page: alone ──(died)──> failed
 //! ```
 //!
-//! Rooms are few (`browser.quarantine_processes`), so who waits for one is served in order: an account that holds a
-//! room gets no further page while an earlier one of another account waits for any.
+//! Quarantine browsers are few (`browser.quarantine_processes`), so waiters for one are served in order: an account that
+//! holds one gets no further page while an earlier page of another account waits for any.
 //!
-//! Pure: it knows neither browsers nor the time.
+//! Pure: it knows neither processes nor the time. A quarantine browser is the number of its slot, from 0.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::messages::LeaseTab;
+use crate::browser::tab::lease::LeaseTab;
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 
-/// Who is in quarantine, and which rooms they hold.
-pub(in crate::browser) struct Quarantine {
+/// Who is in quarantine, and which account holds each of its browsers.
+pub(super) struct Quarantine {
     stay: Duration,
     until: HashMap<(AccountId, Lane), Instant>,
     holders: Vec<Option<AccountId>>,
 }
 
-/// A room as it is now.
+/// What is in a quarantine browser now.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::browser) struct Room {
-    /// Pages in it.
+pub(super) struct Occupancy {
     pub pages: usize,
-    /// Its page may not have company.
+    /// Its page may have no other beside it.
     pub is_alone: bool,
 }
 
-/// One walk over those who wait, in their order.
-pub(in crate::browser) struct Walk {
-    rooms: Vec<Room>,
-    /// Pages of one room at once.
-    most: usize,
+/// One pass over the waiters, in their order.
+pub(super) struct WaiterPass {
+    browsers: Vec<Occupancy>,
+    /// Most pages of one browser at once.
+    pages_limit: usize,
     /// Accounts of which an earlier page waits to be alone.
     held_back: HashSet<AccountId>,
-    /// An earlier page waits for a room: no later one gets ahead of it.
+    /// An earlier page waits for a browser: no later one gets ahead of it.
     is_closed: bool,
 }
 
 impl Quarantine {
-    /// Nobody yet; `rooms` of them, each stay as long as `stay`.
-    pub(in crate::browser) fn new(rooms: usize, stay: Duration) -> Self {
-        Self { stay, until: HashMap::new(), holders: vec![None; rooms] }
+    /// Empty; so many browsers, and each stay as long as `stay`.
+    pub(super) fn new(browsers: usize, stay: Duration) -> Self {
+        Self { stay, until: HashMap::new(), holders: vec![None; browsers] }
     }
 
     /// A browser died under a page of that account and lane.
-    pub(in crate::browser) fn admit(&mut self, account: AccountId, lane: Lane, now: Instant) {
+    pub(super) fn admit(&mut self, account: AccountId, lane: Lane, now: Instant) {
         self.until.insert((account, lane), now + self.stay);
     }
 
     /// Releases those whose time is over.
-    pub(in crate::browser) fn release(&mut self, now: Instant) {
+    pub(super) fn release(&mut self, now: Instant) {
         self.until.retain(|_, until| *until > now);
     }
 
     /// How many accounts' lanes are in quarantine.
-    pub(in crate::browser) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.until.len()
     }
 
-    /// Whether its page goes to a room.
-    pub(in crate::browser) fn holds(&self, asked: LeaseTab) -> bool {
+    /// Whether its page goes to a quarantine browser.
+    pub(super) fn holds(&self, asked: LeaseTab) -> bool {
         asked.alone || self.until.contains_key(&(asked.account, asked.lane))
     }
 
-    /// Begins a walk over those who wait; `rooms` as they are now, in their order.
-    pub(in crate::browser) fn walk(rooms: Vec<Room>, most: usize) -> Walk {
-        Walk { rooms, most, held_back: HashSet::new(), is_closed: false }
+    /// Begins a pass over the waiters; `browsers` as they are now, in their order.
+    pub(super) fn pass(browsers: Vec<Occupancy>, pages_limit: usize) -> WaiterPass {
+        WaiterPass { browsers, pages_limit, held_back: HashSet::new(), is_closed: false }
     }
 
-    /// The room for the next one who waits, and counts its page there; `None` when there is none for it now.
-    pub(in crate::browser) fn place(&mut self, asked: LeaseTab, walk: &mut Walk) -> Option<usize> {
-        if walk.is_closed || walk.held_back.contains(&asked.account) {
+    /// The browser for the next waiter, and counts its page there; `None` when there is none for it now.
+    pub(super) fn assign(&mut self, asked: LeaseTab, pass: &mut WaiterPass) -> Option<usize> {
+        if pass.is_closed || pass.held_back.contains(&asked.account) {
             return None;
         }
         let own = self.holders.iter().position(|holder| *holder == Some(asked.account));
-        let Some(at) = own.or_else(|| self.assign(asked.account, walk)) else {
-            walk.is_closed = true;
+        let Some(at) = own.or_else(|| self.claim(asked.account, pass)) else {
+            pass.is_closed = true;
             return None;
         };
-        let room = walk.rooms.get_mut(at)?;
-        if room.is_alone || (asked.alone && room.pages > 0) {
-            // Its later pages would keep the room from ever being empty.
-            walk.held_back.insert(asked.account);
+        let browser = pass.browsers.get_mut(at)?;
+        if browser.is_alone || (asked.alone && browser.pages > 0) {
+            // Its later pages would keep the browser from ever being empty.
+            pass.held_back.insert(asked.account);
             return None;
         }
-        if room.pages >= walk.most {
+        if browser.pages >= pass.pages_limit {
             return None;
         }
-        room.pages += 1;
-        room.is_alone = asked.alone;
+        browser.pages += 1;
+        browser.is_alone = asked.alone;
         Some(at)
     }
 
-    /// An empty room: one that nobody holds, or one of somebody who has no page now.
-    fn assign(&mut self, account: AccountId, walk: &Walk) -> Option<usize> {
-        let is_empty = |at: &usize| walk.rooms.get(*at).is_some_and(|room| room.pages == 0);
+    /// Gives the account an empty browser: one without a holder, or else one whose holder has no page now.
+    fn claim(&mut self, account: AccountId, pass: &WaiterPass) -> Option<usize> {
+        let is_empty = |at: &usize| pass.browsers.get(*at).is_some_and(|browser| browser.pages == 0);
         let mut empty = (0..self.holders.len()).filter(is_empty);
         let free = empty.clone().find(|at| self.holders[*at].is_none());
         let at = free.or_else(|| empty.next())?;
@@ -116,14 +115,14 @@ impl Quarantine {
         Some(at)
     }
 
-    /// Whether nobody needs the room: its holder is out of quarantine.
-    pub(in crate::browser) fn is_unneeded(&self, at: usize) -> bool {
+    /// Whether the browser is not needed: its holder is out of quarantine.
+    pub(super) fn is_unneeded(&self, at: usize) -> bool {
         let holder = self.holders.get(at).copied().flatten();
         !holder.is_some_and(|holder| self.until.keys().any(|(account, _)| *account == holder))
     }
 
-    /// The room was closed.
-    pub(in crate::browser) fn vacate(&mut self, at: usize) {
+    /// The browser was ended.
+    pub(super) fn vacate(&mut self, at: usize) {
         if let Some(holder) = self.holders.get_mut(at) {
             *holder = None;
         }
@@ -138,9 +137,13 @@ mod tests {
         LeaseTab { account, lane: Lane::Scripted, alone }
     }
 
-    fn places(quarantine: &mut Quarantine, rooms: &[Room], line: &[LeaseTab]) -> Vec<Option<usize>> {
-        let mut walk = Quarantine::walk(rooms.to_vec(), 2);
-        line.iter().map(|asked| quarantine.place(*asked, &mut walk)).collect()
+    fn assigned(
+        quarantine: &mut Quarantine,
+        browsers: &[Occupancy],
+        line: &[LeaseTab],
+    ) -> Vec<Option<usize>> {
+        let mut pass = Quarantine::pass(browsers.to_vec(), 2);
+        line.iter().map(|asked| quarantine.assign(*asked, &mut pass)).collect()
     }
 
     #[test]
@@ -158,46 +161,46 @@ mod tests {
     }
 
     #[test]
-    fn no_two_accounts_share_a_room() {
+    fn no_two_accounts_share_a_quarantine_browser() {
         let [one, two, three] = [(); 3].map(|()| AccountId::generate());
         let mut quarantine = Quarantine::new(2, Duration::from_mins(5));
-        let empty = [Room::default(); 2];
+        let empty = [Occupancy::default(); 2];
         let line = [one, two, one, three, two].map(|account| asked(account, false));
-        // Nobody gets ahead of the one who waits for a room.
-        assert_eq!(places(&mut quarantine, &empty, &line), [Some(0), Some(1), Some(0), None, None]);
-        // The third gets the first room that has no page.
-        let rooms = [Room { pages: 1, is_alone: false }, Room::default()];
+        // The third waits for a browser: no later page gets ahead of it.
+        assert_eq!(assigned(&mut quarantine, &empty, &line), [Some(0), Some(1), Some(0), None, None]);
+        // It gets the first browser without a page.
+        let browsers = [Occupancy { pages: 1, is_alone: false }, Occupancy::default()];
         assert_eq!(
-            places(&mut quarantine, &rooms, &[asked(three, false), asked(two, false)]),
+            assigned(&mut quarantine, &browsers, &[asked(three, false), asked(two, false)]),
             [Some(1), None]
         );
     }
 
     #[test]
-    fn a_room_has_so_many_pages_at_once() {
+    fn a_quarantine_browser_has_so_many_pages_at_once() {
         let account = AccountId::generate();
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         let line = [asked(account, false); 3];
-        assert_eq!(places(&mut quarantine, &[Room::default()], &line), [Some(0), Some(0), None]);
+        assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), Some(0), None]);
     }
 
     #[test]
-    fn a_page_that_is_to_be_alone_has_no_company_and_is_not_overtaken() {
+    fn a_page_that_is_to_be_alone_shares_no_browser_and_is_not_overtaken() {
         let account = AccountId::generate();
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         let line = [asked(account, false), asked(account, true), asked(account, false)];
-        assert_eq!(places(&mut quarantine, &[Room::default()], &line), [Some(0), None, None]);
-        assert_eq!(places(&mut quarantine, &[Room::default()], &line[1..]), [Some(0), None]);
-        let taken = [Room { pages: 1, is_alone: true }];
-        assert_eq!(places(&mut quarantine, &taken, &line), [None, None, None]);
+        assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), None, None]);
+        assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line[1..]), [Some(0), None]);
+        let taken = [Occupancy { pages: 1, is_alone: true }];
+        assert_eq!(assigned(&mut quarantine, &taken, &line), [None, None, None]);
     }
 
     #[test]
-    fn a_room_is_unneeded_when_its_holder_is_released() {
+    fn a_quarantine_browser_is_unneeded_when_its_holder_is_released() {
         let (account, now) = (AccountId::generate(), Instant::now());
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         quarantine.admit(account, Lane::Scripted, now);
-        places(&mut quarantine, &[Room::default()], &[asked(account, false)]);
+        assigned(&mut quarantine, &[Occupancy::default()], &[asked(account, false)]);
         assert!(!quarantine.is_unneeded(0) && quarantine.holders == [Some(account)]);
         quarantine.release(now + Duration::from_mins(5));
         assert!(quarantine.is_unneeded(0));

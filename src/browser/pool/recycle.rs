@@ -1,99 +1,49 @@
-//! Planned replacement of browsers that have done enough: the new one runs before the old one goes.
+//! Planned replacement of browsers that have done enough: the new one runs before the old one is ended.
 //!
 //! ```text
-//!  due ──> Starting ──(answers)──> Warming ──(its tabs are made)──> takes the place
-//!              └─(failed)─> put off                │
-//!                                the old one: leaving ──(its last tab is gone, or too late)──> ended
+//!  due ──> Starting ──(answers)──> Warming ──(its tabs are made)──> takes the slot
+//!              └─(failed)─> postponed              │
+//!                                the old one: draining ──(its last tab is gone, or too late)──> ended
 //! ```
 //!
-//! Until the new one has its tabs the old one gives leases as before, so nobody waits for a start. One
-//! replacement is under way at a time, in the whole pool: there are never more than two processes too many
-//! for one place, and a machine that is short of memory is not given more to carry.
+//! Until the new one has its tabs the old one gives leases as before, so no job waits for a start. One replacement is under
+//! way at a time, in the whole pool: several at once would fill a machine that is short of memory, which is why they are
+//! replaced.
 
 use std::time::{Duration, Instant};
 
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
+use super::browsers::{
+    BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser, Successor, pause_after,
+};
 use super::state::BrowserPool;
-use super::supervisor::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_after};
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::kills::BrowserEnd;
 use crate::browser::chromium::memory::{self, Bounds, Reading};
 use crate::browser::tab::lease::{BrowserId, HeldTab};
 use crate::domain::lane::{Lane, PerLane};
 
-/// Why a browser is replaced by plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum RecycleReason {
-    Documents,
-    Age,
-    Memory,
-}
-
-/// What is to take a browser's place.
-pub(in crate::browser) enum Successor {
-    /// Its process is being started.
-    Starting(RecycleReason),
-    /// It answers, and so many of its first tabs are still being made.
-    Warming { running: Box<RunningBrowser>, reason: RecycleReason, tabs_left: usize },
-}
-
-impl RecycleReason {
-    pub(in crate::browser) const ALL: [Self; 3] = [Self::Documents, Self::Age, Self::Memory];
-
-    pub(in crate::browser) fn name(self) -> &'static str {
-        match self {
-            Self::Documents => "documents",
-            Self::Age => "age",
-            Self::Memory => "memory",
-        }
-    }
-}
-
-impl Successor {
-    pub(in crate::browser) fn running(&self) -> Option<&RunningBrowser> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
-        }
-    }
-
-    pub(in crate::browser) fn running_mut(&mut self) -> Option<&mut RunningBrowser> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
-        }
-    }
-
-    /// The process itself; none while its launch is under way.
-    pub(in crate::browser) fn into_running(self) -> Option<Box<RunningBrowser>> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
-        }
-    }
-}
-
 impl BrowserPool {
     /// Starts the successor of a browser that has done enough, if none is being replaced.
-    pub(in crate::browser) fn recycle_when_due(&mut self, ctx: &mut Context<Self>) {
-        if self.stopping || !self.leaving.is_empty() {
+    pub(super) fn recycle_when_due(&mut self, ctx: &mut Context<Self>) {
+        if self.stopping || !self.draining.is_empty() {
             return;
         }
         let mut due = None;
-        for (place, state) in self.places.iter().enumerate() {
+        for (slot, state) in self.slots.iter().enumerate() {
             let BrowserSlot::Running(running) = state else { continue };
-            if !self.is_common(running.id) {
+            if !self.is_shared(running.id) {
                 continue;
             }
             if running.successor.is_some() {
                 return;
             }
-            due = due.or_else(|| self.reason(running).map(|reason| (place, reason)));
+            due = due.or_else(|| self.reason(running).map(|reason| (slot, reason)));
         }
-        let Some((place, reason)) = due else { return };
-        let BrowserSlot::Running(running) = &mut self.places[place] else { return };
+        let Some((slot, reason)) = due else { return };
+        let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };
         running.successor = Some(Successor::Starting(reason));
         tracing::info!(
             browser.pid = running.chromium.id(),
@@ -103,7 +53,7 @@ impl BrowserPool {
             reason = reason.name(),
             "a browser is replaced by plan"
         );
-        self.launch(place, 0, ctx);
+        self.launch(slot, 0, ctx);
     }
 
     fn reason(&self, running: &RunningBrowser) -> Option<RecycleReason> {
@@ -122,10 +72,10 @@ impl BrowserPool {
         }
     }
 
-    /// Has the first tabs made of a browser that is to take another one's place: one at least, for only
-    /// that shows that it can.
-    pub(in crate::browser) fn warm(&mut self, fresh: Box<RunningBrowser>, ctx: &mut Context<Self>) {
-        let (id, maker) = (fresh.id, self.maker(&fresh));
+    /// Has the first tabs made of a browser that is to take another one's slot: one at least, for only that shows that it
+    /// can.
+    pub(super) fn warm_up(&mut self, fresh: Box<RunningBrowser>, ctx: &mut Context<Self>) {
+        let (id, factory) = (fresh.id, self.factory(&fresh));
         let first = match self.purpose(id) {
             Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
             Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
@@ -135,12 +85,12 @@ impl BrowserPool {
                 PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) }
             }
         };
-        let Some(BrowserSlot::Running(old)) = self.places.get_mut(id.place) else { return };
+        let Some(BrowserSlot::Running(old)) = self.slots.get_mut(id.slot) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
         let first: Vec<Lane> = first.each().take(self.tabs).collect();
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
         for lane in first {
-            if !self.make_tab_in(id, maker.clone(), lane, ctx) {
+            if !self.make_tab_in(id, factory.clone(), lane, ctx) {
                 let loss = BrowserLoss::Unusable("there is no port for its first tab");
                 return self.lose(id, &loss, ctx);
             }
@@ -148,43 +98,43 @@ impl BrowserPool {
         self.update_metrics();
     }
 
-    /// Remembers that the replacement of a browser failed to start: the old one stays for a while.
-    pub(in crate::browser) fn put_off(&mut self, place: usize) {
-        if let Some(BrowserSlot::Running(running)) = self.places.get_mut(place) {
+    /// The replacement of a browser failed to start: the old one stays for a while.
+    pub(super) fn postpone(&mut self, slot: usize) {
+        if let Some(BrowserSlot::Running(running)) = self.slots.get_mut(slot) {
             running.successor = None;
             running.stays_until = Instant::now() + pause_after(running.failed_successors);
             running.failed_successors += 1;
         }
     }
 
-    pub(in crate::browser) fn is_successor(&self, browser: BrowserId) -> bool {
-        let Some(BrowserSlot::Running(old)) = self.places.get(browser.place) else { return false };
+    pub(super) fn is_successor(&self, browser: BrowserId) -> bool {
+        let Some(BrowserSlot::Running(old)) = self.slots.get(browser.slot) else { return false };
         old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
     }
 
-    /// Keeps a tab that was made for whoever asks next, or with the successor it was made in: that one
-    /// takes over with the last one that it needed.
-    pub(in crate::browser) fn keep_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
+    /// Keeps a tab that was made among the warm ones, or with the successor that it was made in: the last of its first tabs
+    /// has the successor take over.
+    pub(super) fn add_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
         let browser = held.browser;
-        let successor = match self.places.get_mut(browser.place) {
+        let successor = match self.slots.get_mut(browser.slot) {
             Some(BrowserSlot::Running(old)) => old.successor.as_mut(),
             _ => None,
         };
         match successor {
             Some(Successor::Warming { running, tabs_left, .. }) if running.id == browser => {
-                running.warm.push(held);
+                running.first_tabs.push(held);
                 *tabs_left = tabs_left.saturating_sub(1);
                 if *tabs_left == 0 {
-                    self.take_over(browser.place, ctx);
+                    self.take_over(browser.slot, ctx);
                 }
             }
-            _ => self.spares.push_back(held),
+            _ => self.warm_tabs.push_back(held),
         }
     }
 
-    /// From now on leases are the new browser's; the old one may finish what it has.
-    fn take_over(&mut self, place: usize, ctx: &mut Context<Self>) {
-        let Some(BrowserSlot::Running(old)) = self.places.get_mut(place) else { return };
+    /// From now on the new browser gives the leases; the old one may finish its pages.
+    fn take_over(&mut self, slot: usize, ctx: &mut Context<Self>) {
+        let Some(BrowserSlot::Running(old)) = self.slots.get_mut(slot) else { return };
         let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
         tracing::info!(
             browser.pid = running.chromium.id(),
@@ -192,35 +142,34 @@ impl BrowserPool {
             browser.tabs = old.tabs,
             "a new browser took the place of another"
         );
-        self.spares.extend(running.warm.drain(..));
-        let replaced = std::mem::replace(&mut self.places[place], BrowserSlot::Running(running));
+        self.warm_tabs.extend(running.first_tabs.drain(..));
+        let replaced = std::mem::replace(&mut self.slots[slot], BrowserSlot::Running(running));
         let BrowserSlot::Running(old) = replaced else { return };
         self.metrics.recycles.of([reason.name()]).inc();
         let id = old.id;
-        self.leaving.push(*old);
+        self.draining.push(*old);
         let drain = Duration::from_secs(self.config.recycle_drain_s);
         ctx.run_later(drain, move |pool, ctx| pool.cut_drain(id, ctx));
-        self.clear_leaving(ctx);
+        self.clear_draining(ctx);
     }
 
-    /// Disposes of tabs in leaving browsers that nobody has taken or that were kept, and ends those browsers that have no
-    /// tab any more.
-    pub(in crate::browser) fn clear_leaving(&mut self, ctx: &mut Context<Self>) {
-        if self.leaving.is_empty() {
+    /// Disposes of the idle tabs of draining browsers, and ends those browsers that have no tab left.
+    pub(super) fn clear_draining(&mut self, ctx: &mut Context<Self>) {
+        if self.draining.is_empty() {
             return;
         }
-        let (left, spares) = std::mem::take(&mut self.spares)
+        let (idle, warm) = std::mem::take(&mut self.warm_tabs)
             .into_iter()
-            .partition(|held| self.leaving.iter().any(|running| running.id == held.browser));
-        self.spares = spares;
-        let leaving: Vec<_> = self.leaving.iter().map(|running| running.id).collect();
-        let kept = self.kept.extract(|held| leaving.contains(&held.browser));
-        for held in left.into_iter().chain(kept) {
+            .partition(|held| self.draining.iter().any(|running| running.id == held.browser));
+        self.warm_tabs = warm;
+        let draining: Vec<_> = self.draining.iter().map(|running| running.id).collect();
+        let reusable = self.reusable.extract(|held| draining.contains(&held.browser));
+        for held in idle.into_iter().chain(reusable) {
             Self::dispose(held, ctx);
         }
-        let (empty, leaving): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.leaving).into_iter().partition(|running| running.tabs == 0);
-        self.leaving = leaving;
+        let (empty, draining): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.draining).into_iter().partition(|running| running.tabs == 0);
+        self.draining = draining;
         for running in empty {
             tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
             ctx.spawn(wrap_future(running.chromium.end()));
@@ -230,8 +179,8 @@ impl BrowserPool {
 
     /// The last pages of a replaced browser took too long: they end with it, and are rendered again.
     fn cut_drain(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
-        let Some(at) = self.leaving.iter().position(|running| running.id == browser) else { return };
-        let running = self.leaving.swap_remove(at);
+        let Some(at) = self.draining.iter().position(|running| running.id == browser) else { return };
+        let running = self.draining.swap_remove(at);
         tracing::warn!(
             browser.pid = running.chromium.id(),
             browser.tabs = running.tabs,
@@ -244,24 +193,23 @@ impl BrowserPool {
         self.update_metrics();
     }
 
-    /// Forgets a successor that is lost before it took over; its place is still filled.
-    pub(in crate::browser) fn take_successor(&mut self, browser: BrowserId) -> Option<RunningBrowser> {
-        let Some(BrowserSlot::Running(old)) = self.places.get_mut(browser.place) else { return None };
+    /// Forgets a successor that is lost before it took over; its slot is still filled.
+    pub(super) fn take_successor(&mut self, browser: BrowserId) -> Option<RunningBrowser> {
+        let Some(BrowserSlot::Running(old)) = self.slots.get_mut(browser.slot) else { return None };
         let is_it = old.successor.as_ref()?.running().is_some_and(|running| running.id == browser);
         let lost = if is_it { old.successor.take()?.into_running() } else { None };
         if lost.is_some() {
-            self.put_off(browser.place);
+            self.postpone(browser.slot);
         }
         lost.map(|running| *running)
     }
 
     /// Has the memory of every browser looked at.
-    pub(in crate::browser) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
+    pub(super) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
         let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
         let undisturbed = Duration::from_millis(self.config.yield_after_ms);
-        let memory_measured: Vec<_> =
-            self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
-        for (browser, process, kills) in memory_measured {
+        let measured: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
+        for (browser, process, kills) in measured {
             // Only where no page without script is shown does a renderer have one page in its life.
             let has_one_page = self.purpose(browser) != self.purpose_for(Lane::Static);
             let bounds = Bounds { memory_bytes, undisturbed: has_one_page.then_some(undisturbed) };

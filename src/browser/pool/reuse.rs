@@ -1,4 +1,4 @@
-//! The tabs that are kept for a further page of their account: which one it gets, and which go first.
+//! Reusable tabs: which one a further page of their account gets, and which are evicted first.
 //!
 //! ```text
 //!  put ──> Used ──(next_to_reset)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
@@ -14,8 +14,8 @@ use std::collections::{HashMap, VecDeque};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 
-/// Kept tabs, those first that were used least lately.
-pub(in crate::browser) struct ReusableTabs<T> {
+/// Reusable tabs, those first that were used least lately.
+pub(super) struct ReusableTabs<T> {
     entries: VecDeque<Entry<T>>,
     last_ticket: u64,
 }
@@ -29,34 +29,34 @@ struct Entry<T> {
 enum State<T> {
     /// As its page left it.
     Used(T),
-    /// Whoever resets it has it.
+    /// Taken out to be reset.
     Resetting,
-    /// As if it were new, or its page leaves nothing to the one that takes its place.
+    /// As if it were new, or with a page that leaves nothing to the one that takes its place.
     Clean(T),
 }
 
-/// What there is for leases, beside what is kept.
+/// What there is for leases, beside the reusable tabs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::browser) struct TabCapacity {
+pub(super) struct TabCapacity {
     /// Tabs that may be there at once and are not leased.
-    pub places: usize,
-    /// Fresh ones that are there.
-    pub spare: PerLane<usize>,
-    /// Fresh ones that are being made.
+    pub limit: usize,
+    /// Warm tabs that are there.
+    pub warm: PerLane<usize>,
+    /// Warm tabs that are being made.
     pub making: PerLane<usize>,
-    /// How many fresh ones of each lane are wanted where nobody waits.
+    /// How many warm ones of each lane are wanted where no job waits.
     pub ahead: usize,
 }
 
-/// What is to be done so that those who wait get their tabs.
+/// What is to be done so that waiters get their tabs.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::browser) struct Plan<T> {
-    /// Fresh tabs to be made.
+pub(super) struct Plan<T> {
+    /// Tabs to be made.
     pub make: PerLane<usize>,
-    /// Fresh ones that must go for that.
-    pub spares_gone: PerLane<usize>,
-    /// Kept ones that must go for that.
-    pub gone: Vec<T>,
+    /// Warm tabs that are evicted for that.
+    pub evict_warm: PerLane<usize>,
+    /// Reusable tabs that are evicted for that.
+    pub evict: Vec<T>,
 }
 
 impl<T> State<T> {
@@ -69,20 +69,20 @@ impl<T> State<T> {
 }
 
 impl<T> ReusableTabs<T> {
-    pub(in crate::browser) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { entries: VecDeque::new(), last_ticket: 0 }
     }
 
-    /// Keeps a tab that a page of `account` was in; unless it `is_ready`, nobody gets it before it is reset.
-    pub(in crate::browser) fn put(&mut self, account: AccountId, tab: T, is_ready: bool) {
+    /// Keeps a tab that a page of `account` was in; unless it `is_ready`, it is not leased before it is reset.
+    pub(super) fn put(&mut self, account: AccountId, tab: T, is_ready: bool) {
         self.last_ticket += 1;
         let state = if is_ready { State::Clean(tab) } else { State::Used(tab) };
         self.entries.push_back(Entry { account, ticket: self.last_ticket, state });
     }
 
-    /// Has those tabs reset of which `holds` holds.
-    pub(in crate::browser) fn require_reset(&mut self, holds: impl Fn(&T) -> bool) {
-        let is_it = |entry: &&mut Entry<T>| matches!(&entry.state, State::Clean(tab) if holds(tab));
+    /// Has those tabs reset that `is_wanted` names.
+    pub(super) fn require_reset(&mut self, is_wanted: impl Fn(&T) -> bool) {
+        let is_it = |entry: &&mut Entry<T>| matches!(&entry.state, State::Clean(tab) if is_wanted(tab));
         for entry in self.entries.iter_mut().filter(is_it) {
             if let Some(tab) = std::mem::replace(&mut entry.state, State::Resetting).into_tab() {
                 entry.state = State::Used(tab);
@@ -91,14 +91,14 @@ impl<T> ReusableTabs<T> {
     }
 
     /// A tab that is to be reset, with the ticket under which it comes back.
-    pub(in crate::browser) fn next_to_reset(&mut self) -> Option<(u64, T)> {
+    pub(super) fn next_to_reset(&mut self) -> Option<(u64, T)> {
         let entry = self.entries.iter_mut().find(|entry| matches!(entry.state, State::Used(_)))?;
         let tab = std::mem::replace(&mut entry.state, State::Resetting).into_tab()?;
         Some((entry.ticket, tab))
     }
 
-    /// The reset is over: the tab is clean, or there is none any more.
-    pub(in crate::browser) fn reset_done(&mut self, ticket: u64, tab: Option<T>) {
+    /// The reset is over: the tab is clean, or gone.
+    pub(super) fn reset_done(&mut self, ticket: u64, tab: Option<T>) {
         let Some(at) = self.entries.iter().position(|entry| entry.ticket == ticket) else { return };
         match tab {
             Some(tab) => self.entries[at].state = State::Clean(tab),
@@ -107,54 +107,55 @@ impl<T> ReusableTabs<T> {
     }
 
     /// The clean tab that `account` used last.
-    pub(in crate::browser) fn take(&mut self, account: AccountId) -> Option<T> {
+    pub(super) fn take(&mut self, account: AccountId) -> Option<T> {
         let is_it = |entry: &Entry<T>| entry.account == account && matches!(entry.state, State::Clean(_));
         let at = self.entries.iter().rposition(is_it)?;
         self.entries.remove(at)?.state.into_tab()
     }
 
     /// How many tabs of `account` will be clean in a moment.
-    pub(in crate::browser) fn being_reset(&self, account: AccountId) -> usize {
+    pub(super) fn being_reset(&self, account: AccountId) -> usize {
         let is_clean = |entry: &Entry<T>| matches!(entry.state, State::Clean(_));
         self.entries.iter().filter(|entry| entry.account == account && !is_clean(entry)).count()
     }
 
-    /// Tabs that nobody resets at the moment.
-    pub(in crate::browser) fn idle(&self) -> usize {
+    /// Tabs that are not being reset.
+    pub(super) fn idle(&self) -> usize {
         self.entries.iter().filter(|entry| !matches!(entry.state, State::Resetting)).count()
     }
 
     /// Takes out the idle tabs of `account`.
-    pub(in crate::browser) fn extract_of(&mut self, account: AccountId) -> Vec<T> {
+    pub(super) fn extract_of(&mut self, account: AccountId) -> Vec<T> {
         self.remove(|entry| entry.account == account && !matches!(entry.state, State::Resetting))
     }
 
-    /// Takes out all idle tabs of which `leaves` holds.
-    pub(in crate::browser) fn extract(&mut self, leaves: impl Fn(&T) -> bool) -> Vec<T> {
+    /// Takes out all idle tabs that `is_wanted` names.
+    pub(super) fn extract(&mut self, is_wanted: impl Fn(&T) -> bool) -> Vec<T> {
         self.remove(|entry| match &entry.state {
-            State::Used(tab) | State::Clean(tab) => leaves(tab),
+            State::Used(tab) | State::Clean(tab) => is_wanted(tab),
             State::Resetting => false,
         })
     }
 
-    fn remove(&mut self, leaves: impl Fn(&Entry<T>) -> bool) -> Vec<T> {
-        let (left, rest): (VecDeque<_>, _) = std::mem::take(&mut self.entries).into_iter().partition(leaves);
+    fn remove(&mut self, is_wanted: impl Fn(&Entry<T>) -> bool) -> Vec<T> {
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let (removed, rest): (VecDeque<_>, _) = entries.partition(is_wanted);
         self.entries = rest;
-        left.into_iter().filter_map(|entry| entry.state.into_tab()).collect()
+        removed.into_iter().filter_map(|entry| entry.state.into_tab()).collect()
     }
 
-    /// Which fresh tabs are to be made for those who wait, first come first served, and which ones must go for
-    /// that: none that is for somebody who came earlier.
-    pub(in crate::browser) fn plan(
+    /// Which tabs are to be made for the waiters, first come first served, and which ones are evicted for that: none that
+    /// an earlier waiter gets.
+    pub(super) fn plan(
         &mut self,
         waiting: impl Iterator<Item = (AccountId, Lane)>,
-        room: TabCapacity,
+        capacity: TabCapacity,
     ) -> Plan<T> {
         let mut claims: HashMap<AccountId, usize> = HashMap::new();
-        let (mut claimed, mut wanted, mut nobody) = (0, PerLane::default(), true);
+        let (mut claimed, mut wanted, mut is_idle) = (0, PerLane::default(), true);
         for (account, lane) in waiting {
-            nobody = false;
-            if claimed + wanted.sum() >= room.places {
+            is_idle = false;
+            if claimed + wanted.sum() >= capacity.limit {
                 break;
             }
             let claim = claims.entry(account).or_default();
@@ -165,33 +166,33 @@ impl<T> ReusableTabs<T> {
                 *wanted.of_mut(lane) += 1;
             }
         }
-        if nobody {
-            wanted = self.ahead(room);
+        if is_idle {
+            wanted = self.ahead(capacity);
         }
-        let fresh = room.spare.with(room.making, |spare, making| spare + making);
+        let fresh = capacity.warm.with(capacity.making, |warm, making| warm + making);
         let mut surplus =
-            (self.entries.len() + wanted.with(fresh, usize::max).sum()).saturating_sub(room.places);
-        let idle = fresh.with(wanted, usize::saturating_sub).with(room.spare, usize::min);
-        // A spare that nobody waits for goes first where only room for others is wanted, last where a page is.
-        let mut spares_gone = PerLane::default();
-        if nobody {
-            spares_gone = share_out(&mut surplus, idle);
+            (self.entries.len() + wanted.with(fresh, usize::max).sum()).saturating_sub(capacity.limit);
+        let idle = fresh.with(wanted, usize::saturating_sub).with(capacity.warm, usize::min);
+        // Where no job waits, warm tabs beyond those wanted are evicted before reusable ones; where one waits, after them.
+        let mut evict_warm = PerLane::default();
+        if is_idle {
+            evict_warm = share_out(&mut surplus, idle);
         }
-        let gone = self.evict(&mut surplus, &claims);
-        if !nobody {
-            spares_gone = share_out(&mut surplus, idle);
+        let evict = self.evict(&mut surplus, &claims);
+        if !is_idle {
+            evict_warm = share_out(&mut surplus, idle);
         }
-        let kept = self.entries.len() + fresh.sum() - spares_gone.sum();
-        let mut left = room.places.saturating_sub(kept);
+        let there = self.entries.len() + fresh.sum() - evict_warm.sum();
+        let mut left = capacity.limit.saturating_sub(there);
         let make = share_out(&mut left, wanted.with(fresh, usize::saturating_sub));
-        Plan { make, spares_gone, gone }
+        Plan { make, evict_warm, evict }
     }
 
-    /// A page with script always needs a fresh tab, one without only where its account has none: for that no
-    /// other account loses its own.
-    fn ahead(&self, room: TabCapacity) -> PerLane<usize> {
-        let scripted = room.ahead.min(room.places);
-        let unscripted = room.ahead.min(room.places.saturating_sub(scripted + self.entries.len()));
+    /// A page with script always needs a new tab, one without only where its account has none: for that no other account
+    /// loses its own.
+    fn ahead(&self, capacity: TabCapacity) -> PerLane<usize> {
+        let scripted = capacity.ahead.min(capacity.limit);
+        let unscripted = capacity.ahead.min(capacity.limit.saturating_sub(scripted + self.entries.len()));
         PerLane { unscripted, scripted }
     }
 
@@ -200,7 +201,7 @@ impl<T> ReusableTabs<T> {
     }
 
     fn evict(&mut self, surplus: &mut usize, claims: &HashMap<AccountId, usize>) -> Vec<T> {
-        let mut gone = Vec::new();
+        let mut evicted = Vec::new();
         let mut at = 0;
         while *surplus > 0 && at < self.entries.len() {
             let entry = &self.entries[at];
@@ -209,10 +210,10 @@ impl<T> ReusableTabs<T> {
                 at += 1;
                 continue;
             }
-            gone.extend(self.entries.remove(at).and_then(|entry| entry.state.into_tab()));
+            evicted.extend(self.entries.remove(at).and_then(|entry| entry.state.into_tab()));
             *surplus -= 1;
         }
-        gone
+        evicted
     }
 }
 
@@ -235,171 +236,174 @@ mod tests {
     }
 
     /// Clean tabs, the first one used least lately.
-    fn clean(tabs: &[(AccountId, &'static str)]) -> Tabs {
-        let mut kept = Tabs::new();
-        for &(account, tab) in tabs {
-            kept.put(account, tab, false);
-            let (ticket, tab) = kept.next_to_reset().unwrap();
-            kept.reset_done(ticket, Some(tab));
+    fn clean(used: &[(AccountId, &'static str)]) -> Tabs {
+        let mut tabs = Tabs::new();
+        for &(account, tab) in used {
+            tabs.put(account, tab, false);
+            let (ticket, tab) = tabs.next_to_reset().unwrap();
+            tabs.reset_done(ticket, Some(tab));
         }
-        kept
+        tabs
     }
 
-    /// No fresh tab is there.
-    fn room(places: usize) -> TabCapacity {
-        TabCapacity { places, spare: PerLane::default(), making: PerLane::default(), ahead: 0 }
+    /// No warm tab is there.
+    fn limited_to(limit: usize) -> TabCapacity {
+        TabCapacity { limit, warm: PerLane::default(), making: PerLane::default(), ahead: 0 }
     }
 
-    /// Fresh tabs of pages without script, and of those with.
+    /// So many of pages without script, and of those with.
     fn of(unscripted: usize, scripted: usize) -> PerLane<usize> {
         PerLane { unscripted, scripted }
     }
 
-    /// What is done for those who wait: fresh tabs made, spares and kept tabs that go.
-    fn plan(kept: &mut Tabs, waiting: &[(AccountId, Lane)], room: TabCapacity) -> [String; 3] {
-        let Plan { make, spares_gone, gone } = kept.plan(waiting.iter().copied(), room);
+    /// What is done for the waiters: tabs made, warm and reusable ones evicted.
+    fn plan(tabs: &mut Tabs, waiting: &[(AccountId, Lane)], capacity: TabCapacity) -> [String; 3] {
+        let Plan { make, evict_warm, evict } = tabs.plan(waiting.iter().copied(), capacity);
         let names = |lanes: PerLane<usize>| lanes.each().map(Lane::name).collect::<Vec<_>>().join(" ");
-        [names(make), names(spares_gone), gone.join(" ")]
+        [names(make), names(evict_warm), evict.join(" ")]
     }
 
     #[test]
     fn an_account_gets_its_own_tab_that_it_used_last_and_no_other() {
         let [one, two, three] = accounts();
-        let mut kept = clean(&[(one, "a"), (two, "b"), (one, "c")]);
-        assert_eq!(kept.take(three), None);
-        assert_eq!([kept.take(one), kept.take(one), kept.take(one)], [Some("c"), Some("a"), None]);
-        assert_eq!((kept.take(two), kept.idle()), (Some("b"), 0));
+        let mut tabs = clean(&[(one, "a"), (two, "b"), (one, "c")]);
+        assert_eq!(tabs.take(three), None);
+        assert_eq!([tabs.take(one), tabs.take(one), tabs.take(one)], [Some("c"), Some("a"), None]);
+        assert_eq!((tabs.take(two), tabs.idle()), (Some("b"), 0));
     }
 
     #[test]
-    fn a_used_tab_is_nobody_s_before_it_is_reset() {
+    fn a_used_tab_is_not_leased_before_it_is_reset() {
         let [one, ..] = accounts();
-        let mut kept = Tabs::new();
-        kept.put(one, "a", false);
-        assert_eq!((kept.take(one), kept.being_reset(one), kept.idle()), (None, 1, 1));
-        let (ticket, tab) = kept.next_to_reset().unwrap();
-        assert_eq!((kept.take(one), kept.being_reset(one), kept.idle()), (None, 1, 0));
-        assert!(kept.next_to_reset().is_none());
-        kept.reset_done(ticket, Some(tab));
-        assert_eq!((kept.being_reset(one), kept.take(one)), (0, Some("a")));
-        kept.put(one, "b", false);
-        let (ticket, _) = kept.next_to_reset().unwrap();
-        kept.reset_done(ticket, None);
-        assert_eq!((kept.being_reset(one), kept.take(one)), (0, None));
+        let mut tabs = Tabs::new();
+        tabs.put(one, "a", false);
+        assert_eq!((tabs.take(one), tabs.being_reset(one), tabs.idle()), (None, 1, 1));
+        let (ticket, tab) = tabs.next_to_reset().unwrap();
+        assert_eq!((tabs.take(one), tabs.being_reset(one), tabs.idle()), (None, 1, 0));
+        assert!(tabs.next_to_reset().is_none());
+        tabs.reset_done(ticket, Some(tab));
+        assert_eq!((tabs.being_reset(one), tabs.take(one)), (0, Some("a")));
+        tabs.put(one, "b", false);
+        let (ticket, _) = tabs.next_to_reset().unwrap();
+        tabs.reset_done(ticket, None);
+        assert_eq!((tabs.being_reset(one), tabs.take(one)), (0, None));
     }
 
     #[test]
-    fn a_tab_that_needs_no_reset_is_there_at_once_and_is_reset_later() {
+    fn a_tab_for_in_place_reuse_is_ready_at_once_and_reset_later() {
         let [one, ..] = accounts();
-        let mut kept = Tabs::new();
-        kept.put(one, "a", true);
-        assert!(kept.next_to_reset().is_none());
-        kept.require_reset(|tab| *tab == "a");
-        assert_eq!((kept.take(one), kept.being_reset(one)), (None, 1));
-        assert!(kept.next_to_reset().is_some());
+        let mut tabs = Tabs::new();
+        tabs.put(one, "a", true);
+        assert!(tabs.next_to_reset().is_none());
+        tabs.require_reset(|tab| *tab == "a");
+        assert_eq!((tabs.take(one), tabs.being_reset(one)), (None, 1));
+        assert!(tabs.next_to_reset().is_some());
     }
 
     #[test]
-    fn who_waits_takes_the_place_of_the_tab_used_least_lately() {
+    fn a_waiter_evicts_the_tab_used_least_lately() {
         let [one, two, three] = accounts();
-        let mut kept = clean(&[(one, "a"), (two, "b")]);
+        let mut tabs = clean(&[(one, "a"), (two, "b")]);
         let page = [(three, Lane::Static)];
-        assert_eq!(plan(&mut kept, &page, room(3)), ["static", "", ""]);
-        assert_eq!(plan(&mut kept, &page, room(2)), ["static", "", "a"]);
-        assert_eq!(plan(&mut kept, &page, TabCapacity { making: of(1, 0), ..room(2) }), ["", "", ""]);
-        assert_eq!(plan(&mut kept, &[(two, Lane::Scripted)], room(1)), ["scripted", "", "b"]);
+        assert_eq!(plan(&mut tabs, &page, limited_to(3)), ["static", "", ""]);
+        assert_eq!(plan(&mut tabs, &page, limited_to(2)), ["static", "", "a"]);
+        assert_eq!(plan(&mut tabs, &page, TabCapacity { making: of(1, 0), ..limited_to(2) }), ["", "", ""]);
+        assert_eq!(plan(&mut tabs, &[(two, Lane::Scripted)], limited_to(1)), ["scripted", "", "b"]);
     }
 
     #[test]
-    fn what_is_for_somebody_who_came_earlier_stays() {
+    fn a_tab_that_an_earlier_waiter_gets_is_not_evicted() {
         let [one, two, three] = accounts();
         let tabs = [(one, "a"), (two, "b")];
         let waiting = [(one, Lane::Static), (three, Lane::Scripted), (two, Lane::Static)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["scripted", "", "b"]);
+        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["scripted", "", "b"]);
         let waiting = [(one, Lane::Static), (two, Lane::Static), (three, Lane::Scripted)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["", "", ""]);
+        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["", "", ""]);
         let waiting = [(one, Lane::Static), (one, Lane::Static)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["static", "", "b"]);
+        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["static", "", "b"]);
     }
 
     #[test]
     fn a_tab_that_is_being_reset_stays_and_nothing_is_made_in_its_place() {
         let [one, two, _] = accounts();
-        let mut kept = Tabs::new();
-        kept.put(one, "a", false);
-        let (ticket, tab) = kept.next_to_reset().unwrap();
+        let mut tabs = Tabs::new();
+        tabs.put(one, "a", false);
+        let (ticket, tab) = tabs.next_to_reset().unwrap();
         let page = [(two, Lane::Static)];
-        assert_eq!(plan(&mut kept, &page, room(1)), ["", "", ""]);
-        kept.reset_done(ticket, Some(tab));
-        assert_eq!(plan(&mut kept, &page, room(1)), ["static", "", "a"]);
+        assert_eq!(plan(&mut tabs, &page, limited_to(1)), ["", "", ""]);
+        tabs.reset_done(ticket, Some(tab));
+        assert_eq!(plan(&mut tabs, &page, limited_to(1)), ["static", "", "a"]);
     }
 
     #[test]
-    fn a_spare_of_the_other_lane_goes_for_a_page_when_nothing_else_can() {
+    fn a_warm_tab_of_the_other_lane_is_evicted_last() {
         let [one, two, _] = accounts();
-        let spare = of(1, 0);
+        let warm = of(1, 0);
         let page = [(two, Lane::Scripted)];
-        assert_eq!(plan(&mut Tabs::new(), &page, TabCapacity { spare, ..room(2) }), ["scripted", "", ""]);
         assert_eq!(
-            plan(&mut Tabs::new(), &page, TabCapacity { spare, ..room(1) }),
+            plan(&mut Tabs::new(), &page, TabCapacity { warm, ..limited_to(2) }),
+            ["scripted", "", ""]
+        );
+        assert_eq!(
+            plan(&mut Tabs::new(), &page, TabCapacity { warm, ..limited_to(1) }),
             ["scripted", "static", ""]
         );
         assert_eq!(
-            plan(&mut clean(&[(one, "a")]), &page, TabCapacity { spare, ..room(2) }),
+            plan(&mut clean(&[(one, "a")]), &page, TabCapacity { warm, ..limited_to(2) }),
             ["scripted", "", "a"]
         );
         // One that is being made cannot go yet, and nothing is made beside it.
-        assert_eq!(plan(&mut Tabs::new(), &page, TabCapacity { making: spare, ..room(1) }), ["", "", ""]);
+        assert_eq!(
+            plan(&mut Tabs::new(), &page, TabCapacity { making: warm, ..limited_to(1) }),
+            ["", "", ""]
+        );
     }
 
     #[test]
-    fn where_nobody_waits_each_lane_has_its_spares() {
-        let ahead = TabCapacity { ahead: 1, ..room(2) };
+    fn where_no_job_waits_each_lane_has_its_warm_tabs() {
+        let ahead = TabCapacity { ahead: 1, ..limited_to(2) };
         assert_eq!(plan(&mut Tabs::new(), &[], ahead), ["scripted static", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { places: 1, ..ahead }), ["scripted", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { limit: 1, ..ahead }), ["scripted", "", ""]);
         assert_eq!(
             plan(&mut Tabs::new(), &[], TabCapacity { making: of(0, 1), ..ahead }),
             ["static", "", ""]
         );
-        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { spare: of(1, 1), ..ahead }), ["", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { warm: of(1, 1), ..ahead }), ["", "", ""]);
     }
 
     #[test]
-    fn kept_tabs_leave_the_place_of_the_spare_with_script_and_take_that_of_the_other() {
+    fn reusable_tabs_give_way_to_the_warm_scripted_tab_and_not_to_the_static_one() {
         let [one, two, _] = accounts();
         let tabs = [(one, "a"), (two, "b")];
-        let ahead = TabCapacity { ahead: 1, ..room(3) };
+        let ahead = TabCapacity { ahead: 1, ..limited_to(3) };
         assert_eq!(plan(&mut clean(&tabs), &[], ahead), ["scripted", "", ""]);
         assert_eq!(
-            plan(&mut clean(&tabs), &[], TabCapacity { places: 4, ..ahead }),
+            plan(&mut clean(&tabs), &[], TabCapacity { limit: 4, ..ahead }),
             ["scripted static", "", ""]
         );
-        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { places: 2, ..ahead }), ["scripted", "", "a"]);
+        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { limit: 2, ..ahead }), ["scripted", "", "a"]);
+        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { warm: of(1, 1), ..ahead }), ["", "static", ""]);
         assert_eq!(
-            plan(&mut clean(&tabs), &[], TabCapacity { spare: of(1, 1), ..ahead }),
-            ["", "static", ""]
-        );
-        assert_eq!(
-            plan(&mut clean(&tabs[1..]), &[], TabCapacity { places: 1, spare: of(0, 1), ..ahead }),
+            plan(&mut clean(&tabs[1..]), &[], TabCapacity { limit: 1, warm: of(0, 1), ..ahead }),
             ["", "", "b"]
         );
     }
 
     #[test]
-    fn those_of_an_account_are_taken_out() {
+    fn tabs_of_an_account_are_extracted() {
         let [one, two, _] = accounts();
-        let mut kept = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
-        assert_eq!(kept.extract_of(one), ["a1", "a2"]);
-        assert_eq!((kept.take(one), kept.take(two)), (None, Some("b1")));
+        let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
+        assert_eq!(tabs.extract_of(one), ["a1", "a2"]);
+        assert_eq!((tabs.take(one), tabs.take(two)), (None, Some("b1")));
     }
 
     #[test]
-    fn those_of_a_browser_that_goes_are_taken_out() {
+    fn tabs_of_a_browser_are_extracted() {
         let [one, two, _] = accounts();
-        let mut kept = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
-        kept.put(two, "b2", false);
-        assert_eq!(kept.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);
-        assert_eq!((kept.take(two), kept.take(one)), (None, Some("a2")));
-        assert_eq!(kept.next_to_reset().map(|(_, tab)| tab), Some("b2"));
+        let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
+        tabs.put(two, "b2", false);
+        assert_eq!(tabs.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);
+        assert_eq!((tabs.take(two), tabs.take(one)), (None, Some("a2")));
+        assert_eq!(tabs.next_to_reset().map(|(_, tab)| tab), Some("b2"));
     }
 }

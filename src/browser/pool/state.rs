@@ -3,42 +3,41 @@
 //! ```text
 //!  LeaseTab ──> waiters ──┐                       ┌── Lease ──(dropped)──> disposed of
 //!                         ├── granted, in order ──┘              └─(no script, its page went well)─┐
-//!  make a tab ──> spares ─┤     at most `tabs` leased, spare and kept                              │
-//!   kept: its account's ──┘<──────────────────(reset: keeping.rs)──────────────────────────────────┘
+//!  make ──> warm tabs ────┤     at most `tabs` leased, warm and reusable                           │
+//!  reusable tabs ─────────┘<──────────────────(reset: release.rs)──────────────────────────────────┘
 //!
-//!  a place:  Starting ──> RunningBrowser ──(connection closed, no answer)──> Starting …
+//!  a slot:   Starting ──> RunningBrowser ──(connection closed, no answer)──> Starting …
 //!                │             └──(did enough: recycle.rs)──> RunningBrowser, another one
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
 //! Browser slots are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
-//! and for accounts in quarantine (`quarantine.rs`); the last are started when somebody waits for one.
+//! and for accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one.
 //!
-//! Everything runs on the actor's own thread, which must therefore be one that lasts.
+//! Everything runs on the actor's own thread, so that must be one that lasts as long as the pool.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{self, Poll};
 use std::time::Duration;
 
 use actix::fut::wrap_future;
 use actix::prelude::*;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use super::acquire::Waiter;
+use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser};
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
 use super::quarantine::Quarantine;
-use super::recycle::RecycleReason;
-use super::release::ReturnedTabs;
 use super::reuse::ReusableTabs;
-use super::supervisor::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser};
-use crate::browser::cdp::connection::CallError;
+use crate::browser::cdp::error::CallError;
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::font_families::{self, Families};
 use crate::browser::chromium::profile::Profile;
-use crate::browser::page::scripts::IdleScripts;
 use crate::browser::proxy::server::PageServer;
 use crate::browser::tab::factory::TabFactory;
-use crate::browser::tab::lease::{BrowserId, HeldTab, TabReturned};
+use crate::browser::tab::idle_scripts::IdleScripts;
+use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseTab, TabReturned};
 use crate::browser::tab::tab::Tab;
 use crate::config::BrowserConfig;
 use crate::domain::ids::AccountId;
@@ -53,41 +52,49 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The actor. It starts its browsers when it is started.
 pub struct BrowserPool {
-    pub(in crate::browser) config: Arc<BrowserConfig>,
-    /// What pages mean without naming a font.
-    pub(in crate::browser) families: Arc<Families>,
-    pub(in crate::browser) starter: Starter,
-    /// The way of its pages to allowed hosts.
+    pub(super) config: Arc<BrowserConfig>,
+    /// The configured font families.
+    pub(super) families: Arc<Families>,
+    pub(super) starter: Starter,
+    /// Which hosts its pages reach.
     outbound: Outbound,
-    pub(in crate::browser) metrics: BrowserMetrics,
+    pub(super) metrics: BrowserMetrics,
     /// Most tabs leased at once.
-    pub(in crate::browser) tabs: usize,
-    pub(in crate::browser) spare_tabs: usize,
-    pub(in crate::browser) cores: usize,
-    pub(in crate::browser) places: Vec<BrowserSlot>,
-    /// What each place is for.
-    pub(in crate::browser) purposes: Vec<Purpose>,
-    pub(in crate::browser) quarantine: Quarantine,
+    pub(super) tabs: usize,
+    pub(super) spare_tabs: usize,
+    pub(super) cores: usize,
+    pub(super) slots: Vec<BrowserSlot>,
+    /// What each slot is for.
+    pub(super) purposes: Vec<Purpose>,
+    pub(super) quarantine: Quarantine,
     share: AccountShare,
     /// Replaced browsers with their last pages.
-    pub(in crate::browser) leaving: Vec<RunningBrowser>,
-    pub(in crate::browser) last_generation: u64,
-    pub(in crate::browser) free_origins: Vec<Arc<PageServer>>,
-    pub(in crate::browser) spares: VecDeque<HeldTab>,
-    /// Tabs without script, each of one account.
-    pub(in crate::browser) kept: ReusableTabs<HeldTab>,
-    pub(in crate::browser) leased: usize,
-    pub(in crate::browser) leased_by: HashMap<AccountId, usize>,
-    pub(in crate::browser) waiters: VecDeque<Waiter>,
-    pub(in crate::browser) returns: mpsc::UnboundedSender<TabReturned>,
-    pub(in crate::browser) returned: mpsc::UnboundedReceiver<TabReturned>,
-    pub(in crate::browser) last_failure: Option<String>,
-    /// Why a tab has no origin; forgotten with the next that has one.
+    pub(super) draining: Vec<RunningBrowser>,
+    pub(super) last_generation: u64,
+    pub(super) free_servers: Vec<Arc<PageServer>>,
+    pub(super) warm_tabs: VecDeque<HeldTab>,
+    /// Tabs of the static lane, each of one account.
+    pub(super) reusable: ReusableTabs<HeldTab>,
+    pub(super) leased: usize,
+    pub(super) leased_by: HashMap<AccountId, usize>,
+    pub(super) waiters: VecDeque<Waiter>,
+    pub(super) returns: mpsc::UnboundedSender<TabReturned>,
+    pub(super) returned: mpsc::UnboundedReceiver<TabReturned>,
+    pub(super) last_failure: Option<String>,
+    /// Why a tab got no server; forgotten with the next that gets one.
     no_port: Option<String>,
-    retries_origin: bool,
-    pub(in crate::browser) stopping: bool,
-    /// The scripts that watch whether a page is at rest.
-    pub(in crate::browser) watches: IdleScripts,
+    retries_server: bool,
+    pub(super) stopping: bool,
+    /// The scripts that watch whether a page is idle.
+    pub(super) idle_scripts: IdleScripts,
+}
+
+/// A job that asked for a tab.
+pub(super) struct Waiter {
+    pub asked: LeaseTab,
+    pub answer: oneshot::Sender<Lease>,
+    /// It was counted among those that wait for a browser to start.
+    pub waits_for_launch: bool,
 }
 
 impl BrowserPool {
@@ -96,28 +103,28 @@ impl BrowserPool {
     #[must_use]
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
-        let watches = IdleScripts::new(&config);
+        let idle_scripts = IdleScripts::new(&config);
         Self {
             metrics,
             tabs: capacity::tabs(config.tabs),
             spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
             cores: capacity::cores(),
-            places: Vec::new(),
+            slots: Vec::new(),
             purposes: Vec::new(),
             quarantine: Quarantine::new(
                 usize::try_from(config.quarantine_processes).unwrap_or(1),
                 Duration::from_secs(config.quarantine_s),
             ),
             share: AccountShare::default(),
-            leaving: Vec::new(),
+            draining: Vec::new(),
             families: Arc::new(Families::of(&config)),
             config: Arc::new(config),
             starter,
             outbound,
             last_generation: 0,
-            free_origins: Vec::new(),
-            spares: VecDeque::new(),
-            kept: ReusableTabs::new(),
+            free_servers: Vec::new(),
+            warm_tabs: VecDeque::new(),
+            reusable: ReusableTabs::new(),
             leased: 0,
             leased_by: HashMap::new(),
             waiters: VecDeque::new(),
@@ -125,9 +132,9 @@ impl BrowserPool {
             returned,
             last_failure: None,
             no_port: None,
-            retries_origin: false,
+            retries_server: false,
             stopping: false,
-            watches,
+            idle_scripts,
         }
     }
 
@@ -138,23 +145,23 @@ impl BrowserPool {
     }
 
     /// How many tabs one account may hold.
-    pub(in crate::browser) fn account_tabs(&self) -> usize {
+    pub(super) fn account_tabs(&self) -> usize {
         self.share.of(self.tabs)
     }
 
-    /// False when there is no port for it.
-    pub(in crate::browser) fn make_tab_in(
+    /// False when there is no port for its server.
+    pub(super) fn make_tab_in(
         &mut self,
         browser: BrowserId,
-        maker: TabFactory,
+        factory: TabFactory,
         lane: Lane,
         ctx: &mut Context<Self>,
     ) -> bool {
-        let Some(origin) = self.free_origin() else {
-            // Nothing else may happen for a long time, and somebody waits.
-            if !std::mem::replace(&mut self.retries_origin, true) {
+        let Some(server) = self.free_server() else {
+            // Nothing else may wake the pool for a long time.
+            if !std::mem::replace(&mut self.retries_server, true) {
                 ctx.run_later(RETRY_PAUSE, |pool, ctx| {
-                    pool.retries_origin = false;
+                    pool.retries_server = false;
                     pool.serve_waiters(ctx);
                 });
             }
@@ -164,15 +171,15 @@ impl BrowserPool {
             *running.making.of_mut(lane) += 1;
             running.tabs += 1;
         }
-        let made = wrap_future::<_, Self>(maker.make(lane, Arc::clone(&origin)));
-        ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, (lane, origin), made, ctx)));
+        let made = wrap_future::<_, Self>(factory.make(lane, Arc::clone(&server)));
+        ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, (lane, server), made, ctx)));
         true
     }
 
     fn tab_made(
         &mut self,
         browser: BrowserId,
-        (lane, origin): (Lane, Arc<PageServer>),
+        (lane, server): (Lane, Arc<PageServer>),
         made: Result<Tab, CallError>,
         ctx: &mut Context<Self>,
     ) {
@@ -183,10 +190,10 @@ impl BrowserPool {
             *running.making.of_mut(lane) -= 1;
         }
         match made {
-            Ok(tab) => self.keep_tab(HeldTab::new(tab, browser), ctx),
+            Ok(tab) => self.add_tab(HeldTab::new(tab, browser), ctx),
             Err(error) => {
                 if !error.is_of_browser() {
-                    self.free_origins.push(origin);
+                    self.free_servers.push(server);
                 }
                 self.count_tab(browser, -1);
                 tracing::warn!(%error, "a tab could not be made");
@@ -201,38 +208,38 @@ impl BrowserPool {
     }
 
     /// Shows in the metrics what there is now.
-    pub(in crate::browser) fn update_metrics(&self) {
+    pub(super) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let (common, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_common(running.id));
-        let up = common.len();
+        let (shared, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_shared(running.id));
+        let up = shared.len();
         let making = self.all().map(|running| running.making.sum()).sum();
-        let successors = self.all().count() - up - apart.len() - self.leaving.len();
-        let leaving = self.leaving.len();
+        let successors = self.all().count() - up - apart.len() - self.draining.len();
+        let draining = self.draining.len();
         for (state, count) in
-            [("up", up), ("quarantine", apart.len()), ("successor", successors), ("leaving", leaving)]
+            [("up", up), ("quarantine", apart.len()), ("successor", successors), ("leaving", draining)]
         {
             self.metrics.browsers.of([state]).set(level(count));
         }
         self.metrics.tabs.of(["making"]).set(level(making));
-        self.metrics.tabs.of(["spare"]).set(level(self.spares.len()));
-        self.metrics.tabs.of(["kept"]).set(level(self.kept.idle()));
+        self.metrics.tabs.of(["spare"]).set(level(self.warm_tabs.len()));
+        self.metrics.tabs.of(["kept"]).set(level(self.reusable.idle()));
         self.metrics.tab_limit.set(level(self.tabs));
         self.metrics.waiting.set(level(self.waiters.len()));
         self.metrics.quarantined.set(level(self.quarantine.count()));
     }
 
-    pub(in crate::browser) fn cause(&self) -> Option<&String> {
+    pub(super) fn cause(&self) -> Option<&String> {
         self.last_failure.as_ref().or(self.no_port.as_ref())
     }
 
-    fn free_origin(&mut self) -> Option<Arc<PageServer>> {
-        if let Some(origin) = self.free_origins.pop() {
-            return Some(origin);
+    fn free_server(&mut self) -> Option<Arc<PageServer>> {
+        if let Some(server) = self.free_servers.pop() {
+            return Some(server);
         }
         match PageServer::bind(self.outbound.clone()) {
-            Ok(origin) => {
+            Ok(server) => {
                 self.no_port = None;
-                Some(Arc::new(origin))
+                Some(Arc::new(server))
             }
             Err(error) => {
                 if self.no_port.is_none() {
@@ -265,14 +272,34 @@ impl Actor for BrowserPool {
     }
 }
 
+/// Takes tabs back for as long as the pool lives.
+struct ReturnedTabs;
+
+impl ActorFuture<BrowserPool> for ReturnedTabs {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        pool: &mut BrowserPool,
+        ctx: &mut Context<BrowserPool>,
+        task: &mut task::Context<'_>,
+    ) -> Poll<()> {
+        while let Poll::Ready(Some(returned)) = pool.returned.poll_recv(task) {
+            pool.take_back(returned, ctx);
+            pool.serve_waiters(ctx);
+        }
+        Poll::Pending
+    }
+}
+
 impl Handler<GetPoolStatus> for BrowserPool {
     type Result = MessageResult<GetPoolStatus>;
 
     fn handle(&mut self, _: GetPoolStatus, _: &mut Self::Context) -> Self::Result {
         let browsers: Vec<i32> = self
-            .places
+            .slots
             .iter()
-            .filter_map(|place| match place {
+            .filter_map(|slot| match slot {
                 BrowserSlot::Running(running) => Some(running.chromium.id()),
                 BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
             })
@@ -282,12 +309,12 @@ impl Handler<GetPoolStatus> for BrowserPool {
             cause: self.cause().cloned(),
             browsers,
             tabs: self.tabs,
-            spare: self.spares.len(),
-            kept: self.kept.idle(),
+            warm: self.warm_tabs.len(),
+            reusable: self.reusable.idle(),
             quarantined: self.quarantine.count(),
             leased: self.leased,
             waiting: self.waiters.len(),
-            leaving: self.leaving.iter().map(|running| running.chromium.id()).collect(),
+            draining: self.draining.iter().map(|running| running.chromium.id()).collect(),
             recycled: RecycleReason::ALL.iter().map(|it| self.metrics.recycles.of([it.name()]).get()).sum(),
             launch_waits: self.metrics.launch_waits.get(),
         })
@@ -300,13 +327,13 @@ impl Handler<ShutDown> for BrowserPool {
     fn handle(&mut self, _: ShutDown, _: &mut Self::Context) -> Self::Result {
         self.stopping = true;
         self.waiters.clear();
-        self.spares.clear();
-        self.kept = ReusableTabs::new();
-        let placed = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
+        self.warm_tabs.clear();
+        self.reusable = ReusableTabs::new();
+        let placed = std::mem::take(&mut self.slots).into_iter().filter_map(|slot| match slot {
             BrowserSlot::Running(running) => Some(*running),
             BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
         });
-        let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.leaving)).collect();
+        let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.draining)).collect();
         let successors =
             running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it));
         let successors: Vec<_> = successors.collect();

@@ -60,8 +60,8 @@ pub(in crate::browser) fn content_type(
     } else if std::str::from_utf8(content).is_ok() {
         Some("utf-8".to_owned())
     } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
-        // A script has no way to say it: the attribute of who asks for it counts only where nothing is said here, and
-        // in a page of old scripts are in what the page is in.
+        // A script cannot declare it. The `charset` of the element that asks for it counts only where nothing is said here,
+        // and the scripts of an old page are in the page's own encoding.
         let undeclared = encoding::declared(content, form).is_none();
         legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
     } else {

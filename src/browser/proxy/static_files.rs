@@ -1,4 +1,4 @@
-//! The answers of an origin: which file a path means, its ranges, and what a router in the page means.
+//! Static files of a session: which file a path means, its ranges, and the addresses of a router in the page.
 
 use std::ops::Range;
 
@@ -21,18 +21,13 @@ const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').r
 const PAGE: &str = "text/html; charset=utf-8";
 
 /// An answer, and whether the file was there.
-pub(in crate::browser) enum StaticResponse {
+pub(super) enum StaticResponse {
     File(Response<Full<Bytes>>),
     Missing(Response<Full<Bytes>>),
 }
 
 /// Answers a request for a file of `site`.
-pub(in crate::browser) fn answer(
-    site: &Site,
-    address: &Uri,
-    method: &Method,
-    headers: &HeaderMap,
-) -> StaticResponse {
+pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &HeaderMap) -> StaticResponse {
     if method != Method::GET && method != Method::HEAD {
         return StaticResponse::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
     }
@@ -41,27 +36,27 @@ pub(in crate::browser) fn answer(
     match find(site, wanted) {
         Found::File(name, content) => StaticResponse::File(file(site, &name, content, method, headers)),
         Found::Folder => StaticResponse::File(moved(wanted, address.query())),
-        // A reload of an address that the page's router made up, or a move to one. What the page fetches
-        // there by script is no page: it would read html where it asked for data, and nobody would be told.
-        // Nor is what a frame shows: the entry would show itself in its own frame, and again in that one's.
+        // A reload of an address that the page's router made up, or a move to one. For what a script fetches there the
+        // entry would be html in place of data, without a warning. In a frame the entry would show itself, and again in
+        // its own frame.
         Found::Nothing if is_route(wanted) && is_navigation(headers) => {
             let page = site.page().cloned().unwrap_or_default();
             StaticResponse::File(file(site, site.entry(), &page, method, headers))
         }
-        // A frame would show what is said here, in the middle of a document.
+        // A frame would show the text of the error, in the middle of a document.
         Found::Nothing if is_shown(headers) => StaticResponse::Missing(nothing(StatusCode::NOT_FOUND)),
         Found::Nothing => StaticResponse::Missing(plain(StatusCode::NOT_FOUND, "not found")),
     }
 }
 
 /// The data of a page.
-pub(in crate::browser) fn data(content: Bytes) -> Response<Full<Bytes>> {
+pub(super) fn data(content: Bytes) -> Response<Full<Bytes>> {
     let start = content_head().header(CONTENT_TYPE, "application/json");
     finish(start.status(StatusCode::OK), content, &Method::GET)
 }
 
 /// A path with everything escaped that must be.
-pub(in crate::browser) fn encode_path(path: &str) -> String {
+pub(super) fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, &PATH).to_string()
 }
 
@@ -153,8 +148,7 @@ fn is_route(path: &str) -> bool {
     !path.rsplit('/').next().unwrap_or_default().contains('.')
 }
 
-/// The page goes there, not a frame in it. Chromium says so of every request; who does not say it may
-/// still say that html is wanted.
+/// The page goes there, not a frame in it. Chromium marks every request; one without marks may still ask for html.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let says = |name: &str, what: &str| headers.get(name).map(|value| value == what);
     match (says("sec-fetch-mode", "navigate"), says("sec-fetch-dest", "document")) {
@@ -276,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_made_up_path_is_the_entry_for_who_goes_there() {
+    async fn a_route_is_the_entry_where_the_page_goes_there() {
         let (navigate, accept) = (("sec-fetch-mode", "navigate"), ("accept", "text/html,*/*"));
         let goes_to = |destination| ("sec-fetch-dest", destination);
         for (path, given, status) in [

@@ -1,4 +1,4 @@
-//! What the scripts of a page say, as sentences: exceptions that nobody caught, and the console's errors and warnings.
+//! What the scripts of a page say, as warnings: uncaught exceptions, and the console's errors and warnings.
 //!
 //! The text of a console call is made as a developer sees it in the browser's own console: `%s` and its kin are
 //! filled in, objects are shown by what Chromium previews of them. Of a page that says a lot, only the beginning of
@@ -7,22 +7,22 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::browser::cdp::connection::Event;
+use crate::browser::cdp::event::Event;
 use crate::browser::cdp::wire::LongEvent;
 use crate::domain::fault::{WARNING_LIMIT_CHARS, WarningKind};
 
-/// What an address of the own origin may begin with, behind `blob:` where it is one that a script made.
+/// What an address of the page's own host may begin with, behind `blob:` where a script made it.
 const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
 
 /// What a script said.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::browser) struct ConsoleEntry {
-    /// What a caller may ask to fail on; `console.warn` is nothing of that.
+    /// What a caller may ask to fail on; none for `console.warn`.
     pub(in crate::browser) kind: Option<WarningKind>,
     pub(in crate::browser) text: String,
 }
 
-/// An exception that nobody caught.
+/// An uncaught exception.
 pub(in crate::browser) fn thrown(event: Event<'_>) -> Option<ConsoleEntry> {
     #[derive(Deserialize)]
     struct Thrown {
@@ -59,7 +59,7 @@ pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<ConsoleEntry> {
     Some(ConsoleEntry { kind, text: format!("{name}: {text}{place}") })
 }
 
-/// The same of a call, or an exception, that is longer than anybody keeps.
+/// The same of a call, or an exception, that was too long to be kept.
 pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<ConsoleEntry> {
     let bytes = event.bytes;
     if event.method() == Some("Runtime.exceptionThrown") {
@@ -71,7 +71,7 @@ pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<ConsoleEntry> {
     Some(ConsoleEntry { kind, text: format!("{name}: a text of about {bytes} bytes") })
 }
 
-/// Why nothing more is known of a page that says more than `limit` things.
+/// The warning of a page that says more than `limit` things.
 pub(in crate::browser) fn too_much(limit: u32) -> String {
     format!(
         "the page's scripts said more than {limit} things by exceptions, console.error, console.assert or console.warn; \
@@ -79,7 +79,7 @@ pub(in crate::browser) fn too_much(limit: u32) -> String {
     )
 }
 
-/// The same of one that says more than `limit` things that nobody is told of.
+/// The same of one that says more than `limit` things that become no warning.
 pub(in crate::browser) fn too_much_chatter(limit: u32) -> String {
     format!(
         "the page's scripts said more than {limit} things on the console that are neither errors nor warnings; \
@@ -87,7 +87,7 @@ pub(in crate::browser) fn too_much_chatter(limit: u32) -> String {
     )
 }
 
-/// `text` without the addresses of its own origin, whose host is a random name that says nothing.
+/// `text` without the random host name in addresses of the page's own files.
 pub(in crate::browser) fn without_own_host(text: &str) -> String {
     let mut rest = text;
     let mut without = String::with_capacity(text.len());
@@ -101,13 +101,13 @@ pub(in crate::browser) fn without_own_host(text: &str) -> String {
     without
 }
 
-/// What stands behind the host of an address of the page's own origin; none where it is another one.
+/// What stands behind the host of an address of the page's own; none where it is another one.
 pub(in crate::browser) fn own_path(address: &str) -> Option<&str> {
     let (before, behind) = address.split_at(address.find("://")? + "://".len());
     if without_scheme(before).is_empty() { behind_own_host(behind) } else { None }
 }
 
-/// What `text`, which ends in `://`, has before the scheme of an address that may be the own one, and `blob:`.
+/// `text`, which ends in `://`, without the scheme of an address that may be the own one, and `blob:`.
 fn without_scheme(text: &str) -> &str {
     let scheme = SCHEMES.iter().find_map(|scheme| text.strip_suffix(scheme));
     scheme.map_or(text, |text| text.strip_suffix("blob:").unwrap_or(text))
@@ -144,7 +144,7 @@ fn begins_with(event: &LongEvent, kind: &str) -> bool {
     event.begins(&format!("{{\"method\":\"Runtime.consoleAPICalled\",\"params\":{{\"type\":\"{kind}\""))
 }
 
-/// What Chromium says of an exception, as far as it is said again.
+/// Chromium's details of an exception, as far as the warning has them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Details {
@@ -173,7 +173,7 @@ struct Frame {
     line_number: u64,
 }
 
-/// A value of the page's, as Chromium tells of it.
+/// A value of the page's, as Chromium describes it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Remote {
@@ -230,8 +230,8 @@ impl Remote {
         match (&self.value, &self.unserializable_value, &self.preview) {
             (Some(Value::String(text)), ..) | (None, Some(text), _) => text.clone(),
             (Some(value), ..) => value.to_string(),
-            // What is neither plain nor previewed is said by its first line: an error's stack is its place.
-            (None, None, Some(preview)) if !self.is_told_by_name() => preview.text(),
+            // What is neither plain nor previewed is shown by its first line: an error's stack is its place.
+            (None, None, Some(preview)) if !self.is_shown_by_name() => preview.text(),
             (None, None, _) if self.subtype.as_deref() == Some("null") => "null".to_owned(),
             (None, None, _) => {
                 let line = self.description.as_deref().and_then(|text| text.lines().next());
@@ -240,7 +240,7 @@ impl Remote {
         }
     }
 
-    fn is_told_by_name(&self) -> bool {
+    fn is_shown_by_name(&self) -> bool {
         matches!(self.subtype.as_deref(), Some("error" | "node" | "date" | "regexp"))
     }
 }
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_is_said_with_its_place() {
+    fn an_exception_is_shown_with_its_place() {
         let details: Details = serde_json::from_value(json!({
             "exceptionId": 1, "text": "Uncaught", "lineNumber": 11, "columnNumber": 4,
             "url": format!("{HOST}/app.js"),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thrown_value_is_said_as_it_is() {
+    fn a_thrown_value_is_shown_as_it_is() {
         let details: Details = serde_json::from_str(
             r#"{"text":"Uncaught (in promise)","lineNumber":0,"exception":{"type":"string","value":"stop"}}"#,
         )
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_on_the_console_is_what_a_developer_sees() {
+    fn a_console_call_reads_as_in_the_browsers_own_console() {
         let text = |text: &str| json!({"type": "string", "value": text});
         let object = json!({"type": "object", "description": "Object", "preview": {"description": "Object",
             "overflow": true, "properties": [{"name": "a", "type": "number", "value": "1"},

@@ -1,65 +1,64 @@
-//! Makes tabs, each for one lane: all that can be said to one before its page is known is said here.
+//! Makes tabs, each for one lane: all calls that can be made before the page is known are made here, ahead of time.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
 
-use super::events::{EventLimits, PageEvents, rest_binding};
+use super::events::PageEvents;
+use super::idle_scripts::IdleScripts;
+use super::monitor::{EventLimits, add_binding, attach_to_workers};
 use super::tab::{Tab, end_context};
-use super::workers;
-use crate::browser::cdp::connection::{CallError, Connection};
-use crate::browser::chromium::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
+use crate::browser::cdp::commands;
+use crate::browser::cdp::connection::Connection;
+use crate::browser::cdp::error::CallError;
+use crate::browser::chromium::flags::{TINY_WINDOW, VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use crate::browser::chromium::font_families::Families;
 use crate::browser::chromium::kills::Kills;
-use crate::browser::page::emulate;
-use crate::browser::page::fonts::Fonts;
-use crate::browser::page::load;
-use crate::browser::page::scripts::IdleScripts;
+use crate::browser::chromium::known_fonts::KnownFonts;
 use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
-
-/// Width and height of a window in which next to nothing is painted, in CSS pixels.
-pub(in crate::browser) const HARDLY_THERE: (u32, u32) = (8, 8);
 
 /// What a tab needs of its browser.
 #[derive(Clone)]
 pub(in crate::browser) struct TabFactory {
     pub connection: Connection,
     pub kills: Arc<Kills>,
-    pub telling: EventLimits,
-    pub fonts: Arc<Fonts>,
+    pub event_limits: EventLimits,
+    pub fonts: Arc<KnownFonts>,
     pub families: Arc<Families>,
     pub call_limit: Duration,
     /// Whether pages without script have no frames.
     pub withholds_frames: bool,
-    /// The scripts that watch whether a page is at rest.
-    pub watches: IdleScripts,
+    /// The scripts that watch whether a page is idle.
+    pub idle_scripts: IdleScripts,
 }
 
 impl TabFactory {
-    /// Makes a tab whose context knows no proxy but `origin`'s.
+    /// Makes a tab whose context knows no proxy but `server`.
     pub(in crate::browser) async fn make(
         self,
         lane: Lane,
-        origin: Arc<PageServer>,
+        server: Arc<PageServer>,
     ) -> Result<Tab, CallError> {
         let (limit, connection) = (self.call_limit, self.connection);
         let create = Target::CreateBrowserContext {
             dispose_on_detach: Some(true),
-            proxy_server: Some(origin.proxy_address()),
+            proxy_server: Some(server.proxy_address()),
             proxy_bypass_list: Some("<-loopback>".to_owned()),
             origins_with_universal_network_access: None,
         };
         let context = connection.call(None, create, limit).await?.browser_context_id;
         let withholds_frames = self.withholds_frames && lane == Lane::Static;
-        let page = blank_page(Some(&context), withholds_frames, window_of(lane));
-        let (target, session) = match attach(&connection, page, limit).await {
+        let page = commands::blank_page(Some(&context), withholds_frames, window_of(lane));
+        let (target, session) = match commands::attach(&connection, page, limit).await {
             Ok(attached) => attached,
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
         };
-        let events = PageEvents::listen(&connection, &session, &target, &self.kills, self.telling);
+        let scripts = Some(&self.idle_scripts).filter(|_| lane == Lane::Scripted);
+        let heard = (&session, target.as_str());
+        let events = PageEvents::listen(&connection, heard, &self.kills, self.event_limits, scripts);
         let tab = Tab {
             lane,
             connection,
@@ -67,15 +66,15 @@ impl TabFactory {
             session,
             // The identifier of a page is also that of its main frame.
             frame: target,
-            origin,
+            server,
             events,
             fonts: self.fonts,
             families: self.families,
             call_limit: limit,
         };
         let prepared = match lane {
-            Lane::Static => tab.prepare_static().await,
-            Lane::Scripted => tab.prepare_scripted(&self.watches).await,
+            Lane::Static => prepare_static(&tab).await,
+            Lane::Scripted => prepare_scripted(&tab, &self.idle_scripts).await,
         };
         match prepared {
             Ok(()) => Ok(tab),
@@ -84,100 +83,63 @@ impl TabFactory {
     }
 }
 
-impl Tab {
-    async fn prepare_static(&self) -> Result<(), CallError> {
-        let off = self.send(&Emulation::SetScriptExecutionDisabled { value: true })?;
-        self.hear().await?;
-        off.answer(self.call_limit).await.map(drop)
-    }
-
-    async fn prepare_scripted(&self, watches: &IdleScripts) -> Result<(), CallError> {
-        let exceptions = self.send(&Runtime::Enable(None))?;
-        // Only a page that runs script can start one.
-        let downloads = self.connection.send(
-            None,
-            &Browser::SetDownloadBehavior {
-                behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
-                browser_context_id: Some(self.context.clone()),
-                download_path: None,
-                events_enabled: None,
-            },
-        )?;
-        let viewport = self.send(&emulate::metrics(Viewport::default(), false))?;
-        let binding = self.send(&rest_binding())?;
-        let watch = self.send(&load::new_document(watches.page.to_string()))?;
-        self.events.watch_workers(watches);
-        let workers = self.send(&workers::attach_all(true))?;
-        self.hear().await?;
-        exceptions.answer(self.call_limit).await?;
-        downloads.answer(self.call_limit).await?;
-        viewport.answer(self.call_limit).await?;
-        binding.answer(self.call_limit).await?;
-        workers.answer(self.call_limit).await?;
-        watch.answer(self.call_limit).await.map(drop)
-    }
-
-    async fn hear(&self) -> Result<(), CallError> {
-        let families = self.families.told.as_ref().map(|families| self.send(families)).transpose()?;
-        let page = self.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
-        // What the page asks for in vain stands there: to be told of it costs a page that asks for nothing so nothing.
-        let log = self.send(&Log::Enable(None))?;
-        let inspector = self.send(&Inspector::Enable(None))?;
-        if let Some(families) = families {
-            families.answer(self.call_limit).await?;
-        }
-        page.answer(self.call_limit).await?;
-        log.answer(self.call_limit).await?;
-        inspector.answer(self.call_limit).await.map(drop)
-    }
+async fn prepare_static(tab: &Tab) -> Result<(), CallError> {
+    let off = tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?;
+    enable_events(tab).await?;
+    off.answer(tab.call_limit).await.map(drop)
 }
 
-/// Pages with script are painted, whether anybody sees them or not: in a window that is hardly there, whatever
-/// viewport they are told, that costs next to nothing.
+async fn prepare_scripted(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
+    let exceptions = tab.send(&Runtime::Enable(None))?;
+    // Only a page that runs script can start one.
+    let downloads = tab.connection.send(
+        None,
+        &Browser::SetDownloadBehavior {
+            behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
+            browser_context_id: Some(tab.context.clone()),
+            download_path: None,
+            events_enabled: None,
+        },
+    )?;
+    let viewport = tab.send(&commands::device_metrics(Viewport::default(), false))?;
+    let binding = tab.send(&add_binding())?;
+    let watch = tab.send(&commands::script_of_new_documents(scripts.page.to_string()))?;
+    let workers = tab.send(&attach_to_workers(true))?;
+    enable_events(tab).await?;
+    exceptions.answer(tab.call_limit).await?;
+    downloads.answer(tab.call_limit).await?;
+    viewport.answer(tab.call_limit).await?;
+    binding.answer(tab.call_limit).await?;
+    workers.answer(tab.call_limit).await?;
+    watch.answer(tab.call_limit).await.map(drop)
+}
+
+async fn enable_events(tab: &Tab) -> Result<(), CallError> {
+    let families = tab.families.chosen.as_ref().map(|families| tab.send(families)).transpose()?;
+    let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
+    // Requests that fail stand there; a page of which none fails costs nothing by it.
+    let log = tab.send(&Log::Enable(None))?;
+    let inspector = tab.send(&Inspector::Enable(None))?;
+    if let Some(families) = families {
+        families.answer(tab.call_limit).await?;
+    }
+    page.answer(tab.call_limit).await?;
+    log.answer(tab.call_limit).await?;
+    inspector.answer(tab.call_limit).await.map(drop)
+}
+
+/// Pages with script are painted, also where only their PDF is wanted: in a tiny window, whatever viewport is emulated,
+/// that costs next to nothing.
 fn window_of(lane: Lane) -> (u32, u32) {
     match lane {
         Lane::Static => (VIEWPORT_WIDTH, VIEWPORT_HEIGHT),
-        Lane::Scripted => HARDLY_THERE,
+        Lane::Scripted => TINY_WINDOW,
     }
 }
 
-/// Opens a page; answers its identifier and that of the session in it.
-pub(in crate::browser) async fn attach(
-    connection: &Connection,
-    page: Target::CreateTarget,
-    limit: Duration,
-) -> Result<(String, Arc<str>), CallError> {
-    let target = connection.call(None, page, limit).await?.target_id;
-    let attach = Target::AttachToTarget { target_id: target.clone(), flatten: Some(true) };
-    let session = connection.call(None, attach, limit).await?.session_id;
-    Ok((target, session.into()))
-}
-
-/// Why a tab was not made: a browser that does not even take it back says more.
+/// Why a tab was not made; a browser that cannot dispose of its context either is the graver reason.
 fn worse(error: CallError, ended: Result<(), CallError>) -> CallError {
     ended.err().filter(CallError::is_of_browser).unwrap_or(error)
-}
-
-/// A page that shows nothing, in a context or in the browser's own.
-pub(in crate::browser) fn blank_page(
-    context: Option<&str>,
-    withholds_frames: bool,
-    (width, height): (u32, u32),
-) -> Target::CreateTarget {
-    Target::CreateTarget {
-        url: "about:blank".to_owned(),
-        left: None,
-        top: None,
-        width: Some(width),
-        height: Some(height),
-        window_state: None,
-        browser_context_id: context.map(str::to_owned),
-        enable_begin_frame_control: withholds_frames.then_some(true),
-        new_window: None,
-        background: None,
-        for_tab: None,
-        hidden: None,
-    }
 }
 
 #[cfg(test)]
@@ -189,7 +151,7 @@ mod tests {
     use crate::config::Config;
     use crate::outbound::{Outbound, SystemResolver};
 
-    /// Speaks as Chromium does, which cannot be had to refuse a call at will, and tells what it was asked.
+    /// Speaks as Chromium does, which refuses no call at will, and answers what it was asked.
     async fn answer_all_but(refused: &'static str, stream: DuplexStream) -> Vec<Value> {
         let (reader, mut writer) = tokio::io::split(stream);
         let mut calls = BufReader::new(reader).split(0);
@@ -214,17 +176,17 @@ mod tests {
         let peer = tokio::spawn(answer_all_but(method, theirs));
         let (reader, writer) = tokio::io::split(ours);
         let connection = Connection::open(BufReader::new(reader), writer);
-        let maker = TabFactory {
+        let factory = TabFactory {
             connection: connection.clone(),
             kills: Arc::default(),
-            telling: EventLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
+            event_limits: EventLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
             fonts: Arc::default(),
             families: Arc::new(Families::of(&Config::default().browser)),
             call_limit: Duration::from_secs(10),
             withholds_frames: true,
-            watches: IdleScripts::new(&Config::default().browser),
+            idle_scripts: IdleScripts::new(&Config::default().browser),
         };
-        let made = maker.make(lane, Arc::new(PageServer::bind(nowhere()).unwrap())).await;
+        let made = factory.make(lane, Arc::new(PageServer::bind(nowhere()).unwrap())).await;
         assert!(matches!(made.err(), Some(CallError::Refused { .. })), "{method}");
         connection.close();
         drop(connection);
@@ -236,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_context_that_becomes_no_tab_is_disposed_of() {
+    async fn the_context_of_a_tab_that_could_not_be_made_is_disposed_of() {
         for (lane, method) in [
             (Lane::Scripted, "Target.createTarget"),
             (Lane::Scripted, "Target.attachToTarget"),

@@ -1,9 +1,9 @@
-//! What a page asked for in vain, as Chromium's own log of the page says: in every lane, without a question to the page.
+//! Failed requests of a page, by Chromium's own log of it: in every lane, without a question to the page.
 //!
-//! What the page's origin and the proxy refuse, they say themselves and know more of it (`origin`, `proxy`). The log has
-//! the rest: what never leaves the browser (files of the machine, schemes and ports that it does not take, what a policy
-//! forbids), what is encrypted on its way (a status, a certificate), and which request a status belongs to, so that
-//! a page that itself is an error is told from one that has a picture too few.
+//! What the page's proxy refuses or does not have, it warns of itself, and knows more of it (`proxy`). The log has the
+//! others: what does not come as far as the proxy (files of the machine, schemes and ports that Chromium does not take, what
+//! a policy forbids), what is encrypted on its way (a status, a certificate), and which request a status belongs to, so
+//! that an error page in place of the document is not taken for a page with a picture missing.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use serde::Deserialize;
 use url::Url;
 
 use super::console::own_path;
-use crate::browser::cdp::connection::Event;
-use crate::browser::proxy::server::PageSession;
+use crate::browser::cdp::event::Event;
+use crate::browser::proxy::session::PageSession;
 use crate::domain::fault::{WarningKind, Warnings};
 
-/// After so many entries a page's log is not heard any more.
+/// Most entries of a page's log; behind that it is switched off.
 const HEARD_LIMIT: usize = 500;
 /// Longest address and text that is kept, in characters: an address may be a whole picture.
 const KEPT_CHARS: usize = 400;
@@ -25,12 +25,12 @@ const NOT_LOADED: &str = "Failed to load resource: ";
 const STATUS: &str = "the server responded with a status of ";
 const LOCAL: &str = "Not allowed to load local resource: ";
 const LOCAL_FETCH: &str = "Fetch API cannot load file:";
-/// What an entry says of something that was kept from coming. Others complain of what is written wrongly (attributes of
-/// drawings, policies), which is no file too few.
+/// Words of entries about a request that was prevented. Others complain of what is written wrongly (attributes of
+/// drawings, policies), by which no file is missing.
 const PREVENTED: [&str; 5] = ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
 const SOCKET: &str = "WebSocket connection to '";
 
-/// What a page asked for in vain.
+/// The failed requests of a page.
 #[derive(Clone, Debug, Default)]
 pub struct FailedRequests {
     kept: Vec<FailedRequest>,
@@ -39,7 +39,7 @@ pub struct FailedRequests {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FailedRequest {
-    /// What was asked for; for a policy's word, the page.
+    /// What was requested; the page itself where a policy forbids it.
     address: String,
     /// Chromium's name of the request; that of a document is the document's as well.
     request: Option<String>,
@@ -88,7 +88,7 @@ impl FailedRequests {
         self.is_deaf
     }
 
-    /// Whether the log was told to be silent, which it stays for every further page of its tab.
+    /// Whether the log was switched off, which it stays for every further page of its tab.
     pub(in crate::browser) fn is_muted(&self) -> bool {
         self.is_deaf
     }
@@ -101,7 +101,7 @@ impl FailedRequests {
         })
     }
 
-    /// Whether it is said of `address` already why it did not come, or that may have been missed.
+    /// Whether a warning says already why `address` did not come, or may have been missed.
     pub(in crate::browser) fn mentions(&self, address: &str) -> bool {
         let short: String = address.chars().take(KEPT_CHARS).collect();
         let names = |failure: &FailedRequest| match &failure.reason {
@@ -111,18 +111,18 @@ impl FailedRequests {
         self.is_deaf || self.kept.iter().any(names)
     }
 
-    /// All of it in sentences, but for what `visit` has said already.
-    pub(in crate::browser) fn warnings(&self, visit: Option<&PageSession>) -> Warnings {
+    /// All of it in sentences, but for what `session` has said already.
+    pub(in crate::browser) fn warnings(&self, session: Option<&PageSession>) -> Warnings {
         let mut warnings = Warnings::default();
         for failure in &self.kept {
-            if let Some((kind, text)) = failure.sentence(visit) {
+            if let Some((kind, text)) = failure.sentence(session) {
                 warnings.push_kind(kind, &text);
             }
         }
         if self.is_deaf {
             let text =
                 format!("the page asked for {HEARD_LIMIT} things in vain; of further ones nothing is known");
-            // Whoever wants to fail for one of them must not succeed because there are so many.
+            // A job that is to fail for one of them must not succeed because there are so many.
             warnings.push_kinds(&[WarningKind::Missing, WarningKind::Status], &text);
         }
         warnings
@@ -158,7 +158,7 @@ impl FailedRequest {
         Some(Self { address, request: entry.network_request_id.clone(), reason })
     }
 
-    fn sentence(&self, visit: Option<&PageSession>) -> Option<(WarningKind, String)> {
+    fn sentence(&self, session: Option<&PageSession>) -> Option<(WarningKind, String)> {
         let shown = shown(&self.address);
         match &self.reason {
             Reason::Status(404) if own_path(&self.address).is_some() => None,
@@ -167,7 +167,9 @@ impl FailedRequest {
                 Some((WarningKind::Missing, format!("answered with {status}: {shown}{why}")))
             }
             Reason::Status(status) => Some((WarningKind::Status, format!("answered with {status}: {shown}"))),
-            Reason::Unanswered(_) if visit.is_some_and(|visit| is_refused(visit, &self.address)) => None,
+            Reason::Unanswered(_) if session.is_some_and(|session| is_refused(session, &self.address)) => {
+                None
+            }
             Reason::Unanswered(why) => Some((WarningKind::Missing, format!("not loaded: {shown} ({why})"))),
             Reason::Local => {
                 let why =
@@ -201,14 +203,14 @@ fn local_address(text: &str) -> &str {
 }
 
 /// Whether the proxy refused a connection to where `address` leads, and said so.
-fn is_refused(visit: &PageSession, address: &str) -> bool {
+fn is_refused(session: &PageSession, address: &str) -> bool {
     let Ok(url) = Url::parse(address) else { return false };
     let port =
         url.port_or_known_default().filter(|_| matches!(url.scheme(), "http" | "https" | "ws" | "wss"));
-    url.host_str().zip(port).is_some_and(|(host, port)| visit.has_refused(&format!("{host}:{port}")))
+    url.host_str().zip(port).is_some_and(|(host, port)| session.has_refused(&format!("{host}:{port}")))
 }
 
-/// An address without what may be a secret (user, query), or says nothing (its own host).
+/// An address without what may be a secret (user, query), and without the page's own random host.
 pub(in crate::browser) fn shown(address: &str) -> String {
     let own = own_path(address);
     let address = own.unwrap_or(address);
@@ -243,7 +245,7 @@ mod tests {
         failures.hear(Event::of("Log.entryAdded", &params))
     }
 
-    fn told(text: &str, url: &str) -> Vec<String> {
+    fn warned(text: &str, url: &str) -> Vec<String> {
         let mut failures = FailedRequests::default();
         hear(&mut failures, text, url);
         failures.warnings(None).lines()
@@ -289,13 +291,13 @@ mod tests {
             ("The policy 'frame-ancestors' is ignored in a <meta>".to_owned(), format!("{HOST}/"), ""),
         ] {
             let wanted: Vec<&str> = Some(wanted).filter(|text| !text.is_empty()).into_iter().collect();
-            assert_eq!(told(&text, &url), wanted);
+            assert_eq!(warned(&text, &url), wanted);
         }
         for text in [
             "Not allowed to load local resource: file:///etc/x.png",
             "Fetch API cannot load file:///etc/x.png. URL scheme \"file\" is not supported.",
         ] {
-            let lines = told(text, HOST);
+            let lines = warned(text, HOST);
             assert!(
                 lines[0].starts_with("refused address: file:///etc/x.png (a page reaches no file of"),
                 "{lines:?}"
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_known_by_its_request() {
+    fn the_status_of_a_document_is_found_by_its_request() {
         let mut failures = FailedRequests::default();
         hear(&mut failures, &format!("{NOT_LOADED}{STATUS}404 (Not Found)"), "http://h.test/");
         assert_eq!(failures.status_of("7.1"), Some((404, "http://h.test/")));
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_end_is_heard_to_a_limit_and_that_is_said() {
+    fn failed_requests_beyond_the_limit_are_summed_up() {
         let mut failures = FailedRequests::default();
         let text = format!("{NOT_LOADED}net::ERR_FAILED");
         let last: Vec<bool> = (0..HEARD_LIMIT + 9)

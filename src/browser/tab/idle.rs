@@ -1,10 +1,9 @@
 //! Idle detection: whether anything of a page is pending, by what its watch reports and what it requests.
 //!
-//! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and
-//! tells by a binding what is pending of timers, frames, requests and changes. The browser's events add what
-//! it cannot see: requests of style sheets and imports, frames that load. What a page does to the watch, it
-//! does to itself: the longest that it can be waited for is `browser.rest_cap_ms`. Its workers tell in the same way
-//! (`page_workers.rs`).
+//! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and reports by a
+//! binding what is pending of timers, frames, requests and changes. The browser's events add what it cannot see: requests
+//! of style sheets and imports, frames that load. Hazard: the page can break the watch. It delays only itself by that, by
+//! `browser.rest_cap_ms` at most. Its workers report in the same way (`workers.rs`).
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,53 +12,53 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::loads::PendingLoads;
-use crate::browser::cdp::connection::Event;
+use crate::browser::cdp::event::Event;
 
-/// The binding by which the watch tells; it takes it from the page's world before the page can see it.
+/// The binding by which the watch reports; it takes it from the page's world before the page can see it.
 pub(in crate::browser) const BINDING: &str = "platenTellsRest";
-/// Most frames that are told apart; a page may make any number.
+/// Most frames that are known one by one; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
-/// After so many requests and tellings a page is not heard any more: it ends at the cap.
+/// Most requests and reports of a page; behind that it is not heard, and its waiting ends at the cap.
 const HEARD_LIMIT: u32 = 5_000;
 const NAMED_CHARS: usize = 200;
 /// Things that are named of those that are pending.
 const NAMED: usize = 3;
-/// A frame that is there tells again every second.
+/// A frame that is silent for longer is gone: those that are there report every second.
 const SILENCE: Duration = Duration::from_millis(2_500);
 
-/// What is known of a page's rest.
+/// What is pending in a page.
 #[derive(Clone, Debug, Default)]
 pub struct IdleState {
-    /// What the watch of each frame told last, by its script context; those of workers are negative.
+    /// The last report of each frame, by its script context; those of workers are negative.
     frames: HashMap<i64, Frame>,
     top: Option<i64>,
     loads: PendingLoads,
-    /// When a watch last told that something goes on.
-    stirred: Option<Instant>,
-    /// When a worker's last told.
-    worker_told: Option<Instant>,
+    /// When a watch last reported that something is pending.
+    last_busy: Option<Instant>,
+    /// When a worker last reported.
+    worker_reported: Option<Instant>,
     /// Workers whose script has not run yet.
     starting: HashSet<i64>,
     /// Workers that were attached to, of frames and workers that are still there.
     attached: u32,
-    /// Workers that were taken back since a watch last told how many it began.
+    /// Workers that ended before their script ran, since a watch last reported how many it began.
     taken_back: u32,
-    /// Workers whose beginner has gone, and which may have ended or not.
+    /// Workers whose frame or worker has gone, and which may have ended or not.
     orphaned: u32,
     /// There are more workers than are watched.
     has_unwatched: bool,
     heard: u32,
-    /// Whether nobody tells any more which script contexts have gone.
+    /// Whether the events of script contexts are switched off: contexts go unnoticed.
     is_deaf: bool,
-    /// Contexts that may have gone with a frame, unless they tell again, and since when.
+    /// Contexts that may have gone with a frame, unless they report again, and since when.
     doubted: HashSet<i64>,
     doubted_at: Option<Instant>,
 }
 
-/// What a watch told.
+/// The last report of a frame or worker.
 #[derive(Clone, Debug)]
 struct Frame {
-    told: Told,
+    status: Status,
     /// What it has pending, in a few words.
     pending: String,
     /// Workers that it began.
@@ -67,7 +66,7 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Status {
     Busy,
     Quiet,
     Rest,
@@ -88,12 +87,11 @@ pub(in crate::browser) enum Verdict {
 }
 
 impl IdleState {
-    /// Takes what `event` says of the rest of the page whose main frame is `main`; false when it is about
-    /// something else.
+    /// Takes what `event` says of the page whose main frame is `main`; false when it is about something else.
     pub(in crate::browser) fn hear(&mut self, event: Event<'_>, main: &str) -> bool {
         match event.method {
-            "Runtime.bindingCalled" => self.told(event, None),
-            "Runtime.executionContextDestroyed" => self.left(event),
+            "Runtime.bindingCalled" => self.report(event, None),
+            "Runtime.executionContextDestroyed" => self.context_destroyed(event),
             "Runtime.executionContextsCleared" => self.forget_frames(),
             "Network.requestWillBeSent" => {
                 self.heard += 1;
@@ -124,10 +122,10 @@ impl IdleState {
         self.has_unwatched = true;
     }
 
-    /// Takes what the session of a worker tells of its rest; false when it tells something else.
+    /// Takes what the session of a worker reports; false when it is about something else.
     pub(in crate::browser) fn hear_worker(&mut self, event: Event<'_>, id: i64) -> bool {
         match event.method {
-            "Runtime.bindingCalled" => self.told(event, Some(id)),
+            "Runtime.bindingCalled" => self.report(event, Some(id)),
             "Inspector.workerScriptLoaded" => {
                 self.starting.remove(&id);
             }
@@ -136,8 +134,8 @@ impl IdleState {
         true
     }
 
-    /// A worker has ended. Whoever ends one before its script ran counts it no more; who has gone is not counted with
-    /// its workers already.
+    /// A worker has ended. The watch of a frame that ends one before its script ran does not count it any longer, and the
+    /// workers of a frame that has gone are not counted already.
     pub(in crate::browser) fn worker_ended(&mut self, id: i64) {
         let was_starting = self.starting.remove(&id);
         if self.orphaned > 0 {
@@ -149,22 +147,22 @@ impl IdleState {
         self.forget_frame(id);
     }
 
-    /// How often something was told so far.
+    /// Reports and requests so far.
     pub(in crate::browser) fn heard(&self) -> u32 {
         self.heard
     }
 
-    /// When a watch last told that something goes on.
-    pub(in crate::browser) fn stirred(&self) -> Option<Instant> {
-        self.stirred
+    /// When a watch last reported that something is pending.
+    pub(in crate::browser) fn last_busy(&self) -> Option<Instant> {
+        self.last_busy
     }
 
-    /// Whether the page has told and requested so much that nothing of it should be heard any more.
+    /// Whether the page has reported and requested so much that it should not be heard further.
     pub(in crate::browser) fn is_flooded(&self) -> bool {
         self.heard > HEARD_LIMIT
     }
 
-    /// From now on contexts go without a word.
+    /// The events of script contexts are switched off.
     pub(in crate::browser) fn lose_contexts(&mut self) {
         self.is_deaf = true;
     }
@@ -176,7 +174,7 @@ impl IdleState {
         }
     }
 
-    /// A frame left, or shows another document: which contexts have gone with it, their silence tells.
+    /// A frame is gone, or shows another document: which contexts are gone with it, their silence shows.
     pub(in crate::browser) fn doubt_frames(&mut self) {
         if self.is_deaf {
             let top = self.top;
@@ -187,16 +185,16 @@ impl IdleState {
 
     /// What is waited for, in a few words; empty when nothing is known to be.
     pub(in crate::browser) fn pending(&self) -> String {
-        let told = self.frames.values().filter(|frame| frame.told == Told::Busy);
-        let told = told.map(|frame| frame.pending.clone());
+        let busy = self.frames.values().filter(|frame| frame.status == Status::Busy);
+        let busy = busy.map(|frame| frame.pending.clone());
         let requests = self.loads.addresses().map(|url| format!("a request to {url}"));
-        // From its first statement on a worker tells by itself.
+        // From its first statement on a worker reports itself.
         let is_silent = self.starting.iter().any(|id| !self.frames.contains_key(id));
         let starting = (is_silent || self.lacks_workers()).then(|| "the script of a worker".to_owned());
         let unwatched = self
             .has_unwatched
             .then(|| "more workers than are watched (browser.watched_workers_limit)".to_owned());
-        first_of(told.chain(requests).chain(starting).chain(unwatched))
+        first_of(busy.chain(requests).chain(starting).chain(unwatched))
     }
 
     /// What goes on though it is not waited for, in a few words.
@@ -205,17 +203,17 @@ impl IdleState {
     }
 
     pub(in crate::browser) fn verdict(&self) -> Verdict {
-        // What it said last may be long ago.
+        // Its last reports may be old.
         if self.is_flooded() {
             return Verdict::Pending;
         }
         let known = self.top.is_some() && self.loads.is_over();
         let awaits_workers = !self.starting.is_empty() || self.lacks_workers() || self.has_unwatched;
-        let any = |wanted| self.frames.values().any(|frame| frame.told == wanted);
-        if !known || awaits_workers || any(Told::Busy) {
+        let any = |wanted| self.frames.values().any(|frame| frame.status == wanted);
+        if !known || awaits_workers || any(Status::Busy) {
             return Verdict::Pending;
         }
-        match (any(Told::Quiet), any(Told::Rest)) {
+        match (any(Status::Quiet), any(Status::Rest)) {
             (true, _) => Verdict::Quiet,
             (false, true) => Verdict::Rest,
             (false, false) => Verdict::Done,
@@ -224,10 +222,10 @@ impl IdleState {
 
     /// When something of the page's last came to an end, that of the page itself left out when it is done.
     pub(in crate::browser) fn last_end(&self) -> Option<Instant> {
-        self.loads.last_end(self.verdict() != Verdict::Done).max(self.worker_told)
+        self.loads.last_end(self.verdict() != Verdict::Done).max(self.worker_reported)
     }
 
-    fn told(&mut self, event: Event<'_>, worker: Option<i64>) {
+    fn report(&mut self, event: Event<'_>, worker: Option<i64>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Called {
@@ -237,23 +235,23 @@ impl IdleState {
         }
         self.heard += 1;
         let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
-        // Those of workers have numbers of their own.
+        // Script contexts of workers have numbers that those of frames have too.
         let id = worker.unwrap_or(called.execution_context_id);
         let mut parts = called.payload.splitn(4, ':');
         let (place, status) = (parts.next(), parts.next());
         let workers = parts.next().and_then(|count| count.parse().ok()).unwrap_or_default();
-        let told = match status {
-            Some("rest") => Told::Rest,
-            Some("done") => Told::Done,
-            Some("quiet") => Told::Quiet,
-            _ => Told::Busy,
+        let status = match status {
+            Some("rest") => Status::Rest,
+            Some("done") => Status::Done,
+            Some("quiet") => Status::Quiet,
+            _ => Status::Busy,
         };
         let now = Some(Instant::now());
-        if told == Told::Busy {
-            self.stirred = now;
+        if status == Status::Busy {
+            self.last_busy = now;
         }
         if worker.is_some() {
-            self.worker_told = now;
+            self.worker_reported = now;
         } else if place == Some("top") {
             self.top = Some(id);
         }
@@ -262,7 +260,7 @@ impl IdleState {
         self.forget_silent();
         if self.frames.len() < KNOWN_LIMIT || self.frames.contains_key(&id) {
             let pending = parts.next().unwrap_or_default().chars().take(NAMED_CHARS).collect();
-            self.frames.insert(id, Frame { told, pending, workers });
+            self.frames.insert(id, Frame { status, pending, workers });
         }
     }
 
@@ -290,7 +288,7 @@ impl IdleState {
         self.top = None;
     }
 
-    /// With who began them those workers are no longer counted that were attached to.
+    /// Workers are not counted any longer than the frame or worker that began them.
     fn forget_frame(&mut self, id: i64) {
         if let Some(frame) = self.frames.remove(&id) {
             let gone = frame.workers.saturating_sub(std::mem::take(&mut self.taken_back));
@@ -299,7 +297,7 @@ impl IdleState {
         }
     }
 
-    fn left(&mut self, event: Event<'_>) {
+    fn context_destroyed(&mut self, event: Event<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Destroyed {

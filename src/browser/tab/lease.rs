@@ -1,15 +1,62 @@
-//! The right to one tab, for as long as it is held.
+//! The right to one tab, for as long as it is held, and the message that asks for it.
 
 use std::time::Instant;
 
+use actix::Message;
 use tokio::sync::mpsc;
 
 use super::reset::Traces;
 use super::tab::Tab;
-use crate::browser::pool::messages::LeaseTab;
+use crate::domain::ids::AccountId;
+use crate::domain::lane::Lane;
 
-/// One tab, to oneself. Dropped, it is disposed of with all that its page kept, or reset and kept for its
-/// account, and another one can be leased.
+/// Asks for a tab: a fresh one or, without script, one that its account had before. The answer comes when one is
+/// free, first come, first served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "Result<Lease, LeaseError>")]
+pub struct LeaseTab {
+    /// For whom the page is rendered.
+    pub account: AccountId,
+    /// Whether script may run in it.
+    pub lane: Lane,
+    /// In a browser without other pages.
+    pub alone: bool,
+}
+
+impl LeaseTab {
+    /// A tab for a page of `account`.
+    #[must_use]
+    pub fn new(account: AccountId, lane: Lane) -> Self {
+        Self { account, lane, alone: false }
+    }
+
+    /// The same, for a page under which a browser died.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+}
+
+/// Why there is no tab.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeaseError {
+    /// None was free in time.
+    #[error("no tab was free within {limit_ms} ms (browser.lease_timeout_ms; browser.tabs is {tabs}){cause}")]
+    Timeout {
+        /// The deadline.
+        limit_ms: u64,
+        /// How many tabs there are.
+        tabs: usize,
+        /// Why no browser runs, where that is the reason; begins with a separator.
+        cause: String,
+    },
+    /// The service is shutting down.
+    #[error("the service is shutting down")]
+    Stopping,
+}
+
+/// The right to one tab. Dropped, the tab is disposed of with all that its page kept, or reset for reuse by its account,
+/// and another one can be leased.
 pub struct Lease {
     held: Option<HeldTab>,
     asked: LeaseTab,
@@ -35,19 +82,19 @@ pub(in crate::browser) enum LeaseEnd {
     GivenUp,
     /// The same, and the browser answered nothing any more.
     Stalled,
-    /// The file is made, and the page left no more than this.
+    /// The file is made, and the page has left no more than this.
     Reusable(Traces),
 }
 
-/// Which process of the pool, and which of those that took its place one after another.
+/// A browser of the pool: its slot, and which of the processes that were in it one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::browser) struct BrowserId {
-    pub place: usize,
+    pub slot: usize,
     pub generation: u64,
 }
 
-/// A lease ended. Sent over a channel of its own: a full mailbox must not cost the pool a tab, and
-/// there are never more of these than tabs.
+/// A lease ended. Hazard: the pool's mailbox may be full, and a return that is refused would cost it the tab. So returns go
+/// by a channel of their own, which is unbounded; there are never more of them than tabs.
 pub(in crate::browser) struct TabReturned {
     pub held: HeldTab,
     pub asked: LeaseTab,
@@ -69,7 +116,7 @@ impl Lease {
         Self { held: Some(held), asked, end: LeaseEnd::GivenUp, returns }
     }
 
-    /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
+    /// The browser does not answer: the pool replaces it when the tab comes back, before the next ping.
     pub(in crate::browser) fn report_stalled(&mut self) {
         self.end = LeaseEnd::Stalled;
     }
@@ -84,7 +131,7 @@ impl Lease {
         self.held.as_ref().is_some_and(|held| held.documents > 1)
     }
 
-    /// Whether nobody else has a page in its browser.
+    /// Whether its browser has no other page.
     pub(in crate::browser) fn is_alone(&self) -> bool {
         self.asked.alone
     }

@@ -1,4 +1,4 @@
-//! What a page requests and loads, as its browser tells it: what the watch in the page cannot see.
+//! Requests and loads of a page by the browser's events: what the watch in the page cannot see.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::browser::cdp::connection::Event;
+use crate::browser::cdp::event::Event;
 
-/// Requests that the watch sees better (they end for the browser only when somebody reads what came), that
-/// stay open by their nature, and that nobody waits for.
+/// Requests that the watch sees better (for the browser they end only when a script has read what came), that stay open by
+/// their nature, and that no document waits for.
 const OTHER_REQUESTS: [&str; 8] =
     ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
-/// Most requests and frames that are told apart; a page may make any number.
+/// Most requests and frames that are known one by one; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
 const NAMED_CHARS: usize = 100;
 
@@ -67,7 +67,7 @@ impl PendingLoads {
             url: Cow<'a, str>,
         }
         let Some(sent) = event.parse::<Sent<'_>>() else { return };
-        // The end of a worker's own script, which no document loads, is told to nobody here.
+        // The request of a worker's own script, which no document loads, has no end among these events.
         let is_other = sent.loader_id.is_empty()
             || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
         if !is_other && self.requests.len() < KNOWN_LIMIT {

@@ -1,17 +1,20 @@
-//! One tab, whoever's page is in it: how it is made, leased, heard and reset.
+//! One tab, whatever page is in it: how it is made, leased, heard and reset.
 //!
-//! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`,
-//! and still names types of `page` and `pool` (`tests/tidy/circles.rs`).
+//! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
 
 pub(in crate::browser) mod console;
-pub(in crate::browser) mod events;
+mod events;
 pub(in crate::browser) mod excess;
 pub(in crate::browser) mod factory;
 pub(in crate::browser) mod failed_requests;
 pub(in crate::browser) mod idle;
+pub(in crate::browser) mod idle_scripts;
 pub(in crate::browser) mod lease;
-pub(in crate::browser) mod loads;
+mod loads;
+pub(in crate::browser) mod monitor;
+pub(in crate::browser) mod page_state;
+mod request_headers;
 pub(in crate::browser) mod reset;
 #[expect(clippy::module_inception, reason = "the room holds all about tabs, this file the tab itself")]
 pub(in crate::browser) mod tab;
-pub(in crate::browser) mod workers;
+mod workers;

@@ -1,18 +1,21 @@
-//! One tab: a browser context of its own, with the slot's proxy as its only way out.
+//! One tab: a browser context of its own, with a [`PageServer`] as its only way out.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
-use headless_chrome::protocol::cdp::{Browser, Runtime, Target};
+use headless_chrome::protocol::cdp::{Browser, Fetch, Runtime, Target};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::events::{PageEvents, PageState};
-use crate::browser::cdp::connection::{CallError, Connection, Sent};
+use super::events::PageEvents;
+use super::page_state::PageState;
+use super::request_headers;
+use crate::browser::cdp::commands;
+use crate::browser::cdp::connection::{Connection, Sent};
+use crate::browser::cdp::error::CallError;
 use crate::browser::chromium::font_families::Families;
-use crate::browser::page::fonts::Fonts;
-use crate::browser::page::load;
+use crate::browser::chromium::known_fonts::KnownFonts;
 use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
@@ -24,9 +27,9 @@ pub struct Tab {
     pub(in crate::browser) context: String,
     pub(in crate::browser) session: Arc<str>,
     pub(in crate::browser) frame: String,
-    pub(in crate::browser) origin: Arc<PageServer>,
+    pub(in crate::browser) server: Arc<PageServer>,
     pub(in crate::browser) events: Arc<PageEvents>,
-    pub(in crate::browser) fonts: Arc<Fonts>,
+    pub(in crate::browser) fonts: Arc<KnownFonts>,
     pub(in crate::browser) families: Arc<Families>,
     pub(in crate::browser) call_limit: Duration,
 }
@@ -60,21 +63,22 @@ impl Tab {
 
     /// What is known of the page.
     pub(in crate::browser) fn state(&self) -> watch::Receiver<PageState> {
-        self.events.state()
+        self.events.monitor.state.subscribe()
     }
 
-    /// What its page's requests carry.
-    pub(in crate::browser) fn carry(&self, requests: Requests) {
-        let _ = self.events.carried.set(requests);
+    /// Has the page's requests carry the headers of `requests`.
+    pub(in crate::browser) fn carry(&self, requests: &Requests) -> Result<Sent<Fetch::Enable>, CallError> {
+        let _ = self.events.carried.set(requests.clone());
+        self.send(&request_headers::halt(requests))
     }
 
-    /// Forgets what its page told.
+    /// Forgets what was heard of its page.
     pub(in crate::browser) fn renew_state(&self) {
         self.events.renew();
     }
 
-    /// A name that no other tab has, under which the hosts of its pages are: to Chromium they are one site,
-    /// for which it starts no other renderer.
+    /// A name that no other tab has; the hosts of its pages are below it. To Chromium they are one site, for which it starts
+    /// no other renderer.
     pub(in crate::browser) fn site(&self) -> String {
         self.frame.to_ascii_lowercase()
     }
@@ -85,13 +89,13 @@ impl Tab {
     }
 
     /// What is known of its browser's fonts.
-    pub(in crate::browser) fn fonts(&self) -> &Arc<Fonts> {
+    pub(in crate::browser) fn fonts(&self) -> &Arc<KnownFonts> {
         &self.fonts
     }
 
-    /// The proxy of its slot.
-    pub(in crate::browser) fn origin(&self) -> &Arc<PageServer> {
-        &self.origin
+    /// Its proxy.
+    pub(in crate::browser) fn server(&self) -> &Arc<PageServer> {
+        &self.server
     }
 
     /// Whether script may run in it.
@@ -101,7 +105,7 @@ impl Tab {
 
     /// Whether a page can still be shown in it.
     pub(in crate::browser) fn is_alive(&self) -> bool {
-        self.events.state().borrow().end.is_none() && !self.connection.is_closed()
+        self.events.monitor.state.borrow().end.is_none() && !self.connection.is_closed()
     }
 
     /// Whether the connection to its browser stands.
@@ -111,15 +115,15 @@ impl Tab {
 
     /// The sessions of its page's workers.
     pub(in crate::browser) fn workers(&self) -> Vec<Arc<str>> {
-        self.events.worker_sessions()
+        self.events.monitor.worker_sessions()
     }
 
-    /// Asks a worker for nothing, which it answers when it has nothing else to do.
+    /// Asks a worker for nothing: it answers when it is idle.
     pub(in crate::browser) fn ask_worker(
         &self,
         worker: &Arc<str>,
     ) -> Result<Sent<Runtime::Evaluate>, CallError> {
-        self.connection.send(Some(worker), &load::evaluate("0".to_owned(), None))
+        self.connection.send(Some(worker), &commands::evaluate("0".to_owned(), None))
     }
 
     /// Whether the browser itself answers, whatever its pages do.
@@ -128,16 +132,16 @@ impl Tab {
         !answer.is_err_and(|error| error.is_of_browser())
     }
 
-    /// Ends the page with everything it kept; its slot serves nothing from now on.
+    /// Ends the page with everything it kept; its server serves nothing from now on.
     pub(in crate::browser) async fn dispose(self) -> Result<(), CallError> {
-        self.origin.clear();
+        self.server.clear();
         self.connection.forget(&self.session);
-        self.events.forget_workers();
+        self.events.monitor.forget_workers();
         end_context(&self.connection, self.context, self.call_limit).await
     }
 }
 
-/// A context knows its slot's proxy as long as it is there: the slot must not serve anybody else before.
+/// A context knows its proxy as long as it is there: the server must not be another tab's before.
 pub(in crate::browser) async fn end_context(
     connection: &Connection,
     context: String,

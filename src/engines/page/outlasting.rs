@@ -2,7 +2,7 @@
 //! may take the place without a new document in between.
 //!
 //! A language or a colour scheme that `meta` set, and the title of the style sheets that count, stay for whoever is
-//! written into the same document; of what else was tried (`tests/browser/passing.rs`) nothing does. One pass over
+//! written into the same document; of what else was tried (`tests/browser/in_place_reuse.rs`) nothing does. One pass over
 //! the raw bytes; it errs to `true`, which costs a new document.
 
 use super::markup::{attribute_value, begins, is_blank, skip_blanks};

@@ -136,7 +136,7 @@ impl PageEngine {
             .await
             .map_err(|f| failed(f, warnings))?;
         step(PageStep::Print);
-        let mut printed = Box::pin(ready.print()).await.map_err(|fault| failed(fault, warnings))?;
+        let mut printed = Box::pin(browser::print(ready)).await.map_err(|fault| failed(fault, warnings))?;
         while let Some(chunk) =
             Box::pin(printed.next_chunk()).await.map_err(|fault| failed(fault, warnings))?
         {

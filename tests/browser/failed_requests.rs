@@ -26,7 +26,7 @@ async fn warnings(pool: &TestPool, task: &PageTask) -> Vec<String> {
 }
 
 #[actix::test]
-async fn files_of_the_machine_are_asked_for_in_vain_and_that_is_said() {
+async fn files_of_the_machine_are_refused_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let page = "<p style='background:url(file:///etc/back.png)'>text<img src=file:///etc/x.png>";
     let told = |path: &str| format!("refused address: file://{path} {LOCAL}");
@@ -45,7 +45,7 @@ async fn files_of_the_machine_are_asked_for_in_vain_and_that_is_said() {
 }
 
 #[actix::test]
-async fn what_never_leaves_the_browser_is_said_with_its_reason() {
+async fn requests_that_chromium_refuses_are_warned_of_with_the_reason() {
     let pool = TestPool::start(|_| {});
     let page = "<img src=ftp://h.test/a.png><img src=http://127.0.0.1:22/b.png>";
     for task in lanes(&fixed(page)) {
@@ -72,7 +72,7 @@ async fn what_never_leaves_the_browser_is_said_with_its_reason() {
 }
 
 #[actix::test]
-async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
+async fn pictures_that_cannot_be_decoded_are_warned_of_wherever_they_are() {
     let pool = TestPool::start(|_| {});
     let page = "<style>b{background:url(back.png)} i{list-style:url(good.png);mask-image:url(good.png)} \
         u{filter:url(good.svg#f);mask:url(good.svg#m)} p{background:url(good.png)}</style>\
@@ -106,7 +106,7 @@ async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
 }
 
 #[actix::test]
-async fn pictures_in_header_and_footer_that_are_not_loaded_are_said() {
+async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
     let pool = TestPool::start(|_| {});
     let header = r#"{"headerTemplate":"<img src=logo.png><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
         "footerTemplate":"<b style='background:url(back.png)'>src, url(text)</b><svg><image href=#a xlink:href=in.png /></svg>"}"#;
@@ -172,7 +172,7 @@ async fn a_page_that_goes_to_a_file_that_is_not_there_fails() {
 }
 
 #[actix::test]
-async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
+async fn failed_requests_are_heard_to_a_limit() {
     let pool = TestPool::start(|_| {});
     let pictures: Vec<_> = (0..700).map(|at| format!("<img src=file:///{at}>")).collect();
     let pictures = pictures.concat();
@@ -187,7 +187,7 @@ async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
 }
 
 #[actix::test]
-async fn a_page_that_fails_without_end_makes_nobody_deaf_to_the_next_one_of_its_account() {
+async fn a_page_of_endless_failures_does_not_mute_the_next_one_of_its_account() {
     let pool = TestPool::start(|_| {});
     let account = AccountId::generate();
     let pictures: Vec<_> = (0..600).map(|at| format!("<img src=gone/{at}.png>")).collect();

@@ -26,7 +26,7 @@ fn sentence(width: u32, room: u32, percent: u32, cut: &str) -> String {
 }
 
 #[actix::test]
-async fn a_page_that_is_too_wide_is_said_with_its_width_and_the_sheets() {
+async fn a_page_that_is_too_wide_is_warned_of_with_both_widths() {
     let pool = TestPool::start(|_| {});
     let cut = ", and what lies beyond 1191 px is cut off";
     for (width, opts, wanted) in [
@@ -47,7 +47,7 @@ async fn a_page_that_is_too_wide_is_said_with_its_width_and_the_sheets() {
 }
 
 #[actix::test]
-async fn a_page_that_fits_is_not_said() {
+async fn a_page_that_fits_is_not_warned_of() {
     let pool = TestPool::start(|_| {});
     let large = "<style>@page{size:A3}</style><body style='margin:0'><p>text<div style='width:1100px'>x";
     let turned =
@@ -75,7 +75,7 @@ async fn a_page_that_fits_is_not_said() {
 }
 
 #[actix::test]
-async fn the_pages_own_rules_say_how_much_room_there_is() {
+async fn the_pages_own_rules_decide_its_width() {
     let pool = TestPool::start(|_| {});
     for (rule, width, opts, wanted) in [
         ("margin:40mm", 600, "{}", sentence(600, 491, 82, "")),

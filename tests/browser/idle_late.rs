@@ -63,7 +63,7 @@ async fn a_canvas_that_a_worker_draws_is_not_waited_for_until_the_cap() {
 }
 
 #[actix::test]
-async fn steps_beside_the_script_are_waited_for_though_nothing_changes() {
+async fn steps_without_changes_are_waited_for() {
     let pool = with_window();
     // Each step takes twice as long as the one before, until one takes longer than the window.
     let page = "const derive = async n => crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', \
@@ -77,7 +77,7 @@ async fn steps_beside_the_script_are_waited_for_though_nothing_changes() {
 }
 
 #[actix::test]
-async fn a_page_that_talks_too_much_may_remove_a_busy_frame() {
+async fn a_page_that_floods_the_console_may_remove_a_busy_frame() {
     let pool = with_window();
     let script = "for (let n = 0; n < 700; n++) console.warn('n'); const f = document.createElement('iframe'); \
         f.srcdoc = `<script>const tick = () => { document.title = performance.now(); setTimeout(tick, 50) }; \

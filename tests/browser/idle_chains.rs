@@ -45,7 +45,7 @@ async fn what_a_chain_draws_at_its_end_is_waited_for() {
 }
 
 #[actix::test]
-async fn what_goes_on_when_a_page_is_printed_is_named() {
+async fn what_is_pending_when_a_page_is_printed_is_named() {
     let pool = as_shipped();
     let endless = "const go = () => setTimeout(go, 600); go()";
     let frames = "const go = () => requestAnimationFrame(go); go()";
@@ -75,7 +75,7 @@ async fn what_goes_on_when_a_page_is_printed_is_named() {
 }
 
 #[actix::test]
-async fn who_says_when_the_page_is_complete_gets_it_complete_and_no_warning() {
+async fn an_expression_that_says_when_the_page_is_complete_gets_no_warning() {
     let pool = as_shipped();
     let opts = r#"{"waitForExpression":"p.textContent === 'drawn'"}"#;
     for script in

@@ -19,7 +19,7 @@ async fn fault_of(pool: &TestPool, page: &str) -> JobFault {
 }
 
 #[actix::test]
-async fn an_endless_script_ends_at_its_deadline_and_costs_nobody_else_anything() {
+async fn an_endless_script_ends_at_its_deadline_and_harms_no_other_page() {
     let pool = TestPool::start(|config| config.load_timeout_ms = 1_500);
     let (stuck, good) = (scripted("<script>for(;;);</script>"), scripted("<p>alive"));
     let busy = pool.render(&stuck);
@@ -132,7 +132,7 @@ async fn a_page_that_throws_a_million_times_keeps_fifty_warnings() {
 }
 
 #[actix::test]
-async fn a_page_without_end_does_not_print_for_ever() {
+async fn an_endless_page_does_not_print_for_ever() {
     let pool = TestPool::start(|config| config.print_timeout_ms = 1_000);
     let page = format!("<style>p{{break-after:page}}</style>{}", "<p>page</p>".repeat(20_000));
     let task = PageTask { way: Way::Put, ..fixed(&page) };
@@ -143,7 +143,7 @@ async fn a_page_without_end_does_not_print_for_ever() {
 }
 
 #[actix::test]
-async fn a_lease_that_nobody_takes_any_more_comes_back() {
+async fn a_lease_whose_waiter_has_gone_comes_back() {
     let pool = TestPool::start(|config| config.tabs = 1);
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let message = LeaseTab::new(AccountId::generate(), Lane::Scripted);
@@ -155,7 +155,7 @@ async fn a_lease_that_nobody_takes_any_more_comes_back() {
 }
 
 #[actix::test]
-async fn a_page_that_floods_the_browser_costs_nobody_else_anything() {
+async fn a_page_that_floods_the_browser_harms_no_other_page() {
     let pool = TestPool::start(|config| {
         config.load_timeout_ms = 2_000;
         config.rest_cap_ms = 1_000;

@@ -84,7 +84,7 @@ async fn tags_are_as_asked_for() {
 }
 
 #[actix::test]
-async fn a_file_that_nobody_gets_with_its_tags_is_printed_without_them() {
+async fn a_file_that_is_too_large_with_tags_is_printed_without_them() {
     let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
     let rows = format!("<h1>Table</h1><table>{}</table>", "<tr><td>a<td>b<td>c".repeat(300));
     for task in [direct(&rows), scripted(&rows)] {

@@ -5,7 +5,7 @@ use platen::browser::PageTask;
 use crate::support::{TestPool, direct, fixed};
 
 #[actix::test]
-async fn a_mark_before_the_page_moves_nothing() {
+async fn a_byte_order_mark_moves_nothing() {
     let pool = TestPool::start(|_| {});
     // In quirks mode a table would be smaller, and a letter before the doctype would be a line of its own.
     let page = "<!doctype html><style>body{margin:0;font-size:40px}</style><table><td>text</table>";

@@ -60,7 +60,7 @@ fn probes() -> [PageTask; 2] {
 }
 
 #[actix::test]
-async fn the_next_page_looks_as_in_a_fresh_tab() {
+async fn a_page_in_a_reused_tab_looks_as_in_a_new_one() {
     let fresh = TestPool::start(|config| config.reuse_documents = 0);
     let mut wanted = Vec::new();
     for probe in probes() {
@@ -87,7 +87,7 @@ async fn the_next_page_looks_as_in_a_fresh_tab() {
 }
 
 #[actix::test]
-async fn a_script_would_find_nothing_either() {
+async fn a_script_finds_no_trace_of_the_page_before() {
     let pool = TestPool::start(|_| {});
     let plain = "(document.body.textContent = [navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone], true)";
     let told = asking(&format!(r#"{{"waitForExpression":"{plain}"}}"#), scripted("<p>x"));
@@ -113,7 +113,7 @@ async fn a_script_would_find_nothing_either() {
 }
 
 #[actix::test]
-async fn what_slips_past_the_scan_runs_in_no_tab_fresh_or_kept() {
+async fn what_slips_past_the_scan_runs_in_no_tab_new_or_reused() {
     let page = "<p id=p>still</p><script>p.textContent = 'ran'</script><img src=x onerror=\"p.textContent='ran'\">\
         <svg onload=\"p.textContent='ran'\"></svg><details open ontoggle=\"p.textContent='ran'\"></details>\
         <iframe srcdoc=\"<script>parent.p.textContent='ran'</script>\"></iframe>";

@@ -41,7 +41,7 @@ async fn fonts_with(change: impl FnOnce(&mut BrowserConfig), tasks: &[PageTask])
 }
 
 #[actix::test]
-async fn generic_families_are_what_the_operator_says() {
+async fn generic_families_are_what_the_operator_configures() {
     let unstyled = "<!doctype html><p>unstyled";
     let banner = r#"{"headerTemplate":"<i>header</i>","margin":{"top":"3cm"}}"#;
     let tasks = [
@@ -107,7 +107,7 @@ async fn letters_in_columns_do_not_lie_over_each_other() {
 }
 
 #[actix::test]
-async fn signs_of_formulas_grow_with_what_they_hold() {
+async fn signs_of_formulas_grow_with_their_contents() {
     let pool = TestPool::start(|_| {});
     let rows = "<mtr><mtd><mi>a</mi></mtd></mtr>".repeat(6);
     let formula = |inner: &str| {

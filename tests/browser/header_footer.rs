@@ -52,7 +52,7 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
 }
 
 #[actix::test]
-async fn a_header_stands_between_the_margins_that_the_page_has() {
+async fn a_header_lies_between_the_margins_of_the_pages_own_rules() {
     let pool = TestPool::start(|_| {});
     let banners = json!({
         "headerTemplate": "<div style='display:flex;justify-content:space-between'><b>head</b><b>end</b></div>",
@@ -99,7 +99,7 @@ async fn a_header_stands_between_the_margins_that_the_page_has() {
 }
 
 #[actix::test]
-async fn a_date_is_of_the_pages_zone_and_language_and_no_address_is_shown() {
+async fn a_date_in_a_header_has_the_zone_and_language_of_the_page() {
     let pool = TestPool::start(|_| {});
     let header = "<style>.date{letter-spacing:0} .url::after{content:'styled'}</style>[<span class='x date'>old</span>]\
         <i class=url>old</i>[<b class=title>old</b>]";
@@ -145,7 +145,7 @@ async fn a_date_is_of_the_pages_zone_and_language_and_no_address_is_shown() {
 }
 
 #[actix::test]
-async fn a_banner_that_the_page_covers_is_told_by_the_margin_that_counts() {
+async fn a_header_that_the_page_covers_is_warned_of_by_the_margin_that_counts() {
     let pool = TestPool::start(|_| {});
     let told = |key: &str, margin: &str| {
         format!("formatOpts.{key} lies in the margin: with {margin} below 9mm the page covers it")
@@ -178,7 +178,7 @@ async fn a_banner_that_the_page_covers_is_told_by_the_margin_that_counts() {
 }
 
 #[actix::test]
-async fn nothing_runs_in_a_header_and_nothing_is_reached_from_it() {
+async fn a_header_runs_no_script_and_makes_no_request() {
     let canary = Canary::listen();
     let pool = TestPool::start(|_| {});
     let url = canary.aim("http://127.0.0.1:PORT/header");
@@ -216,7 +216,7 @@ async fn nothing_runs_in_a_header_and_nothing_is_reached_from_it() {
 }
 
 #[actix::test]
-async fn a_header_that_ends_the_print_is_said_and_costs_its_own_job() {
+async fn a_header_that_ends_the_print_fails_only_its_own_job() {
     let pool = TestPool::start(|_| {});
     for header in [
         "<link rel=stylesheet href='http://example.test/a.css'>",
@@ -284,7 +284,7 @@ async fn metadata_are_in_the_file() {
 }
 
 #[actix::test]
-async fn a_very_long_pdf_is_not_tagged_and_says_so() {
+async fn a_very_long_pdf_is_not_tagged_and_warns_of_it() {
     let pool = TestPool::start(|config| config.tagged_pages_limit = 5);
     let page = |sheets: usize| {
         let filler = "x".repeat(200 << 10);

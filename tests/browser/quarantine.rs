@@ -32,7 +32,7 @@ async fn alone(pool: &TestPool, account: AccountId, task: &PageTask) -> Result<R
 }
 
 #[actix::test]
-async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_repeat() {
+async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_retry() {
     let pool = pool();
     let (hostile, innocent, stranger) = (AccountId::generate(), AccountId::generate(), AccountId::generate());
     let first = pool.until("browsers run", |status| status.ready).await;
@@ -96,7 +96,7 @@ async fn quarantine_ends_and_its_browsers_with_it() {
 }
 
 #[actix::test]
-async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
+async fn a_page_that_makes_too_much_is_ended_before_its_browser_has_to_be() {
     let pool = TestPool::start(|config| {
         config.blob_limit_mb = 32;
         // What Chromium's own process still holds of the pages before is the machine's business; that limit has tests of
@@ -160,7 +160,7 @@ fn in_worker(script: &str) -> String {
 }
 
 #[actix::test]
-async fn a_browser_that_is_ended_on_purpose_again_and_again_is_replaced_at_once() {
+async fn browsers_that_are_ended_on_purpose_are_replaced_at_once() {
     let pool = pool();
     for number in 0..3 {
         pool.until("browsers run", |status| status.ready).await;
@@ -225,7 +225,7 @@ async fn a_page_that_computes_for_long_yields_the_processor() {
 }
 
 #[actix::test]
-async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
+async fn a_renderer_killed_from_outside_does_not_count_against_its_page() {
     let pool = TestPool::start(|config| {
         config.spare_tabs = 0;
         config.heap_limit_mb = 64;

@@ -8,7 +8,7 @@ use platen::domain::fault::FaultCode;
 use crate::support::{TestPool, fixed, scripted, text_of};
 
 #[actix::test]
-async fn a_page_in_a_browser_that_stops_answering_may_be_repeated_in_another_one() {
+async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one() {
     let pool = TestPool::start(|config| {
         // It is noticed by the page that is late: no ping comes.
         config.ping_interval_ms = 600_000;

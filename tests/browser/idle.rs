@@ -20,7 +20,7 @@ fn without_window() -> TestPool {
 }
 
 /// The text of the page, which must come without waiting for a window and without warnings.
-async fn text_at_rest(pool: &TestPool, task: &PageTask) -> String {
+async fn text_when_idle(pool: &TestPool, task: &PageTask) -> String {
     let started = Instant::now();
     let rendered = pool.render(task).await.unwrap();
     assert!(started.elapsed() < WELL_BEFORE, "{:?}", started.elapsed());
@@ -29,7 +29,7 @@ async fn text_at_rest(pool: &TestPool, task: &PageTask) -> String {
 }
 
 #[actix::test]
-async fn whatever_draws_later_is_waited_for_and_nothing_else() {
+async fn everything_that_draws_later_is_waited_for_and_nothing_else() {
     let pool = without_window();
     let pages = [
         ("no script of its own", "<p id=p>drawn</p><script></script>"),
@@ -103,13 +103,13 @@ async fn whatever_draws_later_is_waited_for_and_nothing_else() {
     ];
     for (name, page) in pages {
         let page = format!("<script>const draw = () => {{ p.textContent = 'drawn' }}</script>{page}");
-        assert_eq!(text_at_rest(&pool, &scripted(&page)).await, "drawn", "{name}");
+        assert_eq!(text_when_idle(&pool, &scripted(&page)).await, "drawn", "{name}");
     }
     pool.finish().await;
 }
 
 #[actix::test]
-async fn what_is_requested_is_waited_for() {
+async fn requests_are_waited_for() {
     let pool = without_window();
     let files = [
         ("n.json", r#"{"n":42}"#),
@@ -139,7 +139,7 @@ async fn what_is_requested_is_waited_for() {
     ];
     for page in pages {
         let task = with_files(&format!("<p id=p></p><script>{page}</script>"), &files);
-        assert_eq!(text_at_rest(&pool, &task).await, "drawn", "{page}");
+        assert_eq!(text_when_idle(&pool, &task).await, "drawn", "{page}");
     }
     pool.finish().await;
 }
@@ -200,7 +200,7 @@ async fn animated_charts_come_out_in_their_last_state() {
 }
 
 #[actix::test]
-async fn what_ticks_to_the_eye_is_printed_at_the_cap_and_what_ticks_unseen_by_the_window() {
+async fn visible_ticking_is_printed_at_the_cap_and_invisible_ticking_after_the_window() {
     let pool = TestPool::start(|config| {
         config.quiet_window_ms = 500;
         config.rest_cap_ms = 2_000;
@@ -266,7 +266,7 @@ async fn requests_without_end_are_named_at_the_cap() {
 }
 
 #[actix::test]
-async fn a_page_cannot_break_its_watch() {
+async fn a_page_cannot_break_idle_detection() {
     let pool = without_window();
     let page = "<p id=p></p><script>const later = setTimeout, next = requestAnimationFrame;\
         for (const of of [Object, Array, Function, Promise, MutationObserver, WeakMap, Reflect, Proxy, Map, Document,\
@@ -279,7 +279,7 @@ async fn a_page_cannot_break_its_watch() {
         performance = { now: () => 0 }; platenTellsRest = () => 0; Promise = setTimeout = clearTimeout = null;\
         MutationObserver = Proxy = requestAnimationFrame = null;\
         later(() => next(() => { document.getElementById = 0; p.textContent = 'drawn' }), 300)</script>";
-    assert_eq!(text_at_rest(&pool, &scripted(page)).await, "drawn");
+    assert_eq!(text_when_idle(&pool, &scripted(page)).await, "drawn");
     pool.finish().await;
 }
 
@@ -299,7 +299,7 @@ async fn timers_look_and_work_as_they_did() {
         (async () => await fetch('http://[')) (); await new Promise(done => setTimeout(done, 50));\
         p.textContent = said.join(' ') })()</script>";
     let expected = "true setTimeout 1 undefined ab TypeError number TypeError";
-    assert_eq!(text_at_rest(&pool, &scripted(page)).await, expected);
+    assert_eq!(text_when_idle(&pool, &scripted(page)).await, expected);
     pool.finish().await;
 }
 
@@ -314,13 +314,13 @@ async fn frames_and_shadow_trees_are_watched() {
             const b = document.createElement('b'); root.append(b); {steps}</script>"
     );
     for page in [frame, shadow] {
-        assert_eq!(text_at_rest(&pool, &scripted(&page)).await, "9", "{page}");
+        assert_eq!(text_when_idle(&pool, &scripted(&page)).await, "9", "{page}");
     }
     pool.finish().await;
 }
 
 #[actix::test]
-async fn frames_of_every_kind_come_to_rest() {
+async fn frames_of_every_kind_become_idle() {
     let pool = without_window();
     let files = [("f.html", "<p>framed"), ("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")];
     for frame in [
@@ -353,7 +353,7 @@ async fn frames_of_every_kind_come_to_rest() {
 }
 
 #[actix::test]
-async fn a_page_that_talks_too_much_is_still_heard_to_rest() {
+async fn a_page_that_floods_the_console_still_becomes_idle() {
     let pool = without_window();
     let page = "<p id=p></p><script>for (let n = 0; n < 700; n++) console.warn('n'); \
         setTimeout(() => p.textContent = 'drawn', 400)</script>";
@@ -372,6 +372,6 @@ async fn a_document_written_anew_is_watched() {
         document.close(); setTimeout(() => p.textContent = 'drawn', 300) }, 50)</script>";
     let site = Site::single("index.html", Bytes::from(page));
     let task = PageTask { site, ..scripted("") };
-    assert_eq!(text_at_rest(&pool, &task).await, "drawn");
+    assert_eq!(text_when_idle(&pool, &task).await, "drawn");
     pool.finish().await;
 }

@@ -46,7 +46,7 @@ async fn outcome(pool: &TestPool, task: PageTask) -> (Vec<String>, String, Vec<(
 }
 
 #[actix::test]
-async fn a_page_whose_elements_are_named_like_the_documents_members_comes_out_as_any() {
+async fn elements_named_like_members_of_the_document_change_nothing() {
     let pool = TestPool::start(|_| {});
     for lane in [fixed, direct, scripted] {
         let wanted = outcome(&pool, lane(PAGE)).await;
@@ -66,7 +66,7 @@ async fn a_page_whose_elements_are_named_like_the_documents_members_comes_out_as
 }
 
 #[actix::test]
-async fn a_part_of_a_form_whose_fields_are_named_like_its_members_is_printed_alone() {
+async fn a_clip_of_a_form_whose_fields_are_named_like_its_members_is_printed_alone() {
     let pool = TestPool::start(|_| {});
     let fields = ["parentNode", "childNodes", "nodeType", "style"].map(|name| format!("<input name={name}>"));
     let form = |text: &str| format!("<form>{}{text}</form>", fields.concat());

@@ -82,7 +82,7 @@ fn lasting(file: &[u8]) -> Vec<u8> {
 }
 
 #[actix::test]
-async fn the_next_page_in_the_same_document_comes_out_as_in_a_fresh_tab() {
+async fn the_next_page_in_place_comes_out_as_in_a_new_tab() {
     let fresh = TestPool::start(|config| config.reuse_documents = 0);
     let mut wanted = Vec::new();
     for page in AFTER {
@@ -103,7 +103,7 @@ async fn the_next_page_in_the_same_document_comes_out_as_in_a_fresh_tab() {
 }
 
 #[actix::test]
-async fn what_outlasts_its_page_would_be_seen() {
+async fn traces_that_outlast_a_page_would_be_seen() {
     let pool = TestPool::start(|_| {});
     for (before, after) in [(BEFORE[6], 0), (BEFORE[7], 0), (BEFORE[11], 2)] {
         let [account, other] = [AccountId::generate(), AccountId::generate()];
@@ -116,7 +116,7 @@ async fn what_outlasts_its_page_would_be_seen() {
 }
 
 #[actix::test]
-async fn a_tab_does_not_hold_its_page_for_long() {
+async fn a_tab_for_in_place_reuse_is_reset_soon() {
     let leave = asking(r#"{"waitForExpression":"(window.left = 1)"}"#, put("<!doctype html><p>a"));
     let look = r#"{"waitForExpression":"(document.body.textContent = typeof left, true)"}"#;
     let look = asking(look, put("<!doctype html><p>a"));

@@ -3,7 +3,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{LeaseError, PageStep, open};
+use platen::browser::{LeaseError, PageStep, open, print};
 use platen::domain::fault::FaultCode;
 use platen::domain::lane::Lane;
 
@@ -13,7 +13,7 @@ use crate::support::{TestPool, fixed, group_members, scripted, text_of};
 const ALONE: &str = "PLATEN_TEST_ALONE";
 
 #[actix::test]
-async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
+async fn a_killed_browser_is_replaced_and_its_jobs_may_be_retried() {
     let pool = TestPool::start(|_| {});
     let task = scripted("<p>again</p><script>setInterval(() => document.title = Date.now(), 5)</script>");
     let lease = pool.lease(task.lane).await.unwrap();
@@ -41,7 +41,7 @@ async fn a_browser_that_is_killed_between_steps_is_noticed_too() {
     let page = open(lease, &task, &pool.config, |_| {}).await.unwrap();
     let first = pool.status().await.browsers[0];
     kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
-    let fault = page.print().await.err().unwrap();
+    let fault = print(page).await.err().unwrap();
     assert!(fault.is_retryable(), "{fault}");
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
     pool.finish().await;
@@ -53,7 +53,7 @@ async fn a_browser_that_stops_answering_is_replaced() {
         config.ping_interval_ms = 100;
         config.call_timeout_ms = 500;
     });
-    let first = pool.until("a browser runs", |it| it.ready && it.spare > 0).await.browsers[0];
+    let first = pool.until("a browser runs", |it| it.ready && it.warm > 0).await.browsers[0];
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
     assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
@@ -94,7 +94,7 @@ async fn chromium_has_no_rights_its_sandbox_and_no_socket_to_listen_on() {
 }
 
 #[actix::test]
-async fn who_waits_is_served_in_turn_or_told_why_not() {
+async fn waiters_are_served_in_order_or_fail_with_the_reason() {
     let pool = TestPool::start(|config| {
         config.tabs = 1;
         config.lease_timeout_ms = 700;
@@ -119,7 +119,7 @@ async fn who_waits_is_served_in_turn_or_told_why_not() {
 }
 
 #[actix::test]
-async fn a_browser_that_does_not_start_is_said_with_what_it_printed() {
+async fn a_browser_that_does_not_start_is_reported_with_what_it_printed() {
     let script = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&script, "#!/bin/sh\necho no such library >&2\nexit 3\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -159,10 +159,10 @@ async fn nothing_is_carried_from_one_job_to_the_next() {
 }
 
 #[actix::test]
-async fn who_waits_for_want_of_a_port_is_served_when_there_is_one() {
+async fn a_waiter_without_a_port_is_served_when_there_is_one() {
     // Descriptors are the process's own, so it takes a process of its own to run out of them.
     if std::env::var_os(ALONE).is_none() {
-        let name = "life::who_waits_for_want_of_a_port_is_served_when_there_is_one";
+        let name = "life::a_waiter_without_a_port_is_served_when_there_is_one";
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         let output = child.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

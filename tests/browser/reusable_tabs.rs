@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{PageTask, Retry, Way, open};
+use platen::browser::{PageTask, Retry, Way, open, print};
 use platen::config::BrowserConfig;
 use platen::domain::fault::FaultCode;
 use platen::domain::ids::AccountId;
@@ -41,7 +41,7 @@ fn pool_of(tabs: u64, change: impl FnOnce(&mut BrowserConfig)) -> TestPool {
 }
 
 #[actix::test]
-async fn an_account_has_its_own_tab_again_and_nobody_else_has() {
+async fn a_tab_is_reused_by_its_own_account_only() {
     let pool = pool_of(2, |_| {});
     let (one, two) = (AccountId::generate(), AccountId::generate());
     let first = tab_of(&pool, one).await;
@@ -53,7 +53,7 @@ async fn an_account_has_its_own_tab_again_and_nobody_else_has() {
         assert_eq!(text_of(&pool.render_for(one, &direct("<p>put")).await.unwrap().bytes), "put");
     }
     assert_eq!((pool.reused(), pool.metrics.leases.of(["static", "fresh"]).get()), (9, 2));
-    let status = pool.until("both are kept", |it| it.leased == 0 && it.kept == 2).await;
+    let status = pool.until("both are kept", |it| it.leased == 0 && it.reusable == 2).await;
     assert_eq!(renderers_of(status.browsers[0]).len(), 2, "and no more than they");
     pool.finish().await;
 }
@@ -81,7 +81,7 @@ async fn accounts_at_once_never_share_a_tab() {
 }
 
 #[actix::test]
-async fn a_page_with_script_has_a_fresh_tab_and_leaves_none() {
+async fn a_page_with_script_has_a_new_tab_that_is_not_reused() {
     let pool = pool_of(2, |_| {});
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
@@ -96,7 +96,7 @@ async fn a_page_with_script_has_a_fresh_tab_and_leaves_none() {
 }
 
 #[actix::test]
-async fn a_tab_is_given_up_after_so_many_documents() {
+async fn a_tab_is_disposed_of_after_so_many_documents() {
     let pool = pool_of(1, |config| config.reuse_documents = 3);
     let account = AccountId::generate();
     let mut tabs = Vec::new();
@@ -109,7 +109,7 @@ async fn a_tab_is_given_up_after_so_many_documents() {
 }
 
 #[actix::test]
-async fn a_tab_is_given_up_when_it_is_old_also_while_nobody_needs_it() {
+async fn an_old_tab_is_disposed_of_also_while_no_job_waits() {
     let pool = pool_of(1, |config| {
         config.reuse_age_s = 1;
         config.ping_interval_ms = 100;
@@ -117,23 +117,23 @@ async fn a_tab_is_given_up_when_it_is_old_also_while_nobody_needs_it() {
     let first = tab_of(&pool, AccountId::generate()).await;
     assert_eq!(first.len(), 32);
     pool.eventually("it is old", || ended(&pool, "age") == 1).await;
-    assert_eq!(pool.status().await.kept, 0);
+    assert_eq!(pool.status().await.reusable, 0);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn no_tab_is_kept_where_that_is_switched_off() {
+async fn no_tab_is_reused_where_that_is_switched_off() {
     for documents in [0, 1] {
         let pool = pool_of(2, |config| config.reuse_documents = documents);
         let account = AccountId::generate();
         assert_ne!(tab_of(&pool, account).await, tab_of(&pool, account).await);
-        assert_eq!((pool.reused(), pool.status().await.kept), (0, 0));
+        assert_eq!((pool.reused(), pool.status().await.reusable), (0, 0));
         pool.finish().await;
     }
 }
 
 #[actix::test]
-async fn a_kept_tab_makes_room_for_who_waits_the_one_used_least_lately_first() {
+async fn a_waiter_evicts_the_tab_used_least_lately() {
     let pool = pool_of(2, |_| {});
     let [one, two, three] = [(); 3].map(|()| AccountId::generate());
     let (first, second) = (tab_of(&pool, one).await, tab_of(&pool, two).await);
@@ -146,13 +146,13 @@ async fn a_kept_tab_makes_room_for_who_waits_the_one_used_least_lately_first() {
 }
 
 #[actix::test]
-async fn who_waits_for_the_last_place_does_not_wait_for_ever_on_one_account() {
+async fn a_waiter_for_the_last_tab_is_not_starved_by_one_account() {
     for page in [fixed("<p>x"), PageTask { way: Way::PutInPlace, ..direct("<p>x") }] {
-        the_first_is_served_first(&page).await;
+        waiters_are_served_in_order(&page).await;
     }
 }
 
-async fn the_first_is_served_first(page: &PageTask) {
+async fn waiters_are_served_in_order(page: &PageTask) {
     let pool = pool_of(1, |config| config.lease_timeout_ms = 10_000);
     let (busy, other) = (AccountId::generate(), AccountId::generate());
     tab_of(&pool, busy).await;
@@ -178,35 +178,35 @@ async fn the_first_is_served_first(page: &PageTask) {
 }
 
 #[actix::test]
-async fn kept_tabs_leave_the_spare_its_place() {
+async fn reusable_tabs_give_way_to_the_warm_tab() {
     let pool = TestPool::start(|config| config.tabs = 3);
     for _ in 0..5 {
         tab_of(&pool, AccountId::generate()).await;
-        pool.until("there is a spare", |it| it.leased == 0 && it.spare >= 1).await;
+        pool.until("there is a spare", |it| it.leased == 0 && it.warm >= 1).await;
     }
-    pool.until("two are kept beside that for pages with script", |it| it.kept == 2 && it.spare == 1).await;
+    pool.until("two are kept beside that for pages with script", |it| it.reusable == 2 && it.warm == 1).await;
     pool.finish().await;
 }
 
 #[actix::test]
-async fn many_accounts_leave_no_more_tabs_than_there_may_be() {
+async fn many_accounts_keep_no_more_tabs_than_are_configured() {
     let pool = pool_of(3, |_| {});
     for _ in 0..20 {
         tab_of(&pool, AccountId::generate()).await;
     }
-    let status = pool.until("three are kept", |it| it.leased == 0 && it.kept == 3).await;
+    let status = pool.until("three are kept", |it| it.leased == 0 && it.reusable == 3).await;
     pool.eventually("the others are gone", || renderers_of(status.browsers[0]).len() <= 3).await;
     assert_eq!(ended(&pool, "room"), 17);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn a_kept_tab_whose_renderer_is_killed_is_noticed() {
+async fn a_reusable_tab_whose_renderer_is_killed_is_disposed_of() {
     let pool = pool_of(2, |config| config.ping_interval_ms = 100);
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
     assert_eq!(tab_of(&pool, account).await, first);
-    let status = pool.until("it is kept", |it| it.leased == 0 && it.kept == 1).await;
+    let status = pool.until("it is kept", |it| it.leased == 0 && it.reusable == 1).await;
     kill_renderers(status.browsers[0]);
     pool.eventually("it is gone", || ended(&pool, "broken") == 1).await;
     assert_ne!(tab_of(&pool, account).await, first);
@@ -214,14 +214,14 @@ async fn a_kept_tab_whose_renderer_is_killed_is_noticed() {
 }
 
 #[actix::test]
-async fn a_page_whose_renderer_is_killed_may_be_repeated_wherever_it_was() {
+async fn a_page_whose_renderer_is_killed_may_be_retried() {
     let pool = pool_of(2, |_| {});
     let account = AccountId::generate();
     for used in [false, true] {
         let lease = pool.lease_for(account, Lane::Static).await.unwrap();
         let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
         kill_renderers(pool.status().await.browsers[0]);
-        let fault = page.print().await.err().unwrap();
+        let fault = print(page).await.err().unwrap();
         assert_eq!(fault.retry, Retry::OtherTab, "used before: {used}; {fault}");
         tab_of(&pool, account).await;
     }
@@ -235,7 +235,7 @@ fn kill_renderers(browser: i32) {
 }
 
 #[actix::test]
-async fn a_page_that_fails_or_hangs_takes_its_tab_along() {
+async fn the_tab_of_a_page_that_fails_or_hangs_is_disposed_of() {
     let pool = pool_of(2, |config| config.readiness_timeout_ms = 3_000);
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
@@ -249,7 +249,7 @@ async fn a_page_that_fails_or_hangs_takes_its_tab_along() {
     let third = tab_of(&pool, account).await;
     assert!(first != second && second != third);
     drop(pool.lease_for(account, Lane::Static).await.unwrap());
-    pool.until("it is gone", |it| it.leased == 0 && it.kept == 0).await;
+    pool.until("it is gone", |it| it.leased == 0 && it.reusable == 0).await;
     assert_eq!(ended(&pool, "page"), 3, "one that was given back unused is not kept either");
     pool.finish().await;
 }
@@ -263,7 +263,7 @@ async fn a_tab_that_cannot_be_reset_is_not_waited_for_long() {
     let account = AccountId::generate();
     let lease = pool.lease_for(account, Lane::Static).await.unwrap();
     let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
-    let mut printed = page.print().await.unwrap();
+    let mut printed = print(page).await.unwrap();
     let renderers = renderers_of(pool.status().await.browsers[0]);
     for id in renderers {
         kill(Pid::from_raw(id), Signal::SIGSTOP).unwrap();
@@ -276,7 +276,7 @@ async fn a_tab_that_cannot_be_reset_is_not_waited_for_long() {
 }
 
 #[actix::test]
-async fn what_is_heavy_or_cannot_be_undone_is_not_kept() {
+async fn a_tab_of_a_heavy_page_or_one_that_cannot_be_undone_is_not_reused() {
     let pool = pool_of(1, |_| {});
     let account = AccountId::generate();
     let long = "<p style='break-after: page'>x".repeat(25);
@@ -293,7 +293,7 @@ async fn what_is_heavy_or_cannot_be_undone_is_not_kept() {
 }
 
 #[actix::test]
-async fn a_browser_that_is_replaced_does_not_wait_for_kept_tabs() {
+async fn a_draining_browser_does_not_wait_for_reusable_tabs() {
     let pool = pool_of(4, |config| {
         config.recycle_documents = 3;
         config.recycle_pause_s = 0;
@@ -302,21 +302,21 @@ async fn a_browser_that_is_replaced_does_not_wait_for_kept_tabs() {
     for _ in 0..3 {
         tab_of(&pool, AccountId::generate()).await;
     }
-    pool.until("another one took over", |it| it.recycled == 1 && it.leaving.is_empty()).await;
+    pool.until("another one took over", |it| it.recycled == 1 && it.draining.is_empty()).await;
     let status = pool.status().await;
-    assert!(status.browsers[0] != first && status.kept == 0, "{status:?}");
+    assert!(status.browsers[0] != first && status.reusable == 0, "{status:?}");
     assert_eq!(pool.metrics.drains_cut.get(), 0);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn kept_tabs_end_with_a_browser_that_dies() {
+async fn reusable_tabs_end_with_a_browser_that_dies() {
     let pool = pool_of(3, |_| {});
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
-    let status = pool.until("it is kept", |it| it.leased == 0 && it.kept == 1).await;
+    let status = pool.until("it is kept", |it| it.leased == 0 && it.reusable == 1).await;
     kill(Pid::from_raw(status.browsers[0]), Signal::SIGKILL).unwrap();
-    pool.until("it is lost", |it| it.kept == 0 && !it.browsers.contains(&status.browsers[0])).await;
+    pool.until("it is lost", |it| it.reusable == 0 && !it.browsers.contains(&status.browsers[0])).await;
     assert_ne!(tab_of(&pool, account).await, first);
     pool.finish().await;
 }

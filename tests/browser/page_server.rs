@@ -7,7 +7,7 @@ use crate::canary::Canary;
 use crate::support::{TestPool, scripted, text_of, with_files};
 
 #[actix::test]
-async fn the_origin_is_a_secure_place_with_ranges_and_workers() {
+async fn the_page_server_is_a_secure_context_with_ranges_and_workers() {
     let pool = TestPool::start(|config| config.quiet_window_ms = 300);
     let page = "<p id=p></p><script type=module>\
         const part = await fetch('/n.txt', {headers: {Range: 'bytes=2-4'}});\
@@ -46,7 +46,7 @@ async fn leaving_for_another_address_fails_the_page() {
 }
 
 #[actix::test]
-async fn its_own_host_at_another_port_or_scheme_is_said_to_be_out_of_reach_for_good() {
+async fn the_own_host_at_another_port_or_scheme_is_refused_for_good() {
     let pool = TestPool::start(|config| config.quiet_window_ms = 300);
     // What the live reload of a development server asks for, left in a build.
     let page = "<p>here</p><script>new WebSocket('ws://' + location.host + ':3000/'); \

@@ -1,0 +1,51 @@
+//! Which font families a browser has, as its pages found out: what is known need not be asked again.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::json;
+
+/// Most families that are kept of each kind.
+const KNOWN_LIMIT: usize = 1_000;
+/// Longest name of a family that is kept, in characters.
+pub(in crate::browser) const NAME_LIMIT_CHARS: usize = 100;
+
+/// The families that a browser is known to have, and not to have, in small letters. Fonts are read when it starts, so
+/// what was found out holds until its end.
+#[derive(Debug, Default)]
+pub(in crate::browser) struct KnownFonts(Mutex<Known>);
+
+#[derive(Debug, Default, Serialize)]
+struct Known {
+    installed: HashSet<String>,
+    missing: HashSet<String>,
+}
+
+impl KnownFonts {
+    /// Whether `family`, in small letters, is not known to be installed.
+    pub(in crate::browser) fn lacks(&self, family: &str) -> bool {
+        !self.known().installed.contains(family)
+    }
+
+    pub(in crate::browser) fn learn(&self, installed: &[String], missing: &[String]) {
+        let mut known = self.known();
+        let Known { installed: known_installed, missing: known_missing } = &mut *known;
+        for (families, found) in [(known_installed, installed), (known_missing, missing)] {
+            for family in found {
+                if families.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
+                    families.insert(family.to_lowercase());
+                }
+            }
+        }
+    }
+
+    /// All of it, for the script that asks a page.
+    pub(in crate::browser) fn to_json(&self) -> String {
+        json!(*self.known()).to_string()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

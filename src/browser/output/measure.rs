@@ -1,0 +1,37 @@
+//! Measuring a page as it lies on paper.
+
+use crate::browser::cdp::commands;
+use crate::browser::page::emulate;
+use crate::browser::page::error::StepError;
+use crate::browser::page::open_page::OpenPage;
+use crate::browser::page::scripts;
+use crate::domain::format_opts::{Scene, Viewport};
+
+/// CSS pixels in an inch.
+pub(super) const PIXELS_PER_INCH: f64 = 96.0;
+
+/// Shows the page as it is on paper, in `viewport`, and gives the number that `script` answers.
+pub(super) async fn measure(
+    page: &OpenPage,
+    scene: &Scene,
+    viewport: Viewport,
+    script: &str,
+) -> Result<Option<f64>, StepError> {
+    let (tab, limit) = (page.tab()?, page.limits.call);
+    let media = tab.send(&emulate::on_paper(scene))?;
+    let metrics = tab.send(&commands::device_metrics(viewport, true))?;
+    media.answer(limit).await?;
+    metrics.answer(limit).await?;
+    let answer = page.ask(scripts::guarded(&format!("({script})()")), limit).await?;
+    Ok(answer.and_then(|answer| answer.parse().ok()))
+}
+
+/// A width in whole pixels, one at least.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
+)]
+pub(super) fn whole_pixels(width: f64) -> u32 {
+    width.max(1.0) as u32
+}

@@ -1,0 +1,51 @@
+//! How many pages a PDF has, before it is given on.
+
+use headless_chrome::protocol::cdp::IO;
+use pdf_page_count::PageCounter;
+
+use super::source::{Source, read_stream};
+use crate::browser::page::error::StepError;
+use crate::browser::page::open_page::OpenPage;
+
+/// What is known of a PDF after it was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Counted {
+    Pages(u32),
+    /// It was not written as Chromium writes them.
+    Unknown,
+    /// It is larger than a file may be, whatever its pages.
+    TooLarge,
+}
+
+/// Reads a stream to its end, and answers where it is read from then on: its first piece is kept, which is the whole file
+/// of most. One of more than `limit_bytes` is refused later, and not read further.
+pub(super) async fn count(
+    page: &OpenPage,
+    handle: IO::StreamHandle,
+    limit_bytes: u64,
+) -> Result<(Source, Counted), StepError> {
+    let mut counter = PageCounter::default();
+    let (first, mut is_last) = read_stream(page, &handle, None).await?;
+    counter.pass(&first);
+    let mut is_whole = true;
+    let mut bytes = first.len() as u64;
+    while !is_last && bytes <= limit_bytes {
+        let (more, is_end) = read_stream(page, &handle, None).await?;
+        counter.pass(&more);
+        bytes += more.len() as u64;
+        is_whole &= more.is_empty();
+        is_last = is_end || more.is_empty();
+    }
+    let behind = u32::try_from(first.len()).ok();
+    let rest = Source::Stream(handle, behind);
+    let counted = if bytes > limit_bytes {
+        Counted::TooLarge
+    } else {
+        counter.pages().map_or(Counted::Unknown, Counted::Pages)
+    };
+    if is_whole && is_last {
+        rest.close(page)?;
+        return Ok((Source::Held(first, Box::new(Source::Ended)), counted));
+    }
+    Ok((Source::Held(first, Box::new(rest)), counted))
+}

@@ -1,0 +1,55 @@
+//! The limits of a page, as they are configured.
+
+use std::time::Duration;
+
+use crate::browser::chromium::capacity;
+use crate::config::BrowserConfig;
+use crate::domain::format_opts::OptionLimits;
+
+/// The part of the configuration that a page is bound by.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::browser) struct Limits {
+    pub load: Duration,
+    pub readiness: Duration,
+    pub print: Duration,
+    pub rest_cap: Duration,
+    pub quiet: Duration,
+    pub timer: Duration,
+    pub call: Duration,
+    pub heap_mb: u64,
+    pub renderer_mb: u64,
+    pub own_mb: u64,
+    pub told_mb: u64,
+    pub blob_mb: u64,
+    pub locks: u64,
+    pub frame_address_mb: u64,
+    pub chunk_bytes: u32,
+    pub picture_pixels: f64,
+    pub tagged_pages: u64,
+    pub wait: Duration,
+}
+
+impl Limits {
+    pub(super) fn of(config: &BrowserConfig) -> Self {
+        Self {
+            load: Duration::from_millis(config.load_timeout_ms),
+            readiness: Duration::from_millis(config.readiness_timeout_ms),
+            print: Duration::from_millis(config.print_timeout_ms),
+            timer: Duration::from_millis(config.timer_limit_ms),
+            rest_cap: Duration::from_millis(config.rest_cap_ms),
+            quiet: Duration::from_millis(config.quiet_window_ms),
+            call: Duration::from_millis(config.call_timeout_ms),
+            heap_mb: config.heap_limit_mb,
+            renderer_mb: capacity::renderer_limit_mb(config.renderer_memory_limit_mb),
+            own_mb: config.own_memory_limit_mb,
+            told_mb: config.told_limit_mb,
+            blob_mb: config.blob_limit_mb,
+            locks: config.lock_limit,
+            frame_address_mb: config.frame_address_limit_mb,
+            chunk_bytes: u32::try_from(config.output_chunk_bytes).unwrap_or(u32::MAX),
+            picture_pixels: OptionLimits::of(config).picture_pixels,
+            tagged_pages: config.tagged_pages_limit,
+            wait: Duration::from_millis(config.wait_limit_ms),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A page in its tab: what it is asked, and how long a step of it may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use headless_chrome::protocol::cdp::{Page, Runtime};
+use tokio::sync::watch;
+
+use super::error::{StepError, script_error};
+use super::limits::Limits;
+use super::task::{PageTask, Way};
+use crate::browser::cdp::commands;
+use crate::browser::cdp::error::CallError;
+use crate::browser::proxy::session::PageSession;
+use crate::browser::tab::lease::Lease;
+use crate::browser::tab::page_state::{PageEnd, PageState};
+use crate::browser::tab::tab::Tab;
+use crate::config::BrowserConfig;
+use crate::domain::fault::Warnings;
+use crate::domain::lane::Lane;
+
+/// The world that our scripts run in.
+const WORLD: &str = "platen";
+/// A script longer than this is made into a message on a thread for work that blocks.
+const LARGE_BYTES: usize = 256 << 10;
+/// Time of the page that a warning is worth.
+pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
+
+/// A page in its tab.
+pub(in crate::browser) struct OpenPage {
+    pub lease: Lease,
+    /// How it is served; `None` where it was put.
+    pub session: Option<Arc<PageSession>>,
+    pub state: watch::Receiver<PageState>,
+    pub warnings: Warnings,
+    /// Warnings of failed requests, fixed before we make requests of our own.
+    pub failures: Option<Warnings>,
+    pub limits: Limits,
+    pub lane: Lane,
+    pub length_bytes: usize,
+    /// Nothing of it outlasts its elements.
+    pub in_place: bool,
+    /// Its files may have rules of `@page` that its options do not agree with.
+    pub has_page_rules: bool,
+    /// It was shown as it is on paper, to be measured.
+    pub is_measured: bool,
+}
+
+impl OpenPage {
+    /// A page that is to be loaded into the leased tab; `None` when the tab is gone.
+    pub(super) fn new(lease: Lease, task: &PageTask, config: &BrowserConfig) -> Option<Self> {
+        let state = lease.tab().map(Tab::state)?;
+        Some(Self {
+            lease,
+            session: None,
+            state,
+            warnings: Warnings::default(),
+            failures: None,
+            limits: Limits::of(config),
+            lane: task.lane,
+            length_bytes: task.length_bytes(),
+            in_place: task.way == Way::PutInPlace && task.is_put(),
+            has_page_rules: task.has_page_rules,
+            is_measured: false,
+        })
+    }
+
+    /// The tab; the lease holds it as long as the page lives.
+    pub(in crate::browser) fn tab(&self) -> Result<&Tab, StepError> {
+        self.lease.tab().ok_or(StepError::Ended(PageEnd::Closed))
+    }
+
+    /// Runs a step until it is done, its deadline comes or the page ends.
+    pub(in crate::browser) async fn within<T>(
+        &self,
+        limit: Duration,
+        step: impl Future<Output = Result<T, StepError>>,
+    ) -> Result<T, StepError> {
+        let mut state = self.state.clone();
+        let ended = async move {
+            let end = state.wait_for(|state| state.end.is_some()).await;
+            end.map_or(PageEnd::BrowserLost, |state| state.end.unwrap_or(PageEnd::Closed))
+        };
+        tokio::select! {
+            // The end is known first: it says more than the calls that it ended.
+            biased;
+            end = ended => Err(StepError::Ended(end)),
+            done = tokio::time::timeout(limit, step) => done.unwrap_or(Err(StepError::Late)),
+        }
+    }
+
+    /// Waits until the page has loaded more than `seen` documents.
+    pub(super) async fn loads_beyond(&self, seen: u32) {
+        let mut state = self.state.clone();
+        // An error means that its events have ended: `within` ends the step.
+        let _ = state.wait_for(|state| state.loads > seen).await;
+    }
+
+    /// Runs a script of ours, made of what the options say, and gives the text that it answers; `None` when the
+    /// document went away under it.
+    pub(in crate::browser) async fn ask(
+        &self,
+        expression: String,
+        limit: Duration,
+    ) -> Result<Option<String>, StepError> {
+        let answer = self.run(expression, limit).await?;
+        answer.map(|answer| answer.map_err(|thrown| script_error("formatOpts", thrown))).transpose()
+    }
+
+    /// The same for a warning: within its time, and a script that throws answers nothing.
+    ///
+    /// # Errors
+    /// That the page ended, or Chromium refused.
+    pub(in crate::browser) async fn ask_for_warning(
+        &self,
+        expression: String,
+    ) -> Result<Option<String>, StepError> {
+        match self.within(WARNING_LIMIT, self.ask(expression, WARNING_LIMIT)).await {
+            Err(StepError::Fault(_) | StepError::Late) => Ok(None),
+            answer => answer,
+        }
+    }
+
+    /// Runs a script of ours in the page and gives the text that it answers, or what it throws; `None` when the
+    /// document went away under it.
+    pub(in crate::browser) async fn run(
+        &self,
+        expression: String,
+        limit: Duration,
+    ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
+        let tab = self.tab()?;
+        // Where no script of the page's can run, its own world is as good, and 2 ms less.
+        let context = match self.lane {
+            Lane::Static => None,
+            Lane::Scripted => match tab.call_within(isolated_world(tab), limit).await {
+                Ok(world) => Some(world.execution_context_id),
+                Err(CallError::Refused { .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let is_large = expression.len() > LARGE_BYTES;
+        let call = commands::evaluate(expression, context);
+        let sent = if is_large { tab.send_large(call).await? } else { tab.send(&call)? };
+        match sent.answer(limit).await {
+            Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
+                Ok(Some(Err(thrown)))
+            }
+            Ok(answer) => {
+                let text = answer.result.value.and_then(|it| it.as_str().map(str::to_owned));
+                Ok(Some(Ok(text.unwrap_or_default())))
+            }
+            // The context was destroyed: the page shows another document.
+            Err(CallError::Refused { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Everything that its author is warned of, until now.
+    pub(in crate::browser) fn all_warnings(&self) -> Warnings {
+        let (mut warnings, failures) = {
+            let state = self.state.borrow();
+            let failures = || state.failures.warnings(self.session.as_deref());
+            (state.warnings.clone(), self.failures.clone().unwrap_or_else(failures))
+        };
+        if let Some(session) = &self.session {
+            warnings.extend(&session.warnings());
+        }
+        warnings.extend(&failures);
+        warnings.extend(&self.warnings);
+        warnings
+    }
+}
+
+fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
+    Page::CreateIsolatedWorld {
+        frame_id: tab.frame().to_owned(),
+        world_name: Some(WORLD.to_owned()),
+        grant_univeral_access: None,
+    }
+}

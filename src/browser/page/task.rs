@@ -1,0 +1,90 @@
+//! What is to be rendered: the files of a page, its lane, its options, and what it becomes.
+
+use bytes::Bytes;
+
+use crate::domain::format_opts::PageOptions;
+use crate::domain::lane::Lane;
+use crate::domain::reach::Reach;
+use crate::domain::site::Site;
+
+/// A text given to the browser in one message may not be larger, for each byte of it may take six there
+/// (`wire::CALL_LIMIT_BYTES`). Larger pages are served.
+const PUT_LIMIT_BYTES: usize = 12 << 20;
+
+/// What is to be rendered.
+#[derive(Clone, Debug)]
+pub struct PageTask {
+    /// The files; the entry is the page as assembled.
+    pub site: Site,
+    /// The data as JSON text, for the page's scripts.
+    pub data: Bytes,
+    /// Whether script may run.
+    pub lane: Lane,
+    /// How it comes into the tab.
+    pub way: Way,
+    /// Its files may have rules of `@page` that its options do not agree with.
+    pub has_page_rules: bool,
+    /// Paper, margins, readiness.
+    pub options: PageOptions,
+    /// How far it may go.
+    pub reach: Reach,
+    /// What it becomes.
+    pub output: PageOutput,
+    /// Largest file; larger ones may be given up before they are made.
+    pub limit_bytes: u64,
+}
+
+/// How a page comes into its tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Served under a host name of its own.
+    Served,
+    /// Written into the tab, which saves a navigation: a page without script and without references.
+    Put,
+    /// The same, and nothing of it outlasts its elements: the next page may take their place without a reset.
+    PutInPlace,
+}
+
+/// What a page becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageOutput {
+    /// All its pages, or a range of them.
+    Pdf,
+    /// A picture without loss: its first viewport, unless the options say otherwise.
+    Png,
+    /// The same as a JPEG.
+    Jpg,
+    /// Its document as it stands, with the files that it refers to in it.
+    Html,
+}
+
+impl PageOutput {
+    /// Whether it shows the page as it is painted.
+    #[must_use]
+    pub fn is_picture(self) -> bool {
+        matches!(self, Self::Png | Self::Jpg)
+    }
+}
+
+/// What is being done with a page; each step has a deadline of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageStep {
+    /// Until the load event.
+    Load,
+    /// Until fonts and selector are there and the page is idle.
+    Readiness,
+    /// Until the file is made.
+    Print,
+}
+
+impl PageTask {
+    /// Whether the page is written into the tab; otherwise it is served.
+    pub(super) fn is_put(&self) -> bool {
+        self.way != Way::Served && self.lane == Lane::Static && self.length_bytes() <= PUT_LIMIT_BYTES
+    }
+
+    /// Length of the page itself, without its files.
+    pub(super) fn length_bytes(&self) -> usize {
+        self.site.page().map_or(0, Bytes::len)
+    }
+}

@@ -1,0 +1,150 @@
+//! The browsers of the pool: their slots, what they are for, why they are lost or replaced.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::browser::chromium::instance::Chromium;
+use crate::browser::chromium::kills::Kills;
+use crate::browser::chromium::memory::Reading;
+use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseTab};
+use crate::domain::ids::AccountId;
+use crate::domain::lane::PerLane;
+
+/// The pauses after failed starts: this, doubled each time, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// A slot for a process. At most one launch is under way for each.
+pub(super) enum BrowserSlot {
+    /// Of a quarantine browser that is not needed.
+    Off,
+    Starting,
+    Running(Box<RunningBrowser>),
+    Pausing,
+}
+
+/// Whose pages the browser of a slot shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Those with script, and the others where these have no browser of their own.
+    Shared,
+    /// Those without script: what a script does to its browser cannot reach them.
+    Static,
+    /// Those of one account at a time, which is in quarantine; its number among the quarantine browsers.
+    Quarantine(usize),
+}
+
+/// Why a browser is lost.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum BrowserLoss {
+    /// It died.
+    #[error("its connection ended")]
+    Died,
+    /// It does not answer, or not as it should.
+    #[error("{0}")]
+    Silent(String),
+    /// It runs, but no tab can be made in it.
+    #[error("{0}")]
+    Unusable(&'static str),
+    /// We end it for the memory of its own process, which its pages filled.
+    #[error("its own process took {own_mb} MB (browser.own_memory_limit_mb)")]
+    Filled { own_mb: u64 },
+}
+
+impl BrowserLoss {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Died => "died",
+            Self::Silent(_) | Self::Unusable(_) => "silent",
+            Self::Filled { .. } => "filled",
+        }
+    }
+
+    /// Whether one of its pages may have done it.
+    pub(super) fn is_suspicious(&self) -> bool {
+        !matches!(self, Self::Unusable(_))
+    }
+}
+
+pub(super) struct RunningBrowser {
+    pub chromium: Chromium,
+    pub id: BrowserId,
+    pub since: Instant,
+    pub kills: Arc<Kills>,
+    /// Tabs in it, from when their making begins until they are disposed of.
+    pub tabs: usize,
+    /// Those of them that are being made.
+    pub making: PerLane<usize>,
+    /// The first tabs of a successor, until it takes over.
+    pub first_tabs: Vec<HeldTab>,
+    /// Leases of its tabs that have not come back.
+    pub leases: Vec<LeaseTab>,
+    /// The account of its last page.
+    pub tenant: Option<AccountId>,
+    /// Leases it has given so far.
+    pub documents: u64,
+    pub memory: Reading,
+    /// The process that takes its slot by plan, while that is under way.
+    pub successor: Option<Successor>,
+    /// Not replaced by plan before this.
+    pub stays_until: Instant,
+    pub failed_successors: u32,
+    pub failed_starts: u32,
+}
+
+/// Why a browser is replaced by plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecycleReason {
+    Documents,
+    Age,
+    Memory,
+}
+
+/// The process that is to take a browser's slot.
+pub(super) enum Successor {
+    /// Its process is being started.
+    Starting(RecycleReason),
+    /// It answers, and so many of its first tabs are still being made.
+    Warming { running: Box<RunningBrowser>, reason: RecycleReason, tabs_left: usize },
+}
+
+impl RecycleReason {
+    pub(super) const ALL: [Self; 3] = [Self::Documents, Self::Age, Self::Memory];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Documents => "documents",
+            Self::Age => "age",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+impl Successor {
+    pub(super) fn running(&self) -> Option<&RunningBrowser> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+
+    pub(super) fn running_mut(&mut self) -> Option<&mut RunningBrowser> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+
+    /// The process itself; none while its launch is under way.
+    pub(super) fn into_running(self) -> Option<Box<RunningBrowser>> {
+        match self {
+            Self::Warming { running, .. } => Some(running),
+            Self::Starting(_) => None,
+        }
+    }
+}
+
+/// The pause after so many failed starts and one more.
+pub(super) fn pause_after(failed_starts: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << failed_starts.min(10)).min(LONGEST_PAUSE)
+}

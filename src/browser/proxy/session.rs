@@ -1,0 +1,221 @@
+//! One document's part of the proxy: what is served for it, how far it may go, and what it was refused.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Empty, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use hyper::{Request, Response, Uri};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::slots::ConnectionSlots;
+use super::static_files::{self, StaticResponse};
+use crate::clock;
+use crate::domain::fault::{WarningKind, Warnings};
+use crate::domain::reach::Reach;
+use crate::domain::site::Site;
+use crate::outbound::{Outbound, PageLimits};
+
+/// Most hosts kept of which an address was refused.
+const REFUSED_LIMIT: usize = 1_000;
+/// Longest address that a warning names, in characters.
+const NAMED_CHARS: usize = 200;
+
+/// Hazard: in a tab whose scripts are switched off, frames that Chromium keeps in other processes (`sandbox`) still run
+/// theirs, and some of them have no address whose answer could forbid it. The policy of a page holds for all its frames.
+const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
+
+/// What a request is answered with.
+pub(super) type PageResponse = UnsyncBoxBody<Bytes, Refused>;
+
+pub(super) fn empty_body() -> PageResponse {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
+}
+
+/// As the error of a hyper service it closes the connection without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("refused")]
+pub(in crate::browser) struct Refused;
+
+/// What is served for one document, and the warnings of what was refused or not found.
+#[derive(Debug)]
+pub struct PageSession {
+    host: String,
+    site: Site,
+    pub(super) usage: ProxyUsage,
+    /// Served at a path of its own, beside the files: the data of a page where it is large.
+    data: Option<Bytes>,
+    /// Its pages run their scripts.
+    javascript: bool,
+    requests: Mutex<Requests>,
+    /// Cancelled when the page is gone.
+    pub(super) ended: CancellationToken,
+}
+
+/// What one page may reach, and what it has used of its limits.
+#[derive(Debug)]
+pub(super) struct ProxyUsage {
+    pub reach: Reach,
+    pub outbound: Outbound,
+    pub limits: PageLimits,
+    pub slots: ConnectionSlots,
+    /// Some request or tunnel was let through to a host.
+    pub has_reached_hosts: AtomicBool,
+    pub requests: AtomicU64,
+    pub bytes: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Requests {
+    warnings: Warnings,
+    /// Hosts, with their ports, of which an address was refused.
+    refused: HashSet<String>,
+    last: Option<Instant>,
+}
+
+impl PageSession {
+    /// A session under a new name below that of its `tab`. Its page may go as far as `reach`, and runs script or not.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub(super) fn new(
+        tab: &str,
+        site: Site,
+        data: Option<Bytes>,
+        (reach, javascript): (Reach, bool),
+        outbound: Outbound,
+    ) -> io::Result<Self> {
+        let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
+        let limits = outbound.page_limits();
+        let usage = ProxyUsage {
+            reach,
+            outbound,
+            limits,
+            slots: ConnectionSlots::new(limits.connections),
+            has_reached_hosts: AtomicBool::default(),
+            requests: AtomicU64::default(),
+            bytes: AtomicU64::default(),
+        };
+        Ok(Self {
+            host: format!("{random:032x}.{tab}.localhost"),
+            site,
+            usage,
+            data,
+            javascript,
+            requests: Mutex::default(),
+            ended: CancellationToken::new(),
+        })
+    }
+
+    /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("http://{}{}", self.host, self.path())
+    }
+
+    /// The path of [`PageSession::address`].
+    pub(super) fn path(&self) -> String {
+        let folder = self.site.folder();
+        let separator = if folder.is_empty() { "" } else { "/" };
+        format!("/{}{separator}", static_files::encode_path(folder))
+    }
+
+    /// The name of its host, which no other page has.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Where the page's data is, when it is served.
+    #[must_use]
+    pub fn data_path(&self) -> String {
+        format!("/{}.json", self.host)
+    }
+
+    /// How long no request has begun or ended; those for the address of the page itself do not count.
+    #[must_use]
+    pub fn quiet_for(&self) -> Option<Duration> {
+        self.requests().last.map(|at| at.elapsed())
+    }
+
+    /// What was refused or not found until now.
+    #[must_use]
+    pub fn warnings(&self) -> Warnings {
+        self.requests().warnings.clone()
+    }
+
+    /// `address` without the random name of the host.
+    #[must_use]
+    pub fn shown(&self, address: &str) -> String {
+        let short = address.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&self.host));
+        short.unwrap_or(address).to_owned()
+    }
+
+    /// `text` without the name of the host in any address.
+    #[must_use]
+    pub fn without_host(&self, text: &str) -> String {
+        text.replace(&format!("http://{}", self.host), "")
+    }
+
+    /// Records a refused address as a warning of the page; `host` names its port.
+    pub(super) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {
+        let mut requests = self.requests();
+        if requests.refused.len() < REFUSED_LIMIT {
+            requests.refused.extend(host);
+        }
+        requests.warnings.push_kind(WarningKind::Missing, &format!("refused address: {shown} ({why})"));
+    }
+
+    /// Whether an address of `host` (`name:port`) was refused: then a warning says so already.
+    pub(in crate::browser) fn has_refused(&self, host: &str) -> bool {
+        self.requests().refused.contains(host)
+    }
+
+    /// Whether any request or tunnel was let through to a host.
+    pub(in crate::browser) fn has_reached_hosts(&self) -> bool {
+        self.usage.has_reached_hosts.load(Ordering::Relaxed)
+    }
+
+    /// A request begins or ends: the page may have something to go on with.
+    pub(super) fn touch(&self) {
+        self.requests().last = Some(Instant::now());
+    }
+
+    /// The answer to a request for the page's own host.
+    pub(super) fn serve(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let mut response = self.respond(request);
+        if !self.javascript {
+            response.headers_mut().insert(CONTENT_SECURITY_POLICY, NO_SCRIPT);
+        }
+        response
+    }
+
+    fn respond(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        if let Some(data) = self.data.as_ref().filter(|_| request.uri().path() == self.data_path()) {
+            return static_files::data(data.clone());
+        }
+        match static_files::answer(&self.site, request.uri(), request.method(), request.headers()) {
+            StaticResponse::File(response) => response,
+            StaticResponse::Missing(response) => {
+                let text = format!("asset not found: {}", shorten(request.uri()));
+                self.requests().warnings.push_kind(WarningKind::Missing, &text);
+                response
+            }
+        }
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn shorten(uri: &Uri) -> String {
+    uri.path_and_query().map_or("/", |path| path.as_str()).chars().take(NAMED_CHARS).collect()
+}

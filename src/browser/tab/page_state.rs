@@ -1,0 +1,67 @@
+//! What is known of the page in a tab, and how it may end.
+
+use super::excess::Excess;
+use super::failed_requests::FailedRequests;
+use super::idle::{IdleState, Verdict};
+use crate::domain::fault::Warnings;
+
+/// What is known of a page.
+#[derive(Clone, Debug, Default)]
+pub struct PageState {
+    /// Load events of the main frame so far.
+    pub loads: u32,
+    /// Documents whose elements are all there, so far.
+    pub parsed: u32,
+    /// Documents of the main frame so far.
+    pub documents: u32,
+    /// The address that could not be reached, when the page shows that it could not.
+    pub unreachable: Option<String>,
+    /// How it ended, if it did.
+    pub end: Option<PageEnd>,
+    /// Whether Chromium has said by which signal its renderer died.
+    pub crash_is_known: bool,
+    /// Dialogs dismissed so far.
+    pub dialogs: u32,
+    /// The document that the main frame shows, by the request that loaded it.
+    pub document: Option<String>,
+    /// What its scripts said, for the author.
+    pub warnings: Warnings,
+    /// Requests that failed, by Chromium's log.
+    pub failures: FailedRequests,
+    /// What is pending.
+    pub idle: IdleState,
+    /// Exceptions, errors and warnings so far.
+    pub(super) heard: u32,
+    /// Other lines of the console so far.
+    pub(super) chatter: u32,
+}
+
+/// How a page ended before it was printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageEnd {
+    /// Its renderer died by itself.
+    Crashed,
+    /// Its renderer was killed, and not by us.
+    Killed,
+    /// We killed its renderer for the memory it took.
+    TookMemory,
+    /// It sent more events than are read.
+    ToldTooMuch,
+    /// It made too much of what all pages share in Chromium's own process.
+    Exceeded(Excess),
+    /// It was closed.
+    Closed,
+    /// The browser died.
+    BrowserLost,
+    /// We ended the browser for the memory that its own process took.
+    BrowserFilled,
+    /// We ended the browser, which was replaced and waited for its last pages for long enough.
+    BrowserReplaced,
+}
+
+impl PageState {
+    /// Whether the page is idle; the error page that stands for an unreachable address has nothing pending.
+    pub(in crate::browser) fn verdict(&self) -> Verdict {
+        if self.unreachable.is_some() { Verdict::Rest } else { self.idle.verdict() }
+    }
+}
