@@ -29,7 +29,7 @@ pub use chromium::capacity::static_pages;
 pub use chromium::font_families::{
     LISTER, installed as installed_families, is_named, missing as missing_families,
 };
-pub use chromium::probe::probe;
+pub use chromium::instance::probe;
 pub use chromium::process::{LaunchError, PipeEnds, Process, find_executable};
 pub use output::print::{Printed, print};
 pub use page::error::{PageError, Retry};

@@ -122,12 +122,12 @@ async fn ranges_heads_and_odd_names_are_answered() {
         405|only GET and HEAD| 200|space| 200|space| 200|unicode| 200|percent| 404|not found| 200|question| \
         200|0123456789| 200|0123456789|";
     assert_eq!(text, expected);
-    let told = [
+    let warning = [
         "asset not found: /q?.txt",
         "answered with 416: /n.txt",
         "answered with 405: /n.txt (files of the template can only be read)",
     ];
-    assert_eq!(warnings, told);
+    assert_eq!(warnings, warning);
     pool.finish().await;
 }
 

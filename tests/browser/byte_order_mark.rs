@@ -1,4 +1,4 @@
-//! The mark of UTF-8 before a page: nothing that anybody sees.
+//! A byte order mark before a page: it must not become content.
 
 use platen::browser::PageTask;
 

@@ -1,4 +1,4 @@
-//! What the scripts of a page say by console and exceptions stands in its warnings, as far as somebody reads it.
+//! Console and exceptions of a page become its warnings, within limits.
 
 use platen::domain::fault::FaultCode;
 
@@ -15,7 +15,7 @@ async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
     let task = with_files("<p>text<script src=app.js></script>", &[("app.js", script)]);
     let rendered = pool.render(&task).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "text");
-    let told = [
+    let expected = [
         "console.error: cart has 3 items {a: 1, b: Array(2)} (app.js:2)",
         "console.error: TypeError: no total (app.js:3)",
         "console.error: [1, 'x', null] (app.js:3)",
@@ -23,7 +23,7 @@ async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
         "console.assert: sums (app.js:5)",
         "console.error: same (app.js:5)",
     ];
-    assert_eq!(rendered.warnings, told);
+    assert_eq!(rendered.warnings, expected);
     pool.finish().await;
 }
 
@@ -32,10 +32,10 @@ async fn a_flood_on_the_console_is_bounded_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let script = "for (let i = 0; i < 501; i++) console.warn('same'); console.error('late')";
     let rendered = pool.render(&scripted(&format!("<p>text<script>{script}</script>"))).await.unwrap();
-    let told = "the page's scripts said more than 500 things by exceptions, console.error, console.assert or console.warn; \
+    let expected = "the page's scripts said more than 500 things by exceptions, console.error, console.assert or console.warn; \
         what came later was not heard";
     assert_eq!(text_of(&rendered.bytes), "text");
-    assert_eq!(rendered.warnings, ["console.warn: same (/:1)", told]);
+    assert_eq!(rendered.warnings, ["console.warn: same (/:1)", expected]);
     let page = "<p>text<script>console.error('x'.repeat(3e6)); for (let i = 0; i < 90; i++) console.error(i)</script>";
     let warnings = pool.render(&scripted(page)).await.unwrap().warnings;
     assert!(warnings[0].starts_with("console.error: a text of about 3000"), "{}", warnings[0]);
@@ -54,9 +54,9 @@ async fn other_console_lines_have_a_larger_limit() {
     let heard = pool.render(&scripted(&chatter(9_000))).await.unwrap();
     assert_eq!(heard.warnings, ["console.error: late (/:1)"]);
     let talks = pool.render(&scripted(&chatter(10_001))).await.unwrap();
-    let told = "the page's scripts said more than 10000 things on the console that are neither errors nor warnings; \
+    let expected = "the page's scripts said more than 10000 things on the console that are neither errors nor warnings; \
         what came later was not heard";
-    assert_eq!(talks.warnings, [told]);
+    assert_eq!(talks.warnings, [expected]);
     pool.finish().await;
 }
 

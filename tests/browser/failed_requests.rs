@@ -1,4 +1,4 @@
-//! What a page asks for in vain is said, in every lane, and what it got is not.
+//! Failed requests of a page are warned of, in every lane, and those that succeed are not.
 
 use platen::browser::{PageOutput, PageTask};
 use platen::domain::fault::FaultCode;
@@ -29,18 +29,18 @@ async fn warnings(pool: &TestPool, task: &PageTask) -> Vec<String> {
 async fn files_of_the_machine_are_refused_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let page = "<p style='background:url(file:///etc/back.png)'>text<img src=file:///etc/x.png>";
-    let told = |path: &str| format!("refused address: file://{path} {LOCAL}");
+    let expected = |path: &str| format!("refused address: file://{path} {LOCAL}");
     for task in lanes(&fixed(page)) {
         assert_eq!(
             warnings(&pool, &task).await,
-            [told("/etc/back.png"), told("/etc/x.png")],
+            [expected("/etc/back.png"), expected("/etc/x.png")],
             "{:?}",
             task.lane
         );
     }
     let page =
         "<iframe src=file:///etc/passwd></iframe><script>fetch('file:///etc/hosts').catch(() => 0)</script>";
-    assert_eq!(warnings(&pool, &scripted(page)).await, [told("/etc/hosts"), told("/etc/passwd")]);
+    assert_eq!(warnings(&pool, &scripted(page)).await, [expected("/etc/hosts"), expected("/etc/passwd")]);
     pool.finish().await;
 }
 
@@ -49,11 +49,11 @@ async fn requests_that_chromium_refuses_are_warned_of_with_the_reason() {
     let pool = TestPool::start(|_| {});
     let page = "<img src=ftp://h.test/a.png><img src=http://127.0.0.1:22/b.png>";
     for task in lanes(&fixed(page)) {
-        let told = [
+        let expected = [
             "not loaded: ftp://h.test/a.png (net::ERR_UNKNOWN_URL_SCHEME)",
             "not loaded: http://127.0.0.1:22/b.png (net::ERR_UNSAFE_PORT)",
         ];
-        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+        assert_eq!(warnings(&pool, &task).await, expected, "{:?}", task.lane);
     }
     let wrong = "<svg width=auto><path d='M x'/></svg><meta name=viewport content='width=x,y=z'>\
         <meta http-equiv=Content-Security-Policy content=\"frame-ancestors 'none'; no-such x\">";
@@ -63,10 +63,10 @@ async fn requests_that_chromium_refuses_are_warned_of_with_the_reason() {
         "what is written wrongly is no file too few"
     );
     let policy = "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=/a.png>";
-    let told = warnings(&pool, &scripted(policy)).await;
+    let expected = warnings(&pool, &scripted(policy)).await;
     assert!(
-        told.len() == 1 && told[0].starts_with("not loaded: Loading the image '/a.png' violates"),
-        "{told:?}"
+        expected.len() == 1 && expected[0].starts_with("not loaded: Loading the image '/a.png' violates"),
+        "{expected:?}"
     );
     pool.finish().await;
 }
@@ -89,19 +89,19 @@ async fn pictures_that_cannot_be_decoded_are_warned_of_wherever_they_are() {
     ];
     let task = with_bytes(page, &files);
     for task in lanes(&task) {
-        let mut told = ["/back.png", "/broken.png", "/in.png", "/page.txt", "data:image/png;base64,AAAA"]
+        let mut expected = ["/back.png", "/broken.png", "/in.png", "/page.txt", "data:image/png;base64,AAAA"]
             .map(|path| format!("picture cannot be decoded: {path} {UNDECODABLE}"))
             .to_vec();
-        told.insert(0, "asset not found: /gone.png".to_owned());
-        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+        expected.insert(0, "asset not found: /gone.png".to_owned());
+        assert_eq!(warnings(&pool, &task).await, expected, "{:?}", task.lane);
     }
     let framed =
         with_bytes("<p>a<iframe src=f.html>", &[("f.html", b"<img src=in.png>"), ("in.png", BROKEN)]);
-    let told = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
-    assert_eq!(warnings(&pool, &framed).await, [told]);
+    let expected = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &framed).await, [expected]);
     let put = direct("<p>a<img src='data:image/png;base64,AAAA'>");
-    let told = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
-    assert_eq!(warnings(&pool, &put).await, [told]);
+    let expected = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &put).await, [expected]);
     pool.finish().await;
 }
 
@@ -111,15 +111,15 @@ async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
     let header = r#"{"headerTemplate":"<img src=logo.png><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
         "footerTemplate":"<b style='background:url(back.png)'>src, url(text)</b><svg><image href=#a xlink:href=in.png /></svg>"}"#;
     for task in [scripted("<p>body"), fixed("<p>body"), direct("<p>body")] {
-        let told = |path: &str, option: &str| {
+        let expected = |path: &str, option: &str| {
             format!(
                 "not loaded: {path} ({option} reaches no file: write pictures into it as data: addresses)"
             )
         };
         let wanted = [
-            told("back.png", "footerTemplate"),
-            told("in.png", "footerTemplate"),
-            told("logo.png", "headerTemplate"),
+            expected("back.png", "footerTemplate"),
+            expected("in.png", "footerTemplate"),
+            expected("logo.png", "headerTemplate"),
         ];
         assert_eq!(warnings(&pool, &asking(header, task)).await, wanted);
     }
@@ -143,14 +143,14 @@ async fn a_frame_whose_file_is_missing_shows_nothing() {
     }
     let rendered = pool.render(&scripted(&page)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "instead");
-    let told = ["/gone.html", "/gone.svg", "/gone.txt"].map(|path| format!("asset not found: {path}"));
+    let expected = ["/gone.html", "/gone.svg", "/gone.txt"].map(|path| format!("asset not found: {path}"));
     assert_eq!(
         {
             let mut warnings = rendered.warnings;
             warnings.sort();
             warnings
         },
-        told
+        expected
     );
     pool.finish().await;
 }
@@ -165,8 +165,8 @@ async fn a_page_that_goes_to_a_file_that_is_not_there_fails() {
     ] {
         let failed = pool.render(&scripted(going)).await.unwrap_err();
         assert_eq!(failed.fault.code, FaultCode::PageFailed, "{going}");
-        let told = "the page went to /gone.html, which was answered with 404: there is nothing to print";
-        assert_eq!(failed.fault.message, told);
+        let expected = "the page went to /gone.html, which was answered with 404: there is nothing to print";
+        assert_eq!(failed.fault.message, expected);
     }
     pool.finish().await;
 }
@@ -197,6 +197,6 @@ async fn a_page_of_endless_failures_does_not_mute_the_next_one_of_its_account() 
         let one = pool.render_for(account, &fixed("<img src=file:///x.png>")).await.unwrap();
         assert_eq!(one.warnings, [format!("refused address: file:///x.png {LOCAL}")]);
     }
-    assert!(pool.reused() > 0, "its tabs are kept otherwise");
+    assert!(pool.reused() > 0, "its tabs are reused otherwise");
     pool.finish().await;
 }

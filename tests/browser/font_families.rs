@@ -19,7 +19,7 @@ fn tool(name: &str, arguments: &[&str], pdf: &[u8]) -> String {
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
-/// The names of a PDF's fonts, without what tells subsets apart.
+/// The names of a PDF's fonts, without the prefix of a subset.
 fn fonts_of(pdf: &[u8]) -> Vec<String> {
     let table = tool("pdffonts", &[], pdf);
     let names = table.lines().skip(2).filter_map(|line| line.split_whitespace().next());
@@ -43,7 +43,7 @@ async fn fonts_with(change: impl FnOnce(&mut BrowserConfig), tasks: &[PageTask])
 #[actix::test]
 async fn generic_families_are_what_the_operator_configures() {
     let unstyled = "<!doctype html><p>unstyled";
-    let banner = r#"{"headerTemplate":"<i>header</i>","margin":{"top":"3cm"}}"#;
+    let header = r#"{"headerTemplate":"<i>header</i>","margin":{"top":"3cm"}}"#;
     let tasks = [
         fixed(unstyled),
         scripted(unstyled),
@@ -53,7 +53,7 @@ async fn generic_families_are_what_the_operator_configures() {
         fixed("<p style='font-family:monospace'>mono"),
         fixed("<p style='font-family:\"Times New Roman\"'>named"),
         scripted("<iframe srcdoc='<p>in a frame'></iframe>"),
-        asking(banner, fixed("<p style='font-family:Arial'>")),
+        asking(header, fixed("<p style='font-family:Arial'>")),
     ];
     let [serif, sans, mono] = ["LiberationSerif", "LiberationSans", "LiberationMono"].map(str::to_owned);
     let plain = fonts_with(|_| {}, &tasks).await;

@@ -39,7 +39,7 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
         for sheet in 1..=3 {
             assert!(places_of(&pdf, &format!("sheet-{sheet}of3"))[0] > 800.0);
         }
-        // The margin that was not given leaves them room: 15 mm are 42 points.
+        // The margin that was not given has room for them: 15 mm are 42 points.
         assert!(places_of(&pdf, "Report")[0] < 30.0);
         assert!(places_of(&pdf, "one")[0] > 42.0);
     }
@@ -54,7 +54,7 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
 #[actix::test]
 async fn a_header_lies_between_the_margins_of_the_pages_own_rules() {
     let pool = TestPool::start(|_| {});
-    let banners = json!({
+    let both = json!({
         "headerTemplate": "<div style='display:flex;justify-content:space-between'><b>head</b><b>end</b></div>",
         "footerTemplate": "foot",
     });
@@ -70,7 +70,7 @@ async fn a_header_lies_between_the_margins_of_the_pages_own_rules() {
         ("", json!({"margin": "20mm", "scale": 0.5}), [20.0, 20.0]),
         ("", json!({}), [0.0, 0.0]),
     ] {
-        let mut opts = banners.clone();
+        let mut opts = both.clone();
         opts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let page =
             format!("<style>{css}</style><body style='margin:0'>body<p style='break-before:page'>second");
@@ -131,7 +131,8 @@ async fn a_date_in_a_header_has_the_zone_and_language_of_the_page() {
         assert!(text.contains('.') && !text.contains('/') && !text.contains("about:"), "{text}");
         assert!(!text.contains("old") && !text.contains("http") && text.contains("[T]"), "{text}");
     }
-    // A page that takes no text for markup does not keep its header from being filled in, but where it lets nobody.
+    // A page that forbids text as markup (trusted types) does not stop its header from being filled in, unless it forbids
+    // every policy.
     let policy = |more: &str| {
         let policy = format!("require-trusted-types-for 'script'{more}");
         scripted(&format!("<meta http-equiv=content-security-policy content=\"{policy}\">p"))
@@ -147,15 +148,15 @@ async fn a_date_in_a_header_has_the_zone_and_language_of_the_page() {
 #[actix::test]
 async fn a_header_that_the_page_covers_is_warned_of_by_the_margin_that_counts() {
     let pool = TestPool::start(|_| {});
-    let told = |key: &str, margin: &str| {
+    let expected = |key: &str, margin: &str| {
         format!("formatOpts.{key} lies in the margin: with {margin} below 9mm the page covers it")
     };
     let header = json!({"headerTemplate": "h"});
     let narrow = json!({"headerTemplate": "h", "footerTemplate": "f", "margin": {"top": "2mm"}});
     for (css, opts, warnings) in [
         ("", &header, vec![]),
-        ("", &narrow, vec![told("headerTemplate", "margin.top")]),
-        ("@page{margin:0}", &header, vec![told("headerTemplate", "the @page margin-top")]),
+        ("", &narrow, vec![expected("headerTemplate", "margin.top")]),
+        ("@page{margin:0}", &header, vec![expected("headerTemplate", "the @page margin-top")]),
         ("@page{margin-bottom:3mm}", &header, vec![]),
         (
             "@page{margin:30mm}",
@@ -199,11 +200,11 @@ async fn a_header_runs_no_script_and_makes_no_request() {
     );
     for task in [scripted("<p>body</p>"), direct("<p>body</p>")] {
         let rendered = pool.render(&with_header(&header, task)).await.unwrap();
-        let told = |line: &String| {
+        let expected = |line: &String| {
             line.starts_with("not loaded: ") && line.contains("headerTemplate reaches no file")
         };
         assert!(
-            rendered.warnings.len() == 5 && rendered.warnings.iter().all(told),
+            rendered.warnings.len() == 5 && rendered.warnings.iter().all(expected),
             "{:?}",
             rendered.warnings
         );
@@ -302,9 +303,9 @@ async fn a_very_long_pdf_is_not_tagged_and_warns_of_it() {
             let rendered = pool.render(&asking(opts, task)).await.unwrap();
             let seen = info_of(&rendered.bytes, "Tagged");
             assert_eq!(seen, if tagged { "yes" } else { "no" }, "{sheets} {opts}");
-            let told =
+            let expected =
                 rendered.warnings.iter().any(|it| it.contains("not tagged (browser.tagged_pages_limit)"));
-            assert_eq!(told, !tagged, "{:?}", rendered.warnings);
+            assert_eq!(expected, !tagged, "{:?}", rendered.warnings);
         }
     }
     pool.finish().await;

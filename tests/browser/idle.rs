@@ -8,7 +8,7 @@ use platen::domain::site::Site;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
-/// A window and a cap that nobody in these tests may wait for.
+/// A window and a cap that no page of these tests may wait for.
 const NEVER_MS: u64 = 60_000;
 const WELL_BEFORE: Duration = Duration::from_secs(30);
 

@@ -67,7 +67,7 @@ async fn what_is_pending_when_a_page_is_printed_is_named() {
         let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
         assert!(warning.contains(named) && warning.contains("waitForExpression"), "{script}: {warning}");
     }
-    // Neither what has been cleared, nor what comes later than anybody can wait for.
+    // Neither what has been cleared, nor what comes later than a page can be waited for.
     let ended = "clearTimeout(setTimeout(() => 0, 5000)); clearInterval(setInterval(() => 0, 100)); \
         clearInterval(setInterval(() => 0, 5000)); setTimeout(() => 0, 60000); setInterval(() => 0, 60000)";
     assert_eq!(run(&pool, ended).await.warnings, Vec::<String>::new());

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Rendered, TestPool, scripted, text_of, with_files};
 
-/// A window that nobody in these tests may wait for.
+/// A window that no page of these tests may wait for.
 const NEVER_MS: u64 = 60_000;
 const COMPUTE: &str =
     "const work = ms => { const end = performance.now() + ms; while (performance.now() < end); };";

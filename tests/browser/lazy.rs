@@ -1,4 +1,4 @@
-//! What waits until somebody scrolls to it is loaded, for a print shows all of the page.
+//! Lazy pictures and frames are loaded, for a print shows all of the page.
 
 use platen::browser::{PageOutput, PageTask};
 
@@ -59,7 +59,7 @@ async fn target_html_has_lazy_pictures_and_frames_too() {
     pool.finish().await;
 }
 
-/// Frames in frames, each of which waits until somebody scrolls to it; the innermost but one has `script`.
+/// Frames in frames, each of which waits to be scrolled to; the innermost but one has `script`.
 fn nested(depth: usize, script: &str) -> PageTask {
     let frame = |level: usize| {
         let inner = format!("<iframe loading=lazy src=level{}.html></iframe>", level + 1);
@@ -75,9 +75,9 @@ fn nested(depth: usize, script: &str) -> PageTask {
 async fn lazy_content_beyond_the_last_look_is_warned_of() {
     let pool = TestPool::start(|_| {});
     let rendered = pool.render(&nested(8, "")).await.unwrap();
-    let told = "the page was printed while pictures or frames of it were loading: each of 4 looks found more that \
+    let expected = "the page was printed while pictures or frames of it were loading: each of 4 looks found more that \
         waits until somebody scrolls to it (loading=lazy); have less of it in frames within frames";
-    assert_eq!(rendered.warnings, [told]);
+    assert_eq!(rendered.warnings, [expected]);
     pool.finish().await;
 }
 

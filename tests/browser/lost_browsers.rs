@@ -27,7 +27,7 @@ async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one(
         let fault = open(lease, &task, &pool.config, stop).await.err().unwrap();
         assert_eq!(fault.fault.code, FaultCode::BrowserLost, "{stopped_at:?}: {fault}");
         assert!(fault.is_retryable(), "{stopped_at:?}: {fault}");
-        // A spare tab of the lost browser may be leased before the pool has heard of the loss.
+        // A warm tab of the lost browser may be leased before the pool has handled the loss.
         let again = match pool.render(&fixed("<p>again")).await {
             Err(fault) if fault.is_retryable() => pool.render(&fixed("<p>again")).await,
             rendered => rendered,

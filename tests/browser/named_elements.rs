@@ -33,7 +33,7 @@ fn named(names: &[&str]) -> String {
     names.iter().fold(PAGE.to_owned(), |page, name| format!("{page}<img hidden name={name} src={dot}>"))
 }
 
-/// What is told of a page, its text, its sheets, its title.
+/// The warnings of a page, its text, its sheets, its title.
 async fn outcome(pool: &TestPool, task: PageTask) -> (Vec<String>, String, Vec<(i64, i64)>, String) {
     let opts = json!({
         "waitForSelector": "#t",
@@ -50,9 +50,9 @@ async fn elements_named_like_members_of_the_document_change_nothing() {
     let pool = TestPool::start(|_| {});
     for lane in [fixed, direct, scripted] {
         let wanted = outcome(&pool, lane(PAGE)).await;
-        let told = |word: &str| wanted.0.iter().any(|line| line.contains(word));
+        let expected = |word: &str| wanted.0.iter().any(|line| line.contains(word));
         for word in ["'No Such Font'", "base64,AAAA", "base64,BBBB", "px wide", "logo.png", "@page size"] {
-            assert!(told(word), "{word}: {:#?}", wanted.0);
+            assert!(expected(word), "{word}: {:#?}", wanted.0);
         }
         assert_eq!(wanted.3, "Named");
         assert_eq!(outcome(&pool, lane(&named(&NAMES))).await, wanted);

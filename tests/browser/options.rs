@@ -32,7 +32,7 @@ async fn a_viewport_lays_out_the_page_and_bounds_its_picture() {
         let seen = picture(&pool, asking(opts, task.clone())).await;
         assert_eq!((seen.width, seen.height), (600, 450));
         assert_eq!(seen.at(599, 449), BLUE);
-        // Nothing of it is left for whoever comes next.
+        // The next page finds nothing of it.
         let next = picture(&pool, task).await;
         assert_eq!((next.width, next.height, next.at(0, 0)), (794, 1058, GREEN));
     }
@@ -147,7 +147,7 @@ async fn zone_and_locale_are_those_of_the_scripts_of_one_page() {
     assert_eq!(text_of(&york.unwrap().bytes), "19 America/New_York 1 234,5 fr décembre");
     let plain = text_of(&pool.render(&scripted(page)).await.unwrap().bytes);
     assert!(plain.contains("1,234.5 en-US") && !plain.contains("Tokyo"), "{plain}");
-    // Well-formed, and known to nobody: the browser falls back, or says so.
+    // Well-formed, and unknown: the browser falls back, or refuses.
     let unknown = asking(r#"{"locale":"qq-QQ"}"#, scripted(page));
     assert!(text_of(&pool.render(&unknown).await.unwrap().bytes).contains("1,234.5"));
     pool.finish().await;
@@ -218,11 +218,11 @@ async fn a_page_with_script_has_its_viewport_whatever_is_painted() {
     let page = "<p id=p></p><script>const told = () => [innerWidth, innerHeight, outerWidth, outerHeight, \
         document.documentElement.clientWidth, matchMedia('(width: ' + innerWidth + 'px)').matches].join(); \
         new IntersectionObserver(seen => p.textContent = told() + ',' + seen[0].isIntersecting).observe(p)</script>";
-    for (opts, told) in [
+    for (opts, expected) in [
         ("{}", "794,1058,794,1058,794,true,true"),
         (r#"{"viewport":{"width":600,"height":400}}"#, "600,400,600,400,600,true,true"),
     ] {
-        assert_eq!(text_of(&pool.render(&asking(opts, scripted(page))).await.unwrap().bytes), told);
+        assert_eq!(text_of(&pool.render(&asking(opts, scripted(page))).await.unwrap().bytes), expected);
     }
     pool.finish().await;
 }

@@ -1,4 +1,4 @@
-//! How many pages a PDF is said to have: as many as it has, whatever its author wrote into it.
+//! The page count of a PDF is that of its pages, whatever its author wrote into it.
 
 use platen::browser::PageTask;
 

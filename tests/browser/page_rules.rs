@@ -1,4 +1,4 @@
-//! What a page's own `@page` makes of the sheet, beside what `formatOpts` say: where words stand, and what is told.
+//! What a page's own `@page` makes of the sheet, beside what `formatOpts` say: where words stand, and the warnings.
 
 use platen::browser::PageTask;
 
@@ -77,19 +77,19 @@ async fn a_page_is_laid_out_at_its_own_size_and_put_on_the_sheet() {
     {
         assert_near(found, wanted);
     }
-    let told = "@page size 'a5' stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the sheet";
-    assert_eq!(small.warnings, [told]);
+    let expected = "@page size 'a5' stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the sheet";
+    assert_eq!(small.warnings, [expected]);
     let large = seen(&pool, "@page{size:A3}", r#"{"format":"a5"}"#).await;
     assert_sheets(&large, [A5; 2]);
     assert_near(large.left, 0.0);
     assert_near(large.right, 420.0);
-    let told =
+    let expected =
         "@page size 'a3' is shrunk to fit the sheet of 148 × 210 mm; preferCssPageSize makes it the sheet";
-    assert_eq!(large.warnings, [told]);
+    assert_eq!(large.warnings, [expected]);
     let square = seen(&pool, "@page{size:100mm}", r#"{"landscape":true}"#).await;
     assert_sheets(&square, [turned(A4); 2]);
     assert_eq!(square.warnings.len(), 1, "{:?}", square.warnings);
-    // What fits is not told.
+    // What fits is not warned of.
     for (css, opts, sheet) in [
         ("@page{size:A4}", "{}", A4),
         ("@page{size:auto}", r#"{"landscape":true}"#, turned(A4)),
@@ -109,7 +109,7 @@ async fn a_page_is_laid_out_at_its_own_size_and_put_on_the_sheet() {
 #[actix::test]
 async fn a_page_turns_its_sheet_whatever_landscape_says() {
     let pool = TestPool::start(|_| {});
-    for (css, opts, sheet, told) in [
+    for (css, opts, sheet, expected) in [
         (
             "@page{size:landscape}",
             r#"{"landscape":false}"#,
@@ -127,7 +127,7 @@ async fn a_page_turns_its_sheet_whatever_landscape_says() {
         assert_sheets(&seen, [sheet; 2]);
         assert_near(seen.right, f64::from(i32::try_from(sheet.0).unwrap()));
         assert_eq!(seen.warnings.len(), 1, "{:?}", seen.warnings);
-        assert!(seen.warnings[0].ends_with(told), "{:?}", seen.warnings);
+        assert!(seen.warnings[0].ends_with(expected), "{:?}", seen.warnings);
     }
     pool.finish().await;
 }
@@ -154,8 +154,8 @@ async fn a_preferred_size_is_the_sheet_of_each_page() {
     let both = r#"{"preferCssPageSize":true,"format":"letter","landscape":true}"#;
     let own = seen(&pool, "@page{size:A5}", both).await;
     assert_sheets(&own, [A5; 2]);
-    let told = "@page size 'a5' is the sheet (preferCssPageSize) and goes before format, width and height and landscape";
-    assert_eq!(own.warnings, [told]);
+    let expected = "@page size 'a5' is the sheet (preferCssPageSize) and goes before format, width and height and landscape";
+    assert_eq!(own.warnings, [expected]);
     // Not preferred, a named page is put on the sheet, which is turned for it.
     let fitted = seen(&pool, named, "{}").await;
     assert_sheets(&fitted, [A4, turned(A4)]);
@@ -225,7 +225,7 @@ async fn rules_are_found_wherever_a_page_has_them() {
             seen.warnings
         );
     }
-    // Whoever scanned the files and found none is not asked.
+    // Where the files were scanned and have none, the page is not asked.
     let unseen = PageTask { has_page_rules: false, ..direct(&page("@page{size:A5}")) };
     assert_eq!(seen_of(&pool, unseen).await.warnings, [""; 0]);
     pool.finish().await;

@@ -1,4 +1,5 @@
-//! A page's own origin: what it gives, and that leaving it fails the page. What lies beyond is tried in `tests/attacks`.
+//! The page server: what a page gets from it, and that going elsewhere fails the page. What lies beyond is tried in
+//! `tests/attacks`.
 
 use platen::browser::{PageTask, Way};
 use platen::domain::fault::FaultCode;
@@ -17,7 +18,7 @@ async fn the_page_server_is_a_secure_context_with_ranges_and_workers() {
         p.textContent = [isSecureContext, part.status, await part.text(), await said, gone.status, \
             typeof crypto.subtle].join(' ')</script>";
     let task = with_files(page, &[("n.txt", "0123456789"), ("w.js", "postMessage('worked')")]);
-    // A page with script has an origin also where it is said that it needs none.
+    // A page with script is served, also where its task says `Put`.
     for task in [task.clone(), PageTask { way: Way::Put, ..task }] {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "true 206 234 worked 404 object");
@@ -56,7 +57,7 @@ async fn the_own_host_at_another_port_or_scheme_is_refused_for_good() {
     let mut warnings = rendered.warnings;
     warnings.sort();
     let why = "(it serves the template's files by http, at no other port or scheme; no entry of outbound.allow can open it)";
-    let told = |port| format!("refused address: the page's own origin:{port} {why}");
-    assert_eq!(warnings, [told(3000), told(443)]);
+    let expected = |port| format!("refused address: the page's own origin:{port} {why}");
+    assert_eq!(warnings, [expected(3000), expected(443)]);
     pool.finish().await;
 }

@@ -1,11 +1,11 @@
-//! A page wider than its sheet is printed smaller, and cut off beyond that: it is said with its width.
+//! A page wider than its sheet is printed smaller, and cut off beyond that: a warning has its width.
 
 use platen::browser::PageTask;
 
 use crate::support::{TestPool, asking, direct, fixed, scripted};
 
 /// The warnings of a page with a box so wide, in each lane and put.
-async fn told(pool: &TestPool, page: &str, opts: &str) -> Vec<String> {
+async fn warnings_of(pool: &TestPool, page: &str, opts: &str) -> Vec<String> {
     let mut all: Vec<Vec<String>> = Vec::new();
     for task in [scripted(page), fixed(page), direct(page)] {
         all.push(pool.render(&asking(opts, task)).await.unwrap().warnings);
@@ -36,13 +36,13 @@ async fn a_page_that_is_too_wide_is_warned_of_with_both_widths() {
         (1_200, r#"{"landscape":true}"#, sentence(1_200, 1_123, 94, "")),
         (600, r#"{"scale":2}"#, sentence(600, 397, 67, ", and what lies beyond 595 px is cut off")),
     ] {
-        let warnings = told(&pool, &wide(width), opts).await;
+        let warnings = warnings_of(&pool, &wide(width), opts).await;
         assert_eq!(warnings.len(), 1, "{width} {opts}: {warnings:?}");
         assert_eq!(warnings[0], wanted, "{width} {opts}");
     }
     // Where only a later sheet is too wide, all are printed smaller.
     let later = "<p>text<div style='break-before:page;width:1000px'>x";
-    assert_eq!(told(&pool, later, "{}").await.len(), 1);
+    assert_eq!(warnings_of(&pool, later, "{}").await.len(), 1);
     pool.finish().await;
 }
 
@@ -68,7 +68,7 @@ async fn a_page_that_fits_is_not_warned_of() {
         ("", "{}"),
     ] {
         // What its rules make of the sheet is another warning.
-        let warnings = told(&pool, page, opts).await;
+        let warnings = warnings_of(&pool, page, opts).await;
         assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{page} {opts}: {warnings:?}");
     }
     pool.finish().await;
@@ -87,7 +87,7 @@ async fn the_pages_own_rules_decide_its_width() {
         }),
     ] {
         let page = format!("<style>@page{{{rule}}}</style>{}", wide(width));
-        let warnings = told(&pool, &page, opts).await;
+        let warnings = warnings_of(&pool, &page, opts).await;
         assert_eq!(warnings.last(), Some(&wanted), "{rule} {width} {opts}");
         // Rules that nothing else is to be said of are not looked for before the page is printed.
         let unseen = PageTask { has_page_rules: false, ..direct(&page) };
@@ -101,13 +101,13 @@ async fn the_pages_own_rules_decide_its_width() {
         ("size:A3", 1_120, "{}"),
     ] {
         let page = format!("<style>@page{{{rule}}}</style>{}", wide(width));
-        let warnings = told(&pool, &page, opts).await;
+        let warnings = warnings_of(&pool, &page, opts).await;
         assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{rule}: {warnings:?}");
     }
     // One that other pages have room for is not said.
     let named =
         "<style>@page wide{size:A3}.w{page:wide}</style><div class=w><div style='width:1100px'>x</div></div>";
-    let warnings = told(&pool, named, "{}").await;
+    let warnings = warnings_of(&pool, named, "{}").await;
     assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{warnings:?}");
     pool.finish().await;
 }

@@ -36,18 +36,18 @@ async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_r
     let pool = pool();
     let (hostile, innocent, stranger) = (AccountId::generate(), AccountId::generate(), AccountId::generate());
     let first = pool.until("browsers run", |status| status.ready).await;
-    // Somebody else's page is in the same browser, and is for longer than that takes to be filled.
+    // Another account's page is in the same browser, for longer than filling that takes.
     let slow = scripted(
         "<p id=p></p><script>let left = 30; (function tick() { p.textContent = left > 0 ? left : 'whole'; \
          if (left-- > 0) setTimeout(tick, 250) })()</script>",
     );
     let filling = scripted(FILLS);
-    let told = pool.until("it is said why", |status| {
+    let reported = pool.until("it is said why", |status| {
         let says = |cause: &String| cause.contains("browser.own_memory_limit_mb");
         !status.ready && status.cause.as_ref().is_some_and(says)
     });
     let (filled, lost, _) =
-        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow), told);
+        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow), reported);
     let (filled, lost) = (filled.unwrap_err(), lost.unwrap_err());
     assert_eq!((filled.retry, lost.retry), (Retry::Alone, Retry::Alone), "{filled} {lost}");
     assert_eq!(pool.status().await.quarantined, 2);

@@ -22,7 +22,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
         config.recycle_documents = 4;
         config.recycle_pause_s = 0;
     });
-    pool.until("a browser has its spare", |it| it.ready && it.warm > 0).await;
+    pool.until("a browser has its warm tab", |it| it.ready && it.warm > 0).await;
     let rendered = Cell::new(0);
     let client = async |task| {
         loop {
@@ -58,7 +58,7 @@ async fn a_draining_browser_finishes_its_pages_and_gets_no_new_one() {
     let status = pool.until("another one took over", |it| it.recycled == 1).await;
     assert_eq!(status.draining, [first]);
     assert!(status.ready && status.browsers[0] != first);
-    // What is stopped answers nobody: the next job is elsewhere.
+    // A stopped browser answers nothing: the next job is elsewhere.
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
     assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
     kill(Pid::from_raw(first), Signal::SIGCONT).unwrap();
@@ -158,7 +158,8 @@ async fn an_old_browser_is_replaced_while_no_job_waits() {
     assert_eq!(pool.metrics.recycles.of(["age"]).get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
     let leaving = pool.metrics.browsers.of(["leaving"]);
-    pool.until("the metrics show none that leaves", |it| it.draining.is_empty() && leaving.get() == 0).await;
+    pool.until("the metrics show none that is draining", |it| it.draining.is_empty() && leaving.get() == 0)
+        .await;
     pool.finish().await;
 }
 

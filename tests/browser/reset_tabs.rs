@@ -23,7 +23,7 @@ const LOOK: &str = "window.name === '' && history.length <= 2 && history.state =
     && navigator.language === 'LANGUAGE' && Intl.DateTimeFormat().resolvedOptions().timeZone === 'ZONE' \
     && typeof left === 'undefined' && document.referrer === ''";
 
-/// Leaves by script of ours what a document may hold. Not a name for the tab: that stays, but only a script gives it.
+/// Writes by a script of ours all that a document may hold. Not a name of the tab: that stays, but only a script sets it.
 const LEAVE: &str = "(window.left = 1, document.title = 'left', location.hash = 't', \
     scrollTo(0, 400), history.pushState('left', ''), document.cookie = 'left=1;max-age=999', \
     document.querySelector('input').focus(), getSelection().selectAllChildren(document.body), \
@@ -90,9 +90,9 @@ async fn a_page_in_a_reused_tab_looks_as_in_a_new_one() {
 async fn a_script_finds_no_trace_of_the_page_before() {
     let pool = TestPool::start(|_| {});
     let plain = "(document.body.textContent = [navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone], true)";
-    let told = asking(&format!(r#"{{"waitForExpression":"{plain}"}}"#), scripted("<p>x"));
-    let told = text_of(&pool.render(&told).await.unwrap().bytes);
-    let (language, zone) = told.split_once(',').unwrap();
+    let asked = asking(&format!(r#"{{"waitForExpression":"{plain}"}}"#), scripted("<p>x"));
+    let asked = text_of(&pool.render(&asked).await.unwrap().bytes);
+    let (language, zone) = asked.split_once(',').unwrap();
     let look = LOOK.replace("LANGUAGE", language).replace("ZONE", zone);
     let show = look.split("&&").map(|part| {
         let part = part.trim();

@@ -1,4 +1,4 @@
-//! Tabs without script that are kept: for whom, how long, and what becomes of them when they die or are in the way.
+//! Reusable tabs of the static lane: for which account, how long, and what becomes of them when they die or are evicted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ fn named() -> PageTask {
     asking(&format!(r#"{{"waitForExpression":"({name}, true)"}}"#), fixed("<p>x"))
 }
 
-/// Renders a page of `account` and tells in which tab.
+/// Renders a page of `account` and answers in which tab.
 async fn tab_of(pool: &TestPool, account: AccountId) -> String {
     let rendered = pool.render_for(account, &named()).await.unwrap();
     let name = text_of(&rendered.bytes);
@@ -53,7 +53,7 @@ async fn a_tab_is_reused_by_its_own_account_only() {
         assert_eq!(text_of(&pool.render_for(one, &direct("<p>put")).await.unwrap().bytes), "put");
     }
     assert_eq!((pool.reused(), pool.metrics.leases.of(["static", "fresh"]).get()), (9, 2));
-    let status = pool.until("both are kept", |it| it.leased == 0 && it.reusable == 2).await;
+    let status = pool.until("both are reusable", |it| it.leased == 0 && it.reusable == 2).await;
     assert_eq!(renderers_of(status.browsers[0]).len(), 2, "and no more than they");
     pool.finish().await;
 }
@@ -90,7 +90,7 @@ async fn a_page_with_script_has_a_new_tab_that_is_not_reused() {
         let rendered = pool.render_for(account, &scripted).await.unwrap();
         assert_ne!(text_of(&rendered.bytes), first);
     }
-    assert_eq!(tab_of(&pool, account).await, first, "it was kept meanwhile");
+    assert_eq!(tab_of(&pool, account).await, first, "it was not evicted meanwhile");
     assert_eq!(pool.metrics.leases.of(["scripted", "fresh"]).get(), 2);
     pool.finish().await;
 }
@@ -182,9 +182,12 @@ async fn reusable_tabs_give_way_to_the_warm_tab() {
     let pool = TestPool::start(|config| config.tabs = 3);
     for _ in 0..5 {
         tab_of(&pool, AccountId::generate()).await;
-        pool.until("there is a spare", |it| it.leased == 0 && it.warm >= 1).await;
+        pool.until("there is a warm tab", |it| it.leased == 0 && it.warm >= 1).await;
     }
-    pool.until("two are kept beside that for pages with script", |it| it.reusable == 2 && it.warm == 1).await;
+    pool.until("two are reusable beside the warm one for pages with script", |it| {
+        it.reusable == 2 && it.warm == 1
+    })
+    .await;
     pool.finish().await;
 }
 
@@ -194,7 +197,7 @@ async fn many_accounts_keep_no_more_tabs_than_are_configured() {
     for _ in 0..20 {
         tab_of(&pool, AccountId::generate()).await;
     }
-    let status = pool.until("three are kept", |it| it.leased == 0 && it.reusable == 3).await;
+    let status = pool.until("three are reusable", |it| it.leased == 0 && it.reusable == 3).await;
     pool.eventually("the others are gone", || renderers_of(status.browsers[0]).len() <= 3).await;
     assert_eq!(ended(&pool, "room"), 17);
     pool.finish().await;
@@ -206,7 +209,7 @@ async fn a_reusable_tab_whose_renderer_is_killed_is_disposed_of() {
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
     assert_eq!(tab_of(&pool, account).await, first);
-    let status = pool.until("it is kept", |it| it.leased == 0 && it.reusable == 1).await;
+    let status = pool.until("it is reusable", |it| it.leased == 0 && it.reusable == 1).await;
     kill_renderers(status.browsers[0]);
     pool.eventually("it is gone", || ended(&pool, "broken") == 1).await;
     assert_ne!(tab_of(&pool, account).await, first);
@@ -250,7 +253,7 @@ async fn the_tab_of_a_page_that_fails_or_hangs_is_disposed_of() {
     assert!(first != second && second != third);
     drop(pool.lease_for(account, Lane::Static).await.unwrap());
     pool.until("it is gone", |it| it.leased == 0 && it.reusable == 0).await;
-    assert_eq!(ended(&pool, "page"), 3, "one that was given back unused is not kept either");
+    assert_eq!(ended(&pool, "page"), 3, "one that was given back unused is not reused either");
     pool.finish().await;
 }
 
@@ -314,7 +317,7 @@ async fn reusable_tabs_end_with_a_browser_that_dies() {
     let pool = pool_of(3, |_| {});
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
-    let status = pool.until("it is kept", |it| it.leased == 0 && it.reusable == 1).await;
+    let status = pool.until("it is reusable", |it| it.leased == 0 && it.reusable == 1).await;
     kill(Pid::from_raw(status.browsers[0]), Signal::SIGKILL).unwrap();
     pool.until("it is lost", |it| it.reusable == 0 && !it.browsers.contains(&status.browsers[0])).await;
     assert_ne!(tab_of(&pool, account).await, first);

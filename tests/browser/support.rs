@@ -34,7 +34,7 @@ pub struct TestPool {
     pub metrics: BrowserMetrics,
 }
 
-/// A file and what its author is told.
+/// A file and its warnings.
 #[derive(Debug)]
 pub struct Rendered {
     pub bytes: Vec<u8>,
@@ -70,7 +70,7 @@ impl TestPool {
         // One Chromium a test is enough for what most of them ask.
         config.static_processes = 0;
         config.quiet_window_ms = 50;
-        // On a loaded machine a tab is to be kept all the same.
+        // On a loaded machine a tab is to be reused all the same.
         config.reset_timeout_ms = 20_000;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
@@ -136,15 +136,15 @@ impl TestPool {
         }
     }
 
-    /// Waits for something that the pool does not tell of.
+    /// Waits for something that is not in the pool's status.
     pub async fn eventually(&self, what: &str, holds: impl Fn() -> bool) {
         self.until(what, |_| holds()).await;
     }
 
     /// Ends the pool; nothing may be left of it.
     pub async fn finish(self) {
-        let at_rest = |status: &PoolStatus| status.leased == 0 && status.draining.is_empty();
-        let status = self.until("no tab is leased", at_rest).await;
+        let is_idle = |status: &PoolStatus| status.leased == 0 && status.draining.is_empty();
+        let status = self.until("no tab is leased", is_idle).await;
         let folders: Vec<PathBuf> = status.browsers.iter().map(|&id| folder_of(id)).collect();
         assert!(folders.iter().all(|folder| folder.exists()));
         self.address.send(ShutDown).await.unwrap();

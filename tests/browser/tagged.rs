@@ -19,12 +19,12 @@ async fn printed(pool: &TestPool, opts: &str, task: PageTask) -> (Vec<u8>, Vec<S
 #[actix::test]
 async fn pages_are_counted_before_they_are_tagged() {
     let pool = TestPool::start(|config| config.tagged_pages_limit = 20);
-    let told = "54 pages, more than 20: the PDF is not tagged (browser.tagged_pages_limit); the option tagged: true \
+    let expected = "54 pages, more than 20: the PDF is not tagged (browser.tagged_pages_limit); the option tagged: true \
                 tags it all the same";
     for task in [direct(&broken()), fixed(&broken()), scripted(&broken())] {
         let (pdf, warnings) = printed(&pool, "{}", task.clone()).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "no".to_owned()));
-        assert_eq!(warnings, [told]);
+        assert_eq!(warnings, [expected]);
         // The pages of the range are meant.
         let (pdf, warnings) = printed(&pool, r#"{"fromPage":30}"#, task.clone()).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("25".to_owned(), "no".to_owned()));
@@ -93,10 +93,10 @@ async fn a_file_that_is_too_large_with_tags_is_printed_without_them() {
         let (plain, warnings) = printed(&pool, "{}", PageTask { limit_bytes, ..task.clone() }).await;
         assert_eq!(info_of(&plain, "Tagged"), "no");
         assert_eq!(info_of(&plain, "File size"), format!("{} bytes", plain.len()));
-        let told = format!(
+        let expected = format!(
             "with its tags it is larger than {limit_bytes} bytes (storage.output_limit_bytes): the PDF is not tagged"
         );
-        assert_eq!(warnings, [told]);
+        assert_eq!(warnings, [expected]);
         let limit_bytes = tagged.len() as u64;
         let (pdf, warnings) = printed(&pool, "{}", PageTask { limit_bytes, ..task }).await;
         assert_eq!((info_of(&pdf, "Tagged"), warnings), ("yes".to_owned(), Vec::new()));
@@ -118,9 +118,9 @@ async fn a_second_print_that_would_come_too_late_is_not_begun() {
     let opts = r#"{"metadata":{"title":"other"}}"#;
     let (pdf, warnings) = printed(&pool, opts, scripted(&format!("{slow}{}", broken()))).await;
     assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "yes".to_owned()));
-    let told = "54 pages, the limit of tagged ones is 20 (browser.tagged_pages_limit): there was no time to print the \
+    let expected = "54 pages, the limit of tagged ones is 20 (browser.tagged_pages_limit): there was no time to print the \
                 PDF again, so it is tagged";
-    assert_eq!(warnings, [told]);
+    assert_eq!(warnings, [expected]);
     pool.finish().await;
 }
 

@@ -1,4 +1,4 @@
-//! What a page's author is told of a page that was printed all the same.
+//! Warnings of pages that were printed all the same.
 
 use std::net::TcpListener;
 

@@ -27,13 +27,13 @@ const INLINE_LIMIT_BYTES: usize = 256 << 10;
 
 /// A connection. Clones share it.
 #[derive(Clone)]
-pub struct Connection {
+pub(in crate::browser) struct Connection {
     shared: Arc<Shared>,
 }
 
 /// A call that has been sent. Dropped, its answer is not waited for; the call is done all the same.
 #[must_use = "the call is sent; await `answer` or drop it on purpose"]
-pub struct Sent<M: Method> {
+pub(in crate::browser) struct Sent<M: Method> {
     id: u32,
     answer: oneshot::Receiver<Result<Bytes, Ended>>,
     shared: Weak<Shared>,
@@ -66,9 +66,6 @@ impl Connection {
     }
 
     /// Calls and waits for the answer.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub async fn call<M>(
         &self,
         session: Option<&Arc<str>>,
@@ -83,9 +80,6 @@ impl Connection {
     }
 
     /// Sends a call at once; several can be sent before the first is answered.
-    ///
-    /// # Errors
-    /// When the connection has ended, or the call is too long.
     pub fn send<M>(&self, session: Option<&Arc<str>>, method: &M) -> Result<Sent<M>, CallError>
     where
         M: Method + Serialize,
@@ -96,9 +90,6 @@ impl Connection {
     }
 
     /// Sends a call whose text is large; the text is made on a thread that may take its time.
-    ///
-    /// # Errors
-    /// When the connection has ended, or the call is too long.
     pub async fn send_large<M>(&self, session: Option<&Arc<str>>, method: M) -> Result<Sent<M>, CallError>
     where
         M: Method + Serialize + Send + 'static,
@@ -134,7 +125,6 @@ impl Connection {
     }
 
     /// Whether the connection has ended.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.closed.is_cancelled()
     }
@@ -171,9 +161,6 @@ where
     M::ReturnObject: Send + 'static,
 {
     /// Waits for the answer.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub async fn answer(mut self, limit: Duration) -> Result<M::ReturnObject, CallError> {
         let method = M::NAME;
         let answer = tokio::time::timeout(limit, &mut self.answer)

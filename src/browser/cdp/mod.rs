@@ -6,5 +6,6 @@ pub(in crate::browser) mod commands;
 pub(in crate::browser) mod connection;
 pub(in crate::browser) mod error;
 pub(in crate::browser) mod event;
+pub(in crate::browser) mod pending;
 mod router;
 pub(in crate::browser) mod wire;

@@ -19,21 +19,17 @@ use crate::workers::Starter;
 const READ_BUFFER_BYTES: usize = 256 << 10;
 
 /// A Chromium that answers. Dropped, it is killed with all its processes, and its folder removed.
-pub struct Chromium {
-    /// The way to talk to it.
+pub(in crate::browser) struct Chromium {
     pub connection: Connection,
     /// What is known of its fonts.
-    pub(in crate::browser) fonts: Arc<KnownFonts>,
+    pub fonts: Arc<KnownFonts>,
     /// Whether it can be kept from beginning frames.
-    pub(in crate::browser) withholds_frames: bool,
+    pub withholds_frames: bool,
     process: Process,
 }
 
 impl Chromium {
-    /// Starts Chromium and returns when it answers.
-    ///
-    /// # Errors
-    /// Why it does not run, with what it printed.
+    /// Starts Chromium and returns when it answers. An error has what it printed.
     pub async fn launch(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
         let (process, ends) = Process::start(starter, config).await?;
         let connection = connect(ends)?;
@@ -57,7 +53,6 @@ impl Chromium {
     }
 
     /// The process id, which is also the id of its group.
-    #[must_use]
     pub fn id(&self) -> i32 {
         self.process.id()
     }
@@ -83,4 +78,16 @@ async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool),
     let discover = SetDiscoverTargets { discover: true, filter: Some(vec![pages]) };
     connection.call(None, discover, limit).await?;
     Ok((version, frames::can_be_withheld(connection, limit).await?))
+}
+
+/// Whether Chromium starts here: starts it with all its switches, asks for its version, and ends it.
+///
+/// # Errors
+/// Why it does not start.
+pub async fn probe(starter: &Starter, config: &BrowserConfig) -> Result<String, LaunchError> {
+    let chromium = Chromium::launch(starter, config).await?;
+    let limit = Duration::from_millis(config.call_timeout_ms);
+    let version = chromium.connection.call(None, GetVersion(None), limit).await;
+    chromium.end().await;
+    version.map(|version| version.product).map_err(|error| std::io::Error::other(error.to_string()).into())
 }

@@ -10,6 +10,5 @@ pub(in crate::browser) mod instance;
 pub(in crate::browser) mod kills;
 pub(in crate::browser) mod known_fonts;
 pub(in crate::browser) mod memory;
-pub(in crate::browser) mod probe;
 pub(in crate::browser) mod process;
 pub(in crate::browser) mod profile;

@@ -1,12 +1,12 @@
 //! One sheet as high as its page (`height: "auto"`): receipts, labels, endless lists.
 //!
 //! Chromium prints on sheets of a given height only. So the page is measured as it lies on paper, and printed on a sheet
-//! of that height. What it makes of the measuring (a script that lays it out anew for a narrower window) shows in a second
-//! sheet: then it is measured and printed once more.
+//! of that height. A script may lay it out anew for the width that it was measured at, which shows in a second sheet: then
+//! it is measured and printed once more.
 //!
-//! Hazard: rules of `@page` of the page's own go before the sheet's. A margin left out of the sum makes a second sheet, a
-//! size shrinks or turns what was fitted. So the margins are counted, what the page's rules say of both is taken out of
-//! them, and a style sheet of ours behind the page's own says the margins again.
+//! Hazard: the page's own rules of `@page` win over the options. A margin that was not counted makes a second sheet, a size
+//! shrinks or turns the page. So its margins are counted, its rules of size and margin are removed, and a style sheet of
+//! ours behind the page's own has the margins again.
 
 use serde_json::json;
 
@@ -21,10 +21,10 @@ const MEASURE: &str = include_str!("../../../assets/page_height.js");
 const REPLACE: &str = include_str!("../../../assets/one-sheet-rules.js");
 /// Points in an inch: Chromium rounds sheets to them.
 const POINTS_PER_INCH: f64 = 72.0;
-/// A point more than the page is high, or what is rounded would begin a second sheet.
+/// A point more than the page is high, or rounding would begin a second sheet.
 const SLACK_POINTS: f64 = 1.0;
 
-/// The page's rules as they hold on one sheet, and what of them is not heeded.
+/// The page's rules as they hold on one sheet, and warnings of those that are ignored.
 pub(super) async fn settled(
     page: &OpenPage,
     rules: PageRules,
@@ -39,8 +39,7 @@ pub(super) async fn settled(
     Ok((rules, warnings))
 }
 
-/// The options with the height that the page has now. What a page is wide decides how high it is, so a sheet that is
-/// turned is turned before.
+/// The options with the height that the page has now. Its width decides its height, so a landscape sheet is turned before.
 pub(super) async fn fitted(
     page: &OpenPage,
     rules: &PageRules,

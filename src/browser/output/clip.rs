@@ -49,7 +49,7 @@ pub(super) async fn clip(
     Ok(Some(Page::Viewport { x, y, width, height, scale: 1.0 }))
 }
 
-/// Takes out of the page what is not to be printed, where the options say so.
+/// Hides all but the element of `selector`, if there is one.
 pub(super) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
@@ -90,7 +90,7 @@ async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, StepError
     Ok(DOM::Rect { x, y, width, height })
 }
 
-/// Asks about the element; one that is not there is the caller's fault.
+/// Runs a script on the element; one that is not there makes the options invalid.
 async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f64, f64, f64), StepError> {
     let expression = format!("({script})({FIND}, {})", json!(selector));
     let answer = page.ask(expression, page.limits.call).await?;
@@ -120,8 +120,8 @@ const AREA: &str = "(find, selector) => find(selector, element => {
     return { x, y, width: Math.ceil(box.right + scrollX) - x, height: Math.ceil(box.bottom + scrollY) - y };
 })";
 
-/// Nothing is moved, so that the styles that the element has from around it stay: what stands beside it,
-/// and beside what holds it, is not shown, and a document is written without it (`assets/snapshot.js`).
+/// Moving the element would cost it the styles that depend on its ancestors. So it stays, its siblings and those of its
+/// ancestors are hidden, and a document is written without them (`assets/snapshot.js`).
 const ISOLATE: &str = "(find, selector) => find(selector, element => {
     const aside = globalThis.platenAside = new WeakSet();
     const its = (owner, name, node) => Reflect.get(owner.prototype, name, node);

@@ -1,8 +1,7 @@
 //! Header and footer of a PDF's sheets, as Chromium takes them.
 //!
-//! Chromium shows them in a document of their own, made for the print: no script runs in it, and there is
-//! nothing that could fetch (both tried, `tests/browser/header_footer.rs`). A style sheet or font that is not
-//! written into it takes the renderer down instead.
+//! Chromium shows them in a document of their own, made for the print: no script runs in it, and it loads nothing (both
+//! tried, `tests/browser/header_footer.rs`). Hazard: a style sheet or font that it would have to load ends the renderer.
 
 use serde_json::json;
 
@@ -19,10 +18,9 @@ const FILES: &str = include_str!("../../../assets/template_files.js");
 /// A template that names a file has one of these words, in small letters.
 const NAMING: [&str; 6] = ["src", "url(", "href", "poster", "background", "data="];
 const FILL: &str = include_str!("../../../assets/banner.js");
-/// Classes that Chromium would fill in otherwise than is meant here: the date in its own language, the address of
-/// the page's origin.
+/// Classes that Chromium would fill in wrongly: the date in its own language, the address with the page's random host.
 const FILLED: [&str; 2] = ["date", "url"];
-/// A banner with less white to lie in is covered by the content: where Chromium ends a line of its own size (seen).
+/// With a narrower margin the content covers a line of Chromium's own size (seen).
 const LEAST_IN: f64 = 9.0 / 25.4;
 
 /// Both templates for the printer; `None` when there is neither.
@@ -50,16 +48,16 @@ pub(super) async fn templates(
     Ok(Some([dressed(header), dressed(footer)]))
 }
 
-/// What lies over or under the content.
+/// Warns of a header or footer that the content covers.
 pub(super) fn warnings(options: &PageOptions, layout: &Layout) -> Vec<String> {
     let Extras { header, footer, .. } = &options.extras;
     let [above_in, _, below_in, _] = layout.white_in();
     let [is_own_above, _, is_own_below, _] = layout.own_margin;
-    let banners = [
+    let both = [
         ("headerTemplate", "top", header.is_some() && above_in < LEAST_IN, is_own_above),
         ("footerTemplate", "bottom", footer.is_some() && below_in < LEAST_IN, is_own_below),
     ];
-    let covered = banners.into_iter().filter(|&(_, _, is_covered, _)| is_covered);
+    let covered = both.into_iter().filter(|&(_, _, is_covered, _)| is_covered);
     covered
         .map(|(key, side, _, is_own)| {
             let margin = if is_own { format!("the @page margin-{side}") } else { format!("margin.{side}") };
@@ -96,8 +94,7 @@ fn may_name_file(html: &str) -> bool {
     NAMING.iter().any(|word| html.contains(word))
 }
 
-/// Says what most likely happened to a page whose renderer died, or gave up, while it was printed with
-/// header or footer.
+/// The likely reason when a renderer dies, or fails, while it prints with header or footer.
 pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
     let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
     if died && options.extras.has_banners() {
@@ -126,9 +123,8 @@ async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[S
     filled.ok_or_else(|| StepError::fault(FaultCode::PageFailed, left))
 }
 
-/// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which
-/// takes the blanks out of a line of text: in a block of their own they are laid out as anywhere else, between the
-/// white at the content's sides.
+/// Chromium gives them no size and no family, and lays out their content as a flex row, which takes the blanks out of a
+/// line of text: so they get a block of their own, between the content's margins.
 fn dressed(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
     let [_, right_in, _, left_in] = layout.white_in();

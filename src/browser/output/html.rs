@@ -27,12 +27,12 @@ const SLICE_CHARS: usize = 4 << 20;
 const TEXT_LIMIT_BYTES: usize = 16 << 20;
 /// How much of a text is given to the script at a time, as it stands in the call.
 const PROVIDED_BYTES: usize = 4 << 20;
-/// What is answered where the script has not run.
+/// The answer where the script has not run.
 const LEFT: &str = "left";
 /// How much of a file is encoded at a time; a multiple of three, so that the pieces can be joined.
 const ENCODED_BYTES: usize = 3 << 20;
 
-/// A document that stands in the page still, and is taken piece by piece.
+/// A document that is in the page still, and is taken piece by piece.
 pub(super) struct Snapshot {
     site: Site,
     limit: Duration,
@@ -70,7 +70,7 @@ struct Written {
     warnings: Vec<String>,
 }
 
-/// Has the document written, within the page; answers it with what there is to say of it.
+/// Has the document written, within the page; answers it with its warnings.
 pub(super) async fn take(
     page: &OpenPage,
     site: &Site,
@@ -144,8 +144,8 @@ fn encoded_length(site: &Site, path: &str) -> u64 {
     (address_start(path).len() + content.div_ceil(3) * 4) as u64
 }
 
-/// A picture that stands in a document a hundred times is in the file a hundred times: better said before
-/// it is written than when the file has grown too large.
+/// A picture that a document shows a hundred times is in the file a hundred times: that fails before it is written, with
+/// the name of the largest.
 fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), StepError> {
     let sizes = written.uses.iter().map(|(path, count)| (encoded_length(site, path) * count, path, count));
     let total: u64 = written.length + sizes.clone().map(|(size, ..)| size).sum::<u64>();
@@ -184,7 +184,7 @@ fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Resul
     }
 }
 
-/// Asks what the script made; nothing of it is there when the page has left for another one.
+/// Asks for what the script made; it is gone when the page shows another document.
 async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<String, StepError> {
     let there = "Object.hasOwn(globalThis,'platenSnapshot')";
     ask(page, format!("{there}?platenSnapshot.{call}:'{LEFT}'"), limit).await

@@ -1,6 +1,6 @@
-//! What the page's own `@page` rules make of the sheet, and what of that the caller should know.
+//! What the page's own `@page` rules make of the sheet, and the warnings of it.
 //!
-//! Chromium heeds them in every print (tried, `tests/browser/page_rules.rs`): a page is laid out at the size that it
+//! Chromium obeys them in every print (tried, `tests/browser/page_rules.rs`): a page is laid out at the size that it
 //! names; unless that size is preferred, the result stands in the middle of the sheet, shrunk where it is larger, and
 //! the sheet is turned as the page is. A margin that it names goes before the printer's, side by side.
 
@@ -28,9 +28,9 @@ pub(super) struct PageRules(Vec<PageRule>);
 struct PageRule {
     /// Empty for every page.
     selector: String,
-    /// Empty where nothing is said.
+    /// Empty where the rule has none.
     size: String,
-    /// Top, right, bottom, left; empty where nothing is said.
+    /// Top, right, bottom, left; empty where the rule has none.
     margin: [String; 4],
 }
 
@@ -58,7 +58,7 @@ impl PageRules {
         Self::asked(page, options).await
     }
 
-    /// The same, also where none of them is worth a warning of its own.
+    /// The same, also where the files have none that contradicts the options.
     pub(super) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
         let medium = match options.scene.media {
             Media::Print => "print",
@@ -72,7 +72,7 @@ impl PageRules {
         Ok(Self::merged(rules.unwrap_or_default()))
     }
 
-    /// Of one selector what is said last counts.
+    /// The last declaration for a selector counts.
     fn merged(rules: Vec<PageRule>) -> Self {
         let mut merged: Vec<PageRule> = Vec::new();
         for rule in rules {
@@ -96,9 +96,9 @@ impl PageRules {
         Layout::of(general, options)
     }
 
-    /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without the sizes, and
-    /// without the margins that are no lengths by themselves. With it what is not heeded, and the style sheet that says
-    /// the same to Chromium: a size of the page's own would shrink what was fitted, or turn it.
+    /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without sizes, which would
+    /// shrink or turn the page, and without margins that are no lengths by themselves. With it warnings of what is
+    /// ignored, and the style sheet that has Chromium ignore it.
     pub(super) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
         let of = |selector: &str| self.0.iter().find(|rule| rule.selector == selector);
         let general = of("").cloned().unwrap_or_default();
@@ -130,7 +130,7 @@ impl PageRules {
         (one, warnings, sheet.concat())
     }
 
-    /// Whether the page says nothing.
+    /// Whether the page has none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -146,7 +146,7 @@ impl PageRules {
         others.fold(self.layout(options), wider)
     }
 
-    /// Where the page's rules won over the caller's options, or were not heeded as they stand.
+    /// Warns where the page's rules win over the caller's options, or are not followed to the letter.
     pub(super) fn warnings(&self, options: &PageOptions) -> Vec<String> {
         let named = self.0.iter().take(NAMED);
         named
@@ -156,7 +156,7 @@ impl PageRules {
 }
 
 impl PageRule {
-    /// What it says, and where it says nothing what `general` does.
+    /// Its declarations, and those of `general` that it does not have.
     fn over(&self, general: Option<&Self>) -> Self {
         let Some(general) = general else { return self.clone() };
         let said = |own: &String, other: &String| if own.is_empty() { other.clone() } else { own.clone() };
@@ -260,7 +260,7 @@ impl Layout {
         let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
         let width_in = self.page.width_in - left_in - right_in;
         let height_in = self.page.height_in - top_in - bottom_in;
-        // Margins that leave nothing are not heeded (tried).
+        // Chromium ignores margins that leave nothing (tried).
         let is_left = width_in > 0.0 && height_in > 0.0;
         if is_left { [width_in, height_in] } else { [self.page.width_in, self.page.height_in] }
     }

@@ -1,8 +1,8 @@
 //! Pages that are wider than their sheet. Hazard: Chromium shrinks them, down to two thirds, cuts off what is wider still,
 //! and reports neither.
 //!
-//! How large it drew stands in the file that it made: each page's content begins with the matrix that takes CSS pixels
-//! to paper. So a page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
+//! The scale is in the file that it made: each page's content begins with the matrix that takes CSS pixels to paper. So a
+//! page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
 //! is measured in the tab, which still shows it, and asked for its rules of `@page`: a larger sheet of its own is put on
 //! this one as a whole, and its margins go before the printer's. The file exists by then: a page that hangs or throws at
 //! the questions costs its warning and not the file.
@@ -23,7 +23,7 @@ const MEASURE: &str = include_str!("../../../assets/page_width.js");
 const POINTS_PER_PIXEL: f64 = 0.75;
 /// How much of a content is looked at: both matrices stand at its beginning, before what the page draws.
 const LOOKED_AT_BYTES: u64 = 2_048;
-/// Streams that are looked at in vain: pictures may come before the first page.
+/// Most streams that are looked at: pictures may come before the first page.
 const STREAMS_LIMIT: usize = 1_000;
 /// Chromium rounds sheets to points: so much smaller is none.
 const TOLERANCE: f64 = 0.99;

@@ -189,7 +189,7 @@ async fn print_on(
 }
 
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, StepError> {
-    if page.tab()?.lane() == Lane::Static {
+    if page.tab()?.lane == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
         return Err(StepError::fault(FaultCode::Internal, sentence.to_owned()));
     }

@@ -159,7 +159,7 @@ fn retry(page: &OpenPage, end: PageEnd) -> Retry {
         | PageEnd::BrowserFilled
         | PageEnd::Crashed
         | PageEnd::TookMemory
-        | PageEnd::ToldTooMuch
+        | PageEnd::TooManyEvents
         | PageEnd::Exceeded(_)
         | PageEnd::Closed => Retry::No,
     }

@@ -1,74 +1,52 @@
 //! Emulation: medium, viewport, time zone, locale. Set before the page loads, and only where it differs from a plain tab.
 
-use std::pin::Pin;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{DOM, Emulation};
 
 use super::error::StepError;
 use super::task::{PageOutput, PageTask};
 use crate::browser::cdp::commands;
-use crate::browser::cdp::connection::Sent;
 use crate::browser::cdp::error::CallError;
+use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::tab::tab::Tab;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::{Media, PageOptions, Scene, Viewport};
 use crate::domain::lane::Lane;
 
-/// Calls that are on their way.
-#[must_use = "the calls are sent; `finish` waits for their answers"]
-pub(in crate::browser) struct EmulationCalls(Vec<Pending>);
-
-type Pending = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
-
-impl EmulationCalls {
-    /// Sends what the options of `task` ask for; a plain document's ask for nothing.
-    pub(in crate::browser) fn send(tab: &Tab, task: &PageTask, limit: Duration) -> Result<Self, CallError> {
-        let mut sent = Self(Vec::new());
-        let scene = &task.options.scene;
-        if !task.options.javascript && tab.lane() == Lane::Scripted {
-            sent.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
-        }
-        let medium = medium(scene.media, task.output);
-        if medium.is_some() || !scene.features.is_empty() {
-            sent.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
-        }
-        let is_seen = task.output.is_picture();
-        let is_plain = scene.viewport == Viewport::default();
-        // The window of a page with script is smaller than its viewport until it is to be seen.
-        if is_seen || !is_plain {
-            let sizes_window = is_seen || tab.lane() == Lane::Static;
-            sent.push(tab.send(&commands::device_metrics(scene.viewport, sizes_window))?, limit);
-        }
-        if let Some(zone) = &scene.timezone {
-            sent.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
-        }
-        if let Some(locale) = &scene.locale {
-            sent.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
-            sent.push(tab.send(&language(locale))?, limit);
-        }
-        if task.output == PageOutput::Png && task.options.picture.omit_background {
-            sent.push(tab.send(&no_background())?, limit);
-        }
-        Ok(sent)
+/// Sends what the options of `task` ask for; a plain document's ask for nothing.
+pub(super) fn send(
+    tab: &Tab,
+    task: &PageTask,
+    limit: Duration,
+    calls: &mut PendingCalls,
+) -> Result<(), CallError> {
+    let scene = &task.options.scene;
+    if !task.options.javascript && tab.lane == Lane::Scripted {
+        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
     }
-
-    /// Waits for the answers.
-    pub(in crate::browser) async fn finish(self) -> Result<(), StepError> {
-        for answer in self.0 {
-            answer.await.map_err(explain)?;
-        }
-        Ok(())
+    let medium = medium(scene.media, task.output);
+    if medium.is_some() || !scene.features.is_empty() {
+        calls.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
     }
-
-    fn push<M>(&mut self, sent: Sent<M>, limit: Duration)
-    where
-        M: Method + 'static,
-        M::ReturnObject: Send + 'static,
-    {
-        self.0.push(Box::pin(async move { sent.answer(limit).await.map(drop) }));
+    let is_seen = task.output.is_picture();
+    let is_plain = scene.viewport == Viewport::default();
+    // The window of a page with script is smaller than its viewport until it is to be seen.
+    if is_seen || !is_plain {
+        let sizes_window = is_seen || tab.lane == Lane::Static;
+        calls.push(tab.send(&commands::device_metrics(scene.viewport, sizes_window))?, limit);
     }
+    if let Some(zone) = &scene.timezone {
+        calls.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
+    }
+    if let Some(locale) = &scene.locale {
+        calls.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
+        calls.push(tab.send(&language(locale))?, limit);
+    }
+    if task.output == PageOutput::Png && task.options.picture.omit_background {
+        calls.push(tab.send(&no_background())?, limit);
+    }
+    Ok(())
 }
 
 /// Whether a reset makes a plain tab of one that such a page was shown in: zone and locale are the whole renderer's, and
@@ -133,7 +111,7 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
 }
 
 /// What is well-formed may still be unknown to the browser: then the options are wrong, not the page.
-fn explain(error: CallError) -> StepError {
+pub(super) fn explain(error: CallError) -> StepError {
     match error {
         CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::fault(
             FaultCode::OptionsInvalid,

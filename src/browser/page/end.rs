@@ -31,7 +31,7 @@ pub(in crate::browser) fn give_back(
     let is_clean = !traces.are_foreign() && emulate::can_be_undone(options);
     // Of the next page no failed request would be heard, and it would seem to have all its files.
     let is_heard = !page.state.borrow().failures.is_muted();
-    let is_static = page.lease.tab().is_some_and(|tab| tab.lane() == Lane::Static);
+    let is_static = page.lease.tab().is_some_and(|tab| tab.lane == Lane::Static);
     if is_static && is_light && is_clean && is_heard {
         page.lease.report_reusable(traces);
     }

@@ -78,7 +78,7 @@ impl From<CallError> for StepError {
 
 /// The fault of a page that ended, which names the limit it met.
 pub(in crate::browser) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
-    let Limits { heap_mb, renderer_mb, own_mb, told_mb, .. } = limits;
+    let Limits { heap_mb, renderer_mb, own_mb, events_mb, .. } = limits;
     let (code, message) = match end {
         PageEnd::Crashed => (
             FaultCode::PageCrashed,
@@ -99,10 +99,10 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
             FaultCode::PageMemory,
             format!("the page took more than {renderer_mb} MB (browser.renderer_memory_limit_mb)"),
         ),
-        PageEnd::ToldTooMuch => (
+        PageEnd::TooManyEvents => (
             FaultCode::PageFailed,
             format!(
-                "the page told too much (more than {told_mb} MB on the console, in dialogs or in the \
+                "the page told too much (more than {events_mb} MB on the console, in dialogs or in the \
                  addresses it asked for; browser.told_limit_mb): let its scripts say less"
             ),
         ),

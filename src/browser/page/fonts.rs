@@ -58,7 +58,7 @@ pub(super) struct FontReport {
 
 /// An expression that answers which fonts the page asks for and does not get, where that is not known.
 pub(super) fn question(page: &OpenPage, task: &PageTask) -> Result<Option<String>, StepError> {
-    let fonts = page.tab()?.fonts();
+    let fonts = &page.tab()?.fonts;
     if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
         return Ok(None);
     }
@@ -67,7 +67,7 @@ pub(super) fn question(page: &OpenPage, task: &PageTask) -> Result<Option<String
 
 /// Warns of every family that the page's text asks for first and does not get.
 pub(super) fn warn(page: &mut OpenPage, report: FontReport) -> Result<(), StepError> {
-    page.tab()?.fonts().learn(&report.installed, &report.missing);
+    page.tab()?.fonts.learn(&report.installed, &report.missing);
     for family in report.missing.into_iter().chain(report.unloaded) {
         let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
         page.warnings.push(&format!(

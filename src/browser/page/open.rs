@@ -69,7 +69,7 @@ async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
         let data = is_fetched.then(|| task.data.clone());
         let tab = page.tab()?;
         let permitted = (task.reach, task.options.javascript);
-        let served = tab.server().serve(&tab.site(), task.site.clone(), data, permitted);
+        let served = tab.server.serve(&tab.site(), task.site.clone(), data, permitted);
         let no_name = |error: io::Error| StepError::fault(FaultCode::Internal, error.to_string());
         page.session = Some(served.map_err(no_name)?);
     }
@@ -119,7 +119,6 @@ async fn look_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, S
 
 /// Waits for so long until the page is idle; false for one that is taken as it is.
 async fn become_idle(page: &mut OpenPage, cap: Duration, options: &PageOptions) -> Result<bool, StepError> {
-    // A page that answers no call is not idle, it is stuck.
     let limit = cap + page.limits.call * 2;
     match page.within(limit, wait_idle::until_idle(page, cap)).await {
         Ok(IdleOutcome::InTime) => Ok(true),

@@ -173,7 +173,7 @@ impl OpenPage {
 
 fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
     Page::CreateIsolatedWorld {
-        frame_id: tab.frame().to_owned(),
+        frame_id: tab.frame.clone(),
         world_name: Some(WORLD.to_owned()),
         grant_univeral_access: None,
     }

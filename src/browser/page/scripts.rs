@@ -21,7 +21,7 @@ pub(super) fn is_large(data: &[u8]) -> bool {
     data.len() > DATA_INLINE_LIMIT_BYTES
 }
 
-/// The page can be printed, as far as asked; behind it what there is to say of its pictures.
+/// The page can be printed, as far as asked; its pictures ([`Pictures`](super::pictures::Pictures)) follow.
 pub(super) const READY: &str = "ready";
 /// Nothing matches the selector, and nothing will: no script runs.
 pub(super) const MISSING: &str = "missing";
@@ -54,12 +54,12 @@ pub(super) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Durati
     format!("({READINESS})({selector},{is_scripted},{},{wake},{pictures})", bound.as_millis())
 }
 
-/// A question that may throw, which then is answered by nothing.
+/// A question that answers nothing where it throws.
 pub(in crate::browser) fn guarded(question: &str) -> String {
     format!("(()=>{{try{{return {question}}}catch{{return ''}}}})()")
 }
 
-/// Says what a page waits for.
+/// Answers what a page waits for.
 pub(super) fn pending(selector: Option<&str>) -> String {
     format!("({PENDING})({})", json!(selector))
 }
@@ -81,10 +81,10 @@ const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
         if (!scripted) return 'loading';
         await new Promise(done => EventTarget.prototype.addEventListener.call(window, 'load', done, { once: true }));
     }
-    // What is asked for a warning's sake, or throws, is not what a page fails by.
+    // A question for a warning's sake that throws must not fail the page.
     try { wake?.(); } catch {}
     do {
-        // No frame may come that lays the page out, by which it is known what fonts it takes.
+        // Fonts are requested by a layout, and no frame may come that does one: `scrollX` forces it.
         scrollX;
         await its('fonts').ready;
     } while (its('fonts').status !== 'loaded');

@@ -135,7 +135,7 @@ impl BrowserPool {
     fn warm_counts(&self) -> PerLane<usize> {
         let mut counts = PerLane::default();
         for held in self.warm_tabs.iter().filter(|held| self.is_shared(held.browser)) {
-            *counts.of_mut(held.tab.lane()) += 1;
+            *counts.of_mut(held.tab.lane) += 1;
         }
         counts
     }
@@ -145,7 +145,7 @@ impl BrowserPool {
             TabSource::Shared => self.is_shared(browser),
             TabSource::Quarantine(slot) => browser.slot == slot,
         };
-        let at = self.warm_tabs.iter().position(|held| held.tab.lane() == lane && fits(held.browser))?;
+        let at = self.warm_tabs.iter().position(|held| held.tab.lane == lane && fits(held.browser))?;
         self.warm_tabs.remove(at)
     }
 

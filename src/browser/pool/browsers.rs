@@ -23,6 +23,22 @@ pub(super) enum BrowserSlot {
     Pausing,
 }
 
+impl BrowserSlot {
+    pub(super) fn running(&self) -> Option<&RunningBrowser> {
+        match self {
+            Self::Running(running) => Some(running),
+            Self::Off | Self::Starting | Self::Pausing => None,
+        }
+    }
+
+    pub(super) fn into_running(self) -> Option<Box<RunningBrowser>> {
+        match self {
+            Self::Running(running) => Some(running),
+            Self::Off | Self::Starting | Self::Pausing => None,
+        }
+    }
+}
+
 /// Whose pages the browser of a slot shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {

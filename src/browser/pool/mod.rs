@@ -1,6 +1,10 @@
 //! The actor that owns browsers and leases their tabs.
 //!
 //! Called from outside by its messages alone. Calls `tab`, `chromium` and `proxy`, and knows nothing of documents.
+//!
+//! `state` is the actor, `browsers` the types of what it owns; its methods lie by what they are for: `acquire` (a waiter gets
+//! a tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle` (they are replaced by
+//! plan), `quarantine_browsers`. What `reuse` and `quarantine` decide is pure.
 
 mod acquire;
 mod browsers;

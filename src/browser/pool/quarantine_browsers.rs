@@ -19,14 +19,12 @@ impl BrowserPool {
     pub(super) fn waiter_pass(&self) -> WaiterPass {
         let slots = self.purposes.iter().zip(&self.slots);
         let slots = slots.filter(|(purpose, _)| matches!(purpose, Purpose::Quarantine(_)));
-        let occupancy = |slot: &BrowserSlot| match slot {
-            BrowserSlot::Running(running) => Occupancy {
-                pages: self.pages_in(running),
-                is_alone: running.leases.iter().any(|lease| lease.alone),
-            },
-            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => Occupancy::default(),
+        let occupancy = |running: &RunningBrowser| Occupancy {
+            pages: self.pages_in(running),
+            is_alone: running.leases.iter().any(|lease| lease.alone),
         };
-        Quarantine::pass(slots.map(|(_, slot)| occupancy(slot)).collect(), self.cores)
+        let browsers = slots.map(|(_, slot)| slot.running().map(occupancy).unwrap_or_default());
+        Quarantine::pass(browsers.collect(), self.cores)
     }
 
     /// Has the tabs made that are wanted in quarantine, and the browsers started; answers how many waiters get a tab there.
@@ -69,7 +67,7 @@ impl BrowserPool {
         };
         let mut there = making;
         for held in self.warm_tabs.iter().filter(|held| held.browser == id) {
-            *there.of_mut(held.tab.lane()) += 1;
+            *there.of_mut(held.tab.lane) += 1;
         }
         for lane in wanted.with(there, usize::saturating_sub).each() {
             if !self.make_tab_in(id, factory.clone(), lane, ctx) {

@@ -32,15 +32,11 @@ impl BrowserPool {
             return;
         }
         let mut due = None;
-        for (slot, state) in self.slots.iter().enumerate() {
-            let BrowserSlot::Running(running) = state else { continue };
-            if !self.is_shared(running.id) {
-                continue;
-            }
+        for running in self.placed().filter(|running| self.is_shared(running.id)) {
             if running.successor.is_some() {
                 return;
             }
-            due = due.or_else(|| self.reason(running).map(|reason| (slot, reason)));
+            due = due.or_else(|| Some((running.id.slot, self.reason(running)?)));
         }
         let Some((slot, reason)) = due else { return };
         let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };

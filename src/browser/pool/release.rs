@@ -43,7 +43,7 @@ impl DisposeReason {
 impl BrowserPool {
     pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, asked, end } = returned;
-        let (account, lane) = (asked.account, held.tab.lane());
+        let (account, lane) = (asked.account, held.tab.lane);
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
@@ -71,7 +71,7 @@ impl BrowserPool {
                 None => {
                     let is_ready = traces.in_place;
                     if is_ready {
-                        held.tab.renew_state();
+                        held.tab.events.renew();
                     }
                     held.traces = traces;
                     self.reusable.put(account, held, is_ready);
@@ -88,7 +88,7 @@ impl BrowserPool {
                 self.leased_by.remove(&asked.account);
             }
         }
-        if !held.tab.has_browser() {
+        if held.tab.connection.is_closed() {
             return;
         }
         if let Some(running) = self.find(held.browser)
@@ -141,7 +141,7 @@ impl BrowserPool {
     /// one's files. So the server is free only after that.
     pub(super) fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
         let HeldTab { tab, browser, .. } = held;
-        let server = Arc::clone(tab.server());
+        let server = Arc::clone(&tab.server);
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
             pool.count_tab(browser, -1);
             match disposed {

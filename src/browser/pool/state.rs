@@ -296,18 +296,10 @@ impl Handler<GetPoolStatus> for BrowserPool {
     type Result = MessageResult<GetPoolStatus>;
 
     fn handle(&mut self, _: GetPoolStatus, _: &mut Self::Context) -> Self::Result {
-        let browsers: Vec<i32> = self
-            .slots
-            .iter()
-            .filter_map(|slot| match slot {
-                BrowserSlot::Running(running) => Some(running.chromium.id()),
-                BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
-            })
-            .collect();
         MessageResult(PoolStatus {
             ready: !self.stopping && self.is_ready(),
             cause: self.cause().cloned(),
-            browsers,
+            browsers: self.placed().map(|running| running.chromium.id()).collect(),
             tabs: self.tabs,
             warm: self.warm_tabs.len(),
             reusable: self.reusable.idle(),
@@ -329,14 +321,11 @@ impl Handler<ShutDown> for BrowserPool {
         self.waiters.clear();
         self.warm_tabs.clear();
         self.reusable = ReusableTabs::new();
-        let placed = std::mem::take(&mut self.slots).into_iter().filter_map(|slot| match slot {
-            BrowserSlot::Running(running) => Some(*running),
-            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
-        });
-        let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.draining)).collect();
-        let successors =
-            running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it));
-        let successors: Vec<_> = successors.collect();
+        let placed = std::mem::take(&mut self.slots).into_iter().filter_map(BrowserSlot::into_running);
+        let mut running: Vec<_> =
+            placed.map(|running| *running).chain(std::mem::take(&mut self.draining)).collect();
+        let successors: Vec<_> =
+            running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it)).collect();
         let ended = running.into_iter().chain(successors).map(|running| running.chromium.end());
         let ended = futures_util::future::join_all(ended);
         Box::pin(wrap_future::<_, Self>(ended).map(|_, _, ctx| ctx.stop()))

@@ -99,10 +99,7 @@ impl BrowserPool {
 
     /// Every process that gives leases.
     pub(super) fn placed(&self) -> impl Iterator<Item = &RunningBrowser> {
-        self.slots.iter().filter_map(|state| match state {
-            BrowserSlot::Running(running) => Some(&**running),
-            BrowserSlot::Off | BrowserSlot::Starting | BrowserSlot::Pausing => None,
-        })
+        self.slots.iter().filter_map(BrowserSlot::running)
     }
 
     /// Every process that runs: in its slot, about to take one, or draining.

@@ -32,7 +32,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// The proxy of one tab. Its port outlives documents; connections are closed between them.
 #[derive(Debug)]
-pub struct PageServer {
+pub(in crate::browser) struct PageServer {
     port: u16,
     outbound: Outbound,
     current: Current,
@@ -46,10 +46,7 @@ type Current = Arc<Mutex<Option<Arc<PageSession>>>>;
 
 impl PageServer {
     /// Listens on a free port of the loopback, within the present runtime; other hosts are reached by `outbound`.
-    ///
-    /// # Errors
-    /// When the system gives no port.
-    pub fn bind(outbound: Outbound) -> io::Result<Self> {
+    pub(in crate::browser) fn bind(outbound: Outbound) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
@@ -62,17 +59,13 @@ impl PageServer {
     }
 
     /// The address of the proxy, for Chromium.
-    #[must_use]
-    pub fn proxy_address(&self) -> String {
+    pub(in crate::browser) fn proxy_address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Serves `site` under a new name below that of its `tab` until [`PageServer::clear`]; its page may go as far
     /// as `reach`, and runs script or not.
-    ///
-    /// # Errors
-    /// When the system has no random bytes.
-    pub fn serve(
+    pub(in crate::browser) fn serve(
         &self,
         tab: &str,
         site: Site,
@@ -85,7 +78,7 @@ impl PageServer {
     }
 
     /// Ends the session and closes every connection.
-    pub fn clear(&self) {
+    pub(in crate::browser) fn clear(&self) {
         self.replace(None);
     }
 

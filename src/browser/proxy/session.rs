@@ -46,7 +46,7 @@ pub(in crate::browser) struct Refused;
 
 /// What is served for one document, and the warnings of what was refused or not found.
 #[derive(Debug)]
-pub struct PageSession {
+pub(in crate::browser) struct PageSession {
     host: String,
     site: Site,
     pub(super) usage: ProxyUsage,
@@ -82,9 +82,6 @@ struct Requests {
 
 impl PageSession {
     /// A session under a new name below that of its `tab`. Its page may go as far as `reach`, and runs script or not.
-    ///
-    /// # Errors
-    /// When the system has no random bytes.
     pub(super) fn new(
         tab: &str,
         site: Site,
@@ -115,8 +112,7 @@ impl PageSession {
     }
 
     /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
-    #[must_use]
-    pub fn address(&self) -> String {
+    pub(in crate::browser) fn address(&self) -> String {
         format!("http://{}{}", self.host, self.path())
     }
 
@@ -128,39 +124,33 @@ impl PageSession {
     }
 
     /// The name of its host, which no other page has.
-    #[must_use]
-    pub fn host(&self) -> &str {
+    pub(in crate::browser) fn host(&self) -> &str {
         &self.host
     }
 
     /// Where the page's data is, when it is served.
-    #[must_use]
-    pub fn data_path(&self) -> String {
+    pub(in crate::browser) fn data_path(&self) -> String {
         format!("/{}.json", self.host)
     }
 
     /// How long no request has begun or ended; those for the address of the page itself do not count.
-    #[must_use]
-    pub fn quiet_for(&self) -> Option<Duration> {
+    pub(in crate::browser) fn quiet_for(&self) -> Option<Duration> {
         self.requests().last.map(|at| at.elapsed())
     }
 
     /// What was refused or not found until now.
-    #[must_use]
-    pub fn warnings(&self) -> Warnings {
+    pub(in crate::browser) fn warnings(&self) -> Warnings {
         self.requests().warnings.clone()
     }
 
     /// `address` without the random name of the host.
-    #[must_use]
-    pub fn shown(&self, address: &str) -> String {
+    pub(in crate::browser) fn shown(&self, address: &str) -> String {
         let short = address.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&self.host));
         short.unwrap_or(address).to_owned()
     }
 
     /// `text` without the name of the host in any address.
-    #[must_use]
-    pub fn without_host(&self, text: &str) -> String {
+    pub(in crate::browser) fn without_host(&self, text: &str) -> String {
         text.replace(&format!("http://{}", self.host), "")
     }
 

@@ -12,6 +12,7 @@ use super::tab::{Tab, end_context};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::error::CallError;
+use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::chromium::flags::{TINY_WINDOW, VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use crate::browser::chromium::font_families::Families;
 use crate::browser::chromium::kills::Kills;
@@ -72,60 +73,44 @@ impl TabFactory {
             families: self.families,
             call_limit: limit,
         };
-        let prepared = match lane {
-            Lane::Static => prepare_static(&tab).await,
-            Lane::Scripted => prepare_scripted(&tab, &self.idle_scripts).await,
-        };
-        match prepared {
+        match prepare(&tab, &self.idle_scripts).await {
             Ok(()) => Ok(tab),
             Err(error) => Err(worse(error, tab.dispose().await)),
         }
     }
 }
 
-async fn prepare_static(tab: &Tab) -> Result<(), CallError> {
-    let off = tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?;
-    enable_events(tab).await?;
-    off.answer(tab.call_limit).await.map(drop)
-}
-
-async fn prepare_scripted(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
-    let exceptions = tab.send(&Runtime::Enable(None))?;
-    // Only a page that runs script can start one.
-    let downloads = tab.connection.send(
-        None,
-        &Browser::SetDownloadBehavior {
-            behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
-            browser_context_id: Some(tab.context.clone()),
-            download_path: None,
-            events_enabled: None,
-        },
-    )?;
-    let viewport = tab.send(&commands::device_metrics(Viewport::default(), false))?;
-    let binding = tab.send(&add_binding())?;
-    let watch = tab.send(&commands::script_of_new_documents(scripts.page.to_string()))?;
-    let workers = tab.send(&attach_to_workers(true))?;
-    enable_events(tab).await?;
-    exceptions.answer(tab.call_limit).await?;
-    downloads.answer(tab.call_limit).await?;
-    viewport.answer(tab.call_limit).await?;
-    binding.answer(tab.call_limit).await?;
-    workers.answer(tab.call_limit).await?;
-    watch.answer(tab.call_limit).await.map(drop)
-}
-
-async fn enable_events(tab: &Tab) -> Result<(), CallError> {
-    let families = tab.families.chosen.as_ref().map(|families| tab.send(families)).transpose()?;
-    let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
-    // Requests that fail stand there; a page of which none fails costs nothing by it.
-    let log = tab.send(&Log::Enable(None))?;
-    let inspector = tab.send(&Inspector::Enable(None))?;
-    if let Some(families) = families {
-        families.answer(tab.call_limit).await?;
+async fn prepare(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
+    let limit = tab.call_limit;
+    let mut calls = PendingCalls::default();
+    match tab.lane {
+        Lane::Static => {
+            calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
+        }
+        Lane::Scripted => {
+            calls.push(tab.send(&Runtime::Enable(None))?, limit);
+            // Only a page that runs script can start a download.
+            let no_downloads = Browser::SetDownloadBehavior {
+                behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
+                browser_context_id: Some(tab.context.clone()),
+                download_path: None,
+                events_enabled: None,
+            };
+            calls.push(tab.connection.send(None, &no_downloads)?, limit);
+            calls.push(tab.send(&commands::device_metrics(Viewport::default(), false))?, limit);
+            calls.push(tab.send(&add_binding())?, limit);
+            calls.push(tab.send(&commands::script_of_new_documents(scripts.page.to_string()))?, limit);
+            calls.push(tab.send(&attach_to_workers(true))?, limit);
+        }
     }
-    page.answer(tab.call_limit).await?;
-    log.answer(tab.call_limit).await?;
-    inspector.answer(tab.call_limit).await.map(drop)
+    if let Some(families) = &tab.families.chosen {
+        calls.push(tab.send(families)?, limit);
+    }
+    calls.push(tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?, limit);
+    // Failed requests stand there; a page without any costs nothing by it.
+    calls.push(tab.send(&Log::Enable(None))?, limit);
+    calls.push(tab.send(&Inspector::Enable(None))?, limit);
+    calls.finish().await
 }
 
 /// Pages with script are painted, also where only their PDF is wanted: in a tiny window, whatever viewport is emulated,

@@ -90,7 +90,7 @@ impl PageMonitor {
     /// pages. So the page is ended at a limit.
     pub(super) fn count_event_bytes(&self, bytes: u64) {
         if self.event_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limits.all_bytes {
-            self.end(PageEnd::ToldTooMuch);
+            self.end(PageEnd::TooManyEvents);
         }
     }
 
@@ -102,7 +102,7 @@ impl PageMonitor {
         }
     }
 
-    /// Changes what is known of the page's rest; `update` answers whether it did.
+    /// Changes what is known to be pending; `update` answers whether it did.
     pub(super) fn update_idle(&self, update: impl FnOnce(&mut IdleState) -> bool) {
         let mut flooded = false;
         self.state.send_if_modified(|state| {

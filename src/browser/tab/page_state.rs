@@ -46,7 +46,7 @@ pub enum PageEnd {
     /// We killed its renderer for the memory it took.
     TookMemory,
     /// It sent more events than are read.
-    ToldTooMuch,
+    TooManyEvents,
     /// It made too much of what all pages share in Chromium's own process.
     Exceeded(Excess),
     /// It was closed.

@@ -14,6 +14,7 @@ use super::page_state::PageEnd;
 use super::tab::Tab;
 use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
+use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::proxy::session::PageSession;
 
 /// What a page has left in its tab that does not go with its document.
@@ -57,7 +58,7 @@ impl Traces {
 /// Shows nothing again, in a new document, and forgets the page. It takes 4 ms: a job that waits is better served by
 /// another tab than by one that takes as long as `limit`.
 pub(in crate::browser) async fn reset(tab: &Tab, traces: &Traces, limit: Duration) -> Result<(), ResetError> {
-    tab.server().clear();
+    tab.server.clear();
     let reset = tokio::time::timeout(limit, clear(tab, traces, limit));
     reset.await.unwrap_or(Err(ResetError::Late))
 }
@@ -76,19 +77,16 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<(), ResetE
     if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
         return Err(ResetError::Ended(end));
     }
-    let plain = if traces.is_emulated {
+    let mut calls = PendingCalls::default();
+    if traces.is_emulated {
         let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
-        Some((tab.send(&media)?, tab.send(&Emulation::ClearDeviceMetricsOverride(None))?))
-    } else {
-        None
-    };
+        calls.push(tab.send(&media)?, limit);
+        calls.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit);
+    }
     if traces.session.is_some() {
-        tab.call_within(Page::ResetNavigationHistory(None), limit).await?;
+        calls.push(tab.send(&Page::ResetNavigationHistory(None))?, limit);
     }
-    if let Some((media, metrics)) = plain {
-        media.answer(limit).await?;
-        metrics.answer(limit).await?;
-    }
+    calls.finish().await?;
     // A request may have been let through after the file was made.
     if traces.are_foreign() {
         return Err(ResetError::Unclean("an allowed host answered the page before"));
@@ -97,6 +95,6 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<(), ResetE
     if state.borrow().failures.is_muted() {
         return Err(ResetError::Unclean("too many requests of the page before failed"));
     }
-    tab.renew_state();
+    tab.events.renew();
     Ok(())
 }

@@ -72,45 +72,15 @@ impl Tab {
         self.send(&request_headers::halt(requests))
     }
 
-    /// Forgets what was heard of its page.
-    pub(in crate::browser) fn renew_state(&self) {
-        self.events.renew();
-    }
-
     /// A name that no other tab has; the hosts of its pages are below it. To Chromium they are one site, for which it starts
     /// no other renderer.
     pub(in crate::browser) fn site(&self) -> String {
         self.frame.to_ascii_lowercase()
     }
 
-    /// The page's main frame.
-    pub(in crate::browser) fn frame(&self) -> &str {
-        &self.frame
-    }
-
-    /// What is known of its browser's fonts.
-    pub(in crate::browser) fn fonts(&self) -> &Arc<KnownFonts> {
-        &self.fonts
-    }
-
-    /// Its proxy.
-    pub(in crate::browser) fn server(&self) -> &Arc<PageServer> {
-        &self.server
-    }
-
-    /// Whether script may run in it.
-    pub(in crate::browser) fn lane(&self) -> Lane {
-        self.lane
-    }
-
     /// Whether a page can still be shown in it.
     pub(in crate::browser) fn is_alive(&self) -> bool {
         self.events.monitor.state.borrow().end.is_none() && !self.connection.is_closed()
-    }
-
-    /// Whether the connection to its browser stands.
-    pub(in crate::browser) fn has_browser(&self) -> bool {
-        !self.connection.is_closed()
     }
 
     /// The sessions of its page's workers.
