@@ -38,14 +38,14 @@ pub(super) async fn count(
     }
     let behind = u32::try_from(first.len()).ok();
     let rest = Source::Stream(handle, behind);
-    let counted = if bytes > limit_bytes {
+    let known = if bytes > limit_bytes {
         Counted::TooLarge
     } else {
         counter.pages().map_or(Counted::Unknown, Counted::Pages)
     };
     if is_whole && is_last {
         rest.close(page)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), counted));
+        return Ok((Source::Held(first, Box::new(Source::Ended)), known));
     }
-    Ok((Source::Held(first, Box::new(rest)), counted))
+    Ok((Source::Held(first, Box::new(rest)), known))
 }
