@@ -66,7 +66,7 @@ impl Lasting {
         control::serve(&self.control_socket, (accounts, self.backups.clone()), &config.accounts)
     }
 
-    /// PresignedUrls of our own routes, or of the store itself where it has some.
+    /// Presigned URLs of our own routes, or of the store itself where it has some.
     pub fn presigned_urls(
         &self,
         config: &Config,

@@ -255,8 +255,8 @@ async fn steps(
     warnings: &mut Warnings,
 ) -> Result<StoredDocument, JobFault> {
     let (template, data) = progress.stage(Stage::FETCH, fetch::fetch(context, input)).await?;
-    let content = template.version;
+    let content_id = template.version;
     let made = make::make(context, (input, plan), (template, data), (progress, warnings)).await?;
     let stored = progress.stage(Stage::PUBLISH, publish::publish(context, input, made)).await?;
-    Ok(StoredDocument { content, ..stored })
+    Ok(StoredDocument { content: content_id, ..stored })
 }
