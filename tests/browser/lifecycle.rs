@@ -162,7 +162,7 @@ async fn nothing_is_carried_from_one_job_to_the_next() {
 async fn a_waiter_without_a_port_is_served_when_there_is_one() {
     // Descriptors are the process's own, so it takes a process of its own to run out of them.
     if std::env::var_os(ALONE).is_none() {
-        let name = "life::a_waiter_without_a_port_is_served_when_there_is_one";
+        let name = "lifecycle::a_waiter_without_a_port_is_served_when_there_is_one";
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         let output = child.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
