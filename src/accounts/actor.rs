@@ -1,12 +1,17 @@
 //! The actor that every request passes: whose token, and may the account have one more document.
 //!
-//! It owns the [`AccountStore`] and decides one message after the other. A message that waits for the index (an order of
-//! the operator, the first document of a period) holds up the next ones until it is answered (`AtomicResponse`): between
-//! its check and its write no other message changes what it checked.
+//! It owns the [`AccountStore`] and decides one message after the other. The operator's orders have a queue of their own:
+//! between the check of one and its write no other one changes what it checked. Hazard: a disk that syncs slowly would keep
+//! every request waiting for its token behind an order, so tokens are looked at meanwhile. The first document of a period
+//! reads its counter (`AtomicResponse`) before the next message is looked at.
+
+use std::collections::VecDeque;
 
 use actix::{
-    Actor, ActorFutureExt as _, AsyncContext as _, AtomicResponse, Context, Handler, Message, WrapFuture as _,
+    Actor, ActorFutureExt as _, AsyncContext as _, AtomicResponse, Context, Handler, Message, ResponseFuture,
+    WrapFuture as _,
 };
+use tokio::sync::oneshot;
 
 use super::admin::{AdminError, Reply, Request};
 use super::decision::read_counter;
@@ -19,8 +24,13 @@ use crate::problem::Problem;
 #[derive(Debug)]
 pub struct Accounts {
     store: AccountStore,
+    /// Orders that wait for the one that is being written, first come first served.
+    orders: VecDeque<Order>,
+    is_writing: bool,
     mailbox_limit: usize,
 }
+
+type Order = (Request, oneshot::Sender<Result<Reply, AdminError>>);
 
 /// Whose token is this?
 #[derive(Message)]
@@ -55,7 +65,25 @@ impl Accounts {
     /// An actor that owns `store` and has at most `mailbox_limit` waiting messages.
     #[must_use]
     pub fn new(store: AccountStore, mailbox_limit: u64) -> Self {
-        Self { store, mailbox_limit: usize::try_from(mailbox_limit).unwrap_or(usize::MAX) }
+        let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
+        Self { store, orders: VecDeque::new(), is_writing: false, mailbox_limit }
+    }
+
+    /// Carries out the next order, unless one is being written.
+    fn next_order(&mut self, context: &mut Context<Self>) {
+        if self.is_writing {
+            return;
+        }
+        let Some((request, reply)) = self.orders.pop_front() else { return };
+        self.is_writing = true;
+        let (decided, index) = (self.store.decide(request), self.store.index());
+        let written = async move { decided?.write(index).await };
+        context.spawn(written.into_actor(self).map(|written, actor, context| {
+            actor.is_writing = false;
+            // What is durable is applied, also when nobody waits for the answer any more.
+            let _ = reply.send(written.map(|written| actor.store.apply(written)));
+            actor.next_order(context);
+        }));
     }
 }
 
@@ -100,12 +128,12 @@ impl Handler<ReserveDocument> for Accounts {
 }
 
 impl Handler<Administer> for Accounts {
-    type Result = AtomicResponse<Self, Result<Reply, AdminError>>;
+    type Result = ResponseFuture<Result<Reply, AdminError>>;
 
-    fn handle(&mut self, Administer(request): Administer, _context: &mut Self::Context) -> Self::Result {
-        let (decided, index) = (self.store.decide(request), self.store.index());
-        let written = async move { decided?.write(index).await };
-        let written = written.into_actor(self);
-        AtomicResponse::new(Box::pin(written.map(|written, actor, _| Ok(actor.store.apply(written?)))))
+    fn handle(&mut self, Administer(request): Administer, context: &mut Self::Context) -> Self::Result {
+        let (reply, answer) = oneshot::channel();
+        self.orders.push_back((request, reply));
+        self.next_order(context);
+        Box::pin(async move { answer.await.map_err(|_| AdminError::Stopped)? })
     }
 }

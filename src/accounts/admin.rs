@@ -276,6 +276,9 @@ pub enum AdminError {
     /// There are no random bytes.
     #[error("the operating system gives no random bytes for a token: {0}")]
     Random(#[from] std::io::Error),
+    /// The service ends.
+    #[error("the service is stopping; run the command again when it has stopped or is back")]
+    Stopped,
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),

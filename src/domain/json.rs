@@ -41,7 +41,9 @@ pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonFault> {
         let what = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what);
         let start: usize =
             text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-        let end = (start + error.column().saturating_sub(1)).min(bytes.len());
+        // serde_json counts the byte that is wrong, but not a control character.
+        let counted = usize::from(!what.starts_with("control character"));
+        let end = (start + error.column().saturating_sub(counted)).min(bytes.len());
         let rest = if error.is_eof() { "; the JSON is not complete" } else { "" };
         fault_at(&bytes[..end], format!("{what}{rest}"))
     })
@@ -91,6 +93,7 @@ mod tests {
         assert_eq!(fault("{\"a\":1,}").1, 8);
         assert_eq!(fault("{} {}"), (1, 4, "trailing characters".to_owned()));
         assert_eq!(fault("\"a\nb\"").0, 1, "the line feed itself, which is not escaped");
+        assert_eq!(fault("{\"a\":\"b\tc\"}").1, 8, "the tab itself");
     }
 
     #[test]

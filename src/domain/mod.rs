@@ -1,5 +1,6 @@
 //! The pure part: what a job, a kind, a target, an account is. No input or output happens here.
 
+pub mod address;
 pub mod encoding;
 pub mod fault;
 pub mod format_opts;

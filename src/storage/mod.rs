@@ -139,16 +139,17 @@ impl ByteRange {
     /// as no range (RFC 9110, section 14.2).
     #[must_use]
     pub fn parse(header: &str) -> Option<Self> {
-        let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+        let (unit, range) = header.split_once('=')?;
+        let (first, last) = range.split_once('-').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
         let (first, last) = (first.trim(), last.trim());
         if first.is_empty() {
-            return last.parse().ok().map(Self::Last);
+            return position(last).map(Self::Last);
         }
-        let first: u64 = first.parse().ok()?;
+        let first = position(first)?;
         if last.is_empty() {
             return Some(Self::From(first, None));
         }
-        let last: u64 = last.parse().ok()?;
+        let last = position(last)?;
         (first <= last).then_some(Self::From(first, Some(last)))
     }
 
@@ -169,6 +170,12 @@ impl ByteRange {
             Self::From(..) | Self::Last(_) => Err(StoreError::Range { bytes }),
         }
     }
+}
+
+/// A position or a length of a `Range` header: digits alone. One that no `u64` holds is beyond every object.
+fn position(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
 /// An object being read.

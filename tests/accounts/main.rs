@@ -4,6 +4,7 @@
 
 mod commands;
 mod quota;
+mod stalled;
 mod tokens;
 
 use std::path::PathBuf;

@@ -296,6 +296,22 @@ async fn a_tab_of_a_heavy_page_or_one_that_cannot_be_undone_is_not_reused() {
 }
 
 #[actix::test]
+async fn a_tab_that_is_not_reused_takes_no_other_one_with_it() {
+    let pool = pool_of(4, |_| {});
+    let account = AccountId::generate();
+    let lease = pool.lease_for(account, Lane::Static).await.unwrap();
+    pool.render_for(account, &fixed("<p>x")).await.unwrap();
+    pool.until("the other one is reusable", |it| it.leased == 1 && it.reusable == 1).await;
+    let heavy = direct(&"<p style='break-after: page'>x".repeat(25));
+    let mut printed = print(open(lease, &heavy, &pool.config, |_| {}).await.unwrap()).await.unwrap();
+    while printed.next_chunk().await.unwrap().is_some() {}
+    drop(printed);
+    pool.eventually("its tab is gone", || ended(&pool, "page") == 1).await;
+    assert_eq!(pool.status().await.reusable, 1);
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_draining_browser_does_not_wait_for_reusable_tabs() {
     let pool = pool_of(4, |config| {
         config.recycle_documents = 3;

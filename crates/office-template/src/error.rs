@@ -21,7 +21,7 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// Why a template cannot be read or filled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file is no Word file, or a damaged one.
+    /// The file is no Office file, or a damaged one.
     #[error("{0}")]
     NotOffice(String),
     /// The file, or what would become of it, passes a limit.

@@ -53,11 +53,13 @@ impl Memory {
         used.is_some_and(|used| used > self.limit_bytes / 4)
     }
 
-    /// The most values that are held outside of the engine, which would refuse where this process ends. A value with its name takes
+    /// The most values that are held outside of the engine beside `held_bytes` of JSON. Hazard: the engine would refuse more memory
+    /// with a sentence, and here the process ends. A value with its name takes
     /// some sixty bytes, a list in a list ninety, and what a tag says of it thirty to eighty more: at worst three quarters of the
     /// memory. Of the default 512 MB it is two million values, a workbook of 180,000 rows of ten cells.
-    pub fn values(&self) -> usize {
-        usize::try_from(self.limit_bytes / VALUE_SHARE).unwrap_or(usize::MAX)
+    pub fn values_beside(&self, held_bytes: usize) -> usize {
+        let free = self.limit_bytes.saturating_sub(u64::try_from(held_bytes).unwrap_or(u64::MAX));
+        usize::try_from(free / VALUE_SHARE).unwrap_or(usize::MAX)
     }
 
     /// Whether this process ever held so many bytes more than before its first job.

@@ -57,8 +57,9 @@ impl Office {
             let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut Asking)?;
             if template.has_only_paths()
                 && self.knows_scene(job)
-                && let Some(data) = Data::read(&data, memory.values())
-                && let Some(answers) = template.answers(&data, path_limits(job, memory))
+                && let most = memory.values_beside(data.len())
+                && let Some(data) = Data::read(&data, most)
+                && let Some(answers) = template.answers(&data, path_limits(job, most))
             {
                 return Ok(template.fill_paths(&answers, &mut Asking)?);
             }
@@ -84,8 +85,8 @@ impl Office {
     }
 }
 
-fn path_limits(job: &FillJob<'_>, memory: &Memory) -> PathLimits {
-    PathLimits { strict: job.strict, items: job.limits.items, answers: memory.values() }
+fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {
+    PathLimits { strict: job.strict, items: job.limits.items, answers }
 }
 
 /// Takes a file as it is, of which no code runs; it is empty unless there is a document.

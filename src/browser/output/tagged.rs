@@ -85,8 +85,13 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
         return Ok(Pdf { source, counted: Some(counted), warning: Some(sentence) });
     }
     source.close(print.page)?;
-    // Tags change no page: the count holds for the second print as well.
-    let source = Source::Stream(once(print, !is_long).await?, None);
+    let stream = once(print, !is_long).await?;
+    // Tags change no page, so the count of the first print holds for the second one. A file that was too large has no count
+    // yet, and only whoever fits the sheet to the page has to know it.
+    let (source, counted) = match counted {
+        Counted::TooLarge if print.options.auto_height => count(print.page, stream, limit_bytes).await?,
+        known => (Source::Stream(stream, None), known),
+    };
     Ok(Pdf { source, counted: Some(counted), warning: untagged })
 }
 

@@ -34,5 +34,7 @@ pub(in crate::browser) fn give_back(
     let is_static = page.lease.tab().is_some_and(|tab| tab.lane == Lane::Static);
     if is_static && is_light && is_clean && is_heard {
         page.lease.report_reusable(traces);
+    } else {
+        page.lease.report_not_reusable();
     }
 }

@@ -34,7 +34,7 @@ impl Handler<LeaseTab> for BrowserPool {
         if !self.stopping {
             // One of those that came back by now may be the right one.
             while let Ok(returned) = self.returned.try_recv() {
-                self.take_back(returned, ctx);
+                self.release(returned, ctx);
             }
             self.waiters.push_back(Waiter { asked: message, answer, waits_for_launch: false });
             self.serve_waiters(ctx);

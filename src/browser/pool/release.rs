@@ -41,7 +41,8 @@ impl DisposeReason {
 }
 
 impl BrowserPool {
-    pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
+    /// Handles the end of a lease: the tab is kept for its account or disposed of.
+    pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, asked, end } = returned;
         let (account, lane) = (asked.account, held.tab.lane);
         self.leased -= 1;
@@ -58,7 +59,8 @@ impl BrowserPool {
         }
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
-            (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => {
+            (Lane::Static, LeaseEnd::NotReusable) => self.dispose_reusable(held, DisposeReason::Page, ctx),
+            (Lane::Static, LeaseEnd::Failed | LeaseEnd::Stalled) => {
                 self.dispose_reusable(held, DisposeReason::Page, ctx);
                 // If it was the tab and not the page, the next try must not get another one like it.
                 for held in self.reusable.extract_of(account) {

@@ -285,7 +285,7 @@ impl ActorFuture<BrowserPool> for ReturnedTabs {
         task: &mut task::Context<'_>,
     ) -> Poll<()> {
         while let Poll::Ready(Some(returned)) = pool.returned.poll_recv(task) {
-            pool.take_back(returned, ctx);
+            pool.release(returned, ctx);
             pool.serve_waiters(ctx);
         }
         Poll::Pending

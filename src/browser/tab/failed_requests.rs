@@ -13,6 +13,7 @@ use url::Url;
 use super::console::own_path;
 use crate::browser::cdp::event::Event;
 use crate::browser::proxy::session::PageSession;
+use crate::domain::address::without_secrets;
 use crate::domain::fault::{WarningKind, Warnings};
 
 /// Most entries of a page's log; behind that it is switched off.
@@ -210,19 +211,15 @@ fn is_refused(session: &PageSession, address: &str) -> bool {
     url.host_str().zip(port).is_some_and(|(host, port)| session.has_refused(&format!("{host}:{port}")))
 }
 
-/// An address without what may be a secret (user, query), and without the page's own random host.
+/// An address without what may be a secret, and without the page's own random host.
 pub(in crate::browser) fn shown(address: &str) -> String {
     let own = own_path(address);
-    let address = own.unwrap_or(address);
-    let is_data = address.starts_with("data:");
-    let end = address.find(['?', '#']).filter(|_| own.is_none() && !is_data).unwrap_or(address.len());
-    let mut shown = address[..end].to_owned();
-    if let Some((scheme, rest)) = shown.split_once("://")
-        && let Some((_, behind)) = rest.split('/').next().unwrap_or_default().rsplit_once('@')
-    {
-        let path = rest.find('/').map_or("", |at| &rest[at..]);
-        shown = format!("{scheme}://{behind}{path}");
-    }
+    let is_data = own.is_none() && address.starts_with("data:");
+    let shown = match own {
+        Some(path) => path.to_owned(),
+        None if is_data => address.to_owned(),
+        None => without_secrets(address),
+    };
     if is_data && shown.chars().count() > 40 {
         return shown.chars().take(40).chain(['…']).collect();
     }

@@ -117,7 +117,7 @@ impl IdleState {
     }
 
     /// There is one worker more than are watched.
-    pub(in crate::browser) fn has_unwatched_worker(&mut self) {
+    pub(in crate::browser) fn note_unwatched_worker(&mut self) {
         self.heard += 1;
         self.has_unwatched = true;
     }

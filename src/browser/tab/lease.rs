@@ -79,9 +79,11 @@ pub(in crate::browser) struct HeldTab {
 #[derive(Debug)]
 pub(in crate::browser) enum LeaseEnd {
     /// Before its page was a file.
-    GivenUp,
+    Failed,
     /// The same, and the browser answered nothing any more.
     Stalled,
+    /// The file is made, and something of the page would stay in the tab.
+    NotReusable,
     /// The file is made, and the page has left no more than this.
     Reusable(Traces),
 }
@@ -113,12 +115,17 @@ impl Lease {
         asked: LeaseTab,
         returns: mpsc::UnboundedSender<TabReturned>,
     ) -> Self {
-        Self { held: Some(held), asked, end: LeaseEnd::GivenUp, returns }
+        Self { held: Some(held), asked, end: LeaseEnd::Failed, returns }
     }
 
     /// The browser does not answer: the pool replaces it when the tab comes back, before the next ping.
     pub(in crate::browser) fn report_stalled(&mut self) {
         self.end = LeaseEnd::Stalled;
+    }
+
+    /// Its page is a file, and no other page may follow in its tab.
+    pub(in crate::browser) fn report_not_reusable(&mut self) {
+        self.end = LeaseEnd::NotReusable;
     }
 
     /// Its page is a file, and another page of its account may follow in its tab.
@@ -146,7 +153,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let end = std::mem::replace(&mut self.end, LeaseEnd::GivenUp);
+            let end = std::mem::replace(&mut self.end, LeaseEnd::Failed);
             let _ = self.returns.send(TabReturned { held, asked: self.asked, end });
         }
     }

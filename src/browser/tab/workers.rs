@@ -48,7 +48,7 @@ impl WorkerWatch {
             let detach = Target::DetachFromTarget { session_id: Some(session.to_string()), target_id: None };
             monitor.send_to(parent, &detach);
             return monitor.update_idle(|idle| {
-                idle.has_unwatched_worker();
+                idle.note_unwatched_worker();
                 true
             });
         };

@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
 use crate::config::OfficeConfig;
+use crate::domain::address::without_secrets;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
@@ -53,7 +54,7 @@ impl<'a> TemplateFiles<'a> {
 
     /// What is at an address, which the sentence begins with where it cannot be had.
     async fn fetched(&self, address: &str) -> Result<Bytes, String> {
-        let shown = shown(&public(address));
+        let shown = shown(&without_secrets(address));
         let refused = |why: &str| format!("refused address: {shown} ({why})");
         if self.reach == Reach::OwnFiles {
             let why =
@@ -155,16 +156,6 @@ fn is_address(name: &str) -> bool {
         scheme.starts_with(|letter: char| letter.is_ascii_alphabetic()) && scheme.chars().all(is_letter)
     };
     name.starts_with("//") || name.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
-}
-
-/// The address without what may be a signature or a password.
-fn public(address: &str) -> String {
-    let address = address.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = address.split_once("//").map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    let slashes = if scheme.is_empty() { "" } else { "//" };
-    format!("{scheme}{slashes}{host}{path}")
 }
 
 fn shown(name: &str) -> String {

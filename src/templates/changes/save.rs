@@ -37,13 +37,23 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
     fn handle(&mut self, message: UpdateTemplate, ctx: &mut Self::Context) -> Self::Result {
         self.change(ctx, ("update", message.of.account), move |writer| async move {
             let (of, content) = (message.of, message.content);
-            let (lock, former) = writer.lock_own_with(of, [content]).await?;
+            let former = refusal::saved(Some(writer.context.own(of).await?), of.template)?;
+            let is_new = !has_content(&former, content);
+            if is_new {
+                // Any id may be named, a stranger's too: nobody waits for a template that is not an unfinished one of theirs.
+                draft(&writer.context, &former, content).await?;
+            }
+            let (lock, former) = writer.lock_own_with(of, is_new.then_some(content)).await?;
             let former = refusal::saved(Some(former), of.template)?;
-            let is_present = former.content.as_ref().is_some_and(|present| present.id == content);
-            let draft = if is_present { None } else { Some(draft(&writer.context, &former, content).await?) };
+            let is_new = !has_content(&former, content);
+            let draft = if is_new { Some(draft(&writer.context, &former, content).await?) } else { None };
             Saving::new(former, draft, message.info)?.write(&writer, lock, message.previews).await
         })
     }
+}
+
+fn has_content(record: &TemplateRecord, content: TemplateId) -> bool {
+    record.content.as_ref().is_some_and(|present| present.id == content)
 }
 
 /// The unfinished template whose content a saved one shall have.

@@ -97,8 +97,8 @@ impl ChangeLocks {
         Ok(self.guard(Held::Change(account)))
     }
 
-    /// The lock of `template`, as soon as those who asked for it before have given it back. Whoever does not want it any
-    /// more drops the receiver.
+    /// The lock of `template`, as soon as those who asked for it before have given it back. Where the receiver was dropped
+    /// meanwhile, the lock comes back at once.
     pub fn lock(&mut self, template: TemplateId) -> oneshot::Receiver<Guard> {
         let (grant, granted) = oneshot::channel();
         if let Some(queue) = self.queues.get_mut(&template) {

@@ -58,7 +58,7 @@ impl TemplateWriter {
         self.lock_own_with(of, []).await
     }
 
-    /// The same, where the lock is that of the `others` as well.
+    /// The same, where the lock is that of the `others` as well, which the caller has found to be the account's own.
     ///
     /// Hazard: strangers could keep an owner waiting by asking for changes that they may not make. So the right is
     /// checked before the lock is asked for, and once more under it, when the template may be gone.

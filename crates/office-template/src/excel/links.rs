@@ -145,6 +145,10 @@ fn code(text: &str) -> Option<(char, usize)> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while let Some(code) = rest.strip_prefix('%').and_then(|rest| rest.get(..2)) {
+        // A number may begin with a plus, as in `{n %+1}`.
+        if !code.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
         bytes.push(u8::from_str_radix(code, 16).ok()?);
         rest = rest.get(3..)?;
         if let Ok(letter) = std::str::from_utf8(&bytes) {

@@ -1,0 +1,33 @@
+//! Addresses as warnings, errors and logs show them.
+
+/// The address without what may be a secret: user and password, query (it may be a signature), fragment. It may be whole,
+/// relative, or `host:port`, as CONNECT has it.
+#[must_use]
+pub fn without_secrets(address: &str) -> String {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let host = address.find("//").map_or(0, |slashes| slashes + 2);
+    let (scheme, rest) = address.split_at(host);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_an_address_is_no_secret() {
+        for (address, shown) in [
+            ("http://user:word@a.example:81/p/q?key=secret", "http://a.example:81/p/q"),
+            ("http://user:w@rd@a.example#secret", "http://a.example"),
+            ("//user:word@a.example/x", "//a.example/x"),
+            ("https://a.example/npm/package@1.2/x.js", "https://a.example/npm/package@1.2/x.js"),
+            ("a.example:443", "a.example:443"),
+            ("user:word@[::1]:443", "[::1]:443"),
+            ("img/a@b.png?secret", "img/a@b.png"),
+        ] {
+            assert_eq!(without_secrets(address), shown);
+        }
+    }
+}
