@@ -88,9 +88,10 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     let stream = once(print, !is_long).await?;
     // Tags change no page, so the count of the first print holds for the second one. A file that was too large has no count
     // yet, and only whoever fits the sheet to the page has to know it.
-    let (source, counted) = match counted {
-        Counted::TooLarge if print.options.auto_height => count(print.page, stream, limit_bytes).await?,
-        known => (Source::Stream(stream, None), known),
+    let (source, counted) = if print.options.auto_height && matches!(counted, Counted::TooLarge) {
+        count(print.page, stream, limit_bytes).await?
+    } else {
+        (Source::Stream(stream, None), counted)
     };
     Ok(Pdf { source, counted: Some(counted), warning: untagged })
 }
