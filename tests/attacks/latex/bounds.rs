@@ -27,7 +27,7 @@ const BOMBS: &[(&str, &str, &str, &str)] = &[
     (
         "memory of lua",
         "lualatex",
-        r#"\directlua{local t, n = {}, 0 while true do n = n + 1 table.insert(t, string.rep("x", 1000000) .. n) end}"#,
+        r#"\directlua{local t, n = {}, 0 while true do n = n + 1 table.insert(t, string.rep("x", 20000000) .. n) end}"#,
         "tex.memory_limit_mb",
     ),
     (
