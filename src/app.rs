@@ -162,25 +162,21 @@ impl App {
     }
 
     /// Where the service listens, as callers on this machine write it.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
     /// What the addresses begin with that it hands out.
-    #[must_use]
     pub fn public_url(&self) -> &str {
         &self.public_url
     }
 
     /// Where metrics are read, if not there.
-    #[must_use]
     pub fn metrics_address(&self) -> Option<&str> {
         self.metrics.as_ref().map(MetricsPage::address)
     }
 
     /// Ends the server when it is told to.
-    #[must_use]
     pub fn server(&self) -> &ServerHandle {
         &self.server
     }

@@ -15,31 +15,26 @@ pub struct Timestamp(pub u64);
 
 impl Timestamp {
     /// This moment plus `ms` milliseconds.
-    #[must_use]
     pub fn plus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 
     /// Milliseconds from `earlier` to this moment; zero when `earlier` is later.
-    #[must_use]
     pub fn since_ms(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
     /// As text that sorts as times do: with as many digits as the largest has. `parse` reads it back.
-    #[must_use]
     pub fn sortable(self) -> String {
         format!("{:020}", self.0)
     }
 
     /// The time that [`Timestamp::sortable`] wrote.
-    #[must_use]
     pub fn parse(sortable: &str) -> Option<Self> {
         sortable.parse().ok().map(Self)
     }
 
     /// RFC 3339 in UTC, as it goes on the wire (`2026-01-31T08:15:00.123Z`).
-    #[must_use]
     pub fn rfc3339(self) -> String {
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .ok()
@@ -72,7 +67,6 @@ pub struct FixedClock(AtomicU64);
 
 impl FixedClock {
     /// A clock that stands at `now` until it is moved.
-    #[must_use]
     pub fn at(now: Timestamp) -> Self {
         Self(AtomicU64::new(now.0))
     }
@@ -90,7 +84,6 @@ impl Clock for FixedClock {
 }
 
 /// A new identifier that sorts by the time it was made (UUID version 7).
-#[must_use]
 #[expect(clippy::disallowed_methods, reason = "the one place that rolls a uuid")]
 pub fn new_id() -> Uuid {
     Uuid::now_v7()

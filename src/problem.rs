@@ -13,19 +13,16 @@ macro_rules! codes {
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The name on the wire.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $code,)+ }
             }
 
             /// The HTTP status that goes with it.
-            #[must_use]
             pub fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)+ }
             }
 
             /// What it says in a few words, the same for every occurrence.
-            #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)+ }
             }
@@ -168,7 +165,6 @@ impl Problem {
     }
 
     /// A body whose members have faults; the detail joins them in one sentence.
-    #[must_use]
     pub fn validation(faults: Vec<Fault>) -> Self {
         let told: Vec<String> =
             faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
@@ -178,14 +174,12 @@ impl Problem {
     }
 
     /// Adds the number of seconds after which a repeat makes sense.
-    #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after_s = Some(seconds);
         self
     }
 
     /// Adds a further member to the answer.
-    #[must_use]
     pub fn with(mut self, member: &'static str, value: impl fmt::Display) -> Self {
         self.extra.push((member, value.to_string()));
         self

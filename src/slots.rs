@@ -78,19 +78,16 @@ struct WaitGuard<'a> {
 
 impl AccountShare {
     /// At most `configured` slots of any resource; 0: all but a quarter, at least one free.
-    #[must_use]
     pub fn new(configured: u64) -> Self {
         Self { limit: usize::try_from(configured).ok().filter(|limit| *limit > 0) }
     }
 
     /// Every slot, where there is one account only.
-    #[must_use]
     pub fn whole() -> Self {
         Self { limit: Some(usize::MAX) }
     }
 
     /// What one account may hold of `slots`; one at least, for a single slot cannot be shared.
-    #[must_use]
     pub fn of(self, slots: usize) -> usize {
         let by_slots = slots.saturating_sub((slots / LEFT_TO_OTHERS).max(1));
         self.limit.map_or(by_slots, |limit| limit.min(slots)).max(1)
@@ -99,7 +96,6 @@ impl AccountShare {
 
 impl AccountSlots {
     /// `count` slots, at least one, of which an account gets its `share`.
-    #[must_use]
     pub fn new(count: usize, share: AccountShare) -> Self {
         let free = count.max(1);
         let state = State { free, held: HashMap::new(), last: None, waiters: VecDeque::new() };
@@ -143,7 +139,6 @@ impl AccountSlots {
     }
 
     /// A free slot that no waiter may have.
-    #[must_use]
     pub fn acquire_now(&self, account: AccountId) -> Option<Slot> {
         let is_taken = self.inner.state().take_idle(account, self.inner.share);
         is_taken.then(|| Slot { inner: Arc::clone(&self.inner), account, count: 1 })

@@ -63,7 +63,6 @@ pub struct Administer(pub Request);
 
 impl Accounts {
     /// An actor that owns `store` and has at most `mailbox_limit` waiting messages.
-    #[must_use]
     pub fn new(store: AccountStore, mailbox_limit: u64) -> Self {
         let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
         Self { store, orders: VecDeque::new(), is_writing: false, mailbox_limit }

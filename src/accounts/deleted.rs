@@ -25,7 +25,6 @@ pub struct DeletedAccount {
 
 impl DeletedAccount {
     /// Whether no request of the account can still be under way.
-    #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         now.since_ms(self.since) >= LATECOMERS_MS
     }

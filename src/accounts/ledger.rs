@@ -24,7 +24,6 @@ pub struct UsageKey {
 
 impl UsageKey {
     /// The account's documents in the period.
-    #[must_use]
     pub fn new(account: AccountId, period: Period) -> Self {
         Self { account, period: period.name() }
     }
@@ -36,7 +35,6 @@ impl UsageKey {
     }
 
     /// The key of the counter.
-    #[must_use]
     pub fn counter(&self) -> String {
         format!("usage/{}/{}", self.account, self.period)
     }
@@ -151,7 +149,6 @@ impl Reservation {
     }
 
     /// What the job's record remembers for giving back; nothing when nothing was counted.
-    #[must_use]
     pub fn usage(&self) -> Option<&UsageKey> {
         self.usage.as_ref()
     }

@@ -30,7 +30,6 @@ struct Open {
 }
 
 /// The key that stands for an open job.
-#[must_use]
 pub fn mark(account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{account}/{job}")
 }
@@ -54,20 +53,17 @@ impl OpenJobs {
     }
 
     /// How many jobs of the account may be open; without a number as many as it likes.
-    #[must_use]
     pub fn limit(&self, account: AccountId) -> Option<u64> {
         let own = self.lock().get(&account).and_then(|open| open.own_limit);
         Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
     }
 
     /// How many jobs of the account are open.
-    #[must_use]
     pub fn count(&self, account: AccountId) -> u64 {
         self.lock().get(&account).map_or(0, |open| open.jobs.len() as u64)
     }
 
     /// All of them.
-    #[must_use]
     pub fn all(&self) -> Vec<(AccountId, JobId)> {
         let accounts = self.lock();
         let of = |(account, open): (&AccountId, &Open)| {

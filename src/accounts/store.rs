@@ -1,8 +1,8 @@
 //! What is known of accounts, and every decision about them.
 //!
 //! The actor [`Accounts`](super::Accounts) owns one while a service runs, a command of the operator while none does. An
-//! order is carried out in three steps: [`AccountStore::decide`] checks it, [`Decision::write`] makes it durable without
-//! touching what is in memory, and [`AccountStore::apply`] changes that and answers. So an order that could not be
+//! order is carried out in three steps: `AccountStore::decide` checks it, `Decision::write` makes it durable without
+//! touching what is in memory, and `AccountStore::apply` changes that and answers. So an order that could not be
 //! written has changed nothing.
 
 use std::sync::Arc;
@@ -85,31 +85,26 @@ impl AccountStore {
     }
 
     /// What accounts have stored, and may.
-    #[must_use]
     pub fn storage(&self) -> Arc<StorageQuota> {
         Arc::clone(&self.storage)
     }
 
     /// Which jobs are open, and how many may be.
-    #[must_use]
     pub fn open_jobs(&self) -> Arc<OpenJobs> {
         Arc::clone(&self.open_jobs)
     }
 
     /// Wakes when an account was deleted, whose jobs and templates are to be erased.
-    #[must_use]
     pub fn deletions(&self) -> Arc<Notify> {
         Arc::clone(&self.deletions)
     }
 
     /// Where documents that were not made are given back.
-    #[must_use]
     pub fn returns(&self) -> Returns {
         self.ledger.returns()
     }
 
     /// Whether there is such an account.
-    #[must_use]
     pub fn knows(&self, account: AccountId) -> bool {
         self.records.account(account).is_some()
     }

@@ -64,20 +64,17 @@ impl TokenRecord {
     }
 
     /// Whether the bearer of a token with this hash has this one.
-    #[must_use]
     pub fn belongs_to(&self, hash: &TokenHash) -> bool {
         bool::from(self.hash.ct_eq(hash))
     }
 
     /// Since when it opens nothing any more, if it does not.
-    #[must_use]
     pub fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.revoked_at.or(self.expires_at.filter(|expiry| *expiry <= now))
     }
 }
 
 /// The hash of what a caller gave as a token, if it looks like one.
-#[must_use]
 pub fn hash(text: &str) -> Option<TokenHash> {
     let plausible = text.len() <= LENGTH_LIMIT && text.starts_with(PREFIX);
     plausible.then(|| Sha256::digest(text).into())

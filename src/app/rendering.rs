@@ -131,7 +131,6 @@ impl Engines {
 
 /// What is wrong with `engines.slots`: a name that no engine has would leave the engine that was meant with the slots it
 /// comes with.
-#[must_use]
 pub fn unknown_engine(catalog: &Catalog, config: &EnginesConfig) -> Option<String> {
     let names: Vec<_> = catalog.engines().map(|engine| engine.name).collect();
     let unknown = config.unknown(&names)?;

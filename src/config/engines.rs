@@ -23,14 +23,12 @@ pub struct EnginesConfig {
 
 impl EnginesConfig {
     /// How many slots an engine is to have, if the configuration says so.
-    #[must_use]
     pub fn slots_of(&self, engine: &str) -> Option<usize> {
         let mut named = self.slots.iter().filter_map(|entry| parse(entry));
         named.find(|(name, _)| *name == engine).and_then(|(_, count)| usize::try_from(count).ok())
     }
 
     /// The first engine that is named and is none of `known`.
-    #[must_use]
     pub fn unknown(&self, known: &[&str]) -> Option<&str> {
         let mut names = self.slots.iter().filter_map(|entry| parse(entry)).map(|(name, _)| name);
         names.find(|name| !known.contains(name))

@@ -28,7 +28,6 @@ pub enum LogFormat {
 
 impl LogConfig {
     /// The format that `format` names.
-    #[must_use]
     pub fn format(&self) -> Option<LogFormat> {
         match self.format.as_str() {
             "pretty" => Some(LogFormat::Pretty),
@@ -39,7 +38,6 @@ impl LogConfig {
 
     /// The same for a command that somebody waits for: it says itself what came of it, so of the log what is no trouble is
     /// left out where no filter was chosen.
-    #[must_use]
     pub fn of_command(&self) -> Self {
         let is_chosen = self.filter != Config::default().log.filter;
         let filter = if is_chosen { self.filter.clone() } else { "warn".to_owned() };

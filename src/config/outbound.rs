@@ -139,7 +139,6 @@ impl OutboundConfig {
 
 impl Allowed {
     /// What to write into `outbound.allow` so that `host` is reached at `port`.
-    #[must_use]
     pub fn entry(host: &str, port: u16, reach: Opening) -> String {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let http = if reach.http { ", http = true" } else { "" };

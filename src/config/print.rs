@@ -14,7 +14,6 @@ const SECRETS: [(&str, &str); 2] =
 
 /// The configuration that [`Config::load`] would make of these layers, and all that is wrong with it: in the place of what
 /// cannot be taken over stands what would hold without it.
-#[must_use]
 pub fn effective(file: Option<&Path>, environment: &[(String, String)]) -> (String, Faults) {
     let mut faults = Faults::default();
     let mut layers = Layers::read(file, environment, &mut faults);

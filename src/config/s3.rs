@@ -18,13 +18,11 @@ pub struct Secret(String);
 
 impl Secret {
     /// The text itself, for who has to prove that he knows it.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -41,7 +41,6 @@ pub enum Objects {
 
 impl StorageConfig {
     /// The store that `objects` names.
-    #[must_use]
     pub fn objects(&self) -> Option<Objects> {
         match self.objects.as_str() {
             "disk" => Some(Objects::Disk),

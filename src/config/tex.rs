@@ -35,7 +35,6 @@ pub struct TexConfig {
 
 impl TexConfig {
     /// The folder of caches, or this one where none is set.
-    #[must_use]
     pub fn cache_dir_or(&self, usual: Option<PathBuf>) -> Option<PathBuf> {
         if self.cache_dir.is_empty() { usual } else { Some(self.cache_dir.as_str().into()) }
     }

@@ -2,7 +2,6 @@
 
 /// The address without what may be a secret: user and password, query (it may be a signature), fragment. It may be whole,
 /// relative, or `host:port`, as CONNECT has it.
-#[must_use]
 pub fn without_secrets(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let host = address.find("//").map_or(0, |slashes| slashes + 2);

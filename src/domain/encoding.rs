@@ -33,7 +33,6 @@ pub enum Form {
 
 impl Form {
     /// The form of the file `path`.
-    #[must_use]
     pub fn of(path: &str) -> Self {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
         if ending.eq_ignore_ascii_case("css") { Self::Sheet } else { Self::Page }
@@ -64,7 +63,6 @@ pub enum Doubt {
 
 impl Doubt {
     /// A sentence about the file `path`.
-    #[must_use]
     pub fn of(self, path: &str) -> String {
         match self {
             Self::Guessed(line) => format!(
@@ -89,7 +87,6 @@ impl Doubt {
 
 /// Reads `bytes`; `around` is what the text is in that it is a part of. `None` when they are no text at all: neither
 /// declared nor UTF-8, and with NUL bytes in them.
-#[must_use]
 pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>) -> Option<Decoded<'a>> {
     let declared = declared(bytes, form);
     let utf8 = std::str::from_utf8(bytes);
@@ -117,7 +114,6 @@ pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>
 }
 
 /// What `bytes` themselves say that they are in.
-#[must_use]
 pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return Some(encoding);
@@ -133,7 +129,6 @@ pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
 }
 
 /// Bytes that share those of `text` where it was borrowed from them.
-#[must_use]
 pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
     match text {
         Cow::Borrowed(text) => bytes.slice_ref(text.as_bytes()),
@@ -142,7 +137,6 @@ pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
 }
 
 /// A page that is UTF-8 in a form that everybody takes for it: with a mark where it declares to be something else.
-#[must_use]
 pub fn marked(page: Bytes) -> Bytes {
     let head = &page[..page.len().min(WIDE_WINDOW_BYTES)];
     let misleads = |declared: &'static Encoding| {
@@ -159,7 +153,6 @@ pub fn marked(page: Bytes) -> Bytes {
 }
 
 /// The bytes without the mark of UTF-8.
-#[must_use]
 pub fn unmarked(bytes: Bytes) -> Bytes {
     if bytes.starts_with(MARK) { bytes.slice(MARK.len()..) } else { bytes }
 }

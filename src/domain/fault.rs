@@ -20,7 +20,6 @@ macro_rules! fault_codes {
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The name on the wire.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
@@ -119,7 +118,6 @@ impl WarningKind {
     pub const ALL: [Self; 4] = [Self::Exception, Self::Console, Self::Missing, Self::Status];
 
     /// The word for it in `formatOpts.failOn`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Exception => "exceptions",
@@ -170,19 +168,16 @@ impl Warnings {
     }
 
     /// The first warning of this kind, whether it was kept or only counted.
-    #[must_use]
     pub fn first(&self, kind: WarningKind) -> Option<&str> {
         self.first.iter().find(|(known, _)| *known == kind).map(|(_, text)| text.as_str())
     }
 
     /// How many there were, also of those that were dropped.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.kept.len() as u64 + self.dropped
     }
 
     /// The warnings as they go on the wire; the last one is the count of what was dropped.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.kept.clone();
         if self.dropped > 0 {

@@ -17,13 +17,11 @@ macro_rules! id {
 
         impl $name {
             /// A new identifier that sorts by the time it was made.
-            #[must_use]
             pub fn generate() -> Self {
                 Self(clock::new_id())
             }
 
             /// When it was made (RFC 9562, section 5.7); the beginning of time for one that does not say.
-            #[must_use]
             pub fn made_at(self) -> Timestamp {
                 let (seconds, nanoseconds) = self.0.get_timestamp().map_or((0, 0), |made| made.to_unix());
                 Timestamp(seconds.saturating_mul(1_000) + u64::from(nanoseconds / 1_000_000))

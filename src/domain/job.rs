@@ -88,13 +88,11 @@ impl JobState {
     ];
 
     /// Whether nothing moves a job out of this state.
-    #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled | Self::Expired)
     }
 
     /// What `event` does to a job in this state.
-    #[must_use]
     pub fn on(self, event: JobEvent) -> Verdict {
         match self {
             Self::Initialized => match event {

@@ -70,7 +70,6 @@ pub enum FileKind {
 impl TemplateKind {
     /// Whether what was found to be `found` can be rendered as this. Pages are one kind, whatever they are called:
     /// one engine makes them all.
-    #[must_use]
     pub fn fits(self, found: Self) -> bool {
         let is_page = |kind| matches!(kind, Self::Framework | Self::Html | Self::Ejs);
         self == found || (is_page(self) && is_page(found))
@@ -81,13 +80,11 @@ impl TemplateKind {
         [Self::Framework, Self::Latex, Self::Html, Self::Ejs, Self::Pptx, Self::Xlsx, Self::Docx];
 
     /// Whether it is an Office file.
-    #[must_use]
     pub fn is_office(self) -> bool {
         matches!(self, Self::Pptx | Self::Xlsx | Self::Docx)
     }
 
     /// The name on the wire.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Framework => "framework",
@@ -101,7 +98,6 @@ impl TemplateKind {
     }
 
     /// The kind a client means by `name`; `react` is `framework`.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         if name == "react" {
             return Some(Self::Framework);
@@ -116,7 +112,6 @@ impl Target {
         [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf];
 
     /// The name on the wire.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Jpg => "jpg",
@@ -130,20 +125,17 @@ impl Target {
     }
 
     /// The target a client means by `name`.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
     /// What is made of a template: `png made of docx`, for what is true of it need not be of all that is called `png`.
-    #[must_use]
     pub fn made_of(self, kind: TemplateKind) -> String {
         let (made, of) = (self.name(), kind.name());
         if made == of { made.to_owned() } else { format!("{made} made of {of}") }
     }
 
     /// The file that it is, where nothing else is asked for.
-    #[must_use]
     pub fn file(self) -> FileKind {
         match self {
             Self::Jpg => FileKind::Jpg,
@@ -163,7 +155,6 @@ impl FileKind {
         [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf, Self::Zip];
 
     /// The file name's extension.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Jpg => "jpg",
@@ -178,13 +169,11 @@ impl FileKind {
     }
 
     /// The kind whose extension `name` is.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The media type.
-    #[must_use]
     pub fn mime(self) -> &'static str {
         match self {
             Self::Jpg => "image/jpeg",
@@ -199,7 +188,6 @@ impl FileKind {
     }
 
     /// Whether a browser may show the file at its address; everything else is an attachment.
-    #[must_use]
     pub fn inline(self) -> bool {
         matches!(self, Self::Jpg | Self::Png | Self::Pdf)
     }

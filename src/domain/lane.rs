@@ -20,7 +20,6 @@ pub struct PerLane<T> {
 
 impl Lane {
     /// The lane's name in logs and metrics.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Static => "static",
@@ -41,7 +40,6 @@ impl<T> PerLane<T> {
 
 impl PerLane<usize> {
     /// Of both lanes together.
-    #[must_use]
     pub fn sum(self) -> usize {
         self.unscripted + self.scripted
     }
@@ -53,7 +51,6 @@ impl PerLane<usize> {
     }
 
     /// What `make` says of each lane's two numbers.
-    #[must_use]
     pub fn with(self, other: Self, make: impl Fn(usize, usize) -> usize) -> Self {
         Self {
             unscripted: make(self.unscripted, other.unscripted),

@@ -62,13 +62,11 @@ struct Unreadable;
 
 impl Notes {
     /// Notes as they came; none where there are none, or more than are ever made.
-    #[must_use]
     pub fn new(notes: Bytes) -> Option<Self> {
         (1..=LIMIT_BYTES).contains(&notes.len()).then_some(Self(notes))
     }
 
     /// What they say of `text`. `None` where they cannot be read.
-    #[must_use]
     pub fn map(&self, text: &str) -> Option<LineMap> {
         let notes = std::str::from_utf8(&self.0).ok()?;
         let (files, notes) = notes.split_once('\n')?;
@@ -81,7 +79,6 @@ impl Notes {
 
 impl LineMap {
     /// Where the text's line of this number comes from, if that is known.
-    #[must_use]
     pub fn origin(&self, line: u32) -> Option<Origin<'_>> {
         let at = self.runs.partition_point(|run| run.from <= line).checked_sub(1)?;
         let run = self.runs.get(at)?;

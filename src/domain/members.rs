@@ -28,7 +28,6 @@ impl<'a> Members<'a> {
     }
 
     /// The member as it was sent; null counts as absent.
-    #[must_use]
     pub fn raw(&self, name: &str) -> Option<&'a RawValue> {
         self.values.get(name).copied().filter(|value| value.get() != "null")
     }
@@ -163,27 +162,23 @@ impl<'a> Members<'a> {
     }
 
     /// Whether `name` has been found wrong already.
-    #[must_use]
     pub fn is_faulty(&self, name: &str) -> bool {
         let pointer = format!("{}/{name}", self.pointer);
         self.faults.iter().any(|fault| fault.pointer == pointer)
     }
 
     /// The names sent (other than as null) that are not among `known`.
-    #[must_use]
     pub fn unknown(&self, known: &[&str]) -> Vec<String> {
         let sent = self.values.keys().filter(|name| self.raw(name).is_some());
         sent.filter(|name| !known.contains(&name.as_str())).cloned().collect()
     }
 
     /// Every fault found until now, in the order of the questions; they are the caller's from then on.
-    #[must_use]
     pub fn take_faults(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.faults)
     }
 
     /// Every fault found, in the order of the questions.
-    #[must_use]
     pub fn into_faults(self) -> Vec<Fault> {
         self.faults
     }
@@ -195,7 +190,6 @@ impl<'a> Members<'a> {
 }
 
 /// What a value is, in words for a caller.
-#[must_use]
 pub fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'{') => "an object",

@@ -55,7 +55,6 @@ impl OfficeFormat {
     ];
 
     /// The type of the templates that it goes with.
-    #[must_use]
     pub fn kind(self) -> TemplateKind {
         match self {
             Self::Docx | Self::Odt | Self::Doc | Self::Rtf => TemplateKind::Docx,
@@ -65,7 +64,6 @@ impl OfficeFormat {
     }
 
     /// Whether it is a type by itself.
-    #[must_use]
     pub fn is_present(self) -> bool {
         match self {
             Self::Docx | Self::Xlsx | Self::Pptx => true,
@@ -74,7 +72,6 @@ impl OfficeFormat {
     }
 
     /// How a file's name ends.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Docx => "docx",
@@ -92,7 +89,6 @@ impl OfficeFormat {
 
     /// The format that the extension of a file's name means, in whatever case: those of templates and shows, with macros or
     /// without, are of their format.
-    #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension.to_ascii_lowercase().as_str() {
             "docx" | "docm" | "dotx" | "dotm" => Self::Docx,
@@ -111,7 +107,6 @@ impl OfficeFormat {
 
     /// The format of a document that goes with the type `kind`, by how it begins; some 40 bytes are enough. `None` where the
     /// type is no Office file's.
-    #[must_use]
     pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {
         let is_open = start.starts_with(b"PK") && first_entry(start) == Some(OPEN_DOCUMENT_ENTRY);
         let is_compound = start.starts_with(COMPOUND_START);
@@ -134,7 +129,6 @@ impl OfficeFormat {
     }
 
     /// What a file of it is, with its article.
-    #[must_use]
     pub fn described(self) -> &'static str {
         match self {
             Self::Docx => "a Word file (.docx)",

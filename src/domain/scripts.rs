@@ -31,7 +31,6 @@ pub struct Script {
 impl Script {
     /// The script of `file`, whose text is `read`; `text` where EJS reads another one than that. None when it is too
     /// large to be kept.
-    #[must_use]
     pub fn new(file: &Bytes, read: &Bytes, text: Option<String>, source: String) -> Option<Self> {
         let text = text.map_or_else(|| read.clone(), exact);
         let file_bytes = file.as_ptr_range();
@@ -56,7 +55,6 @@ pub struct Scripts {
 
 impl Scripts {
     /// Room for the scripts of `files`, the templates of a site, by path.
-    #[must_use]
     pub fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Bytes)>) -> Self {
         let mut bytes = 0;
         let made = files.map(|(path, file)| {
@@ -68,25 +66,21 @@ impl Scripts {
     }
 
     /// The most bytes that they may ever take.
-    #[must_use]
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
     /// The script of the file at `path`, where it was made.
-    #[must_use]
     pub fn get(&self, path: &str) -> Option<&Script> {
         self.made.get(path)?.get()?.as_ref()
     }
 
     /// Whether the file at `path` is a template of which nobody has tried to make the script.
-    #[must_use]
     pub fn lacks(&self, path: &str) -> bool {
         self.made.get(path).is_some_and(|made| made.get().is_none())
     }
 
     /// True for the one who shall make some of them, until it has.
-    #[must_use]
     pub fn begin(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }

@@ -26,20 +26,17 @@ pub struct Search<Id, Item> {
 impl<Id: Copy, Item> Search<Id, Item> {
     /// A page of at most `limit` items (at least one) behind `before`; whatever a filter leaves out, at most
     /// `scan_limit` records are read for it.
-    #[must_use]
     pub fn new(before: Option<Id>, limit: usize, filtered: bool, scan_limit: u64) -> Self {
         let left = usize::try_from(scan_limit).unwrap_or(usize::MAX);
         Self { before, limit, filtered, found: Vec::new(), left }
     }
 
     /// The record behind which to read on.
-    #[must_use]
     pub fn before(&self) -> Option<Id> {
         self.before
     }
 
     /// Records to read next: an unfiltered page needs one more than it shows, to know whether it is the last.
-    #[must_use]
     pub fn portion(&self) -> usize {
         let wanted = if self.filtered { PORTION } else { self.limit - self.found.len() + 1 };
         wanted.min(self.left)

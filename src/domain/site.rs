@@ -40,7 +40,6 @@ pub struct SiteText {
 
 impl Site {
     /// The site whose page is the file `entry`.
-    #[must_use]
     pub fn new(entry: &str, files: Files) -> Self {
         Self {
             entry: entry.into(),
@@ -53,38 +52,32 @@ impl Site {
     }
 
     /// A site of one file.
-    #[must_use]
     pub fn single(entry: &str, content: Bytes) -> Self {
         Self::new(entry, Files::from([(entry.to_owned(), content)]))
     }
 
     /// The same files with `page` in the entry's place.
-    #[must_use]
     pub fn with_page(self, page: Bytes) -> Self {
         // What was made of the entry is not of this page.
         Self { page: Some(page), notes: None, scripts: None, ..self }
     }
 
     /// The same with what was noted of the page while it was made.
-    #[must_use]
     pub fn with_notes(self, notes: Option<Notes>) -> Self {
         Self { notes, ..self }
     }
 
     /// Which lines of the files the page's come from; `None` where it is the entry's own, or nobody knows.
-    #[must_use]
     pub fn notes(&self) -> Option<&Notes> {
         self.notes.as_ref()
     }
 
     /// The template as it was before a page was made of it: the same files, the entry's own among them.
-    #[must_use]
     pub fn template(&self) -> Self {
         Self { page: None, ..self.clone() }
     }
 
     /// The same files with another entry, `text`, which lies as `name` beside the present one.
-    #[must_use]
     pub fn with_entry(&self, name: &str, text: Bytes) -> Self {
         let folder = self.folder();
         let entry = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
@@ -96,14 +89,12 @@ impl Site {
     }
 
     /// The same site with room for the scripts of its templates, for one who keeps it.
-    #[must_use]
     pub fn keeping_scripts(self) -> Self {
         let scripts = self.empty_scripts().filter(|_| self.page.is_none());
         Self { scripts: scripts.map(Arc::new), ..self }
     }
 
     /// Room for the scripts of its templates, none made yet. None where the entry has no tags: then nothing is rendered.
-    #[must_use]
     pub fn empty_scripts(&self) -> Option<Scripts> {
         self.is_template(&self.entry).then(|| Scripts::of(self.templates()))
     }
@@ -121,56 +112,47 @@ impl Site {
     }
 
     /// The same site with `scripts`, which are those of a site of the same content.
-    #[must_use]
     pub fn with_scripts(self, scripts: Arc<Scripts>) -> Self {
         Self { scripts: Some(scripts), ..self }
     }
 
     /// The entry, where it is the only file.
-    #[must_use]
     pub fn only_file(&self) -> Option<&Bytes> {
         if self.files.len() == 1 && self.page.is_none() { self.files.get(&*self.entry) } else { None }
     }
 
     /// Room for the scripts of its templates; none in a site that is used once.
-    #[must_use]
     pub fn scripts(&self) -> Option<&Arc<Scripts>> {
         self.scripts.as_ref()
     }
 
     /// The script of the file at `path`, where one is kept.
-    #[must_use]
     pub fn script(&self, path: &str) -> Option<&Script> {
         self.scripts.as_ref()?.get(path)
     }
 
     /// The path of the entry, the page itself.
-    #[must_use]
     pub fn entry(&self) -> &str {
         &self.entry
     }
 
     /// The folder in which the entry lies, without a slash at its end; empty at the top.
-    #[must_use]
     pub fn folder(&self) -> &str {
         self.entry.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
     /// The page: what stands in the entry's place, or the entry.
-    #[must_use]
     pub fn page(&self) -> Option<&Bytes> {
         self.page.as_ref().or_else(|| self.files.get(&*self.entry))
     }
 
     /// The file at `path`.
-    #[must_use]
     pub fn get(&self, path: &str) -> Option<&Bytes> {
         if path == &*self.entry { self.page() } else { self.files.get(path) }
     }
 
     /// The file at `path` as text, whatever its encoding: what says nothing of it is in the entry's. `None` where there
     /// is none, or what is there is no text.
-    #[must_use]
     pub fn text(&self, path: &str) -> Option<SiteText> {
         let is_entry = path == &*self.entry;
         if let Some(page) = self.page.as_ref().filter(|_| is_entry) {
@@ -184,7 +166,6 @@ impl Site {
 
     /// What the entry's file is in where that is not UTF-8: the page that is shown in its place is, and what it refers
     /// to without saying what it is in is not.
-    #[must_use]
     pub fn legacy_encoding(&self) -> Option<&'static Encoding> {
         let found = self.encoding.get_or_init(|| {
             let entry = self.files.get(&*self.entry);
@@ -195,7 +176,6 @@ impl Site {
     }
 
     /// The file at `path` as its author wrote it, whatever stands in its place.
-    #[must_use]
     pub fn original(&self, path: &str) -> Option<&Bytes> {
         self.files.get(path)
     }
@@ -206,7 +186,6 @@ impl Site {
     }
 
     /// Whether there is anything beside the entry.
-    #[must_use]
     pub fn has_assets(&self) -> bool {
         self.files.len() > 1
     }

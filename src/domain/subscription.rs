@@ -38,7 +38,6 @@ impl Status {
     pub const ALL: [Self; 3] = [Self::Active, Self::PastDue, Self::Canceled];
 
     /// The name on the wire.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -115,7 +114,6 @@ impl Account {
     }
 
     /// The period that this moment lies in.
-    #[must_use]
     pub fn period(&self, now: Timestamp) -> Period {
         self.moved.filter(|moved| moved.holds(now)).unwrap_or_else(|| self.regular_period(now))
     }
@@ -158,7 +156,6 @@ pub struct Period {
 
 impl Period {
     /// The period around `now` of those that begin whole months before and after `anchor`.
-    #[must_use]
     pub fn around(anchor: Timestamp, now: Timestamp) -> Self {
         let (first, present) = (moment(anchor), moment(now));
         let passed = months(present) - months(first);
@@ -174,7 +171,6 @@ impl Period {
     }
 
     /// What tells it apart from the account's other periods: the day it begins.
-    #[must_use]
     pub fn name(self) -> String {
         self.start.rfc3339().chars().take("2026-01-31".len()).collect()
     }
@@ -182,7 +178,6 @@ impl Period {
 
 /// The moment that an operator means by a date (`2026-01-31`, its beginning in UTC) or by a date and
 /// time of RFC 3339.
-#[must_use]
 pub fn parse_moment(text: &str) -> Option<Timestamp> {
     if let Ok(moment) = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339) {
         return (moment.unix_timestamp() >= 0).then(|| timestamp(moment.to_utc()));

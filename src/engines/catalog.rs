@@ -72,7 +72,6 @@ struct Seen {
 impl Catalog {
     /// The catalogue of `engines`, which are looked at now. `fenced`: files can be kept from programs here, or the
     /// operator does without.
-    #[must_use]
     pub fn new(engines: Vec<Engine>, fenced: bool, metrics: EngineMetrics) -> Self {
         let entry = |engine: Engine| {
             let lack = lack_of(&engine, fenced);
@@ -174,13 +173,11 @@ impl Catalog {
     }
 
     /// How `kind` would become `target` if everything were installed.
-    #[must_use]
     pub fn route(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Option<Plan> {
         plan::search(self.engines(), (kind, target), options)
     }
 
     /// Whether nobody makes `target` of `kind` any more where the engines of which `is_without` says so are missing.
-    #[must_use]
     pub fn needs(&self, kind: TemplateKind, target: Target, is_without: impl Fn(&Engine) -> bool) -> bool {
         let options = PageOptions::default();
         let others: Vec<_> = self.engines().filter(|engine| !is_without(engine)).collect();
@@ -189,7 +186,6 @@ impl Catalog {
     }
 
     /// Of the engines of `plan` that have `slots` the one that has the fewest, and how many.
-    #[must_use]
     pub fn narrowest(
         &self,
         plan: &Plan,
@@ -201,7 +197,6 @@ impl Catalog {
     }
 
     /// What a kind can become, here and where more is installed.
-    #[must_use]
     pub fn possible(&self, kind: TemplateKind) -> Possible {
         let mut possible = Possible::default();
         for target in Target::ALL {
@@ -215,13 +210,11 @@ impl Catalog {
     }
 
     /// What the engine lacks, by a look that is not older than a second.
-    #[must_use]
     pub fn lack(&self, engine: &str) -> Option<Lack> {
         self.look_at(engine, GOOD_FOR)
     }
 
     /// What the engine lacks now: it could not be started.
-    #[must_use]
     pub fn look_again(&self, engine: &str) -> Option<Lack> {
         self.look_at(engine, Duration::ZERO)
     }
@@ -234,7 +227,6 @@ impl Catalog {
     }
 
     /// What was there since the start and is not now, an engine a line. What was never installed is nobody's loss.
-    #[must_use]
     pub fn lost(&self) -> Vec<String> {
         let lost = |entry: &Entry| {
             let lack = self.lack(entry.engine.name)?;
@@ -245,13 +237,11 @@ impl Catalog {
     }
 
     /// What can become what and by whom: a line a kind and target.
-    #[must_use]
     pub fn matrix(&self) -> String {
         self.table(|_| String::new())
     }
 
     /// The same with whether it is so here. `besides` says what a plan lacks that its engine sees to itself.
-    #[must_use]
     pub fn matrix_here(&self, besides: impl Fn(&Plan) -> Option<String>) -> String {
         self.table(|plan| {
             let lack = self.lack_of_route(plan).map(|lack| lack.brief());

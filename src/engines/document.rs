@@ -62,7 +62,6 @@ pub struct Page {
 
 impl DocumentKind {
     /// How it is called in a log and in an error.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Template(kind) => kind.name(),
@@ -75,25 +74,21 @@ impl DocumentKind {
 
 impl Document {
     /// The template that a plan begins with.
-    #[must_use]
     pub fn template(kind: TemplateKind, site: Site) -> Self {
         Self { kind: DocumentKind::Template(kind), body: Body::Template(site), pages: None }
     }
 
     /// A page.
-    #[must_use]
     pub fn page(page: Page) -> Self {
         Self { kind: DocumentKind::Page, body: Body::Page(Box::new(page)), pages: None }
     }
 
     /// A source.
-    #[must_use]
     pub fn source(site: Site) -> Self {
         Self { kind: DocumentKind::Source, body: Body::Template(site), pages: None }
     }
 
     /// A file in memory.
-    #[must_use]
     pub fn held(kind: FileKind, bytes: Bytes) -> Self {
         Self { kind: DocumentKind::File(kind), body: Body::Held(bytes), pages: None }
     }

@@ -32,7 +32,6 @@ pub struct Linter {
 
 impl Linter {
     /// One that uses `script`.
-    #[must_use]
     pub fn new(script: ScriptPool, config: &Config) -> Self {
         Self { script, limits: office::limits(config) }
     }

@@ -88,7 +88,6 @@ pub struct Basis<'a> {
 pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
-#[must_use]
 pub fn all() -> Vec<Engine> {
     vec![
         ejs::ENGINE,
@@ -105,20 +104,17 @@ pub fn all() -> Vec<Engine> {
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
 /// without (`workers.allow_unfenced_files`).
-#[must_use]
 pub fn is_fenced(config: &Config) -> bool {
     landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
 
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
-    #[must_use]
     pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, basis: &Basis<'_>) -> Self {
         Self(engines.map(|engine| (engine.name, (engine.start)(basis))).collect())
     }
 
     /// Who takes the steps of the engine `name`.
-    #[must_use]
     pub fn of(&self, name: &str) -> Option<&dyn StepRunner> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, runner)| runner.as_ref())
     }

@@ -51,13 +51,11 @@ struct Way {
 
 impl Plan {
     /// The steps, at least one.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// Whether the key `name` of `formatOpts` has an effect on any of the steps.
-    #[must_use]
     pub fn heeds(&self, name: &str) -> bool {
         let is_lost = OF_A_PDF.contains(&name) && self.steps.last().is_some_and(is_slides_of_pages);
         !is_lost && self.steps.iter().any(|step| step.heeds(name))
@@ -65,14 +63,12 @@ impl Plan {
 
     /// Whether the file that comes out is what the key `name` promises of it: one of the steps that make or change it
     /// heeds it. A picture of a page that conforms to something, or is locked, is neither.
-    #[must_use]
     pub fn keeps(&self, name: &str) -> bool {
         let made = self.steps.last().map(|step| step.to);
         self.steps.iter().any(|step| Some(step.to) == made && step.heeds(name))
     }
 
     /// The first key of `options` that promises what the file would not be.
-    #[must_use]
     pub fn unkept(&self, options: &PageOptions) -> Option<&'static str> {
         options.promised.iter().find(|name| !self.keeps(name)).copied()
     }
@@ -83,7 +79,6 @@ impl Plan {
     }
 
     /// The steps in a line: `ejs > chromium:print`.
-    #[must_use]
     pub fn route(&self) -> String {
         self.steps.iter().map(Step::name).collect::<Vec<_>>().join(" > ")
     }

@@ -27,13 +27,11 @@ pub struct ProgramSteps {
 
 impl ProgramSteps {
     /// Programs in `slots` of their engine.
-    #[must_use]
     pub fn new(programs: Programs, slots: EngineSlots) -> Self {
         Self { programs, slots }
     }
 
     /// What a run may take by the configuration.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.programs.bounds()
     }
@@ -60,7 +58,6 @@ impl ProgramSteps {
     }
 
     /// What runs them, for who has a slot.
-    #[must_use]
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -98,7 +95,6 @@ pub struct RunLimits {
 
 impl RunLimits {
     /// The bounds of a run, which are `general` where these say nothing.
-    #[must_use]
     pub fn bounds(&self, general: Bounds) -> Bounds {
         Bounds {
             deadline: Duration::from_millis(self.timeout_ms),
@@ -112,7 +108,6 @@ impl RunLimits {
     }
 
     /// Why `program` made nothing.
-    #[must_use]
     pub fn fault(&self, program: &str, error: &ProgramError) -> StepError {
         fault(error, |error| match error {
             ProgramError::TooMuch(excess) => self.too_much(program, *excess),
@@ -125,7 +120,6 @@ impl RunLimits {
     }
 
     /// The deadline has passed.
-    #[must_use]
     pub fn too_late(&self, program: &str) -> StepError {
         let Self { section, timeout_ms, remedy, .. } = self;
         let sentence = format!(
@@ -135,7 +129,6 @@ impl RunLimits {
     }
 
     /// The document took too much of something.
-    #[must_use]
     pub fn too_much(&self, program: &str, excess: Excess) -> StepError {
         let Self { section, memory_mb, processor_s, files_mb, files, printed_bytes, remedy, .. } = self;
         let taken = match excess {

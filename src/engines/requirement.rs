@@ -77,7 +77,6 @@ pub(super) struct ProgramFile {
 
 impl Requirement {
     /// The first of its files that is there and, where it is a program, may be run.
-    #[must_use]
     pub fn installed(&self) -> Option<&'static Path> {
         let fits = |path: &&Path| {
             let may_run = |mode: u32| self.part == Part::Library || mode & 0o111 != 0;
@@ -87,7 +86,6 @@ impl Requirement {
     }
 
     /// Where it was looked for: the first place, which is Debian's, and how many others there are where they are many.
-    #[must_use]
     pub fn sought(&self) -> String {
         match self.paths {
             [first, others @ ..] if others.len() > 1 => {
@@ -149,7 +147,6 @@ impl Numbers {
 
 impl Lack {
     /// In a few words.
-    #[must_use]
     pub fn brief(&self) -> String {
         match self {
             Self::Missing(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
@@ -161,7 +158,6 @@ impl Lack {
     }
 
     /// When it will be there.
-    #[must_use]
     pub fn once(&self) -> String {
         match self {
             Self::Missing(Requirement { package, command, .. }) => {

@@ -69,7 +69,6 @@ pub enum Sink {
 
 impl Outlet<'_> {
     /// Most bytes of a file.
-    #[must_use]
     pub fn limit_bytes(&self) -> u64 {
         match self {
             Self::Store(_, limit_bytes) => *limit_bytes,

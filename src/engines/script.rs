@@ -52,7 +52,6 @@ pub struct ScriptPool {
 impl ScriptPool {
     /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
     /// runtime.
-    #[must_use]
     pub fn new(
         starter: Starter,
         config: &AssembleConfig,
@@ -97,7 +96,6 @@ impl ScriptPool {
 
     /// The same for templates of another locale (a BCP 47 tag) or time zone (an IANA name): the defaults of what their code
     /// formats. `None`: those of the configuration (`assemble.locale`, `assemble.timezone`).
-    #[must_use]
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self {
             locale: locale.unwrap_or(&self.config.locale).into(),
@@ -107,25 +105,21 @@ impl ScriptPool {
     }
 
     /// The locale, a BCP 47 tag.
-    #[must_use]
     pub fn locale(&self) -> &str {
         &self.locale
     }
 
     /// The time zone, an IANA name.
-    #[must_use]
     pub fn timezone(&self) -> &str {
         &self.timezone
     }
 
     /// How many processes wait for a job.
-    #[must_use]
     pub fn spares(&self) -> usize {
         self.pool.spares()
     }
 
     /// How many processes wait for a further job of their account.
-    #[must_use]
     pub fn kept(&self) -> usize {
         self.pool.kept()
     }
@@ -175,7 +169,6 @@ impl ScriptPool {
     }
 
     /// What a job fails with whose template needs more memory than it may have.
-    #[must_use]
     pub fn out_of_memory(&self) -> JobFault {
         let limit = self.config.memory_limit_mb;
         let sentence = format!(
@@ -185,7 +178,6 @@ impl ScriptPool {
     }
 
     /// What a job fails with that makes more than it may.
-    #[must_use]
     pub fn too_large(&self) -> JobFault {
         let limit = self.config.output_limit_bytes;
         let sentence = format!("the document is larger than {limit} bytes (assemble.output_limit_bytes)");

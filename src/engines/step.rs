@@ -40,7 +40,6 @@ pub struct Step {
 
 impl StepKind {
     /// The name in routes, spans and errors.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Assemble => "assemble",
@@ -56,7 +55,6 @@ impl StepKind {
 
 impl Step {
     /// Who does what: `chromium:print`.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.kind {
             // What the engine is there for.
@@ -83,7 +81,6 @@ impl Step {
     }
 
     /// Whether the key `name` of `formatOpts` has an effect on it.
-    #[must_use]
     pub fn heeds(&self, name: &str) -> bool {
         self.heeds.iter().any(|group| group.contains(&name))
     }

@@ -78,7 +78,6 @@ struct Room {
 
 impl WorkLimits {
     /// As they are configured.
-    #[must_use]
     pub fn of(config: &Config) -> Self {
         Self {
             file_mb: config.engines.work_limit_mb,
@@ -102,7 +101,6 @@ impl WorkPlace {
     }
 
     /// Most bytes of one file.
-    #[must_use]
     pub fn limit_bytes(&self) -> u64 {
         self.limits.file_mb << 20
     }
@@ -161,7 +159,6 @@ impl WorkWriter {
 
 impl WorkFile {
     /// Its bytes, in chunks.
-    #[must_use]
     pub fn into_chunks(self) -> BoxStream<'static, io::Result<Bytes>> {
         let Self { file, room } = self;
         // The file is there as long as it is read.

@@ -183,7 +183,6 @@ impl BodyPermits {
 }
 
 /// Number of permits for all bodies.
-#[must_use]
 pub fn room(config: &HttpConfig) -> usize {
     let bytes = usize::try_from(config.bodies_limit_bytes).unwrap_or(usize::MAX);
     (bytes / ROOM_UNIT_BYTES).min(Semaphore::MAX_PERMITS)

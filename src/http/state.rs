@@ -100,14 +100,12 @@ pub struct HttpState {
 
 /// Base of all URLs in answers: `http.public_url`, else the bound address (loopback where the service is bound to every
 /// address). Never the Host header: a forged one would send other readers of the answer to a foreign host.
-#[must_use]
 pub fn public_url(config: &Config, bound: SocketAddr) -> String {
     let configured = config.http.public_url.trim_end_matches('/');
     if configured.is_empty() { local_url(bound) } else { configured.to_owned() }
 }
 
 /// The URL of the bound address for callers on this machine.
-#[must_use]
 pub fn local_url(mut bound: SocketAddr) -> String {
     if bound.ip().is_unspecified() {
         bound.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));

@@ -25,13 +25,11 @@ impl WireStatus {
     pub const ALL: [Self; 3] = [Self::Initialized, Self::InProgress, Self::Done];
 
     /// The state of this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
     /// The name on the wire.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Initialized => "initialized",
@@ -63,7 +61,6 @@ pub struct Output {
 
 impl Output {
     /// The kind of the file of a job for `target`; the target's usual one where no output says otherwise.
-    #[must_use]
     pub fn file_of(output: Option<&Self>, target: Target) -> FileKind {
         output.and_then(|output| output.file).unwrap_or(target.file())
     }
@@ -102,32 +99,27 @@ pub struct JobView {
 
 impl JobView {
     /// Whether it ended without a fault; none while it has not ended.
-    #[must_use]
     pub fn success(&self) -> Option<bool> {
         self.is_done().then_some(self.fault.is_none())
     }
 
     /// The kind of its document; before there is one, the usual one of its target.
-    #[must_use]
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)
     }
 
     /// The file name that the caller asked for, with the suffix of the document's kind.
-    #[must_use]
     pub fn file_name(&self) -> Option<String> {
         let name = format_opts::file_name_of(self.format_opts.as_deref()?)?;
         Some(format_opts::complete_file_name(&name, self.target, self.file()))
     }
 
     /// The object of its document.
-    #[must_use]
     pub fn output_key(&self) -> StorageKey {
         StorageKey::JobOutput(self.account, self.id, self.file())
     }
 
     /// Whether the job has ended.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.status == WireStatus::Done
     }

@@ -92,7 +92,6 @@ struct Named<'a> {
 
 impl Outbound {
     /// Rules of `config`; `own` are the service's own listeners, which are never connected to.
-    #[must_use]
     pub fn new(config: OutboundConfig, own: &[SocketAddr], resolver: Arc<dyn Resolve>) -> Self {
         Self { config: Arc::new(config), own: Arc::new(Own::new(own)), resolver }
     }
@@ -143,7 +142,6 @@ impl Outbound {
     }
 
     /// From now on `address` is one of the service's own listeners.
-    #[must_use]
     pub fn claim(&self, address: SocketAddr) -> Claim {
         self.own.claim(address)
     }
@@ -294,7 +292,6 @@ fn is_inner_name(host: &str) -> bool {
 
 impl Pinned {
     /// `https://host:port`: what may be shown and logged of it.
-    #[must_use]
     pub fn shown(&self) -> String {
         shown(&self.url)
     }
@@ -302,7 +299,6 @@ impl Pinned {
 
 impl Admitted {
     /// The address as text, with its signature: for the journal, never for a log.
-    #[must_use]
     pub fn secret(&self) -> &str {
         self.0.as_str()
     }

@@ -67,13 +67,11 @@ impl Outbound {
     }
 
     /// Whether pages reach any host at all.
-    #[must_use]
     pub fn opens_hosts(&self) -> bool {
         !self.config.allow.is_empty()
     }
 
     /// What bounds the requests of one page.
-    #[must_use]
     pub fn page_limits(&self) -> PageLimits {
         let config = &self.config;
         PageLimits {

@@ -42,7 +42,6 @@ const SPECIAL_V6: [([u16; 8], u32); 5] = [
 const NAT64: ([u16; 8], u32) = ([0x0064, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
 /// Whether the address is one of the Internet at large; what hides in an IPv6 address counts.
-#[must_use]
 pub fn is_global(address: IpAddr) -> bool {
     match plain(address) {
         IpAddr::V4(address) => is_global_v4(address),
@@ -51,7 +50,6 @@ pub fn is_global(address: IpAddr) -> bool {
 }
 
 /// The address that is meant: an IPv4 address that hides in an IPv6 one comes out.
-#[must_use]
 pub fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

@@ -160,7 +160,6 @@ pub struct RunEnd {
 
 impl RunEnd {
     /// A run that ended without a document and without warnings.
-    #[must_use]
     pub fn failed(fault: JobFault) -> Self {
         Self { document: None, fault: Some(fault), warnings: Warnings::default(), plan: None }
     }

@@ -41,7 +41,6 @@ pub struct EngineSlot {
 
 impl EngineBudget {
     /// The budget of section `[engines]`. An account gets its `share` of the cores, and of each engine's slots.
-    #[must_use]
     pub fn new(config: &EnginesConfig, share: AccountShare, metrics: SlotMetrics) -> Self {
         let cores = match usize::try_from(config.cores) {
             // One more than the machine has, for one is always left to other accounts.
@@ -52,21 +51,18 @@ impl EngineBudget {
     }
 
     /// The share of an account.
-    #[must_use]
     pub fn share(&self) -> AccountShare {
         self.share
     }
 
     /// How many slots an engine has: the number in `engines.slots`, else `usual` and one more, which is left to other
     /// accounts.
-    #[must_use]
     pub fn slot_count(&self, engine: &str, usual: usize) -> usize {
         self.config.slots_of(engine).unwrap_or(usual + 1)
     }
 
     /// The slots of an engine, [`slot_count`](Self::slot_count) of them. To be called once an engine: each call makes new
     /// ones.
-    #[must_use]
     pub fn slots_of(&self, engine: &'static str, usual: usize) -> EngineSlots {
         EngineSlots {
             slots: AccountSlots::new(self.slot_count(engine, usual), self.share),

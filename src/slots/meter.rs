@@ -56,14 +56,12 @@ struct Reading {
 
 impl CostMeter {
     /// A meter at zero that does not run yet, for a job of `account`.
-    #[must_use]
     pub fn new(account: AccountId) -> Self {
         let reading = Reading { cost: Duration::ZERO, at: Instant::now(), turns: 0, waits: 0, cores: 0 };
         Self { account, reading: Arc::new(Mutex::new(reading)) }
     }
 
     /// Whose job it is.
-    #[must_use]
     pub fn account(&self) -> AccountId {
         self.account
     }
@@ -89,7 +87,6 @@ impl CostMeter {
     }
 
     /// What the job has cost until now.
-    #[must_use]
     pub fn cost(&self) -> Duration {
         lock(&self.reading).cost
     }

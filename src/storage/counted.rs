@@ -21,7 +21,6 @@ pub struct CountedStore {
 
 impl CountedStore {
     /// Counts in `metrics` what `inner` does.
-    #[must_use]
     pub fn new(inner: Arc<dyn ObjectStore>, metrics: StoreMetrics) -> Self {
         Self { inner, metrics }
     }

@@ -49,7 +49,6 @@ impl DiskStore {
     }
 
     /// Lets a backup hold deletions.
-    #[must_use]
     pub fn deletions(&self) -> &Deletions {
         &self.deletions
     }

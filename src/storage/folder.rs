@@ -57,25 +57,21 @@ impl DataDir {
     }
 
     /// Where it is, from the root.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The folder of the objects.
-    #[must_use]
     pub fn objects(&self) -> PathBuf {
         self.path.join("objects")
     }
 
     /// The folder of the index.
-    #[must_use]
     pub fn index(&self) -> PathBuf {
         Self::index_in(&self.path)
     }
 
     /// The same for a folder that no service may open yet.
-    #[must_use]
     pub fn index_in(path: &Path) -> PathBuf {
         path.join("index")
     }
@@ -124,25 +120,21 @@ impl DataDir {
     }
 
     /// The folder of files that are removed with their job.
-    #[must_use]
     pub fn work(&self) -> PathBuf {
         self.path.join(WORK)
     }
 
     /// The folder of what is made once a machine, and made again where it is not there.
-    #[must_use]
     pub fn caches(&self) -> PathBuf {
         self.path.join(CACHES)
     }
 
     /// The socket on which a running service takes the commands of its operator.
-    #[must_use]
     pub fn control_socket(&self) -> PathBuf {
         Self::control_socket_in(&self.path)
     }
 
     /// The same for a folder that need not be there.
-    #[must_use]
     pub fn control_socket_in(path: &Path) -> PathBuf {
         path.join("control/socket")
     }
@@ -199,13 +191,11 @@ impl DataDir {
     }
 
     /// Whether platen made the folder.
-    #[must_use]
     pub fn is_ours(&self) -> bool {
         self.path.join(VERSION).is_file()
     }
 
     /// The folder at `path` if platen made one there, without changing anything.
-    #[must_use]
     pub fn find(path: &Path) -> Option<Self> {
         let folder = Self { path: std::path::absolute(path).ok()? };
         folder.is_ours().then_some(folder)

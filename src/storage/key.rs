@@ -72,7 +72,6 @@ impl TemplatePart {
     pub const ALL: [Self; 4] = [Self::Package, Self::Info, Self::PngPreview, Self::PdfPreview];
 
     /// The ending of its name, after the point.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Package => FileKind::Zip.name(),
@@ -106,7 +105,6 @@ impl Folder {
         [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Uploads, Self::Probes];
 
     /// What the paths of its objects begin with.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Jobs => "jobs",
@@ -149,14 +147,12 @@ impl fmt::Display for StorageKey {
 
 impl StorageKey {
     /// The key whose path `text` is; only the one spelling that is written by it.
-    #[must_use]
     pub fn from_path(text: &str) -> Option<Self> {
         let key = Self::read(text)?;
         (key.to_string() == text).then_some(key)
     }
 
     /// Where it lies.
-    #[must_use]
     pub fn folder(&self) -> Folder {
         match self {
             Self::JobData(..) | Self::JobTemplate(..) | Self::JobSecret(..) => Folder::Jobs,
@@ -169,7 +165,6 @@ impl StorageKey {
     }
 
     /// When the job or template was made that it belongs to; the object is no older.
-    #[must_use]
     pub fn made_at(&self) -> Timestamp {
         match self {
             Self::JobData(_, job)
@@ -186,7 +181,6 @@ impl StorageKey {
     }
 
     /// The name under which a caller saves the object.
-    #[must_use]
     pub fn file_name(&self) -> String {
         match self {
             Self::JobData(..) => "data.json".to_owned(),

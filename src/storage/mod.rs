@@ -80,13 +80,11 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether the store cannot be reached or fails for now: the same request may succeed later.
-    #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
     }
 
     /// Whether it refuses a deletion while a backup is being made; a later sweep deletes the object.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         // The file system's own `EBUSY` has an error number.
         matches!(self, Self::Failed(cause)
@@ -137,7 +135,6 @@ pub enum ByteRange {
 impl ByteRange {
     /// The one range that a `Range` header asks for. Several ranges, another unit and a spelling that makes no sense count
     /// as no range (RFC 9110, section 14.2).
-    #[must_use]
     pub fn parse(header: &str) -> Option<Self> {
         let (unit, range) = header.split_once('=')?;
         let (first, last) = range.split_once('-').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;

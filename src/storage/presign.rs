@@ -86,7 +86,6 @@ impl Signer {
     }
 
     /// A signer with a secret of the caller's.
-    #[must_use]
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
         // Shorter than SHA-256's block, so it is the key as it is, filled up with zeros.
         let mut block = [0_u8; 64];
@@ -95,7 +94,6 @@ impl Signer {
     }
 
     /// Path and query of an address that allows what `grant` says.
-    #[must_use]
     pub fn sign(&self, grant: &Grant) -> String {
         let path = grant.key.to_string();
         let (operation, expires_at, limit) = (grant.operation.name(), grant.expires_at.0, grant.limit_bytes);

@@ -46,7 +46,6 @@ pub struct OwnPresignedUrls {
 
 impl OwnPresignedUrls {
     /// Presigned URLs below `base` that live for `lifetime_s`.
-    #[must_use]
     pub fn new(signer: Arc<Signer>, clock: Arc<dyn Clock>, base: String, lifetime_s: u64) -> Self {
         Self { signer, clock, base, lifetime_ms: lifetime_s.saturating_mul(1_000) }
     }

@@ -56,7 +56,6 @@ pub struct CountedUpload {
 const START_BYTES: usize = 4;
 
 /// The key of the counter that holds what an account's templates count.
-#[must_use]
 pub fn counter(account: AccountId) -> String {
     format!("{PREFIX}{account}")
 }
@@ -86,7 +85,6 @@ pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexE
 
 impl StorageQuota {
     /// Nothing is counted yet; each account may store `default_limit` bytes, zero for as many as it likes.
-    #[must_use]
     pub fn new(default_limit: u64) -> Arc<Self> {
         Arc::new(Self { default_limit, accounts: Mutex::default() })
     }
@@ -109,20 +107,17 @@ impl StorageQuota {
     }
 
     /// How many bytes count for the account.
-    #[must_use]
     pub fn used(&self, account: AccountId) -> u64 {
         self.lock().get(&account).map_or(0, |stored| stored.bytes)
     }
 
     /// How many bytes may count for the account; without a number as many as it likes.
-    #[must_use]
     pub fn limit(&self, account: AccountId) -> Option<u64> {
         let own = self.lock().get(&account).and_then(|stored| stored.own_limit);
         Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
     }
 
     /// Something of the account that counts nothing yet.
-    #[must_use]
     pub fn begin(self: &Arc<Self>, account: AccountId) -> StoredBytes {
         StoredBytes { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
@@ -156,14 +151,12 @@ impl StorageQuota {
 
 impl StoredBytes {
     /// The same, where so many bytes that count now are deleted once this is durable: they do not stand against it.
-    #[must_use]
     pub fn replacing(mut self, bytes: u64) -> Self {
         self.replaced = bytes;
         self
     }
 
     /// How many bytes count.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -214,7 +207,6 @@ impl Drop for StoredBytes {
 
 impl CountedUpload {
     /// An upload that comes into `staged` and counts in `stored`.
-    #[must_use]
     pub fn new(staged: Box<dyn StagedObject>, stored: StoredBytes) -> Self {
         Self { staged, stored, start: Vec::new() }
     }
@@ -246,7 +238,6 @@ impl CountedUpload {
     }
 
     /// Its first bytes: four, where it has so many.
-    #[must_use]
     pub fn start(&self) -> &[u8] {
         &self.start
     }
@@ -260,7 +251,6 @@ impl CountedUpload {
     }
 
     /// The upload, which is not durable yet, and what it counts.
-    #[must_use]
     pub fn into_parts(self) -> (Box<dyn StagedObject>, StoredBytes) {
         (self.staged, self.stored)
     }
@@ -276,7 +266,6 @@ impl CountedUpload {
 }
 
 /// A number of bytes as a counter holds it.
-#[must_use]
 pub fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }

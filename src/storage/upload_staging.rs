@@ -17,7 +17,6 @@ pub enum UploadStaging {
 
 impl UploadStaging {
     /// The key at which an upload arrives that is to become the object `key`.
-    #[must_use]
     pub fn of(self, key: &StorageKey) -> StorageKey {
         if self == Self::Direct {
             return *key;

@@ -12,7 +12,6 @@ pub struct Walk {
 
 impl Walk {
     /// A walk over these folders that has not begun.
-    #[must_use]
     pub fn over(folders: &'static [Folder]) -> Self {
         Self { folders, at: 0, after: None }
     }

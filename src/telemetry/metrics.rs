@@ -60,7 +60,6 @@ impl Metrics {
     pub const MEDIA_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     /// Metrics at nought.
-    #[must_use]
     pub fn new() -> Self {
         let mut register = Register::default();
         let jobs = JobMetrics::new(&mut register);
@@ -107,7 +106,6 @@ impl Metrics {
     }
 
     /// What there is, a line each: name, type, labels, meaning.
-    #[must_use]
     pub fn table(&self) -> &str {
         &self.listed.table
     }

@@ -53,7 +53,6 @@ impl SlotMetrics {
     }
 
     /// Those of one engine, which are seen from now on.
-    #[must_use]
     pub fn of(&self, engine: &'static str) -> EngineSlotMetrics {
         EngineSlotMetrics {
             busy: self.steps.of([engine, "busy"]),

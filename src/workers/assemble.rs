@@ -163,7 +163,6 @@ const READ: [&str; 2] = ["/proc", "/dev/urandom"];
 
 /// The child's spec: the program at `program`, in the time zone `zone`. Every child is one process without threads,
 /// files or network.
-#[must_use]
 pub fn assemble_child(program: PathBuf, limits: AssembleLimits, zone: &str, user: Option<User>) -> ChildSpec {
     let argument = serde_json::to_string(&limits).unwrap_or_default();
     let spec = ChildSpec::new(OWN_PROGRAM)

@@ -62,7 +62,6 @@ impl Fence {
 }
 
 /// Asks the kernel.
-#[must_use]
 pub fn landlock() -> Landlock {
     let asked = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

@@ -31,7 +31,6 @@ pub type Dispatch = fn(&[OsString]) -> Option<ExitCode>;
 
 /// Runs `exec <order>` of a program whose commands `dispatch` knows; another program returns only when it could not be
 /// started.
-#[must_use]
 pub fn run_exec(arguments: &[OsString], dispatch: Dispatch) -> ExitCode {
     become_child(arguments, dispatch).unwrap_or_else(|failure| {
         let _ = writeln!(std::io::stderr(), "platen exec: {failure}");

@@ -48,7 +48,6 @@ pub use worker::{Asked, FileSource, Job, Refused, WorkerFault};
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///
 /// `main` calls it first, with the arguments after the program's own name.
-#[must_use]
 pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = arguments.split_first()?;
     match command.to_str()? {

@@ -109,7 +109,6 @@ struct Turn {
 impl Pool {
     /// A pool that begins to start its spares at once and counts in `metrics`; must be called inside a
     /// runtime.
-    #[must_use]
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
         Self::start_pool(starter, settings, metrics, None)
     }
@@ -117,7 +116,6 @@ impl Pool {
     /// A pool of servers: each of its children makes a child of its own for every document and gives up to that what
     /// it must not have, so it works for all accounts. It lives as `housing` says, whatever user, cage and limits
     /// `settings.spec` names; must be called inside a runtime.
-    #[must_use]
     pub fn of_servers(
         starter: Starter,
         settings: PoolSettings,
@@ -156,13 +154,11 @@ impl Pool {
     }
 
     /// How many children wait for a job.
-    #[must_use]
     pub fn spares(&self) -> usize {
         self.shelf().ready.len()
     }
 
     /// How many children wait for a further job of their account.
-    #[must_use]
     pub fn kept(&self) -> usize {
         self.shelf().kept.len()
     }

@@ -16,7 +16,6 @@ const TRIES: u32 = 30;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Processor time that a process has used so far, all its threads together; nothing of one that is gone.
-#[must_use]
 pub fn processor_time(process: i32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // Behind the program's name, which may hold anything: state, …, then utime and stime as the 12th and 13th.
@@ -27,7 +26,6 @@ pub fn processor_time(process: i32) -> Option<Duration> {
 }
 
 /// Memory that a process holds at this moment; nothing of one that is gone.
-#[must_use]
 pub fn resident_bytes(process: i32) -> Option<u64> {
     let account = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = account.split(' ').nth(1)?.parse().ok()?;

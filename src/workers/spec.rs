@@ -147,14 +147,12 @@ impl ChildSpec {
     }
 
     /// Adds arguments.
-    #[must_use]
     pub fn arguments<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
     /// Adds a variable.
-    #[must_use]
     pub fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
         self.environment.insert(name.to_owned(), value.into());
         self

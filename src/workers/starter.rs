@@ -75,13 +75,11 @@ impl Starter {
     }
 
     /// The path of our own binary.
-    #[must_use]
     pub fn executable(&self) -> &Path {
         &self.executable
     }
 
     /// The path of another program of ours, which lies beside our own binary.
-    #[must_use]
     pub fn beside(&self, name: &str) -> PathBuf {
         self.executable.with_file_name(name)
     }
@@ -106,13 +104,11 @@ impl Starter {
 
 impl Streams {
     /// All three to the null device.
-    #[must_use]
     pub fn null() -> Self {
         Self { stdin: Stdio::null(), stdout: Stdio::null(), stderr: Stdio::null(), descriptors: Vec::new() }
     }
 
     /// All three through pipes.
-    #[must_use]
     pub fn piped() -> Self {
         Self {
             stdin: Stdio::piped(),

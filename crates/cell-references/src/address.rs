@@ -42,7 +42,6 @@ impl Lines {
     pub const ALL_COLUMNS: Self = Self { first: 1, last: LAST_COLUMN };
 
     /// From the one to the other, in whichever order they come.
-    #[must_use]
     pub fn new(one: u32, other: u32) -> Self {
         Self { first: one.min(other), last: one.max(other) }
     }
@@ -71,26 +70,22 @@ impl Lines {
 
 impl Range {
     /// The rectangle between two corners.
-    #[must_use]
     pub fn new(one: Cell, other: Cell) -> Self {
         Self { rows: Lines::new(one.row, other.row), columns: Lines::new(one.column, other.column) }
     }
 
     /// Reads `B7`, `A1:C3`, `A:C` or `1:3`; `$` and the order of the corners do not matter.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (reference, length) = Reference::read(text.as_bytes(), 0)?;
         (length == text.len()).then(|| reference.range())
     }
 
     /// Reads the list of a `sqref` attribute, `A1:B2 D4` (ECMA-376 part 1, 18.18.76). None if any of it is no range.
-    #[must_use]
     pub fn parse_list(text: &str) -> Option<Vec<Self>> {
         text.split_ascii_whitespace().map(Self::parse).collect()
     }
 
     /// Writes a list as a `sqref` attribute has it.
-    #[must_use]
     pub fn write_list(ranges: &[Self]) -> String {
         let mut text = String::new();
         for range in ranges {

@@ -66,7 +66,6 @@ struct Seen<'a> {
 impl Formula {
     /// Reads a formula. `sheets` are the names of the template's sheets, in the order of [`Workbook::sheets`]; a sheet that is not among them, and
     /// one of another workbook, stays as it is written. No text is refused: what is not understood is kept.
-    #[must_use]
     pub fn parse<S: AsRef<str>>(text: &str, sheets: &[S], meaning: Meaning) -> Self {
         let whole = match meaning {
             Meaning::Value => Takes::Value,
@@ -76,13 +75,11 @@ impl Formula {
     }
 
     /// The formula as it was read.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether nothing in it could change: then it is the same everywhere.
-    #[must_use]
     pub fn is_constant(&self) -> bool {
         self.slots.is_empty()
     }
@@ -126,7 +123,6 @@ impl Formula {
 
     /// The formula as it is some rows down and columns to the right: what has no `$` moves along, as in a shared formula, whose cells have the
     /// first one's formula so. What would leave the sheet becomes `#REF!`.
-    #[must_use]
     pub fn shifted(&self, rows: i32, columns: i32) -> String {
         let (mut out, mut at) = (String::with_capacity(self.text.len() + 8), 0);
         for slot in &self.slots {

@@ -93,7 +93,6 @@ impl Moves {
     }
 
     /// The same with cells that are not repeated with blocks beside them. Of areas that share cells the first counts.
-    #[must_use]
     pub fn with_once(mut self, once: Vec<Once>) -> Self {
         self.once = once;
         if self.is_turned {
@@ -137,7 +136,6 @@ impl Moves {
     }
 
     /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no such turn.
-    #[must_use]
     pub fn turn(&self, place: Place, block: usize, turn: u32) -> Option<Place> {
         if let Some(spot) = self.columns.enter(place.columns, block, turn) {
             return Some(Place { columns: Some(spot), ..place });
@@ -150,7 +148,6 @@ impl Moves {
     }
 
     /// Where a cell is, seen from a place: within its own turn usually. None if it was dropped. Of several, the last one.
-    #[must_use]
     pub fn cell(&self, cell: Cell, place: Place) -> Option<Cell> {
         let range = self.range(cell.into(), place)?;
         Some(Cell { row: range.rows.last, column: range.columns.last })
@@ -158,14 +155,12 @@ impl Moves {
 
     /// Where a row is, seen from a place, whichever of its cells stand once. None if it was dropped. Where only some columns moved, that of the
     /// first column.
-    #[must_use]
     pub fn row(&self, row: u32, place: Place) -> Option<u32> {
         let range = self.laid(Cell { row, column: 1 }.into());
         Some(self.laid(self.find(range, place, [None; 4])?).rows.last)
     }
 
     /// What a range became, seen from a place. None if all its cells were dropped.
-    #[must_use]
     pub fn range(&self, range: Range, place: Place) -> Option<Range> {
         let range = self.laid(range);
         Some(self.laid(self.find(range, self.seen(range, place), [None; 4])?))
@@ -199,7 +194,6 @@ impl Moves {
 
     /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
     /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
-    #[must_use]
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
         let around = |range: Range| self.range(range, Place::default()).into_iter().collect::<Vec<_>>();
         let areas = |range: &Range| self.parts(*range, at_most).unwrap_or_else(|| around(*range));
@@ -207,7 +201,6 @@ impl Moves {
     }
 
     /// The same of one range; None if it became more than so many.
-    #[must_use]
     pub fn parts(&self, range: Range, at_most: usize) -> Option<Vec<Range>> {
         let range = self.laid(range);
         let parts = self.areas_of(range, self.seen(range, Place::default()), at_most)?;

@@ -43,7 +43,6 @@ pub struct Origin {
 
 impl Workbook {
     /// A workbook of one sheet, which keeps its name.
-    #[must_use]
     pub fn of_one(name: &str, moves: Moves) -> Self {
         let copy = SheetCopy { name: name.to_owned(), moves, renamed: Vec::new() };
         Self { sheets: vec![Sheet { name: name.to_owned(), copies: vec![copy] }] }

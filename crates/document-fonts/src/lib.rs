@@ -35,7 +35,6 @@ const DRAWN_OTHERWISE: [&str; 7] =
 
 /// The families that the text of a document asks for; none for what is no such document. `limit` is how many bytes of its parts
 /// are read.
-#[must_use]
 pub fn asked(document: &[u8], limit: u64) -> BTreeSet<String> {
     let Some(mut package) = Package::open(document, limit) else { return BTreeSet::new() };
     let families = if package.has("word/document.xml") {
@@ -52,7 +51,6 @@ pub fn asked(document: &[u8], limit: u64) -> BTreeSet<String> {
 }
 
 /// Those of the families that others stand in for, where these are installed.
-#[must_use]
 pub fn missing<'a>(asked: &'a BTreeSet<String>, is_installed: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
     let stands_in = |family: &str| {
         let small = family.trim().to_lowercase();
@@ -64,7 +62,6 @@ pub fn missing<'a>(asked: &'a BTreeSet<String>, is_installed: &dyn Fn(&str) -> b
 }
 
 /// What is said of the missing ones; nothing where there are none.
-#[must_use]
 pub fn warning(missing: &[&str]) -> Option<String> {
     let named: Vec<_> = missing.iter().take(NAMED).map(|family| format!("'{}'", clean(family))).collect();
     let more = missing.len().saturating_sub(NAMED);

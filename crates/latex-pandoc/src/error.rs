@@ -15,7 +15,6 @@ pub struct Error {
 }
 
 /// What pandoc printed to standard error before it gave up.
-#[must_use]
 pub fn error(printed: &str) -> Error {
     let placed = printed.lines().position(|line| line.starts_with("Error at ")).and_then(|at| {
         let mut lines = printed.lines().skip(at);

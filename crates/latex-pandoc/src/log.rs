@@ -35,7 +35,6 @@ enum Where<'m> {
 }
 
 /// What the log says of the document `texts`; in the order of its lines. A log that is none says nothing.
-#[must_use]
 pub fn notices(log: &[u8], texts: &Texts<'_>) -> Vec<Notice> {
     let messages: Vec<Entry> = serde_json::from_slice(log).unwrap_or_default();
     let begin = texts.preamble();

@@ -17,7 +17,6 @@ const GROUP_BYTES: usize = 1 << 10;
 
 /// The source with columns that pandoc knows: of one that it does not know it would make text of the whole table. And
 /// without the options of descriptions, with which it would lose their terms.
-#[must_use]
 pub fn prepare(source: &str) -> String {
     let (mut made, mut rest) = (String::with_capacity(source.len()), source);
     while let Some((before, after)) = rest.split_once(BEGIN) {

@@ -54,7 +54,6 @@ pub struct Facts {
 
 impl Facts {
     /// What `source` says.
-    #[must_use]
     pub fn of(source: &str) -> Self {
         let code: Vec<&str> = source.lines().map(code_of).collect();
         let code = code.join("\n");

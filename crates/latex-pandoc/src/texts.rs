@@ -15,27 +15,23 @@ pub struct Place {
 
 impl<'a> Texts<'a> {
     /// The source `text`, which is called `name`.
-    #[must_use]
     pub fn of(name: &'a str, text: &'a str) -> Self {
         Self(vec![(name, text)])
     }
 
     /// The same with another file that the document may include.
-    #[must_use]
     pub fn with(mut self, name: &'a str, text: &'a str) -> Self {
         self.0.push((name, text));
         self
     }
 
     /// Where `words` stand first, comments apart.
-    #[must_use]
     pub fn find(&self, words: &str) -> Option<Place> {
         // Most texts do not have them: nothing is taken apart for these.
         self.find_line(words, |code| code.contains(words))
     }
 
     /// Where `key` stands first as one of the keys in an argument: `{key}`, `{one, key}`.
-    #[must_use]
     pub fn find_key(&self, key: &str) -> Option<Place> {
         self.find_line(key, |code| {
             code.split(['{', '}']).skip(1).any(|argument| argument.split(',').any(|one| one.trim() == key))
@@ -57,7 +53,6 @@ impl<'a> Texts<'a> {
 }
 
 /// The line without its comment.
-#[must_use]
 pub fn code_of(line: &str) -> &str {
     let mut is_escaped = false;
     for (at, character) in line.char_indices() {

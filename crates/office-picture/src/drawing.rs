@@ -38,7 +38,6 @@ const QUARTER: u32 = 90 * 60_000;
 
 impl Drawing<'_> {
     /// The `w:drawing` element, to stand in a run.
-    #[must_use]
     pub fn xml(&self) -> String {
         let mut out = String::with_capacity(2048);
         // Writing to a text never fails.

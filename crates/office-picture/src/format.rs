@@ -36,7 +36,6 @@ pub enum Format {
 
 impl Format {
     /// The format of these bytes, by their first ones; `None` if Office doesn't draw what they are.
-    #[must_use]
     pub fn recognise(bytes: &[u8]) -> Option<Self> {
         const STARTS: [(&[u8], Format); 10] = [
             (b"\x89PNG\r\n\x1a\n", Format::Png),
@@ -65,7 +64,6 @@ impl Format {
     }
 
     /// How a person calls it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Png => "PNG",
@@ -88,7 +86,6 @@ impl Format {
     }
 
     /// The extension of the part that holds the picture, as Office writes it.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png | Self::WebP => "png",
@@ -102,7 +99,6 @@ impl Format {
     }
 
     /// The content type of the part that holds the picture, as Office writes it.
-    #[must_use]
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Png | Self::WebP => "image/png",

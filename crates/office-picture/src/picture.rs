@@ -53,19 +53,16 @@ impl Picture {
     }
 
     /// The extension of the part that holds [`Picture::bytes`], without a dot.
-    #[must_use]
     pub fn extension(&self) -> &'static str {
         self.format.stored().extension()
     }
 
     /// The content type of the part that holds [`Picture::bytes`].
-    #[must_use]
     pub fn content_type(&self) -> &'static str {
         self.format.stored().content_type()
     }
 
     /// How large it is by itself, seen upright.
-    #[must_use]
     pub fn natural_size(&self) -> Extent {
         let side = |pixels: u32, dpi: f64| f64::from(pixels) / dpi * EMU_PER_INCH;
         let stored = Extent::new(side(self.width, self.dpi.0), side(self.height, self.dpi.1));
@@ -101,7 +98,6 @@ impl Turn {
     }
 
     /// Whether width and height change places.
-    #[must_use]
     pub fn is_sideways(self) -> bool {
         self.quarters % 2 == 1
     }

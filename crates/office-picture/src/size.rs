@@ -24,7 +24,6 @@ pub struct Extent {
 
 impl Extent {
     /// A width and a height in EMU.
-    #[must_use]
     pub fn new(width: f64, height: f64) -> Self {
         Self { width, height }
     }
@@ -257,7 +256,6 @@ impl Crop {
     }
 
     /// Whether the whole picture is shown.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

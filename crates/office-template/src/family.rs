@@ -35,7 +35,6 @@ const OTHER_MAIN_PARTS: [(&str, Family); 11] = [
 
 impl Family {
     /// The program.
-    #[must_use]
     pub fn program(self) -> &'static str {
         match self {
             Self::Word => "Word",

@@ -98,13 +98,11 @@ pub enum Tag {
 
 impl Tag {
     /// Whether it is a picture, or a code that is drawn as one.
-    #[must_use]
     pub fn is_picture(&self) -> bool {
         matches!(self, Self::Image(_) | Self::Qr(_) | Self::Barcode(_))
     }
 
     /// Whether something stands in the tag's place: it is no section's, repeats no slide and changes no delimiters.
-    #[must_use]
     pub fn has_content(&self) -> bool {
         match self {
             Self::Value(_)
@@ -153,7 +151,6 @@ pub(crate) const LINES: [&str; 3] = ["rows", "columns", "right"];
 
 impl Token {
     /// The tag as its author wrote it, for a sentence about it.
-    #[must_use]
     pub fn shown(&self) -> String {
         let Self { range, source, delimiters: Delimiters { start, end }, .. } = self;
         let is_closed = range.len() >= start.len() + end.len() && range.len() > start.len();

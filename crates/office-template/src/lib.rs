@@ -317,20 +317,17 @@ impl Template {
     }
 
     /// What the engine runs: JSON.
-    #[must_use]
     pub fn program(&self) -> &str {
         &self.program
     }
 
     /// Whether all tags are names, so that [`Template::answers`] may have an answer.
-    #[must_use]
     pub fn has_only_paths(&self) -> bool {
         self.paths.is_some()
     }
 
     /// What the program answers, where it takes no engine to know that: all tags are names, and what they stand for is nothing unusual.
     /// `None` says nothing of the template: the engine does.
-    #[must_use]
     pub fn answers<'d>(&self, data: &'d Data<'_>, limits: PathLimits) -> Option<PathAnswers<'d>> {
         paths::answers(self.paths.as_ref()?, data, limits).ok()
     }

@@ -59,7 +59,6 @@ const CELL_KINDS: [&str; 3] = ["cell", "day", "formula"];
 ///
 /// Where the data have [long numbers](Needs::long_numbers), its member `read` is `(text) => data`, as `JSON.parse` is, but with integers
 /// that print as they are written.
-#[must_use]
 pub fn library(program: &str, needs: Needs) -> String {
     let has_days = values(program, "kind").any(|kind| kind == "day");
     // Days may be the categories of charts.
@@ -115,7 +114,6 @@ pub struct Needs {
 
 impl Needs {
     /// Those of data as JSON.
-    #[must_use]
     pub fn of(json: &[u8]) -> Self {
         Self {
             long_numbers: has_long_numbers(json),

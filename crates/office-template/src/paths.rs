@@ -57,7 +57,6 @@ pub struct Data<'a>(Value<'a>);
 
 impl<'a> Data<'a> {
     /// Reads JSON that has `most` values at most; `None` for what only an engine is to read.
-    #[must_use]
     pub fn read(json: &'a [u8], most: usize) -> Option<Self> {
         Value::read(json, most).map(Self)
     }

@@ -28,7 +28,6 @@ pub struct Metadata {
 }
 
 /// How many pages the file has, also with an [`addition`] behind it; `None` where it is not as expected.
-#[must_use]
 pub fn pages(file: &[u8]) -> Option<u32> {
     let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     let tree = objects::reference(objects.dictionary(objects.root)?, "/Pages")?;
@@ -36,7 +35,6 @@ pub fn pages(file: &[u8]) -> Option<u32> {
 }
 
 /// Whether the file says what it is called, before an [`addition`]; `None` where it is not as expected.
-#[must_use]
 pub fn has_title(file: &[u8]) -> Option<bool> {
     let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     Some(objects.dictionary(objects.information)?.contains("/Title"))
@@ -44,7 +42,6 @@ pub fn has_title(file: &[u8]) -> Option<bool> {
 
 /// What is to be written behind `file`; `None` where it is not as expected. With a title, readers show that instead of the
 /// file's name, as PDF/UA wants it (ISO 14289-1, 7.1).
-#[must_use]
 pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
     let objects = Objects::of(file)?;
     let mut added = Addition::new(file.len());

@@ -141,7 +141,6 @@ impl PageCounter {
     }
 
     /// The pages of a file that has passed; `None` where it does not say.
-    #[must_use]
     pub fn pages(&self) -> Option<u32> {
         let root = self.root.filter(|_| self.mode != Mode::Lost)?;
         let (_, tree) = self.catalogs.iter().find(|(number, _)| *number == root)?;

@@ -61,7 +61,6 @@ struct Met {
 
 impl Resolution {
     /// So many dots an inch.
-    #[must_use]
     pub fn of_dpi(dpi: u16) -> Self {
         Self(dpi)
     }
@@ -90,7 +89,6 @@ impl Resolution {
 
 impl<'a> Artist<'a> {
     /// For pictures of `document` of at most so many pixels, with `fonts` for what is not in it.
-    #[must_use]
     pub fn new(document: &'a Document, fonts: &Arc<Fonts>, pixel_limit: u64) -> Self {
         let told = Arc::new(Told::default());
         let (fonts, of_fonts, of_page) = (Arc::clone(fonts), Arc::clone(&told), Arc::clone(&told));
@@ -163,7 +161,6 @@ impl<'a> Artist<'a> {
     }
 
     /// What whoever made the document should know, up to now.
-    #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         lock(&self.told.said).iter().cloned().collect()
     }

@@ -37,7 +37,6 @@ impl PageRange {
     pub const ALL: Self = Self { first: 1, last: None };
 
     /// One page.
-    #[must_use]
     pub fn one(page: u32) -> Self {
         Self { first: page, last: Some(page) }
     }
@@ -68,7 +67,6 @@ impl Document {
     }
 
     /// How many pages it has.
-    #[must_use]
     pub fn page_count(&self) -> u32 {
         self.count
     }

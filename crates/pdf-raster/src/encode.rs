@@ -20,7 +20,6 @@ pub enum Format {
 
 impl Format {
     /// How names of such files end, without the point.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",

@@ -51,7 +51,6 @@ pub(crate) struct Found {
 
 impl Fonts {
     /// Those in `folders` and below; what cannot be read is passed over.
-    #[must_use]
     pub fn in_folders(folders: &[PathBuf]) -> Self {
         let mut database = Database::new();
         for folder in folders {
@@ -70,7 +69,6 @@ impl Fonts {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.faces.len()
     }

@@ -269,7 +269,6 @@ const TABLE: &[(&[&str], &str)] = &[
 ];
 
 /// What to do about a message in one sentence, as [`Error`](crate::Error) has it; a part of a sentence without a full stop.
-#[must_use]
 pub fn advice(message: &str) -> Option<&'static str> {
     let fits = |words: &[&str]| {
         let mut rest = message;

@@ -6,7 +6,6 @@ const TABLE: &str = include_str!("packages.txt");
 const REGULAR: [&str; 5] = ["", "-regular", "regular", "-medium", "-roman"];
 
 /// The package that brings the file of this name (`siunitx.sty`), whatever folder stands before it.
-#[must_use]
 pub fn package_of_file(name: &str) -> Option<&'static str> {
     let name = name.rsplit('/').next()?;
     // Debian has no pictures of these fonts' letters but in outlines.
@@ -18,7 +17,6 @@ pub fn package_of_file(name: &str) -> Option<&'static str> {
 }
 
 /// The package that brings a font by the name of its family (`TeX Gyre Termes`), for `luatex`, which looks into the tree of TeX.
-#[must_use]
 pub fn package_of_font(family: &str) -> Option<&'static str> {
     let small: String =
         family.chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_lowercase();

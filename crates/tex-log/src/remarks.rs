@@ -80,7 +80,6 @@ impl Remark {
 ///
 /// An error is a sentence with a place behind it, in its line (`…---line 8 of file refs.bib`) or below; then come what was
 /// read, and what is skipped. Errors of the style's own code have no place in a file of the author's.
-#[must_use]
 pub fn of_bibtex(printed: &[u8]) -> Vec<Remark> {
     let mut remarks = Remarks::default();
     let mut before = String::new();
@@ -164,7 +163,6 @@ fn spoken(program: &str, text: &str) -> String {
 ///
 /// It reads databases in copies of its own, whose names are numbers: which number is which file follows from what it says
 /// that it reads.
-#[must_use]
 pub fn of_biber(printed: &[u8]) -> Vec<Remark> {
     let mut remarks = Remarks::default();
     let mut copies = Copies::default();
@@ -249,7 +247,6 @@ impl Copies {
 }
 
 /// Reads what makeindex wrote into its log and printed: a place, and below it what is wrong there.
-#[must_use]
 pub fn of_makeindex(log: &[u8]) -> Vec<Remark> {
     let mut remarks = Remarks::default();
     let mut lines = Lines::new(log);

@@ -35,7 +35,6 @@ pub struct Report {
 }
 
 /// Reads a log, in one pass.
-#[must_use]
 pub fn read(log: &[u8]) -> Report {
     let mut reader = Reader::default();
     let mut lines = Lines::new(log);

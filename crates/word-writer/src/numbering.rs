@@ -6,7 +6,6 @@ use crate::model::{Level, Marker};
 use crate::write::element;
 
 /// A `w:abstractNum`: the look of a list's levels. `prefix` is without its colon.
-#[must_use]
 pub fn abstract_num(prefix: &str, id: u32, levels: &[Level]) -> String {
     let prefix = &with_colon(prefix);
     let mut out = format!("<{prefix}abstractNum {prefix}abstractNumId=\"{id}\">");
@@ -34,7 +33,6 @@ pub fn abstract_num(prefix: &str, id: u32, levels: &[Level]) -> String {
 }
 
 /// A `w:num`: a list of that look, counting by itself.
-#[must_use]
 pub fn num(prefix: &str, id: u32, abstract_id: u32) -> String {
     let prefix = &with_colon(prefix);
     let look = element(prefix, "abstractNumId", &[("val", &abstract_id.to_string())]);
@@ -42,7 +40,6 @@ pub fn num(prefix: &str, id: u32, abstract_id: u32) -> String {
 }
 
 /// Whether a marker is a number.
-#[must_use]
 pub fn counts(marker: Marker) -> bool {
     looks(marker, 0).1.starts_with('%')
 }

@@ -7,7 +7,6 @@ use crate::numbering::with_colon;
 pub const CODE_HALF_POINTS: u32 = 20;
 
 /// The size of a heading of this level.
-#[must_use]
 pub const fn heading_half_points(level: u8) -> u32 {
     match level {
         0 | 1 => 36,
@@ -19,7 +18,6 @@ pub const fn heading_half_points(level: u8) -> u32 {
 }
 
 /// The name by which Word knows the role's style, whatever its id: what to look for in a document's styles.
-#[must_use]
 pub const fn name(role: Role) -> &'static str {
     match role {
         Role::Normal => "Normal",
@@ -40,7 +38,6 @@ pub const fn name(role: Role) -> &'static str {
 }
 
 /// The `w:type` of the role's style.
-#[must_use]
 pub const fn kind(role: Role) -> &'static str {
     match role {
         Role::Normal
@@ -55,7 +52,6 @@ pub const fn kind(role: Role) -> &'static str {
 }
 
 /// A `w:style` for a role. `prefix` is without its colon; `based_on` is the id of the document's default style of this kind.
-#[must_use]
 pub fn definition(prefix: &str, role: Role, id: &str, based_on: Option<&str>) -> String {
     let based_on = based_on.map(|id| format!("<w:basedOn w:val=\"{id}\"/>")).unwrap_or_default();
     let (kind, name, content) = (kind(role), name(role), content(role));

@@ -34,14 +34,12 @@ pub struct Book<'a> {
 
 impl<'a> Book<'a> {
     /// `at_most` bounds each list of a part that grows with the turns (merged cells, hyperlinks, drawn objects, comments, sparklines).
-    #[must_use]
     pub fn new(workbook: &'a Workbook, at_most: usize) -> Self {
         let names = workbook.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         Self { workbook, names, at_most, elements: usize::MAX, room: Count::new(usize::MAX) }
     }
 
     /// Bounds the elements of each part that is read: each takes some twenty times the room of its four bytes.
-    #[must_use]
     pub fn with_elements(self, at_most: usize) -> Self {
         Self { elements: at_most, ..self }
     }

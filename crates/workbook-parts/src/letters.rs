@@ -1,7 +1,6 @@
 //! Texts whose letters are written by their numbers, as `_x000a_` (`ST_Xstring`, ECMA-376 part 1, 22.9.2.19): cells and names of tables' columns are.
 
 /// A text as it is read: `_x000a_` is the end of a line, `_x005F_` what would begin such a number.
-#[must_use]
 pub fn decoded(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("_x") {

@@ -50,7 +50,6 @@ impl Found {
 
 impl Report {
     /// The same in sentences, one a kind.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let lost = self.lost.sentence(
             "a reference is #REF!, for all of its cells are gone",

@@ -26,7 +26,6 @@ pub(in crate::browser) fn tabs(configured: u64) -> usize {
 
 /// The number of pages without script that are rendered at once: as configured, or one a core and two more, of which
 /// one is always left to other accounts.
-#[must_use]
 pub fn static_pages(configured: u64) -> usize {
     match usize::try_from(configured) {
         Ok(0) | Err(_) => cores() + 2,

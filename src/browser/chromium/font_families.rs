@@ -103,7 +103,6 @@ pub async fn missing(
 }
 
 /// Whether a font with these `names`, with commas between them, is of the family.
-#[must_use]
 pub fn is_named(names: &str, family: &str) -> bool {
     names.split(',').any(|name| name.trim().eq_ignore_ascii_case(family))
 }

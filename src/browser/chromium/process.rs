@@ -121,7 +121,6 @@ impl Process {
     }
 
     /// The process id, which is also the id of its group.
-    #[must_use]
     pub fn id(&self) -> i32 {
         self.group.as_raw()
     }

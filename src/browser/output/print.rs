@@ -133,13 +133,11 @@ impl Printed {
     }
 
     /// How many pages the file has, if it is one of pages; known after the last piece.
-    #[must_use]
     pub fn pages(&self) -> Option<u32> {
         self.counter.as_ref().and_then(PageCounter::pages)
     }
 
     /// Everything that the page's author is warned of; complete after the last piece.
-    #[must_use]
     pub fn warnings(&self) -> &Warnings {
         &self.warnings
     }

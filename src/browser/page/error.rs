@@ -52,7 +52,6 @@ impl StepError {
 
 impl PageError {
     /// Whether the same page may well succeed elsewhere.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.retry != Retry::No
     }

@@ -60,7 +60,6 @@ pub enum PageOutput {
 
 impl PageOutput {
     /// Whether it shows the page as it is painted.
-    #[must_use]
     pub fn is_picture(self) -> bool {
         matches!(self, Self::Png | Self::Jpg)
     }

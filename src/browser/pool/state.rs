@@ -100,7 +100,6 @@ pub(super) struct Waiter {
 impl BrowserPool {
     /// A pool that starts its processes through `starter` and counts in `metrics`; its pages reach what
     /// `outbound` allows.
-    #[must_use]
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
         let idle_scripts = IdleScripts::new(&config);
@@ -139,7 +138,6 @@ impl BrowserPool {
     }
 
     /// The same, of which one account gets its `share` of the tabs.
-    #[must_use]
     pub fn shared(self, share: AccountShare) -> Self {
         Self { share, ..self }
     }

@@ -25,13 +25,11 @@ pub struct LeaseTab {
 
 impl LeaseTab {
     /// A tab for a page of `account`.
-    #[must_use]
     pub fn new(account: AccountId, lane: Lane) -> Self {
         Self { account, lane, alone: false }
     }
 
     /// The same, for a page under which a browser died.
-    #[must_use]
     pub fn alone(self) -> Self {
         Self { alone: true, ..self }
     }

@@ -30,7 +30,6 @@ pub enum PdfA {
 
 impl PdfA {
     /// The number of the part.
-    #[must_use]
     pub fn number(self) -> u8 {
         match self {
             Self::One => 1,

@@ -54,7 +54,6 @@ impl Extras {
     }
 
     /// Whether header or footer are there.
-    #[must_use]
     pub fn has_banners(&self) -> bool {
         self.header.is_some() || self.footer.is_some()
     }

@@ -24,14 +24,12 @@ pub(super) fn read(members: &mut Members<'_>) -> Option<String> {
 }
 
 /// `fileName` of a `formatOpts` object that was admitted.
-#[must_use]
 pub fn file_name_of(object: &RawValue) -> Option<String> {
     read(&mut Members::of(object.get(), POINTER).ok()?)
 }
 
 /// The name as a file of this kind has it: with its extension, instead of the one of the target where it became
 /// something else (several pictures come as an archive).
-#[must_use]
 pub fn complete_file_name(name: &str, target: Target, file: FileKind) -> String {
     if has_extension(name, file) {
         return name.to_owned();

@@ -95,7 +95,6 @@ const TEXTS: [&str; 15] = [
 ];
 
 /// Whether the value of the key `name` is a text; of one that is not known, nobody can tell.
-#[must_use]
 pub fn is_text(name: &str) -> bool {
     TEXTS.contains(&name)
 }
@@ -112,7 +111,6 @@ pub(super) fn is_promise(name: &str) -> bool {
 
 impl PageOptions {
     /// What to tell of the keys that have an effect on html only where the browser shows the page.
-    #[must_use]
     pub fn unshown_warnings(&self) -> Vec<String> {
         let scene = &self.scene;
         let given = [

@@ -17,7 +17,6 @@ const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 
 /// `object` as it may be kept and shown: stars in the place of passwords and of what requests carry. `None`: there are
 /// none.
-#[must_use]
 pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
     let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
     let is_secret = |name: &str, value: &RawValue| {

@@ -154,7 +154,6 @@ impl OptionLimits {
         Self { viewport_side_px: u32::MAX, picture_pixels: f64::INFINITY, wait_ms: u32::MAX };
 
     /// The limits of a configuration.
-    #[must_use]
     pub fn of(config: &BrowserConfig) -> Self {
         let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         #[expect(clippy::cast_precision_loss, reason = "counts of pixels lie far below 2^52")]
@@ -204,13 +203,11 @@ impl Default for PageOptions {
 
 impl PageOptions {
     /// What of them is kept apart.
-    #[must_use]
     pub fn secrets(&self) -> Secrets {
         Secrets { passwords: self.protection.passwords.clone(), requests: self.requests.clone() }
     }
 
     /// The sheet, turned where it shall be.
-    #[must_use]
     pub fn sheet(&self) -> Paper {
         if self.landscape { self.paper.turned() } else { self.paper }
     }
@@ -226,7 +223,6 @@ impl Default for Picture {
 impl Reading {
     /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made of `kind` by
     /// who `heeds` some of the keys.
-    #[must_use]
     pub fn warnings(
         &self,
         (kind, target): (TemplateKind, Target),
@@ -245,13 +241,11 @@ impl Reading {
 }
 
 /// Whether `name` is a key that means something here, or promises something however it is spelled.
-#[must_use]
 pub fn is_key(name: &str) -> bool {
     keys::is_known(name) || promises::is_promise(name)
 }
 
 /// Reads a `formatOpts` object (an empty array counts as one).
-#[must_use]
 pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     let Ok(mut members) = Members::of(object.get(), POINTER) else {
         let detail = format!("must be an object, not {}", kind(object));

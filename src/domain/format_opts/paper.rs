@@ -79,32 +79,27 @@ impl Paper {
     pub const A4: Self = Self { width_in: 210.0 / 25.4, height_in: 297.0 / 25.4 };
 
     /// The same sheet, lying where `landscape`, otherwise standing.
-    #[must_use]
     pub fn oriented(self, landscape: bool) -> Self {
         if self.is_landscape() == landscape { self } else { self.turned() }
     }
 
     /// The same sheet, turned as `other` is; a square turns nothing.
-    #[must_use]
     pub fn oriented_as(self, other: Self) -> Self {
         let is_square = is_near_in(other.width_in, other.height_in);
         if is_square { self } else { self.oriented(other.is_landscape()) }
     }
 
     /// The same sheet, turned.
-    #[must_use]
     pub fn turned(self) -> Self {
         Self { width_in: self.height_in, height_in: self.width_in }
     }
 
     /// As large as `other`, lying or standing as it does, within a device pixel and a half.
-    #[must_use]
     pub fn is_same(self, other: Self) -> bool {
         is_near_in(self.width_in, other.width_in) && is_near_in(self.height_in, other.height_in)
     }
 
     /// Wider than high.
-    #[must_use]
     pub fn is_landscape(self) -> bool {
         self.width_in > self.height_in
     }
@@ -112,13 +107,11 @@ impl Paper {
 
 impl Margin {
     /// The four, in the order of [`SIDES`].
-    #[must_use]
     pub fn sides_in(self) -> [f64; 4] {
         [self.top_in, self.right_in, self.bottom_in, self.left_in]
     }
 
     /// Of the four, in the order of [`SIDES`].
-    #[must_use]
     pub fn of_sides([top_in, right_in, bottom_in, left_in]: [f64; 4]) -> Self {
         Self { top_in, right_in, bottom_in, left_in }
     }
@@ -142,7 +135,6 @@ pub enum CssSize {
 
 impl CssSize {
     /// What a page of this size is laid out on, where its sheet is `sheet`.
-    #[must_use]
     pub fn laid_out(self, sheet: Paper) -> Paper {
         match self {
             Self::Auto | Self::Unknown => sheet,
@@ -152,7 +144,6 @@ impl CssSize {
     }
 
     /// Reads the value as a browser writes it.
-    #[must_use]
     pub fn of(text: &str) -> Self {
         let text = text.to_ascii_lowercase();
         let mut landscape = None;
@@ -270,7 +261,6 @@ fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
 
 /// A CSS length in inches; a bare number is pixels. None for what is negative, is no length, or has a unit that
 /// depends on something else.
-#[must_use]
 pub fn css_length_in(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     // What a browser makes of a sum of lengths.
@@ -292,7 +282,6 @@ pub fn css_length_in(text: &str) -> Option<f64> {
 }
 
 /// Whether two lengths are the same, within a device pixel and a half.
-#[must_use]
 pub fn is_near_in(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1.5 / PIXELS_PER_INCH
 }

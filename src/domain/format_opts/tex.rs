@@ -18,7 +18,6 @@ impl TexProgram {
     pub const ALL: [Self; 3] = [Self::Pdflatex, Self::Lualatex, Self::Xelatex];
 
     /// How it is called, as a program too.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Pdflatex => "pdflatex",
@@ -28,7 +27,6 @@ impl TexProgram {
     }
 
     /// The one that is called so, in small letters or not.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|program| program.name().eq_ignore_ascii_case(name))
     }

@@ -47,7 +47,6 @@ const NO_DATA: &[u8] = b"{}";
 
 impl Assembler {
     /// An assembler with processes of its own, whose spares start at once; must be called inside a runtime.
-    #[must_use]
     pub fn new(
         starter: Starter,
         config: &AssembleConfig,
@@ -58,7 +57,6 @@ impl Assembler {
     }
 
     /// An assembler on `script`, which others use too.
-    #[must_use]
     pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let recent = Recent::new(config.recent_scripts_mb << 20);
         let (config, ahead) = (config.clone(), Arc::new(Semaphore::new(1)));
@@ -66,25 +64,21 @@ impl Assembler {
     }
 
     /// The same for templates of another locale or time zone.
-    #[must_use]
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self { script: self.script.localized(locale, timezone), ..self.clone() }
     }
 
     /// The same for templates that are written in `language`.
-    #[must_use]
     pub fn of(&self, language: Language) -> Self {
         Self { language, ..self.clone() }
     }
 
     /// How many engine processes wait for a job.
-    #[must_use]
     pub fn spares(&self) -> usize {
         self.script.spares()
     }
 
     /// How many engine processes wait for a further job of their account.
-    #[must_use]
     pub fn kept(&self) -> usize {
         self.script.kept()
     }

@@ -22,7 +22,6 @@ pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobFault> {
 /// The page as a document that opens by itself: where it has scripts, the data object is put before
 /// the first of them. A page without script stays as it is, byte by byte. It is UTF-8: one that says to be something
 /// else (its template was) gets the mark of UTF-8, which counts for more.
-#[must_use]
 pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
     let page = encoding::marked(page.clone());
     if lane_of(&page) == Lane::Static {

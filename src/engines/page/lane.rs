@@ -41,7 +41,6 @@ const INTERESTING: [bool; 256] = {
 };
 
 /// The lane of a page, from its bytes as they would be sent.
-#[must_use]
 pub fn lane_of(html: &[u8]) -> Lane {
     // Another encoding than an ASCII-compatible one hides every word from this scan.
     if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {

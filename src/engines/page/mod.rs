@@ -94,7 +94,6 @@ const fn of(step: StepKind, file: FileKind, heeds: &'static [&'static [&'static 
 }
 
 /// Whether there is no such document without a browser. Target html takes one only where files lie beside the page.
-#[must_use]
 pub fn needs_browser(plan: &Plan) -> bool {
     plan.steps().iter().any(|step| step.engine == NAME && step.kind != StepKind::Snapshot)
 }

@@ -12,7 +12,6 @@ const PASSING_NAMES: [&[u8]; 6] =
     [b"viewport", b"description", b"author", b"keywords", b"generator", b"format-detection"];
 
 /// Whether something of the page may be there for the next one in the same document.
-#[must_use]
 pub fn outlasts_its_elements(html: &[u8]) -> bool {
     memchr::memchr3_iter(b'<', b'a', b'A', html).any(|at| {
         let text = &html[at..];

@@ -16,7 +16,6 @@ const STYLING: [&str; 7] = ["css", "js", "mjs", "html", "htm", "xhtml", "json"];
 const RULE_LIMIT_BYTES: usize = 256;
 
 /// The files in which rules may be: the page alone where it refers to nothing.
-#[must_use]
 pub fn files_with_styles(site: &Site, is_alone: bool) -> Vec<Bytes> {
     let beside = site.paths().filter(|path| !is_alone && *path != site.entry() && is_styling(path));
     let beside = beside.filter_map(|path| site.get(path));
@@ -25,7 +24,6 @@ pub fn files_with_styles(site: &Site, is_alone: bool) -> Vec<Bytes> {
 
 /// Whether `text` may have a rule that wins over the options, or loses against them. Where each by itself changes
 /// nothing, none of them does, whichever count.
-#[must_use]
 pub fn rules_may_matter(text: &[u8], options: &PageOptions) -> bool {
     let rules = memchr::memchr_iter(b'@', text).map(|at| &text[at..]).filter(|text| begins(text, RULE));
     rules.map(|text| &text[RULE.len()..]).any(|text| !is_idle(text, options).unwrap_or(false))

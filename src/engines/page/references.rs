@@ -30,7 +30,6 @@ const INTERESTING: [bool; 256] = {
 };
 
 /// Whether the page may load anything but what it carries itself (`data:` and `#fragment`).
-#[must_use]
 pub fn has_references(html: &[u8]) -> bool {
     if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {
         return true;

@@ -77,7 +77,6 @@ pub enum RenderError {
 
 impl PageEngine {
     /// An engine that leases its tabs from `pool`, and of whose turns an account gets its `share`.
-    #[must_use]
     pub fn new(
         pool: Addr<BrowserPool>,
         config: BrowserConfig,
@@ -89,7 +88,6 @@ impl PageEngine {
     }
 
     /// The same whose pages go by `outbound`.
-    #[must_use]
     pub fn going_by(self, outbound: &Outbound) -> Self {
         Self { opens_hosts: outbound.opens_hosts(), ..self }
     }

@@ -15,7 +15,6 @@ const LEAD_BYTES: usize = 256;
 
 /// Whether what is printed of the page of `site` may hang on whether script runs, by its sheets; `hosts`: it reaches
 /// others than its own.
-#[must_use]
 pub fn ask_for_scripting(site: &Site, hosts: bool) -> bool {
     let mut own = site.paths().filter(|path| is_sheet(path)).filter_map(|path| site.get(path));
     own.any(|sheet| asks(sheet) || hosts && imports_foreign(sheet))
@@ -23,7 +22,6 @@ pub fn ask_for_scripting(site: &Site, hosts: bool) -> bool {
 }
 
 /// How much there is to be read.
-#[must_use]
 pub fn length(site: &Site) -> usize {
     site.paths().filter(|path| is_sheet(path)).filter_map(|path| site.get(path)).map(bytes::Bytes::len).sum()
 }

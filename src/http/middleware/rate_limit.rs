@@ -47,7 +47,6 @@ impl Clock for RuntimeClock {
 
 impl RateLimit {
     /// The limit of `http.rate_limit_per_s` and `http.rate_burst_limit`.
-    #[must_use]
     pub fn new(config: &HttpConfig) -> Self {
         let rate = at_least_one(config.rate_limit_per_s);
         let quota = Quota::per_second(rate).allow_burst(at_least_one(config.rate_burst_limit));

@@ -152,7 +152,6 @@ impl Modify for Finish {
 }
 
 /// The OpenAPI document; `base` is the service's public address, or empty for the host it is read from.
-#[must_use]
 pub fn document(base: &str) -> utoipa::openapi::OpenApi {
     let mut document = Described::openapi();
     document.servers = Some(vec![ServerBuilder::new().url(format!("{base}/v1")).build()]);

@@ -61,7 +61,6 @@ pub struct Sweeper {
 
 impl Sweeper {
     /// A sweeper of the jobs of `context`; `registry` ends those that have an actor.
-    #[must_use]
     pub fn new(context: Arc<JobContext>, registry: Addr<JobRegistry>) -> Self {
         Self { context, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
     }

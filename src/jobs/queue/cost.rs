@@ -39,7 +39,6 @@ pub struct CostEstimates {
 
 impl CostEstimates {
     /// The expected cost of a job of this kind.
-    #[must_use]
     pub fn of(&self, kind: JobKind) -> Duration {
         self.averages.get(&kind).copied().unwrap_or(FIRST_COST)
     }

@@ -47,14 +47,12 @@ pub(super) struct EngineRuns {
 
 impl EngineLimits {
     /// Limits of these kinds, and `all` for all of them together.
-    #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = (JobKind, EngineLimit)>, all: usize) -> Self {
         Self { kinds: kinds.into_iter().collect(), all }
     }
 
     /// The limits that follow from the slots of the catalog's engines, in a service that runs `turns` jobs at once. A job
     /// counts for the engine of its usual route with the fewest slots, for which such jobs wait.
-    #[must_use]
     pub fn of(catalog: &Catalog, budget: &EngineBudget, turns: usize) -> Self {
         let slots = |engine: &Engine| Some(budget.slot_count(engine.name, engine.slots?));
         let pairs = TemplateKind::ALL.into_iter().flat_map(|kind| Target::ALL.map(|target| (kind, target)));

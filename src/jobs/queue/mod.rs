@@ -48,7 +48,6 @@ pub enum AdmissionError {
 
 impl AdmissionError {
     /// The reason's name in metrics.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",
@@ -130,7 +129,6 @@ impl AccountJobs {
 
 impl FairQueue {
     /// An empty queue; `gauge` shows how many jobs have a place.
-    #[must_use]
     pub fn new(limits: QueueLimits, engines: EngineLimits, gauge: Level) -> Self {
         Self {
             gauge,

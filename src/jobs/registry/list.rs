@@ -28,7 +28,6 @@ pub struct JobFilter {
 
 impl JobFilter {
     /// Whether the list shows the job.
-    #[must_use]
     pub fn shows(&self, view: &JobView) -> bool {
         self.status.is_none_or(|status| status == view.status)
             && self.success.is_none_or(|success| view.success() == Some(success))

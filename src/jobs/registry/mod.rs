@@ -83,7 +83,6 @@ struct ActiveJob {
 
 impl JobRegistry {
     /// A registry that runs at most `slots` jobs at once and starts their actors on `arbiters`.
-    #[must_use]
     pub fn new(context: Arc<JobContext>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
         let limits = &context.limits;
         let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);

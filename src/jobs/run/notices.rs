@@ -41,7 +41,6 @@ pub struct ActorGuard {
 
 impl ActorGuard {
     /// The guard of the actor with this number.
-    #[must_use]
     pub fn new(job: JobId, number: u64, registry: UnboundedSender<JobNotice>) -> Self {
         Self { job, number, registry }
     }
@@ -72,7 +71,6 @@ pub struct RunSlot {
 
 impl RunSlot {
     /// The slot with this number, for a job of the account.
-    #[must_use]
     pub fn new(
         (account, job): (AccountId, JobId),
         number: u64,
@@ -82,7 +80,6 @@ impl RunSlot {
     }
 
     /// Begins the run; answers its meter, which runs until the slot is dropped.
-    #[must_use]
     pub fn begin(&mut self) -> CostMeter {
         let meter = CostMeter::new(self.account);
         let timer = meter.begin_turn();

@@ -35,7 +35,6 @@ pub struct Retention {
 
 impl Retention {
     /// By section `[jobs]`.
-    #[must_use]
     pub fn of(limits: &JobsConfig) -> Self {
         Self {
             start_window_ms: limits.start_window_s.saturating_mul(1_000),
@@ -45,7 +44,6 @@ impl Retention {
     }
 
     /// What is to be done next with the job, and when; nothing while it is queued or runs.
-    #[must_use]
     pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, ExpiryAction)> {
         match record.state {
             JobState::Initialized => Some((self.expires_at(record), ExpiryAction::Expire)),
@@ -63,7 +61,6 @@ impl Retention {
     }
 
     /// The end of the job's start window.
-    #[must_use]
     pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
         record.created_at.plus_ms(self.start_window_ms)
     }

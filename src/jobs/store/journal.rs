@@ -43,7 +43,6 @@ pub struct Journal {
 
 impl Journal {
     /// A journal in `index`, which writes for each job when it expires by `limits`.
-    #[must_use]
     pub fn new(index: Arc<dyn Index>, limits: &JobsConfig) -> Self {
         Self { index, retention: Retention::of(limits), ended: Arc::default() }
     }

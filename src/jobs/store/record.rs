@@ -83,13 +83,11 @@ pub enum SecretHalf {
 
 impl SecretHalf {
     /// Whether the job has, or had, secrets.
-    #[must_use]
     pub fn is_some(&self) -> bool {
         *self != Self::None
     }
 
     /// What the record keeps when the job has ended.
-    #[must_use]
     pub fn erased(&self) -> Self {
         if self.is_some() { Self::Erased } else { Self::None }
     }
@@ -97,7 +95,6 @@ impl SecretHalf {
 
 impl JobRecord {
     /// A job that is initialized at `now`.
-    #[must_use]
     pub fn new(account: AccountId, spec: JobSpec, now: Timestamp) -> Self {
         Self {
             id: JobId::generate(),
@@ -126,19 +123,16 @@ impl JobRecord {
     }
 
     /// The kind of its document; before there is one, the usual one of its target.
-    #[must_use]
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)
     }
 
     /// The object of its document.
-    #[must_use]
     pub fn output_key(&self) -> StorageKey {
         StorageKey::JobOutput(self.account, self.id, self.file())
     }
 
     /// What the job's owner sees.
-    #[must_use]
     pub fn view(&self) -> JobView {
         JobView {
             id: self.id,

@@ -57,7 +57,6 @@ impl CountedInputs {
 
 impl StoredInputs {
     /// No inputs yet; they will count in `quota`.
-    #[must_use]
     pub fn new(quota: Arc<StorageQuota>) -> Self {
         Self { quota, jobs: Mutex::default() }
     }

@@ -76,7 +76,6 @@ impl std::fmt::Debug for LiveBackup {
 
 impl LiveBackup {
     /// Backups of `index` and of `objects`, for as long as `config` allows.
-    #[must_use]
     pub fn new(index: Arc<SledIndex>, objects: Option<HeldObjects>, config: &StorageConfig) -> Self {
         let limit = Duration::from_secs(config.backup_limit_s);
         let free_limit_bytes = config.objects_free_limit_bytes;

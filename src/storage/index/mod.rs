@@ -164,7 +164,6 @@ impl WriteBatch {
     }
 
     /// Whether it changes nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

@@ -79,7 +79,6 @@ impl S3Store {
     }
 
     /// The same store without retries, for probes that want the first answer.
-    #[must_use]
     pub fn impatient(&self) -> Self {
         let wire = self.reach.wire.impatient();
         Self { reach: Reach { wire, ..self.reach.clone() }, ..self.clone() }

@@ -39,7 +39,6 @@ impl Loaded {
     }
 
     /// The same for a use in which its page may reach `reach`.
-    #[must_use]
     pub fn reaching(self, reach: Reach) -> Self {
         Self { reach, ..self }
     }

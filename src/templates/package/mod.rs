@@ -122,7 +122,6 @@ impl Package {
     }
 
     /// Whether an upload that begins with `start` may be an Office file that is an archive.
-    #[must_use]
     pub fn may_be_office(start: &[u8]) -> bool {
         start.starts_with(b"PK")
     }
@@ -136,7 +135,6 @@ impl Package {
     }
 
     /// Whether `upload` is a short text, which is read at once; all else belongs on a thread for blocking work.
-    #[must_use]
     pub fn is_quick(upload: &[u8]) -> bool {
         // Every archive has NUL bytes in its headers.
         upload.len() <= QUICK_LIMIT_BYTES && memchr::memchr(0, upload).is_none()

@@ -31,7 +31,6 @@ pub struct TemplateRegistry {
 
 impl TemplateRegistry {
     /// The registry of `context`, which writes `index`, and before which at most `mailbox_limit` messages wait.
-    #[must_use]
     pub fn new(context: Arc<TemplateContext>, index: Arc<dyn Index>, mailbox_limit: u64) -> Self {
         let locks = ChangeLocks::new(context.limits.changes_account_limit);
         let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);

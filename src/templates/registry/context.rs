@@ -37,7 +37,6 @@ pub struct TemplateContext {
 
 impl TemplateContext {
     /// A context with records in `index`, everything else in `store`.
-    #[must_use]
     pub fn new(
         clock: Arc<dyn Clock>,
         (index, store): (Arc<dyn Index>, Arc<dyn ObjectStore>),
@@ -60,7 +59,6 @@ impl TemplateContext {
     }
 
     /// The same, with templates counted together with whatever else the accounts have stored.
-    #[must_use]
     pub fn with_quota(self, quota: Arc<StorageQuota>) -> Self {
         Self { quota, ..self }
     }

@@ -46,7 +46,6 @@ pub(in crate::templates) struct Unfinished {
 
 impl TemplateIndex {
     /// The templates of `index`.
-    #[must_use]
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index }
     }

@@ -48,7 +48,6 @@ pub(in crate::templates) struct InfoObject {
 
 impl InfoObject {
     /// The object for a record with these files and variables.
-    #[must_use]
     pub fn new(
         record: &TemplateRecord,
         sample_data: &RawValue,

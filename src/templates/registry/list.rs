@@ -20,7 +20,6 @@ pub struct TemplateFilter {
 
 impl TemplateFilter {
     /// Whether the list shows the template.
-    #[must_use]
     pub fn shows(&self, template: &TemplateSummary) -> bool {
         let info = &template.info;
         self.kind.is_none_or(|kind| kind == info.kind)

@@ -25,7 +25,6 @@ pub struct TemplateReader {
 
 impl TemplateReader {
     /// A reader of the templates of `context`.
-    #[must_use]
     pub fn new(context: Arc<TemplateContext>) -> Self {
         Self { context }
     }

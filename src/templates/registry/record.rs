@@ -60,7 +60,6 @@ pub struct Content {
 
 impl Content {
     /// An id that stays the same as long as the files do, through every copy of them.
-    #[must_use]
     pub fn version(&self) -> ObjectId {
         self.copy_of.unwrap_or(self.object)
     }
@@ -101,7 +100,6 @@ impl Permissions {
     pub const ALL: [Self; 2] = [Self::Private, Self::Public];
 
     /// Its name on the wire.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Private => "private",
@@ -110,7 +108,6 @@ impl Permissions {
     }
 
     /// The one of that name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|permissions| permissions.name() == name)
     }
@@ -139,13 +136,11 @@ pub struct Preview {
 
 impl TemplateRecord {
     /// A template that is begun now.
-    #[must_use]
     pub fn begun(account: AccountId) -> Self {
         Self::unfinished(account, TemplateId::generate(), None)
     }
 
     /// One that was begun and is not saved. Its times are those of its ids, so that a rebuild finds all of it in the store.
-    #[must_use]
     pub fn unfinished(account: AccountId, id: TemplateId, content: Option<Content>) -> Self {
         Self {
             id,
@@ -163,19 +158,16 @@ impl TemplateRecord {
     }
 
     /// Whether others than its owner may use it.
-    #[must_use]
     pub fn is_public(&self) -> bool {
         !self.unfinished && self.info.as_ref().is_some_and(|info| info.permissions == Permissions::Public)
     }
 
     /// The key of a part of it.
-    #[must_use]
     pub fn key(&self, object: ObjectId, part: TemplatePart) -> StorageKey {
         StorageKey::Template(self.account, self.id, object, part)
     }
 
     /// The key of its archive.
-    #[must_use]
     pub fn package(&self, content: &Content) -> StorageKey {
         if self.unfinished {
             StorageKey::UnfinishedPackage(self.account, self.id, content.object)
@@ -185,7 +177,6 @@ impl TemplateRecord {
     }
 
     /// What it counts in its account's storage, in bytes.
-    #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         if !self.counted {
             return 0;
@@ -218,7 +209,6 @@ impl TemplateRecord {
     }
 
     /// The objects that it names, first the info object, from which a rebuild knows all others. An upload is not among them.
-    #[must_use]
     pub fn objects(&self) -> Vec<StorageKey> {
         let info = self.info.iter().map(|info| self.key(info.object, TemplatePart::Info));
         let content = self.content.iter().map(|content| self.package(content));

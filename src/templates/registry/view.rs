@@ -43,7 +43,6 @@ pub struct TemplateView {
 
 impl TemplateSummary {
     /// What is shown of a record; nothing of one that is not saved.
-    #[must_use]
     pub fn of(record: TemplateRecord) -> Option<Self> {
         let TemplateRecord {
             id, account, unfinished, created_at, updated_at, content, info, previews, ..
@@ -56,7 +55,6 @@ impl TemplateSummary {
     }
 
     /// Where a part of it lies.
-    #[must_use]
     pub fn key(&self, part: TemplatePart) -> StorageKey {
         let object = match part {
             TemplatePart::Package => self.content.object,

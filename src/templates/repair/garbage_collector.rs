@@ -45,7 +45,6 @@ pub struct GarbageCollector {
 
 impl GarbageCollector {
     /// A garbage collector of the templates of `registry`, which works with `context`.
-    #[must_use]
     pub fn new(context: Arc<TemplateContext>, registry: &Addr<TemplateRegistry>) -> Self {
         let (locks, commits) = (registry.clone().recipient(), registry.clone().recipient());
         let writer = TemplateWriter::new(context, locks, commits);

@@ -116,7 +116,6 @@ pub enum Converted {
 }
 
 /// A server, started by our binary at `binary`.
-#[must_use]
 pub fn server_child(binary: PathBuf, order: &ServerOrder) -> ChildSpec {
     let argument = serde_json::to_string(order).unwrap_or_default();
     let spec = ChildSpec::new(OWN_PROGRAM)

@@ -62,7 +62,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 impl Bounds {
     /// Those of the configuration.
-    #[must_use]
     pub fn new(config: &WorkersConfig) -> Self {
         Self {
             deadline: Duration::from_millis(config.timeout_ms),

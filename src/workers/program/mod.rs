@@ -154,7 +154,6 @@ pub enum ProgramError {
 impl Programs {
     /// Programs whose users and folder are made for the first of them. `landlock` is what the kernel says
     /// ([`landlock`](super::landlock)).
-    #[must_use]
     pub fn new(starter: Starter, config: &WorkersConfig, landlock: Landlock, metrics: ChildMetrics) -> Self {
         let inner = Inner {
             starter,
@@ -183,7 +182,6 @@ impl Programs {
     }
 
     /// What a run may take by the configuration.
-    #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.inner.bounds
     }
@@ -201,7 +199,6 @@ impl Programs {
     }
 
     /// Whether the files of this machine are kept from programs. Where they are not, programs may write what this user may.
-    #[must_use]
     pub fn fences_files(&self) -> bool {
         self.inner.fencing == Fencing::Kept
     }

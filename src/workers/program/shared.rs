@@ -60,19 +60,16 @@ impl SharedFile {
     }
 
     /// Where it lies.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// How long it is.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether it is still there: the system may tidy its folder for temporary files.
-    #[must_use]
     pub fn exists(&self) -> bool {
         std::fs::symlink_metadata(&self.path).is_ok_and(|found| found.len() == self.bytes)
     }

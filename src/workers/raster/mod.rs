@@ -93,7 +93,6 @@ pub enum Rastered {
 }
 
 /// The child's spec: one process without threads, network, or files but fonts.
-#[must_use]
 pub fn raster_child(limits: &RasterLimits, user: Option<User>) -> ChildSpec {
     let argument = serde_json::to_string(limits).unwrap_or_default();
     let read = READ.map(PathBuf::from).into_iter().chain(limits.font_dirs.iter().cloned()).collect();
