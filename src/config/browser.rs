@@ -94,10 +94,14 @@ pub struct BrowserConfig {
     pub recycle_pause_s: u64,
     /// How long a replaced Chromium may take for its last pages; then they are rendered again.
     pub recycle_drain_s: u64,
-    /// Documents that a tab without script makes, all of one account; 0 or 1: one.
+    /// Which pages with script may follow one another in a tab of their account.
+    pub scripted_reuse: ScriptedReuse,
+    /// Documents that a tab makes, all of one account; 0 or 1: one.
     pub reuse_documents: u64,
-    /// A tab without script is kept no longer than so long.
+    /// A tab is kept no longer than so long.
     pub reuse_age_s: u64,
+    /// A tab of pages with script is kept while its renderer process holds no more.
+    pub reuse_memory_mb: u64,
     /// Until a tab that is kept shows nothing again; one that takes longer is not kept.
     pub reset_timeout_ms: u64,
     /// How much of a PDF is read from Chromium at a time.
@@ -110,6 +114,18 @@ pub struct BrowserConfig {
     pub wait_limit_ms: u64,
     /// A PDF of more pages is not tagged, unless it shall be.
     pub tagged_pages_limit: u64,
+}
+
+/// Which pages with script may follow one another in a tab; always those of one account alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScriptedReuse {
+    /// Those of the same template's content.
+    Template,
+    /// All.
+    Account,
+    /// None: each has a tab of its own.
+    Never,
 }
 
 impl BrowserConfig {
@@ -177,6 +193,7 @@ impl BrowserConfig {
         faults.within("browser.recycle_drain_s", self.recycle_drain_s, 1, 86_400);
         faults.within("browser.reuse_documents", self.reuse_documents, 0, 1_000_000);
         faults.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
+        faults.within("browser.reuse_memory_mb", self.reuse_memory_mb, 64, 65_536);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
         faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
         faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);

@@ -35,7 +35,7 @@ pub use self::print::effective;
 pub use self::s3::{S3Config, Secret};
 pub use accounts::AccountsConfig;
 pub use assemble::AssembleConfig;
-pub use browser::BrowserConfig;
+pub use browser::{BrowserConfig, ScriptedReuse};
 pub use engines::EnginesConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;

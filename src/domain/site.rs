@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use memchr::memmem;
+use sha2::{Digest, Sha256};
 
 use super::encoding::{self, Doubt, Encoding, Form, UTF_8};
 use super::lines::Notes;
@@ -27,7 +28,13 @@ pub struct Site {
     scripts: Option<Arc<Scripts>>,
     /// What the entry's file is in; looked for once.
     encoding: Arc<OnceLock<&'static Encoding>>,
+    /// Of the files; made once.
+    hash: Arc<OnceLock<ContentHash>>,
 }
+
+/// SHA-256 of a template's content: the entry's path, and the paths and bytes of all its files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ContentHash(pub [u8; 32]);
 
 /// A file of a template as text, in UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +55,7 @@ impl Site {
             notes: None,
             scripts: None,
             encoding: Arc::default(),
+            hash: Arc::default(),
         }
     }
 
@@ -85,7 +93,30 @@ impl Site {
         let _ = self.legacy_encoding();
         let encoding = Arc::clone(&self.encoding);
         let files = self.files.clone();
-        Self { entry: entry.into(), files, page: Some(text), notes: None, scripts: None, encoding }
+        let hash = Arc::default();
+        Self { entry: entry.into(), files, page: Some(text), notes: None, scripts: None, encoding, hash }
+    }
+
+    /// The hash of the template's content, whatever page was made of it. The first call for these files reads all of them.
+    pub fn content_hash(&self) -> ContentHash {
+        *self.hash.get_or_init(|| {
+            let mut hash = Sha256::new();
+            let mut add = |part: &[u8]| {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part);
+            };
+            add(self.entry.as_bytes());
+            for (path, content) in self.files.iter() {
+                add(path.as_bytes());
+                add(content);
+            }
+            ContentHash(hash.finalize().into())
+        })
+    }
+
+    /// The bytes of all files that [`Site::content_hash`] would read; none where it is made already.
+    pub fn unhashed_bytes(&self) -> usize {
+        if self.hash.get().is_some() { 0 } else { self.files.values().map(Bytes::len).sum() }
     }
 
     /// The same site with room for the scripts of its templates, for one who keeps it.

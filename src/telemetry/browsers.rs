@@ -27,7 +27,7 @@ pub struct BrowserMetrics {
     pub launch_waits: Count,
     /// By `lane` and `tab`: `fresh`, `kept`.
     pub leases: Counts<2>,
-    /// Tabs without script that were disposed of, by `reason`: `documents`, `age`, `room`, `page`, `broken`.
+    /// Tabs that might have been kept and were disposed of, by `reason`: `documents`, `age`, `room`, `page`, `worn`, `broken`.
     pub kept_ended: Counts<1>,
     /// By `lane`.
     pub leased: Levels<1>,
@@ -69,7 +69,7 @@ impl BrowserMetrics {
         let kept_ended = counts(
             "platen_browser_kept_ended",
             "reason",
-            "Tabs without script that were given up: by documents, age, room, page, broken",
+            "Tabs that were given up: by documents, age, room, page, worn (their process), broken",
         );
         let meaning = "Tabs given to jobs, by lane: fresh, or kept for their account";
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], meaning, Counter::default);
@@ -88,8 +88,16 @@ impl BrowserMetrics {
                 [Lane::Static.name(), "fresh"],
                 [Lane::Static.name(), "kept"],
                 [Lane::Scripted.name(), "fresh"],
+                [Lane::Scripted.name(), "kept"],
             ]),
-            kept_ended: kept_ended.beginning_with([["documents"], ["age"], ["room"], ["page"], ["broken"]]),
+            kept_ended: kept_ended.beginning_with([
+                ["documents"],
+                ["age"],
+                ["room"],
+                ["page"],
+                ["worn"],
+                ["broken"],
+            ]),
             leased: leased.beginning_with(lanes),
             tabs: tabs.beginning_with([["making"], ["spare"], ["kept"]]),
             tab_limit: register.one(

@@ -34,6 +34,7 @@ mod quarantine;
 mod recycle;
 mod reset_tabs;
 mod reusable_tabs;
+mod scripted_reuse;
 mod snapshot;
 mod snapshot_hostile;
 mod snapshot_safe;

@@ -100,6 +100,18 @@ impl TestPool {
         self.render_in(lease, &PageTask { lane, ..task.clone() }).await
     }
 
+    /// The same for a page with script of a template: in a tab that a page of the same template had before, if one is kept.
+    pub async fn render_template(
+        &self,
+        account: AccountId,
+        template: &Site,
+        task: &PageTask,
+    ) -> Result<Rendered, PageError> {
+        let asked = LeaseTab::new(account, Lane::Scripted).made_of(template.content_hash());
+        let lease = self.address.send(asked).await.unwrap().unwrap();
+        self.render_in(lease, task).await
+    }
+
     pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageError> {
         let mut printed = print(open(lease, task, &self.config, |_| {}).await?).await?;
         let mut bytes = Vec::new();

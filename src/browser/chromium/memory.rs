@@ -2,6 +2,7 @@
 //! pictures), and what pages leave behind; a renderer that takes too much is killed. Their processor time: a page that
 //! computes for long yields to the others, or a few endless ones would take all processors.
 
+use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
@@ -37,20 +38,32 @@ impl Reading {
     }
 }
 
+/// What a renderer has used, which shows the pages of one tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::browser) struct RendererUse {
+    pub process: i32,
+    /// Processor time so far.
+    pub processor: Duration,
+    /// Memory that it holds.
+    pub resident_bytes: u64,
+}
+
 /// What a renderer may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::browser) struct Bounds {
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Processor time before it yields to all others; `None` where a renderer has one page after the other.
+    /// Processor time that a page takes before its renderer yields to all others; `None` where nobody knows when one begins.
     pub undisturbed: Option<Duration>,
+    /// What renderers had taken when their present page began; nothing of those that are not here.
+    pub before: HashMap<i32, Duration>,
 }
 
 /// Kills every renderer of the Chromium `browser` that holds more memory than it may, has those yield that computed for
 /// long, and answers what all of its processes hold. It blocks on files of `/proc`.
 ///
 /// Files and memory that processes share are counted where the first process has them, and not again.
-pub(in crate::browser) fn sweep(browser: i32, bounds: Bounds, kills: &Kills) -> Reading {
+pub(in crate::browser) fn sweep(browser: i32, bounds: &Bounds, kills: &Kills) -> Reading {
     let mut processes = Vec::new();
     collect_children(browser, DEPTH, &mut processes);
     let own = Size::of(browser).unwrap_or_default().resident;
@@ -75,8 +88,19 @@ pub(in crate::browser) fn sweep(browser: i32, bounds: Bounds, kills: &Kills) -> 
 }
 
 impl Bounds {
-    fn is_exhausting(self, process: i32) -> bool {
-        self.undisturbed.is_some_and(|most| processor_time(process).is_some_and(|used| used > most))
+    fn is_exhausting(&self, process: i32) -> bool {
+        let Some(most) = self.undisturbed else { return false };
+        let before = self.before.get(&process).copied().unwrap_or_default();
+        processor_time(process).is_some_and(|used| used > before + most)
+    }
+}
+
+impl RendererUse {
+    /// That of `process`; `None` where it is gone, or no renderer.
+    pub(in crate::browser) fn of(process: i32) -> Option<Self> {
+        let resident_bytes = Size::of(process)?.resident;
+        let processor = processor_time(process).filter(|_| is_renderer(process))?;
+        Some(Self { process, processor, resident_bytes })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::emulate;
 use super::open_page::OpenPage;
 use super::task::PageOutput;
-use crate::browser::tab::reset::Traces;
+use crate::browser::tab::traces::Traces;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
@@ -25,14 +25,21 @@ pub(in crate::browser) fn give_back(
     let uncounted = if output == PageOutput::Pdf { u32::MAX } else { 1 };
     let is_short = is_whole && pages.unwrap_or(uncounted) <= PAGES_LIMIT;
     let is_light = is_short && page.length_bytes <= LENGTH_LIMIT_BYTES;
-    let is_emulated = page.is_measured || emulate::differs(options, output);
+    let lane = page.lane;
+    let has_window = lane == Lane::Scripted && output.is_picture();
+    let is_emulated = page.is_measured || has_window || emulate::differs(options, output);
     let in_place = page.in_place && output == PageOutput::Pdf && !is_emulated && options.selector.is_none();
-    let traces = Traces { session: page.session.clone(), is_emulated, in_place };
-    let is_clean = !traces.are_foreign() && emulate::can_be_undone(options);
+    let scripts = std::mem::take(&mut page.scripts);
+    let traces = Traces { session: page.session.clone(), is_emulated, in_place, scripts };
+    let is_clean = !traces.are_foreign() && !traces.have_service_worker() && emulate::can_be_undone(options);
     // Of the next page no failed request would be heard, and it would seem to have all its files.
     let is_heard = !page.state.borrow().failures.is_muted();
-    let is_static = page.lease.tab().is_some_and(|tab| tab.lane == Lane::Static);
-    if is_static && is_light && is_clean && is_heard {
+    let stays_within = match lane {
+        Lane::Static => is_light,
+        // What its process holds is looked at when it is reset.
+        Lane::Scripted => page.kept_to_itself(options),
+    };
+    if stays_within && is_clean && is_heard {
         page.lease.report_reusable(traces);
     } else {
         page.lease.report_not_reusable();

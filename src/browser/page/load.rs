@@ -17,21 +17,22 @@ use crate::domain::fault::FaultCode;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 
-/// Shows the page of `task`, served by `session` or, without one, put into the tab; returns after the load event.
+/// Shows the page of `task`, served by `session` or, without one, put into the tab; returns after the load event, with the
+/// names of our scripts that any further document in the tab would run.
 pub(super) async fn load(
     tab: &Tab,
     task: &PageTask,
     session: Option<&PageSession>,
     limit: Duration,
-) -> Result<(), StepError> {
-    let mut calls = PendingCalls::default();
+) -> Result<Vec<String>, StepError> {
+    let (mut calls, mut added) = (PendingCalls::default(), Vec::new());
     if let Some(source) = data_script(task, session)? {
-        calls.push(tab.send(&commands::script_of_new_documents(source))?, limit);
+        added.push(tab.send(&commands::script_of_new_documents(source))?);
     }
     // What WebGL draws is kept where a document is written of the page.
     if task.lane == Lane::Scripted && task.output == PageOutput::Html {
         let script = commands::script_of_new_documents(scripts::CANVASES.to_owned());
-        calls.push(tab.send(&script)?, limit);
+        added.push(tab.send(&script)?);
     }
     let requests = &task.options.requests;
     if !requests.is_empty() && task.reach == Reach::AllowedHosts {
@@ -50,7 +51,12 @@ pub(super) async fn load(
         calls.push(tab.send(&report_requests())?, limit);
     }
     let _ = state.wait_for(|state| state.loads > 0).await;
-    calls.finish().await.map_err(emulate::explain)
+    calls.finish().await.map_err(emulate::explain)?;
+    let mut names = Vec::new();
+    for script in added {
+        names.push(script.answer(limit).await?.identifier);
+    }
+    Ok(names)
 }
 
 /// Puts the data of a page on its window.

@@ -74,7 +74,7 @@ async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
         page.session = Some(served.map_err(no_name)?);
     }
     let limit = page.limits.load;
-    page.within(limit, load::load(page.tab()?, task, page.session.as_deref(), limit)).await?;
+    page.scripts = page.within(limit, load::load(page.tab()?, task, page.session.as_deref(), limit)).await?;
     diagnose::check_reached(page)
 }
 

@@ -17,6 +17,7 @@ use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::browser::tab::tab::Tab;
 use crate::config::BrowserConfig;
 use crate::domain::fault::Warnings;
+use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
 /// The world that our scripts run in.
@@ -38,6 +39,8 @@ pub(in crate::browser) struct OpenPage {
     pub limits: Limits,
     pub lane: Lane,
     pub length_bytes: usize,
+    /// Our scripts for its documents, by Chromium's names.
+    pub scripts: Vec<String>,
     /// Nothing of it outlasts its elements.
     pub in_place: bool,
     /// Its files may have rules of `@page` that its options do not agree with.
@@ -59,6 +62,7 @@ impl OpenPage {
             limits: Limits::of(config),
             lane: task.lane,
             length_bytes: task.length_bytes(),
+            scripts: Vec::new(),
             in_place: task.way == Way::PutInPlace && task.is_put(),
             has_page_rules: task.has_page_rules,
             is_measured: false,
@@ -153,6 +157,20 @@ impl OpenPage {
             Err(CallError::Refused { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a page with script has opened nothing that a reset of its tab does not close again.
+    pub(super) fn kept_to_itself(&self, options: &PageOptions) -> bool {
+        let Some(tab) = self.lease.tab() else { return false };
+        let state = self.state.borrow();
+        // The headers that requests are to carry are set for the life of a tab.
+        let is_plain = options.javascript && options.requests.is_empty();
+        is_plain
+            && state.documents == 1
+            && !state.idle.is_flooded()
+            && tab.events.may_make_entries()
+            && !tab.events.has_lost_console()
+            && !tab.events.monitor.has_had_workers()
     }
 
     /// Everything that its author is warned of, until now.

@@ -10,10 +10,9 @@ use tokio::sync::oneshot;
 
 use super::browsers::Purpose;
 use super::release::DisposeReason;
-use super::reuse::{Plan, TabCapacity};
+use super::reuse::{Plan, ReuseKey, TabCapacity};
 use super::state::{BrowserPool, Waiter};
 use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseError, LeaseTab};
-use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 
 /// Where a tab comes from.
@@ -80,9 +79,10 @@ impl BrowserPool {
         let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
         let waiting =
             self.waiters.iter().zip(&sources).filter(|(_, source)| **source == Some(TabSource::Shared));
-        let waiting = waiting.map(|(waiter, _)| (waiter.asked.account, waiter.asked.lane));
+        let waiting: Vec<_> =
+            waiting.map(|(waiter, _)| (self.reuse_key(waiter.asked), waiter.asked.lane)).collect();
         let capacity = TabCapacity { limit, warm: self.warm_counts(), making, ahead };
-        let Plan { make, evict_warm, evict } = self.reusable.plan(waiting, capacity);
+        let Plan { make, evict_warm, evict } = self.reusable.plan(waiting.into_iter(), capacity);
         for held in evict {
             self.dispose_reusable(held, DisposeReason::Room, ctx);
         }
@@ -179,19 +179,18 @@ impl BrowserPool {
         &mut self,
         asked: LeaseTab,
         source: TabSource,
-        awaited: &mut HashMap<AccountId, usize>,
+        awaited: &mut HashMap<ReuseKey, usize>,
         ctx: &mut Context<Self>,
     ) -> Option<(HeldTab, &'static str)> {
-        if asked.lane == Lane::Static && source == TabSource::Shared {
-            while let Some(held) = self.reusable.take(asked.account) {
+        if let Some(key) = self.reuse_key(asked).filter(|_| source == TabSource::Shared) {
+            while let Some(held) = self.reusable.take(key) {
                 if held.tab.is_alive() {
                     return Some((held, "kept"));
                 }
                 self.dispose_reusable(held, DisposeReason::Broken, ctx);
             }
             // A tab that is being reset is there sooner than a new one is made, and costs less.
-            let being_reset =
-                awaited.entry(asked.account).or_insert_with(|| self.reusable.being_reset(asked.account));
+            let being_reset = awaited.entry(key).or_insert_with(|| self.reusable.being_reset(key));
             if *being_reset > 0 {
                 *being_reset -= 1;
                 return None;

@@ -1,5 +1,6 @@
 //! The browsers of the pool: their slots, what they are for, why they are lost or replaced.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -100,6 +101,8 @@ pub(super) struct RunningBrowser {
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: Reading,
+    /// Processor time that the renderers of reused tabs had taken when their present page began.
+    pub renderers: HashMap<i32, Duration>,
     /// The process that takes its slot by plan, while that is under way.
     pub successor: Option<Successor>,
     /// Not replaced by plan before this.

@@ -203,19 +203,22 @@ impl BrowserPool {
     /// Has the memory of every browser looked at.
     pub(super) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
         let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
-        let undisturbed = Duration::from_millis(self.config.yield_after_ms);
-        let measured: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
-        for (browser, process, kills) in measured {
-            // Only where no page without script is shown does a renderer have one page in its life.
-            let has_one_page = self.purpose(browser) != self.purpose_for(Lane::Static);
-            let bounds = Bounds { memory_bytes, undisturbed: has_one_page.then_some(undisturbed) };
-            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, bounds, &kills));
+        let measured = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone(), it.renderers.clone()));
+        for (browser, process, kills, before) in measured.collect::<Vec<_>>() {
+            let bounds = Bounds { memory_bytes, undisturbed: self.undisturbed(browser), before };
+            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, &bounds, &kills));
             ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
                 if let Ok(reading) = reading {
                     pool.memory_measured(browser, reading, ctx);
                 }
             }));
         }
+    }
+
+    /// Processor time that a page takes before its renderer yields. Only of renderers with script it is known when a page begins.
+    pub(super) fn undisturbed(&self, browser: BrowserId) -> Option<Duration> {
+        let shows_static = self.purpose(browser) == self.purpose_for(Lane::Static);
+        (!shows_static).then(|| Duration::from_millis(self.config.yield_after_ms))
     }
 
     fn memory_measured(&mut self, browser: BrowserId, reading: Reading, ctx: &mut Context<Self>) {

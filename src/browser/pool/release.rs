@@ -7,13 +7,18 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::browsers::BrowserLoss;
+use super::reuse::ReuseKey;
 use super::state::BrowserPool;
+use crate::browser::chromium::memory::RendererUse;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, LeaseTab, TabReturned};
 use crate::browser::tab::page_state::PageEnd;
-use crate::browser::tab::reset::{self, ResetError, Traces};
+use crate::browser::tab::reset;
+use crate::browser::tab::traces::{ResetError, Traces};
+use crate::config::ScriptedReuse;
 use crate::domain::lane::Lane;
+use crate::domain::site::ContentHash;
 
-/// Why a tab of the static lane is disposed of.
+/// Why a tab that could have been kept is disposed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DisposeReason {
     /// It had enough documents.
@@ -24,6 +29,8 @@ pub(super) enum DisposeReason {
     Room,
     /// Its page failed, or has left more than a reset takes away.
     Page,
+    /// Its renderer process holds too much, or yields to all others.
+    Worn,
     /// It could not be reset, or died.
     Broken,
 }
@@ -35,6 +42,7 @@ impl DisposeReason {
             Self::Age => "age",
             Self::Room => "room",
             Self::Page => "page",
+            Self::Worn => "worn",
             Self::Broken => "broken",
         }
     }
@@ -44,7 +52,7 @@ impl BrowserPool {
     /// Handles the end of a lease: the tab is kept for its account or disposed of.
     pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, asked, end } = returned;
-        let (account, lane) = (asked.account, held.tab.lane);
+        let lane = held.tab.lane;
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
@@ -57,17 +65,17 @@ impl BrowserPool {
             // It slowed the browser for all pages until it was stopped, and the account's next page may do so again.
             self.admit_to_quarantine(asked);
         }
-        match (lane, end) {
-            (Lane::Scripted, _) => Self::dispose(held, ctx),
-            (Lane::Static, LeaseEnd::NotReusable) => self.dispose_reusable(held, DisposeReason::Page, ctx),
-            (Lane::Static, LeaseEnd::Failed | LeaseEnd::Stalled) => {
+        let Some(key) = self.reuse_key(asked) else { return Self::dispose(held, ctx) };
+        match end {
+            LeaseEnd::NotReusable => self.dispose_reusable(held, DisposeReason::Page, ctx),
+            LeaseEnd::Failed | LeaseEnd::Stalled => {
                 self.dispose_reusable(held, DisposeReason::Page, ctx);
                 // If it was the tab and not the page, the next try must not get another one like it.
-                for held in self.reusable.extract_of(account) {
+                for held in self.reusable.extract_of(key) {
                     self.dispose_reusable(held, DisposeReason::Page, ctx);
                 }
             }
-            (Lane::Static, LeaseEnd::Reusable(traces)) => match self.worn_out_by(&held) {
+            LeaseEnd::Reusable(traces) => match self.worn_out_by(&held) {
                 Some(gone) => self.dispose_reusable(held, gone, ctx),
                 None if !self.may_reuse(held.browser) => Self::dispose(held, ctx),
                 None => {
@@ -76,10 +84,21 @@ impl BrowserPool {
                         held.tab.events.renew();
                     }
                     held.traces = traces;
-                    self.reusable.put(account, held, is_ready);
+                    self.reusable.put(key, held, is_ready);
                 }
             },
         }
+    }
+
+    /// Which pages may follow in the tab that was asked for; `None` where none may.
+    pub(super) fn reuse_key(&self, asked: LeaseTab) -> Option<ReuseKey> {
+        let content = match (asked.lane, self.config.scripted_reuse) {
+            (Lane::Static, _) => None,
+            (Lane::Scripted, ScriptedReuse::Never) => return None,
+            (Lane::Scripted, ScriptedReuse::Template) => Some(asked.content?),
+            (Lane::Scripted, ScriptedReuse::Account) => Some(ContentHash::default()),
+        };
+        Some(ReuseKey { account: asked.account, content })
     }
 
     /// The lease of a browser that died is not forgotten before the pool handles its loss: its account is a suspect then.
@@ -110,7 +129,7 @@ impl BrowserPool {
             };
             ctx.spawn(
                 wrap_future::<_, Self>(reset)
-                    .map(move |(held, done), pool, ctx| pool.reset_ended(ticket, held, &done, ctx)),
+                    .map(move |(held, done), pool, ctx| pool.reset_ended(ticket, held, done, ctx)),
             );
         }
     }
@@ -119,18 +138,37 @@ impl BrowserPool {
         &mut self,
         ticket: u64,
         mut held: HeldTab,
-        done: &Result<(), ResetError>,
+        done: Result<Option<RendererUse>, ResetError>,
         ctx: &mut Context<Self>,
     ) {
-        if done.is_ok() && self.may_reuse(held.browser) {
+        let refused = match done {
+            Err(error) => {
+                tracing::debug!(%error, "a tab is not kept");
+                Some(DisposeReason::Broken)
+            }
+            Ok(_) if !self.may_reuse(held.browser) => Some(DisposeReason::Broken),
+            Ok(Some(renderer)) if !self.may_go_on(held.browser, renderer) => Some(DisposeReason::Worn),
+            Ok(_) => None,
+        };
+        if let Some(reason) = refused {
+            self.reusable.reset_done(ticket, None);
+            self.dispose_reusable(held, reason, ctx);
+        } else {
             held.traces = Traces::default();
             self.reusable.reset_done(ticket, Some(held));
-        } else {
-            self.reusable.reset_done(ticket, None);
-            tracing::debug!(?done, "a tab is not kept");
-            self.dispose_reusable(held, DisposeReason::Broken, ctx);
         }
         self.serve_waiters(ctx);
+    }
+
+    /// Whether a renderer may show another page, which begins with what it has used. One that was made to yield stays behind
+    /// all others and must not.
+    fn may_go_on(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
+        let undisturbed = self.undisturbed(browser);
+        let most_bytes = self.config.reuse_memory_mb << 20;
+        let Some(running) = self.find(browser) else { return false };
+        let before = running.renderers.insert(renderer.process, renderer.processor).unwrap_or_default();
+        let used = renderer.processor.saturating_sub(before);
+        undisturbed.is_none_or(|most| used < most) && renderer.resident_bytes <= most_bytes
     }
 
     /// Disposes of a tab of the static lane, and counts why.
@@ -144,8 +182,12 @@ impl BrowserPool {
     pub(super) fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
         let HeldTab { tab, browser, .. } = held;
         let server = Arc::clone(&tab.server);
+        let renderer = tab.events.renderer.get().copied();
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
             pool.count_tab(browser, -1);
+            if let (Some(renderer), Some(running)) = (renderer, pool.find(browser)) {
+                running.renderers.remove(&renderer);
+            }
             match disposed {
                 Err(error) if error.is_of_browser() => {
                     pool.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);

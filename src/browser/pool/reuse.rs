@@ -1,4 +1,4 @@
-//! Reusable tabs: which one a further page of their account gets, and which are evicted first.
+//! Reusable tabs: which one a further page gets that may follow in it, and which are evicted first.
 //!
 //! ```text
 //!  put ──> Used ──(next_to_reset)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
@@ -13,6 +13,15 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
+use crate::domain::site::ContentHash;
+
+/// Which pages may follow one another in a tab: those of one account, with script those of one template's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ReuseKey {
+    pub account: AccountId,
+    /// `None` for pages without script.
+    pub content: Option<ContentHash>,
+}
 
 /// Reusable tabs, those first that were used least lately.
 pub(super) struct ReusableTabs<T> {
@@ -21,7 +30,7 @@ pub(super) struct ReusableTabs<T> {
 }
 
 struct Entry<T> {
-    account: AccountId,
+    key: ReuseKey,
     ticket: u64,
     state: State<T>,
 }
@@ -73,11 +82,11 @@ impl<T> ReusableTabs<T> {
         Self { entries: VecDeque::new(), last_ticket: 0 }
     }
 
-    /// Keeps a tab that a page of `account` was in; unless it `is_ready`, it is not leased before it is reset.
-    pub(super) fn put(&mut self, account: AccountId, tab: T, is_ready: bool) {
+    /// Keeps a tab for pages of `key`; unless it `is_ready`, it is not leased before it is reset.
+    pub(super) fn put(&mut self, key: ReuseKey, tab: T, is_ready: bool) {
         self.last_ticket += 1;
         let state = if is_ready { State::Clean(tab) } else { State::Used(tab) };
-        self.entries.push_back(Entry { account, ticket: self.last_ticket, state });
+        self.entries.push_back(Entry { key, ticket: self.last_ticket, state });
     }
 
     /// Has those tabs reset that `is_wanted` names.
@@ -106,17 +115,17 @@ impl<T> ReusableTabs<T> {
         }
     }
 
-    /// The clean tab that `account` used last.
-    pub(super) fn take(&mut self, account: AccountId) -> Option<T> {
-        let is_it = |entry: &Entry<T>| entry.account == account && matches!(entry.state, State::Clean(_));
+    /// The clean tab that was used last, of those for `key`.
+    pub(super) fn take(&mut self, key: ReuseKey) -> Option<T> {
+        let is_it = |entry: &Entry<T>| entry.key == key && matches!(entry.state, State::Clean(_));
         let at = self.entries.iter().rposition(is_it)?;
         self.entries.remove(at)?.state.into_tab()
     }
 
-    /// How many tabs of `account` will be clean in a moment.
-    pub(super) fn being_reset(&self, account: AccountId) -> usize {
+    /// How many tabs for `key` will be clean in a moment.
+    pub(super) fn being_reset(&self, key: ReuseKey) -> usize {
         let is_clean = |entry: &Entry<T>| matches!(entry.state, State::Clean(_));
-        self.entries.iter().filter(|entry| entry.account == account && !is_clean(entry)).count()
+        self.entries.iter().filter(|entry| entry.key == key && !is_clean(entry)).count()
     }
 
     /// Tabs that are not being reset.
@@ -124,9 +133,9 @@ impl<T> ReusableTabs<T> {
         self.entries.iter().filter(|entry| !matches!(entry.state, State::Resetting)).count()
     }
 
-    /// Takes out the idle tabs of `account`.
-    pub(super) fn extract_of(&mut self, account: AccountId) -> Vec<T> {
-        self.remove(|entry| entry.account == account && !matches!(entry.state, State::Resetting))
+    /// Takes out the idle tabs for `key`.
+    pub(super) fn extract_of(&mut self, key: ReuseKey) -> Vec<T> {
+        self.remove(|entry| entry.key == key && !matches!(entry.state, State::Resetting))
     }
 
     /// Takes out all idle tabs that `is_wanted` names.
@@ -148,22 +157,22 @@ impl<T> ReusableTabs<T> {
     /// an earlier waiter gets.
     pub(super) fn plan(
         &mut self,
-        waiting: impl Iterator<Item = (AccountId, Lane)>,
+        waiting: impl Iterator<Item = (Option<ReuseKey>, Lane)>,
         capacity: TabCapacity,
     ) -> Plan<T> {
-        let mut claims: HashMap<AccountId, usize> = HashMap::new();
+        let mut claims: HashMap<ReuseKey, usize> = HashMap::new();
         let (mut claimed, mut wanted, mut is_idle) = (0, PerLane::default(), true);
-        for (account, lane) in waiting {
+        for (key, lane) in waiting {
             is_idle = false;
             if claimed + wanted.sum() >= capacity.limit {
                 break;
             }
-            let claim = claims.entry(account).or_default();
-            if lane == Lane::Static && *claim < self.of(account) {
-                *claim += 1;
-                claimed += 1;
-            } else {
-                *wanted.of_mut(lane) += 1;
+            match key.map(|key| (self.of(key), claims.entry(key).or_default())) {
+                Some((there, claim)) if *claim < there => {
+                    *claim += 1;
+                    claimed += 1;
+                }
+                _ => *wanted.of_mut(lane) += 1,
             }
         }
         if is_idle {
@@ -188,24 +197,24 @@ impl<T> ReusableTabs<T> {
         Plan { make, evict_warm, evict }
     }
 
-    /// A page with script always needs a new tab, one without only where its account has none: for that no other account
-    /// loses its own.
+    /// A page with script needs a new tab more often than one without, which needs one only where its account has none: for
+    /// that no other account loses its own.
     fn ahead(&self, capacity: TabCapacity) -> PerLane<usize> {
         let scripted = capacity.ahead.min(capacity.limit);
         let unscripted = capacity.ahead.min(capacity.limit.saturating_sub(scripted + self.entries.len()));
         PerLane { unscripted, scripted }
     }
 
-    fn of(&self, account: AccountId) -> usize {
-        self.entries.iter().filter(|entry| entry.account == account).count()
+    fn of(&self, key: ReuseKey) -> usize {
+        self.entries.iter().filter(|entry| entry.key == key).count()
     }
 
-    fn evict(&mut self, surplus: &mut usize, claims: &HashMap<AccountId, usize>) -> Vec<T> {
+    fn evict(&mut self, surplus: &mut usize, claims: &HashMap<ReuseKey, usize>) -> Vec<T> {
         let mut evicted = Vec::new();
         let mut at = 0;
         while *surplus > 0 && at < self.entries.len() {
             let entry = &self.entries[at];
-            let is_claimed = self.of(entry.account) <= claims.get(&entry.account).copied().unwrap_or(0);
+            let is_claimed = self.of(entry.key) <= claims.get(&entry.key).copied().unwrap_or(0);
             if is_claimed || matches!(entry.state, State::Resetting) {
                 at += 1;
                 continue;
@@ -231,15 +240,20 @@ mod tests {
 
     type Tabs = ReusableTabs<&'static str>;
 
-    fn accounts() -> [AccountId; 3] {
-        [AccountId::generate(), AccountId::generate(), AccountId::generate()]
+    fn of_account(account: AccountId) -> ReuseKey {
+        ReuseKey { account, content: None }
+    }
+
+    /// Of pages without script of three accounts.
+    fn keys() -> [ReuseKey; 3] {
+        [(); 3].map(|()| of_account(AccountId::generate()))
     }
 
     /// Clean tabs, the first one used least lately.
-    fn clean(used: &[(AccountId, &'static str)]) -> Tabs {
+    fn clean(used: &[(ReuseKey, &'static str)]) -> Tabs {
         let mut tabs = Tabs::new();
-        for &(account, tab) in used {
-            tabs.put(account, tab, false);
+        for &(key, tab) in used {
+            tabs.put(key, tab, false);
             let (ticket, tab) = tabs.next_to_reset().unwrap();
             tabs.reset_done(ticket, Some(tab));
         }
@@ -257,7 +271,7 @@ mod tests {
     }
 
     /// What is done for the waiters: tabs made, warm and reusable ones evicted.
-    fn plan(tabs: &mut Tabs, waiting: &[(AccountId, Lane)], capacity: TabCapacity) -> [String; 3] {
+    fn plan(tabs: &mut Tabs, waiting: &[(Option<ReuseKey>, Lane)], capacity: TabCapacity) -> [String; 3] {
         let Plan { make, evict_warm, evict } = tabs.plan(waiting.iter().copied(), capacity);
         let names = |lanes: PerLane<usize>| lanes.each().map(Lane::name).collect::<Vec<_>>().join(" ");
         [names(make), names(evict_warm), evict.join(" ")]
@@ -265,7 +279,7 @@ mod tests {
 
     #[test]
     fn an_account_gets_its_own_tab_that_it_used_last_and_no_other() {
-        let [one, two, three] = accounts();
+        let [one, two, three] = keys();
         let mut tabs = clean(&[(one, "a"), (two, "b"), (one, "c")]);
         assert_eq!(tabs.take(three), None);
         assert_eq!([tabs.take(one), tabs.take(one), tabs.take(one)], [Some("c"), Some("a"), None]);
@@ -273,8 +287,19 @@ mod tests {
     }
 
     #[test]
+    fn a_page_with_script_gets_a_tab_of_the_same_template_and_account_only() {
+        let [plain, other, _] = keys();
+        let with = |key: ReuseKey, byte| ReuseKey { content: Some(ContentHash([byte; 32])), ..key };
+        let mut tabs = clean(&[(with(plain, 1), "a"), (plain, "b")]);
+        assert_eq!((tabs.take(with(plain, 2)), tabs.take(with(other, 1))), (None, None));
+        let waiting = [(Some(with(plain, 1)), Lane::Scripted), (Some(with(plain, 2)), Lane::Scripted)];
+        assert_eq!(plan(&mut tabs, &waiting, limited_to(3)), ["scripted", "", ""]);
+        assert_eq!((tabs.take(with(plain, 1)), tabs.take(plain)), (Some("a"), Some("b")));
+    }
+
+    #[test]
     fn a_used_tab_is_not_leased_before_it_is_reset() {
-        let [one, ..] = accounts();
+        let [one, ..] = keys();
         let mut tabs = Tabs::new();
         tabs.put(one, "a", false);
         assert_eq!((tabs.take(one), tabs.being_reset(one), tabs.idle()), (None, 1, 1));
@@ -291,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_tab_for_in_place_reuse_is_ready_at_once_and_reset_later() {
-        let [one, ..] = accounts();
+        let [one, ..] = keys();
         let mut tabs = Tabs::new();
         tabs.put(one, "a", true);
         assert!(tabs.next_to_reset().is_none());
@@ -302,34 +327,34 @@ mod tests {
 
     #[test]
     fn a_waiter_evicts_the_tab_used_least_lately() {
-        let [one, two, three] = accounts();
+        let [one, two, three] = keys();
         let mut tabs = clean(&[(one, "a"), (two, "b")]);
-        let page = [(three, Lane::Static)];
+        let page = [(Some(three), Lane::Static)];
         assert_eq!(plan(&mut tabs, &page, limited_to(3)), ["static", "", ""]);
         assert_eq!(plan(&mut tabs, &page, limited_to(2)), ["static", "", "a"]);
         assert_eq!(plan(&mut tabs, &page, TabCapacity { making: of(1, 0), ..limited_to(2) }), ["", "", ""]);
-        assert_eq!(plan(&mut tabs, &[(two, Lane::Scripted)], limited_to(1)), ["scripted", "", "b"]);
+        assert_eq!(plan(&mut tabs, &[(None, Lane::Scripted)], limited_to(1)), ["scripted", "", "b"]);
     }
 
     #[test]
     fn a_tab_that_an_earlier_waiter_gets_is_not_evicted() {
-        let [one, two, three] = accounts();
+        let [one, two, three] = keys();
         let tabs = [(one, "a"), (two, "b")];
-        let waiting = [(one, Lane::Static), (three, Lane::Scripted), (two, Lane::Static)];
+        let waiting = [(Some(one), Lane::Static), (None, Lane::Scripted), (Some(two), Lane::Static)];
         assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["scripted", "", "b"]);
-        let waiting = [(one, Lane::Static), (two, Lane::Static), (three, Lane::Scripted)];
+        let waiting = [(Some(one), Lane::Static), (Some(two), Lane::Static), (None, Lane::Scripted)];
         assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["", "", ""]);
-        let waiting = [(one, Lane::Static), (one, Lane::Static)];
+        let waiting = [(Some(one), Lane::Static), (Some(one), Lane::Static)];
         assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["static", "", "b"]);
     }
 
     #[test]
     fn a_tab_that_is_being_reset_stays_and_nothing_is_made_in_its_place() {
-        let [one, two, _] = accounts();
+        let [one, two, _] = keys();
         let mut tabs = Tabs::new();
         tabs.put(one, "a", false);
         let (ticket, tab) = tabs.next_to_reset().unwrap();
-        let page = [(two, Lane::Static)];
+        let page = [(Some(two), Lane::Static)];
         assert_eq!(plan(&mut tabs, &page, limited_to(1)), ["", "", ""]);
         tabs.reset_done(ticket, Some(tab));
         assert_eq!(plan(&mut tabs, &page, limited_to(1)), ["static", "", "a"]);
@@ -337,9 +362,9 @@ mod tests {
 
     #[test]
     fn a_warm_tab_of_the_other_lane_is_evicted_last() {
-        let [one, two, _] = accounts();
+        let [one, two, _] = keys();
         let warm = of(1, 0);
-        let page = [(two, Lane::Scripted)];
+        let page = [(None, Lane::Scripted)];
         assert_eq!(
             plan(&mut Tabs::new(), &page, TabCapacity { warm, ..limited_to(2) }),
             ["scripted", "", ""]
@@ -373,7 +398,7 @@ mod tests {
 
     #[test]
     fn reusable_tabs_give_way_to_the_warm_scripted_tab_and_not_to_the_static_one() {
-        let [one, two, _] = accounts();
+        let [one, two, _] = keys();
         let tabs = [(one, "a"), (two, "b")];
         let ahead = TabCapacity { ahead: 1, ..limited_to(3) };
         assert_eq!(plan(&mut clean(&tabs), &[], ahead), ["scripted", "", ""]);
@@ -391,7 +416,7 @@ mod tests {
 
     #[test]
     fn tabs_of_an_account_are_extracted() {
-        let [one, two, _] = accounts();
+        let [one, two, _] = keys();
         let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
         assert_eq!(tabs.extract_of(one), ["a1", "a2"]);
         assert_eq!((tabs.take(one), tabs.take(two)), (None, Some("b1")));
@@ -399,7 +424,7 @@ mod tests {
 
     #[test]
     fn tabs_of_a_browser_are_extracted() {
-        let [one, two, _] = accounts();
+        let [one, two, _] = keys();
         let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
         tabs.put(two, "b2", false);
         assert_eq!(tabs.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);

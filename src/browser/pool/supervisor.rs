@@ -1,5 +1,6 @@
 //! Supervisor of the browsers: starts them, pings them, replaces those that are lost.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -199,6 +200,7 @@ impl BrowserPool {
             tenant: None,
             documents: 0,
             memory: Reading::default(),
+            renderers: HashMap::new(),
             successor: None,
             stays_until: since + Duration::from_secs(self.config.recycle_pause_s),
             failed_successors: 0,

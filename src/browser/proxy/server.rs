@@ -131,6 +131,9 @@ async fn answer(
     session: Arc<PageSession>,
     request: Request<Incoming>,
 ) -> Result<Response<PageResponse>, Refused> {
+    if session.is_of_earlier_page(request.uri()) {
+        return Err(Refused);
+    }
     if request.method() == Method::CONNECT || request.uri().host() != Some(session.host()) {
         session.touch();
         return forward::forward(&session, request).await;

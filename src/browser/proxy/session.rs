@@ -32,6 +32,9 @@ const NAMED_CHARS: usize = 200;
 /// theirs, and some of them have no address whose answer could forbid it. The policy of a page holds for all its frames.
 const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
 
+/// The header of a request for the script of a service worker (Service Workers, "Update").
+const SERVICE_WORKER: &str = "service-worker";
+
 /// What a request is answered with.
 pub(super) type PageResponse = UnsyncBoxBody<Bytes, Refused>;
 
@@ -54,6 +57,8 @@ pub(in crate::browser) struct PageSession {
     data: Option<Bytes>,
     /// Its pages run their scripts.
     javascript: bool,
+    /// The script of a service worker was asked for.
+    has_service_worker: AtomicBool,
     requests: Mutex<Requests>,
     /// Cancelled when the page is gone.
     pub(super) ended: CancellationToken,
@@ -106,6 +111,7 @@ impl PageSession {
             usage,
             data,
             javascript,
+            has_service_worker: AtomicBool::default(),
             requests: Mutex::default(),
             ended: CancellationToken::new(),
         })
@@ -126,6 +132,13 @@ impl PageSession {
     /// The name of its host, which no other page has.
     pub(in crate::browser) fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Whether `address` belongs to another page of the same tab. What that one has begun for its end (`keepalive`) may come
+    /// when this one is served already, and is no fault of this one.
+    pub(super) fn is_of_earlier_page(&self, address: &Uri) -> bool {
+        let (Some(host), Some((_, tab))) = (address.host(), self.host.split_once('.')) else { return false };
+        host != self.host && host.strip_suffix(tab).is_some_and(|name| name.ends_with('.'))
     }
 
     /// Where the page's data is, when it is served.
@@ -168,6 +181,12 @@ impl PageSession {
         self.requests().refused.contains(host)
     }
 
+    /// Whether the script of a service worker was asked for. No page can keep the header from such a request, nor have the
+    /// worker without it.
+    pub(in crate::browser) fn has_service_worker(&self) -> bool {
+        self.has_service_worker.load(Ordering::Relaxed)
+    }
+
     /// Whether any request or tunnel was let through to a host.
     pub(in crate::browser) fn has_reached_hosts(&self) -> bool {
         self.usage.has_reached_hosts.load(Ordering::Relaxed)
@@ -188,6 +207,9 @@ impl PageSession {
     }
 
     fn respond(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        if request.headers().contains_key(SERVICE_WORKER) {
+            self.has_service_worker.store(true, Ordering::Relaxed);
+        }
         if let Some(data) = self.data.as_ref().filter(|_| request.uri().path() == self.data_path()) {
             return static_files::data(data.clone());
         }

@@ -1,6 +1,6 @@
 //! Events of a page while it is driven: loads, crashes, dialogs, what fails in it, reduced to [`PageState`].
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use headless_chrome::protocol::cdp::{Log, Page, Runtime};
@@ -22,6 +22,8 @@ use crate::domain::format_opts::Requests;
 
 /// Most exceptions, errors and warnings of the console that are heard of one page.
 const HEARD_LIMIT: u32 = 500;
+/// Most history entries of all pages of a tab; behind that no other page follows in it.
+const ENTRIES_LIMIT: u32 = 100;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const CHATTER_LIMIT: u32 = 10_000;
 /// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer ends itself by these. A full heap is 5, a fault in it 11 (tried).
@@ -38,6 +40,10 @@ pub(in crate::browser) struct PageEvents {
     pub(in crate::browser) carried: OnceLock<Requests>,
     /// The page's console was switched off.
     is_deaf: AtomicBool,
+    /// Entries that all pages of the tab so far have made in its history by script, or replaced.
+    entries: AtomicU32,
+    /// The process that shows its pages, once a request of theirs was heard.
+    pub(in crate::browser) renderer: OnceLock<i32>,
 }
 
 impl PageEvents {
@@ -58,6 +64,8 @@ impl PageEvents {
             kills: Arc::clone(kills),
             carried: OnceLock::new(),
             is_deaf: AtomicBool::default(),
+            entries: AtomicU32::default(),
+            renderer: OnceLock::new(),
         });
         let sink: Arc<dyn EventSink> = Arc::<Self>::clone(&events);
         connection.listen(Arc::clone(session), &sink);
@@ -68,6 +76,17 @@ impl PageEvents {
     pub(in crate::browser) fn renew(&self) {
         self.is_deaf.store(false, Ordering::Relaxed);
         self.monitor.renew();
+    }
+
+    /// Whether Chromium takes the history entries of a further page: of one frame it takes 200 in ten seconds, whichever page
+    /// they are of, and drops the others without a word.
+    pub(in crate::browser) fn may_make_entries(&self) -> bool {
+        self.entries.load(Ordering::Relaxed) < ENTRIES_LIMIT
+    }
+
+    /// Whether the page's console was switched off.
+    pub(in crate::browser) fn has_lost_console(&self) -> bool {
+        self.is_deaf.load(Ordering::Relaxed)
     }
 
     /// Chromium says a moment after a crash by which signal the renderer died. Our own kills apart, only a signal that no
@@ -124,6 +143,7 @@ impl PageEvents {
                 return state.idle.doubt_frames();
             }
             state.documents += 1;
+            state.is_loaded = false;
             state.unreachable = frame.unreachable_url;
             state.document = Some(frame.loader_id);
             state.idle.document_changed();
@@ -139,6 +159,7 @@ impl PageEvents {
         if event.begins(&of_page) {
             self.monitor.state.send_modify(|state| {
                 state.documents += 1;
+                state.is_loaded = false;
                 state.unreachable = Some(format!("an address of about {} bytes", event.bytes));
                 state.document = None;
             });
@@ -190,6 +211,22 @@ impl PageEvents {
         }
     }
 
+    /// Chromium names requests of pages after the process that makes them (`1234.5`), that of a document apart.
+    fn requested(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Sent<'a> {
+            request_id: &'a str,
+        }
+        if self.renderer.get().is_none()
+            && let Some((process, _)) =
+                event.parse::<Sent<'_>>().and_then(|sent| sent.request_id.split_once('.'))
+            && let Ok(process) = process.parse()
+        {
+            let _ = self.renderer.set(process);
+        }
+    }
+
     fn counts_beyond(&self, counter: impl FnOnce(&mut PageState) -> &mut u32, limit: u32) -> bool {
         let mut too_much = false;
         self.monitor.state.send_if_modified(|state| {
@@ -223,7 +260,13 @@ impl EventSink for PageEvents {
         monitor.count_event_bytes(event.length() as u64);
         match event.method {
             "Page.domContentEventFired" => monitor.state.send_modify(|state| state.parsed += 1),
-            "Page.loadEventFired" => monitor.state.send_modify(|state| state.loads += 1),
+            "Page.loadEventFired" => monitor.state.send_modify(|state| {
+                state.loads += 1;
+                state.is_loaded = true;
+            }),
+            "Page.navigatedWithinDocument" => {
+                self.entries.fetch_add(1, Ordering::Relaxed);
+            }
             "Page.frameNavigated" => self.navigated(event),
             "Page.javascriptDialogOpening" => self.dismiss_dialog(event),
             "Runtime.exceptionThrown" => self.console(|| console::thrown(event)),
@@ -237,7 +280,12 @@ impl EventSink for PageEvents {
             "Page.frameStartedNavigating" => monitor.count_frame_address(event.length() as u64),
             "Runtime.bindingCalled" => self.reported(event),
             "Fetch.requestPaused" => request_headers::resume(monitor, self.carried.get(), event),
-            _ => monitor.update_idle(|idle| idle.hear(event, &self.frame)),
+            method => {
+                if method == "Network.requestWillBeSent" {
+                    self.requested(event);
+                }
+                monitor.update_idle(|idle| idle.hear(event, &self.frame));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Makes tabs, each for one lane: all calls that can be made before the page is known are made here, ahead of time.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
@@ -72,6 +72,7 @@ impl TabFactory {
             fonts: self.fonts,
             families: self.families,
             call_limit: limit,
+            window: OnceLock::new(),
         };
         match prepare(&tab, &self.idle_scripts).await {
             Ok(()) => Ok(tab),

@@ -1,4 +1,5 @@
-//! The scripts that watch whether a page is idle, as the configuration makes them.
+//! The scripts that run before those of a page, as the configuration makes them: they watch whether it is idle, and keep it
+//! from leaving cookies to others.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use super::idle::BINDING;
 use crate::config::BrowserConfig;
 
 const BOUNDS: &str = include_str!("../../../assets/bounds.js");
+const HOST_COOKIES: &str = include_str!("../../../assets/host_cookies.js");
 const PAGE_WATCH: &str = include_str!("../../../assets/rest.js");
 const WORKER_WATCH: &str = include_str!("../../../assets/rest_worker.js");
 const WATCH_BOOK: &str = include_str!("../../../assets/rest_book.js");
@@ -40,8 +42,9 @@ impl IdleScripts {
         });
         let watch =
             |script: &str| format!("{script}({binding},{limits},{WATCH_BOOK},{WATCH_BEGUN},{WATCH_DOORS})");
-        let bounded = |script: &str| format!("{bounds};{}", watch(script)).into();
+        let bounded = |script: &str| format!("{bounds};{}", watch(script));
         let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
-        Self { page: bounded(PAGE_WATCH), worker: bounded(WORKER_WATCH), workers_limit }
+        let page = format!("{HOST_COOKIES};{}", bounded(PAGE_WATCH)).into();
+        Self { page, worker: bounded(WORKER_WATCH).into(), workers_limit }
     }
 }

@@ -5,13 +5,14 @@ use std::time::Instant;
 use actix::Message;
 use tokio::sync::mpsc;
 
-use super::reset::Traces;
 use super::tab::Tab;
+use super::traces::Traces;
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
+use crate::domain::site::ContentHash;
 
-/// Asks for a tab: a fresh one or, without script, one that its account had before. The answer comes when one is
-/// free, first come, first served.
+/// Asks for a tab: a fresh one, or one that its account had before, with script for a page of the same template. The answer
+/// comes when one is free, first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "Result<Lease, LeaseError>")]
 pub struct LeaseTab {
@@ -21,12 +22,19 @@ pub struct LeaseTab {
     pub lane: Lane,
     /// In a browser without other pages.
     pub alone: bool,
+    /// Of which template's content the page is made: with script it may only have a tab that a page of the same had before.
+    pub content: Option<ContentHash>,
 }
 
 impl LeaseTab {
     /// A tab for a page of `account`.
     pub fn new(account: AccountId, lane: Lane) -> Self {
-        Self { account, lane, alone: false }
+        Self { account, lane, alone: false, content: None }
+    }
+
+    /// The same, for a page made of `content`.
+    pub fn made_of(self, content: ContentHash) -> Self {
+        Self { content: Some(content), ..self }
     }
 
     /// The same, for a page under which a browser died.

@@ -2,6 +2,7 @@
 //!
 //! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
 
+mod clean;
 pub(in crate::browser) mod console;
 mod events;
 pub(in crate::browser) mod excess;
@@ -17,4 +18,5 @@ mod request_headers;
 pub(in crate::browser) mod reset;
 #[expect(clippy::module_inception, reason = "the room holds all about tabs, this file the tab itself")]
 pub(in crate::browser) mod tab;
+pub(in crate::browser) mod traces;
 mod workers;

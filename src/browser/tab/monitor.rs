@@ -145,6 +145,12 @@ impl PageMonitor {
         living.into_keys().collect()
     }
 
+    /// Whether the page has had any worker, or may have had.
+    pub(in crate::browser) fn has_had_workers(&self) -> bool {
+        let workers = self.workers();
+        workers.count > 0 || workers.is_closed
+    }
+
     /// The number of a worker that is to be listened to; negative, for those of frames are not.
     pub(super) fn add_worker(&self, session: &Arc<str>, limit: usize) -> Option<i64> {
         let mut workers = self.workers();

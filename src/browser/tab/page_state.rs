@@ -10,6 +10,8 @@ use crate::domain::fault::Warnings;
 pub struct PageState {
     /// Load events of the main frame so far.
     pub loads: u32,
+    /// The document that the main frame shows has loaded.
+    pub is_loaded: bool,
     /// Documents whose elements are all there, so far.
     pub parsed: u32,
     /// Documents of the main frame so far.

@@ -1,6 +1,6 @@
 //! One tab: a browser context of its own, with a [`PageServer`] as its only way out.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
@@ -32,6 +32,8 @@ pub struct Tab {
     pub(in crate::browser) fonts: Arc<KnownFonts>,
     pub(in crate::browser) families: Arc<Families>,
     pub(in crate::browser) call_limit: Duration,
+    /// Its window, once a page with script was shown.
+    pub(in crate::browser) window: OnceLock<Browser::WindowID>,
 }
 
 impl Tab {

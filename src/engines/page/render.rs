@@ -18,7 +18,7 @@ use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
-use crate::domain::site::Site;
+use crate::domain::site::{ContentHash, Site};
 use crate::engines::runner::Sink;
 use crate::engines::step_error::StepError;
 use crate::engines::thread;
@@ -122,7 +122,11 @@ impl PageEngine {
         if turn.is_some() {
             drop(wait.take());
         }
-        let asked = LeaseTab { account, lane, alone: order.alone };
+        let content = match lane {
+            Lane::Static => None,
+            Lane::Scripted => Some(content_of(&order.site).await.map_err(RenderError::Page)?),
+        };
+        let asked = LeaseTab { account, lane, alone: order.alone, content };
         let leased = self.pool.send(asked).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
         drop(wait);
@@ -145,6 +149,12 @@ impl PageEngine {
         order.options.check_warnings(printed.warnings()).map_err(RenderError::Page)?;
         Ok(printed.pages())
     }
+}
+
+/// What template the page is made of.
+async fn content_of(site: &Site) -> Result<ContentHash, JobFault> {
+    let hashed = site.clone();
+    thread::by_size(site.unhashed_bytes(), move || hashed.content_hash()).await
 }
 
 fn measured(step: PageStep) -> Step {

@@ -1,0 +1,40 @@
+// Drops the attribute Domain of every cookie that script sets.
+//
+// Hazard: a cookie with it reaches the hosts of all pages that follow in this tab, and Chromium has no call that waits for
+// cookies on their way. So none gets that far: it stays with the random host of its page. Evaluated in every frame before the
+// page's own scripts. It must hold also where it is called from a frame that has gone, so nothing in it is looked up then.
+(() => {
+    const { apply, get } = Reflect, { defineProperty, getOwnPropertyDescriptor } = Object;
+    const { charCodeAt, slice, toLowerCase, trim } = String.prototype;
+    const bare = cookie => {
+        let kept = '', from = 0;
+        for (let at = 0; at <= cookie.length; at++) {
+            if (at < cookie.length && apply(charCodeAt, cookie, [at]) !== 59) continue;
+            const part = apply(slice, cookie, [from, at]);
+            const name = apply(toLowerCase, apply(trim, part, []), []);
+            if (from === 0 || apply(slice, name, [0, 6]) !== 'domain') kept += (from ? ';' : '') + part;
+            from = at + 1;
+        }
+        return kept;
+    };
+    const own = getOwnPropertyDescriptor(Document.prototype, 'cookie'), set = own.set;
+    // A method, so that it is no constructor, as the native one.
+    own.set = { set(cookie) { apply(set, this, [bare(`${cookie}`)]); } }.set;
+    defineProperty(Document.prototype, 'cookie', own);
+    const stores = globalThis.CookieStore?.prototype;
+    if (!stores) return;
+    const KEYS = ['name', 'value', 'expires', 'maxAge', 'path', 'sameSite', 'partitioned'];
+    for (const name of ['set', 'delete']) {
+        const it = getOwnPropertyDescriptor(stores, name), native = it.value;
+        it.value = { [name](options) {
+            if (arguments.length !== 1 || options === null || typeof options !== 'object' && typeof options !== 'function') return apply(native, this, arguments);
+            const copy = { __proto__: null };
+            for (let at = 0; at < KEYS.length; at++) {
+                const value = get(options, KEYS[at]);
+                if (value !== undefined) copy[KEYS[at]] = value;
+            }
+            return apply(native, this, [copy]);
+        } }[name];
+        defineProperty(stores, name, it);
+    }
+})()
