@@ -24,13 +24,13 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::ControlSocket;
-use crate::accounts::{AccountStore, Accounts, OpenJobs, Returns};
+use crate::accounts::{AccountStore, Accounts};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::engines::{self, Engine, is_fenced};
-use crate::http::{self, HttpState, JobGate, RateLimit, ServerHandle};
+use crate::http::{self, HttpState, RateLimit, ServerHandle};
 use crate::jobs::cleanup::sweeper::Sweeper;
 use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
@@ -100,21 +100,38 @@ impl App {
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
         let owned = AccountStore::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let (stored, open, deletions) = (owned.storage(), owned.open_jobs(), owned.deletions());
+        let (stored, open_jobs, deletions) = (owned.storage(), owned.open_jobs(), owned.deletions());
         let returns = owned.returns();
         let context = template_context(&config, &lasting, &clock, &metrics).with_quota(stored.clone());
         let context = Arc::new(context);
         let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
-        let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
+        let basis = Basis {
+            executable,
+            store: lasting.store.clone(),
+            work: lasting.work.clone(),
+            caches: lasting.caches.clone(),
+            catalog: catalog.clone(),
+            templates: Some(template_reader.clone()),
+            outbound: outbound.clone(),
+            metrics: metrics.clone(),
+        };
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&context);
         let limit = config.accounts.mailbox_limit;
         let accounts = start_on(&control_thread, Accounts::new(owned, limit));
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
-        let stored = (open, StoredInputs::new(stored));
-        let context = job_context(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
+        let context = JobContext {
+            clock: clock.clone(),
+            journal: Journal::new(lasting.index.clone(), &config.jobs),
+            pipeline: engines.pipeline.clone(),
+            limits: config.jobs.clone(),
+            reserve: accounts.clone().recipient(),
+            returns,
+            open_jobs,
+            stored: StoredInputs::new(stored),
+        };
         let eraser = Eraser::new(&lasting, context.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry =
@@ -123,7 +140,7 @@ impl App {
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
-            jobs: gate(&registry),
+            jobs: registry.clone(),
             templates,
             template_reader,
             accounts: accounts.recipient(),
@@ -135,7 +152,7 @@ impl App {
             public_url: public_url.clone(),
             stopping: stopping.clone(),
             idle: idle.clone(),
-            readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting, &catalog)),
+            readiness: Arc::new(ready::ReadinessCheck::new(&engines.pool, &lasting, &catalog)),
             catalog,
             metrics,
             bodies: Arc::new(Semaphore::new(http::body_room(&config.http))),
@@ -263,44 +280,6 @@ fn outbound(
     Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
 }
 
-/// What the engines stand on.
-fn basis(
-    executable: PathBuf,
-    (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
-    outbound: &Outbound,
-    metrics: &Metrics,
-) -> Basis {
-    Basis {
-        executable,
-        store: lasting.store.clone(),
-        work: lasting.work.clone(),
-        caches: lasting.caches.clone(),
-        catalog: catalog.clone(),
-        templates: Some(templates.clone()),
-        outbound: outbound.clone(),
-        metrics: metrics.clone(),
-    }
-}
-
-/// What jobs ask of the others.
-fn job_context(
-    config: &Config,
-    (lasting, clock): (&Lasting, &Arc<dyn Clock>),
-    engines: &Engines,
-    (accounts, returns, (open, stored)): (&Addr<Accounts>, Returns, (Arc<OpenJobs>, StoredInputs)),
-) -> JobContext {
-    JobContext {
-        clock: clock.clone(),
-        journal: Journal::new(lasting.index.clone(), &config.jobs),
-        pipeline: engines.pipeline.clone(),
-        limits: config.jobs.clone(),
-        reserve: accounts.clone().recipient(),
-        returns,
-        open,
-        stored,
-    }
-}
-
 /// The template registry, and its garbage collector.
 fn start_templates(
     context: &Arc<TemplateContext>,
@@ -359,19 +338,6 @@ async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppEr
     match config.jobs.concurrency {
         0 => Ok(pool.send(GetPoolStatus).await?.tabs + 1),
         slots => Ok(usize::try_from(slots)?),
-    }
-}
-
-fn gate(registry: &Addr<JobRegistry>) -> JobGate {
-    JobGate {
-        init: registry.clone().recipient(),
-        repeat: registry.clone().recipient(),
-        start: registry.clone().recipient(),
-        watch: registry.clone().recipient(),
-        delete: registry.clone().recipient(),
-        list: registry.clone().recipient(),
-        open_upload: registry.clone().recipient(),
-        close_upload: registry.clone().recipient(),
     }
 }
 

@@ -33,3 +33,4 @@ pub mod config;
 pub mod domain;
 pub mod problem;
 pub mod telemetry;
+pub mod thread;

@@ -95,6 +95,8 @@ codes! {
     Internal "internal" 500 "Internal error";
 }
 
+/// Seconds after which a caller may try again what was too much at once.
+const RETRY_AFTER_S: u64 = 2;
 /// Seconds after which a full disk may have been looked after.
 const FULL_RETRY_AFTER_S: u64 = 60;
 
@@ -133,14 +135,15 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with a detail for the caller.
+    /// A problem with a detail for the caller. What was too much at once may be tried again in a moment.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let is_passing = matches!(code, Code::Overloaded | Code::RateLimited);
         Self {
             code,
             detail: detail.into(),
             faults: Vec::new(),
             extra: Vec::new(),
-            retry_after_s: None,
+            retry_after_s: is_passing.then_some(RETRY_AFTER_S),
             cause: None,
         }
     }
@@ -153,6 +156,11 @@ impl Problem {
         );
         problem.cause = Some(cause.to_string());
         problem
+    }
+
+    /// The service stops and begins nothing new.
+    pub fn stopping() -> Self {
+        Self::new(Code::Overloaded, "The service is stopping; try again in a moment.")
     }
 
     /// The disk is full: what was asked succeeds when its operator has freed some space. The log gets `cause`, which
@@ -173,7 +181,7 @@ impl Problem {
         problem
     }
 
-    /// Adds the number of seconds after which a repeat makes sense.
+    /// Says after how many seconds a repeat makes sense.
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after_s = Some(seconds);
         self

@@ -13,12 +13,12 @@ mod decision;
 pub mod deleted;
 mod last_use;
 pub mod ledger;
-pub mod open;
+pub mod open_jobs;
 mod records;
 pub mod store;
 pub mod token;
 
 pub use actor::Accounts;
 pub use ledger::{Reservation, Returns, UsageKey};
-pub use open::OpenJobs;
+pub use open_jobs::OpenJobs;
 pub use store::AccountStore;

@@ -15,7 +15,7 @@ use super::decision::{Decision, Effect, Written};
 use super::deleted::DeletedAccount;
 use super::last_use::{self, LastUses};
 use super::ledger::{Ledger, Reservation, Returns, UsageKey};
-use super::open::OpenJobs;
+use super::open_jobs::OpenJobs;
 use super::records::Records;
 use super::token::{self, TokenRecord};
 use crate::clock::{Clock, Timestamp};

@@ -13,13 +13,12 @@ use crate::accounts::control::{self, ControlError, ControlSocket};
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
 use crate::storage::backup::{HeldObjects, LiveBackup};
-use crate::storage::counted::CountedStore;
+use crate::storage::data_dir::DataDir;
 use crate::storage::deletions::Deletions;
 use crate::storage::disk::DiskStore;
-use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
-use crate::storage::presign::Signer;
-use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrls};
+use crate::storage::metered::MeteredStore;
+use crate::storage::presign::{OwnPresignedUrls, PresignedUrls, Signer};
 use crate::storage::s3::{S3PresignedUrls, S3Store};
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
@@ -47,7 +46,7 @@ impl Lasting {
         let sled = Arc::new(index);
         let index: Arc<dyn Index> = sled.clone();
         let (store, deletions) = store(config, &folder, index.as_ref()).await?;
-        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        let store: Arc<dyn ObjectStore> = Arc::new(MeteredStore::new(store, metrics.store.clone()));
         let held = deletions.map(|deletions| HeldObjects { deletions, folder: folder.objects() });
         let backups = Arc::new(LiveBackup::new(sled, held, &config.storage));
         let work_dir = &config.storage.work_dir;
@@ -123,7 +122,7 @@ pub async fn store_taken_over(
     } else {
         Arc::new(disk(config, folder).await?)
     };
-    Ok(Arc::new(CountedStore::new(store, Metrics::new().store)))
+    Ok(Arc::new(MeteredStore::new(store, Metrics::new().store)))
 }
 
 async fn bucket(config: &Config, folder: &DataDir) -> Result<S3Store, StoreError> {

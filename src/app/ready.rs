@@ -16,7 +16,7 @@ use crate::storage::ObjectStore;
 use crate::storage::index::{Index, WriteBatch};
 
 /// What `/health/ready` asks.
-pub(super) struct Parts {
+pub(super) struct ReadinessCheck {
     pool: Addr<BrowserPool>,
     store: Arc<dyn ObjectStore>,
     index: Arc<dyn Index>,
@@ -29,7 +29,7 @@ pub(super) struct Parts {
 const GOOD_FOR: Duration = Duration::from_secs(1);
 
 #[async_trait]
-impl Readiness for Parts {
+impl Readiness for ReadinessCheck {
     async fn check(&self) -> Checked {
         let mut last = self.last.lock().await;
         if let Some((asked, answer)) = last.as_ref()
@@ -43,7 +43,7 @@ impl Readiness for Parts {
     }
 }
 
-impl Parts {
+impl ReadinessCheck {
     pub fn new(pool: &Addr<BrowserPool>, lasting: &Lasting, catalog: &Arc<Catalog>) -> Self {
         let (store, index) = (lasting.store.clone(), lasting.index.clone());
         Self { pool: pool.clone(), store, index, catalog: catalog.clone(), last: Mutex::default() }

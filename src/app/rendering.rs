@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix::{Actor, Addr, ArbiterHandle};
-use tokio::sync::Semaphore;
 
 use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
@@ -103,7 +102,7 @@ impl Engines {
             delivery_timeout_s: config.outbound.delivery_timeout_s,
             templates: config.templates.clone(),
         };
-        let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
+        let unpacking = AccountSlots::new(count(config.templates.unpacking_limit), share);
         let pipeline = PipelineContext {
             store,
             templates,

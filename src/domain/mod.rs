@@ -12,6 +12,7 @@ pub mod lane;
 pub mod letters;
 pub mod lines;
 pub mod members;
+pub mod no_data;
 pub mod office_format;
 pub mod reach;
 pub mod scripts;

@@ -23,7 +23,6 @@ pub mod script;
 pub mod step;
 pub mod step_error;
 pub mod tex;
-pub mod thread;
 pub mod work;
 
 use std::path::Path;

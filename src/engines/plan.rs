@@ -43,7 +43,7 @@ pub struct Plan {
 
 /// The cheapest way that is known to a kind of document.
 #[derive(Clone)]
-struct Way {
+struct CheapestPlan {
     to: DocumentKind,
     cost: u32,
     steps: Vec<Step>,
@@ -84,7 +84,7 @@ impl Plan {
     }
 }
 
-impl Way {
+impl CheapestPlan {
     /// Whether nothing is made of what it leads to. Of LaTeX pandoc keeps what is said and not how it looks: where TeX is
     /// missing, a PDF by way of its Word document would be another document than the one that is asked for. Pages that
     /// became pictures have no text any more: where pandoc is missing, HTML by way of slides would be a stack of images.
@@ -103,7 +103,7 @@ pub(super) fn search<'a>(
     options: &PageOptions,
 ) -> Option<Plan> {
     let goal = DocumentKind::File(target.file());
-    let mut known = vec![Way { to: DocumentKind::Template(kind), cost: 0, steps: Vec::new() }];
+    let mut known = vec![CheapestPlan { to: DocumentKind::Template(kind), cost: 0, steps: Vec::new() }];
     // After n rounds each is the cheapest of all ways of at most n steps; ways that lead nowhere end by themselves.
     for _ in 0..STEP_LIMIT {
         let mut next = known.clone();
@@ -131,10 +131,11 @@ fn abilities<'a>(
     })
 }
 
-fn extend(known: &mut Vec<Way>, way: &Way, engine: &Engine, ability: &Ability) {
+fn extend(known: &mut Vec<CheapestPlan>, way: &CheapestPlan, engine: &Engine, ability: &Ability) {
     let cost = way.cost.saturating_add(ability.cost);
     let step = step_of(engine, ability);
-    let made = || Way { to: ability.to, cost, steps: way.steps.iter().copied().chain([step]).collect() };
+    let made =
+        || CheapestPlan { to: ability.to, cost, steps: way.steps.iter().copied().chain([step]).collect() };
     match known.iter_mut().find(|other| other.to == ability.to) {
         Some(other) if cost < other.cost => *other = made(),
         Some(_) => {}

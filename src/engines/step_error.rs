@@ -1,5 +1,7 @@
 //! Why a step made no document.
 
+use tokio::task::JoinError;
+
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::storage::StoreError;
 
@@ -22,6 +24,12 @@ impl StepError {
             FaultCode::Internal,
             "the service failed at a step of the job; its log has the cause",
         ))
+    }
+}
+
+impl From<JoinError> for StepError {
+    fn from(error: JoinError) -> Self {
+        Self::Job(error.into())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::web::{self, Data, Payload};
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -16,17 +16,12 @@ use crate::domain::members::Members;
 use crate::domain::{encoding, json};
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
-
-/// Larger bodies are parsed on a blocking thread: parsing them would hold up the other requests of this worker for more than
-/// a millisecond.
-const INLINE_LIMIT_BYTES: usize = 256 * 1024;
+use crate::thread;
 
 /// The first bytes of a body need no permit: the limit on connections already bounds them.
 const FREE_BYTES: usize = 64 * 1024;
 /// Bytes that one permit stands for.
 const ROOM_UNIT_BYTES: usize = 1024;
-/// `Retry-After` of a body for which no permits were left.
-const RETRY_AFTER_S: u64 = 2;
 
 /// A body of valid JSON. An empty body counts as `{}`.
 #[derive(Debug)]
@@ -47,23 +42,8 @@ pub(super) async fn read<T: Send + 'static>(
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
     let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
-    by_size(bytes.len(), state, move |state| reader(&Body::check(bytes, state)?, state)).await
-}
-
-/// Runs `work`, whose time grows with `bytes`: on a blocking thread where there are many of them.
-///
-/// # Errors
-/// The errors of `work`.
-pub(super) async fn by_size<T: Send + 'static>(
-    bytes: usize,
-    state: &Data<HttpState>,
-    work: impl FnOnce(&HttpState) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    if bytes <= INLINE_LIMIT_BYTES {
-        return work(state);
-    }
     let state = state.clone();
-    web::block(move || work(&state)).await.map_err(Problem::internal)?
+    thread::by_size(bytes.len(), move || reader(&Body::check(bytes, &state)?, &state)).await?
 }
 
 impl Body {
@@ -196,7 +176,7 @@ fn take_room(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Pr
             "The bodies of other requests fill the {limit} bytes there are for them (http.bodies_limit_bytes); try \
              again, or upload data and template to the presigned addresses that /documents/init answers."
         );
-        Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S)
+        Problem::new(Code::Overloaded, detail)
     })
 }
 
@@ -218,30 +198,31 @@ mod tests {
     use actix_web::http::{Method, StatusCode};
     use actix_web::test::TestRequest;
 
+    use super::*;
     use crate::http::testing::{TOKEN, TestServer, answer_of, answer_until};
 
+    /// Reads a body before it asks anybody.
     const PATH: &str = "/v1/documents/init";
 
     #[actix_web::test]
     async fn bodies_share_their_room_and_give_it_back() {
         let server = TestServer::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
-        let body = format!(r#"{{"type":"html","target":"pdf","data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
+        let body = format!(r#"{{"type":7,"data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
         for _ in 0..3 {
             let (status, answer) = server.call(Method::POST, PATH, &body).await;
-            assert_eq!(status, StatusCode::OK, "{answer}");
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
         }
         let held = server.state.bodies.clone().try_acquire_many_owned(200).unwrap();
         let (status, answer) = server.call(Method::POST, PATH, &body).await;
         assert_eq!((status, answer["code"].as_str()), (StatusCode::SERVICE_UNAVAILABLE, Some("overloaded")));
         assert!(answer["detail"].as_str().unwrap().contains("http.bodies_limit_bytes"), "{answer}");
-        let small = r#"{"type":"html","target":"pdf"}"#;
-        assert_eq!(server.call(Method::POST, PATH, small).await.0, StatusCode::OK, "small ones pass");
+        assert_eq!(server.call(Method::POST, PATH, "{}").await.0, 422, "small ones pass");
         drop(held);
-        assert_eq!(server.call(Method::POST, PATH, &body).await.0, StatusCode::OK);
+        assert_eq!(server.call(Method::POST, PATH, &body).await.0, 422);
     }
 
     async fn refused(server: &TestServer, body: &str) -> (u16, String) {
-        let (status, answer) = server.post(PATH, body).await;
+        let (status, answer) = server.call(Method::POST, PATH, body).await;
         (status.as_u16(), answer["detail"].as_str().unwrap().to_owned())
     }
 
@@ -265,32 +246,23 @@ mod tests {
     #[actix_web::test]
     async fn the_content_type_means_nothing() {
         let server = TestServer::new().await;
-        let (job, _) = server.init().await;
         for kind in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
-            let with_type = |method: Method, path: &str, body: &'static str| {
-                TestRequest::default()
-                    .method(method)
-                    .uri(path)
-                    .insert_header(("authorization", format!("Bearer {TOKEN}")))
-                    .insert_header(("content-type", kind))
-                    .set_payload(body)
-            };
-            let body = r#"{"type":"html","target":"pdf"}"#;
-            assert_eq!(server.send(with_type(Method::POST, PATH, body)).await.status(), StatusCode::OK);
-            let view = format!("/v1/jobs/{job}");
-            assert_eq!(server.send(with_type(Method::GET, &view, "")).await.status(), StatusCode::OK);
-            let start = format!("/v1/documents/{job}/render");
-            assert_eq!(server.send(with_type(Method::POST, &start, "")).await.status(), StatusCode::OK);
+            let request = TestRequest::default()
+                .method(Method::POST)
+                .uri(PATH)
+                .insert_header(("authorization", format!("Bearer {TOKEN}")))
+                .insert_header(("content-type", kind))
+                .set_payload(r#"{"type":7}"#);
+            assert_eq!(server.send(request).await.status(), StatusCode::UNPROCESSABLE_ENTITY, "{kind}");
         }
     }
 
-    #[actix_web::test]
-    async fn a_large_body_is_read_and_its_data_shared() {
-        let server = TestServer::new().await;
-        let data = format!("{{\"text\":\"{}\"}}", "ä".repeat(300_000));
-        let body = format!(r#"{{"type":"html","target":"pdf","data":{data}}}"#);
-        assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK);
-        assert_eq!(server.jobs.lock().unwrap().inits[0].data.as_deref(), Some(data.as_bytes()));
+    #[test]
+    fn what_is_shared_of_a_body_is_not_copied() {
+        let body = Body::made(r#"{"data":{"text":"ä"}}"#.into());
+        let data = body.members().unwrap().object("data").unwrap();
+        assert_eq!(body.share(data).as_ptr(), data.as_ptr());
+        assert_eq!(body.share("elsewhere"), "elsewhere");
     }
 
     #[actix_web::test]
@@ -310,7 +282,7 @@ mod tests {
         let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}");
         let answer = answer_until(&mut served.send(chunked.as_bytes()).await, "}").await;
         assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
-        served.stop().await;
+        served.stop(false).await;
     }
 
     #[actix_web::test]
@@ -333,6 +305,6 @@ mod tests {
         let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
         let told = answer.starts_with("HTTP/1.1 408") && answer.contains("http.request_timeout_ms");
         assert!(told, "{answer}");
-        served.stop().await;
+        served.stop(false).await;
     }
 }

@@ -13,13 +13,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::http::middleware::rate_limit::RateLimit;
-use crate::jobs::messages::{CloseUpload, FindRepeat, InitJob, OpenUpload, StartJob, WatchJob};
-use crate::jobs::registry::delete::DeleteJob;
-use crate::jobs::registry::list::ListJobs;
+use crate::jobs::registry::JobRegistry;
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
-use crate::storage::presign::Signer;
-use crate::storage::presigned_urls::PresignedUrls;
+use crate::storage::presign::{PresignedUrls, Signer};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateReader, TemplateRegistry};
 
@@ -34,32 +31,11 @@ pub trait Readiness: Send + Sync {
 /// are written for the operator.
 pub type Checked = Result<Vec<String>, Vec<String>>;
 
-/// The job registry, as far as handlers know it.
-#[derive(Clone)]
-pub struct JobGate {
-    /// Creates a job.
-    pub init: Recipient<InitJob>,
-    /// Finds the job that an idempotency key was used for.
-    pub repeat: Recipient<FindRepeat>,
-    /// Starts one.
-    pub start: Recipient<StartJob>,
-    /// Watches one.
-    pub watch: Recipient<WatchJob>,
-    /// Lists a page of an account's jobs.
-    pub list: Recipient<ListJobs>,
-    /// Cancels or deletes one.
-    pub delete: Recipient<DeleteJob>,
-    /// Opens a staged upload.
-    pub open_upload: Recipient<OpenUpload>,
-    /// Commits a staged upload as the job's input.
-    pub close_upload: Recipient<CloseUpload>,
-}
-
 /// Everything the handlers need; cheap to clone, shared by all workers.
 #[derive(Clone)]
 pub struct HttpState {
     /// The job registry.
-    pub jobs: JobGate,
+    pub jobs: Addr<JobRegistry>,
     /// The template registry: whatever changes templates.
     pub templates: Addr<TemplateRegistry>,
     /// Reads templates.

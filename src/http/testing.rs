@@ -1,12 +1,11 @@
-//! Fixtures for the tests of this folder: the application with small actors in place of job registry and accounts.
+//! Fixtures for the tests of this folder: the application with real templates, and a job registry that has stopped.
 
 mod served;
 
-use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use actix::{Actor, Context, Handler, ResponseFuture};
+use actix::{Actor, AsyncContext as _, Context, Handler};
 use actix_web::body::to_bytes;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::{Method, StatusCode, header};
@@ -15,209 +14,37 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::objects::presigned_url;
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::{self, catalog::Catalog};
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::http::serve::{application, serve};
-use crate::http::state::{Checked, HttpState, JobGate, Readiness};
-use crate::jobs::messages::{
-    CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,
-};
-use crate::jobs::registry::list::{JobPage, ListJobs};
-use crate::jobs::view::{JobView, Output, WireStatus};
+use crate::http::state::{Checked, HttpState, Readiness};
+use crate::jobs::messages::JobSpec;
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::store::record::JobRecord;
+use crate::jobs::view::JobView;
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
+use crate::storage::ObjectStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
-use crate::storage::presign::Signer;
-use crate::storage::presigned_urls::OwnPresignedUrls;
-use crate::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
+use crate::storage::presign::{OwnPresignedUrls, Signer};
 use crate::telemetry::metrics::Metrics;
+use crate::templates::registry::messages::InitTemplate;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
 
 pub(super) use served::{Served, answer_of, answer_until};
 
 pub(super) const TOKEN: &str = "a-valid-token";
-pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
-
-/// How a started job ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Document,
-    Fault,
-    StaysRunning,
-}
-
-/// The jobs of the fake registry; tests read and change them.
-pub(super) struct Jobs {
-    pub(super) outcome: Outcome,
-    pub(super) inits: Vec<InitJob>,
-    pub(super) views: HashMap<JobId, watch::Sender<JobView>>,
-    pub(super) uploads: HashMap<(JobId, InputPart), u64>,
-    keys: HashMap<Idempotency, JobId>,
-}
-
-impl Jobs {
-    fn watch(&self, account: AccountId, job: JobId) -> Result<watch::Receiver<JobView>, Problem> {
-        let found = self.views.get(&job).filter(|view| view.borrow().account == account);
-        found.map(watch::Sender::subscribe).ok_or_else(|| Problem::new(Code::JobNotFound, "no such job"))
-    }
-
-    /// Ends a job as `outcome` says.
-    pub(super) fn end(&self, job: JobId, outcome: Outcome) {
-        self.views[&job].send_modify(|view| {
-            view.started_at = Some(NOW);
-            view.status =
-                if outcome == Outcome::StaysRunning { WireStatus::InProgress } else { WireStatus::Done };
-            view.finished_at = view.is_done().then_some(NOW);
-            match outcome {
-                Outcome::Document => {
-                    view.output = Some(Output {
-                        file: None,
-                        bytes: 9,
-                        pages: Some(2),
-                        render_ms: 120,
-                        queue_ms: 3,
-                        content: None,
-                    });
-                }
-                Outcome::Fault => {
-                    view.fault =
-                        Some(JobFault::new(FaultCode::TemplateError, "index.html:1: 'x' is not defined"));
-                }
-                Outcome::StaysRunning => {}
-            }
-        });
-    }
-}
-
-/// In place of the job registry.
-pub(super) struct FakeRegistry {
-    pub(super) jobs: Arc<Mutex<Jobs>>,
-    store: Arc<dyn ObjectStore>,
-    quota: Arc<StorageQuota>,
-}
-
-impl Actor for FakeRegistry {
-    type Context = Context<Self>;
-}
-
-impl Handler<InitJob> for FakeRegistry {
-    type Result = Result<watch::Receiver<JobView>, Problem>;
-
-    fn handle(&mut self, mut message: InitJob, _: &mut Context<Self>) -> Self::Result {
-        message.refusal.take().map_or(Ok(()), Err)?;
-        let view = JobView {
-            id: JobId::generate(),
-            account: message.account,
-            kind: message.spec.kind,
-            target: message.spec.target,
-            template: message.spec.template,
-            format_opts: message.spec.format_opts.clone(),
-            status: WireStatus::Initialized,
-            output: None,
-            fault: None,
-            warnings: Warnings::default(),
-            created_at: NOW,
-            started_at: None,
-            finished_at: None,
-        };
-        let (id, start) = (view.id, message.start);
-        let (sender, receiver) = watch::channel(view);
-        let mut jobs = self.jobs.lock().unwrap();
-        jobs.views.insert(id, sender);
-        jobs.keys.extend(message.idempotency.map(|key| (key, id)));
-        jobs.inits.push(message);
-        if start {
-            jobs.end(id, jobs.outcome);
-        }
-        Ok(receiver)
-    }
-}
-
-impl Handler<FindRepeat> for FakeRegistry {
-    type Result = Result<Option<watch::Receiver<JobView>>, Problem>;
-
-    fn handle(&mut self, message: FindRepeat, _: &mut Context<Self>) -> Self::Result {
-        let jobs = self.jobs.lock().unwrap();
-        jobs.keys.get(&message.idempotency).map(|job| jobs.watch(message.account, *job)).transpose()
-    }
-}
-
-impl Handler<StartJob> for FakeRegistry {
-    type Result = Result<watch::Receiver<JobView>, Problem>;
-
-    fn handle(&mut self, message: StartJob, _: &mut Context<Self>) -> Self::Result {
-        let jobs = self.jobs.lock().unwrap();
-        let view = jobs.watch(message.account, message.job)?;
-        if view.borrow().status == WireStatus::Initialized {
-            jobs.end(message.job, jobs.outcome);
-        }
-        Ok(view)
-    }
-}
-
-impl Handler<WatchJob> for FakeRegistry {
-    type Result = Result<watch::Receiver<JobView>, Problem>;
-
-    fn handle(&mut self, message: WatchJob, _: &mut Context<Self>) -> Self::Result {
-        self.jobs.lock().unwrap().watch(message.account, message.job)
-    }
-}
-
-impl Handler<ListJobs> for FakeRegistry {
-    type Result = Result<JobPage, Problem>;
-
-    fn handle(&mut self, message: ListJobs, _: &mut Context<Self>) -> Self::Result {
-        let mut jobs: Vec<_> = self.jobs.lock().unwrap().views.values().map(|v| v.borrow().clone()).collect();
-        jobs.sort_by_key(|view| std::cmp::Reverse(view.id));
-        jobs.retain(|view| message.filter.shows(view) && message.before.is_none_or(|id| view.id < id));
-        let more = jobs.len() > message.limit;
-        jobs.truncate(message.limit);
-        let next = jobs.last().filter(|_| more).map(|view| view.id);
-        Ok(JobPage { items: jobs, next })
-    }
-}
-
-impl Handler<OpenUpload> for FakeRegistry {
-    type Result = ResponseFuture<Result<CountedUpload, Problem>>;
-
-    fn handle(&mut self, message: OpenUpload, _: &mut Context<Self>) -> Self::Result {
-        let watched = self.jobs.lock().unwrap().watch(message.account, message.job);
-        let (store, stored) = (Arc::clone(&self.store), self.quota.begin(message.account));
-        Box::pin(async move {
-            if watched?.borrow().status != WireStatus::Initialized {
-                return Err(Problem::new(Code::UploadClosed, "the job has started"));
-            }
-            let staged = store.stage(message.limit_bytes).await.map_err(Problem::internal)?;
-            Ok(CountedUpload::new(staged, stored))
-        })
-    }
-}
-
-impl Handler<CloseUpload> for FakeRegistry {
-    type Result = ResponseFuture<Result<(), Problem>>;
-
-    fn handle(&mut self, message: CloseUpload, _: &mut Context<Self>) -> Self::Result {
-        let jobs = Arc::clone(&self.jobs);
-        Box::pin(async move {
-            let key = match message.part {
-                InputPart::Data => StorageKey::JobData(message.account, message.job),
-                InputPart::Template => StorageKey::JobTemplate(message.account, message.job),
-            };
-            let stored = message.upload.commit(&key).await.map_err(Problem::internal)?;
-            jobs.lock().unwrap().uploads.insert((message.job, message.part), stored.bytes());
-            Ok(())
-        })
-    }
-}
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// In place of the accounts: one account with one token.
 struct FakeAccounts(AccountId);
@@ -237,22 +64,13 @@ impl Handler<Authenticate> for FakeAccounts {
     }
 }
 
-struct FixedReadiness(Checked);
+struct AlwaysReady;
 
 #[async_trait]
-impl Readiness for FixedReadiness {
+impl Readiness for AlwaysReady {
     async fn check(&self) -> Checked {
-        self.0.clone()
+        Ok(Vec::new())
     }
-}
-
-/// The application with its fakes.
-pub(super) struct TestServer {
-    pub(super) state: HttpState,
-    pub(super) jobs: Arc<Mutex<Jobs>>,
-    pub(super) account: AccountId,
-    pub(super) clock: Arc<FixedClock>,
-    _folder: TempDir,
 }
 
 /// Resolves no name: a unit test must not ask the network.
@@ -263,6 +81,13 @@ impl Resolve for EmptyResolver {
     async fn resolve(&self, _: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
         Ok(Vec::new())
     }
+}
+
+/// The application.
+pub(super) struct TestServer {
+    pub(super) state: HttpState,
+    pub(super) account: AccountId,
+    _folder: TempDir,
 }
 
 impl TestServer {
@@ -277,42 +102,23 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn ObjectStore> =
             Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
-        let jobs = Arc::new(Mutex::new(Jobs {
-            outcome: Outcome::Document,
-            inits: Vec::new(),
-            views: HashMap::new(),
-            uploads: HashMap::new(),
-            keys: HashMap::new(),
-        }));
         let account = AccountId::generate();
-        let clock = Arc::new(FixedClock::at(NOW));
-        let quota = StorageQuota::new(config.accounts.stored_bytes_limit);
-        let registry = FakeRegistry { jobs: Arc::clone(&jobs), store: Arc::clone(&store), quota }.start();
+        let clock: Arc<dyn Clock> = Arc::new(FixedClock::at(NOW));
         let metrics = Metrics::new();
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let index: Arc<dyn Index> = Arc::new(index);
         let places = (Arc::clone(&index), Arc::clone(&store));
-        let time = Arc::clone(&clock) as Arc<dyn Clock>;
-        let templates = TemplateContext::new(time, places, &config, metrics.templates.clone());
+        let templates = TemplateContext::new(clock.clone(), places, &config, metrics.templates.clone());
         let templates = Arc::new(templates);
         let state = HttpState {
             templates: TemplateRegistry::new(Arc::clone(&templates), index, 64).start(),
             template_reader: TemplateReader::new(templates),
-            jobs: JobGate {
-                init: registry.clone().into(),
-                repeat: registry.clone().into(),
-                start: registry.clone().into(),
-                watch: registry.clone().into(),
-                delete: registry.clone().into(),
-                list: registry.clone().into(),
-                open_upload: registry.clone().into(),
-                close_upload: registry.into(),
-            },
+            jobs: Context::<JobRegistry>::new().address(),
             accounts: FakeAccounts(account).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             presigned_urls: Arc::new(OwnPresignedUrls::new(
                 Arc::new(Signer::new(&[7; 32])),
-                Arc::clone(&clock) as Arc<dyn Clock>,
+                clock.clone(),
                 "https://render.example".to_owned(),
                 config.storage.address_ttl_s,
             )),
@@ -322,26 +128,15 @@ impl TestServer {
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
             outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(EmptyResolver)),
             config: Arc::new(config),
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            clock,
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             idle: CancellationToken::new(),
-            readiness: Arc::new(FixedReadiness(Ok(Vec::new()))),
+            readiness: Arc::new(AlwaysReady),
             catalog: Arc::new(Catalog::new(engines::all(), true, metrics.engines.clone())),
             metrics,
         };
-        Self { state, jobs, account, clock, _folder: folder }
-    }
-
-    /// Makes `/health/ready` fail for these reasons.
-    pub(super) fn unready(&mut self, reasons: &[&str]) {
-        self.state.readiness =
-            Arc::new(FixedReadiness(Err(reasons.iter().map(ToString::to_string).collect())));
-    }
-
-    /// Makes `/health/ready` name an engine that is lost.
-    pub(super) fn degraded(&mut self, lost: &str) {
-        self.state.readiness = Arc::new(FixedReadiness(Ok(vec![lost.to_owned()])));
+        Self { state, account, _folder: folder }
     }
 
     /// Serves on a free port of the loopback.
@@ -375,21 +170,16 @@ impl TestServer {
         read(self.request(method, path, body).await).await
     }
 
-    /// Posts `body`; the status and JSON of the answer.
-    pub(super) async fn post(&self, path: &str, body: &str) -> (StatusCode, Value) {
-        self.call(Method::POST, path, body).await
-    }
-
-    /// Creates a job and gives its id and the answer.
-    pub(super) async fn init(&self) -> (JobId, Value) {
-        let (status, body) = self.post("/v1/documents/init", r#"{"type":"html","target":"pdf"}"#).await;
-        assert_eq!(status, StatusCode::OK, "{body}");
-        (body["jobId"].as_str().unwrap().parse().unwrap(), body)
+    /// Begins a template; gives its id, and path and query of the address for its upload.
+    pub(super) async fn begin_template(&self) -> (TemplateId, String) {
+        let begun = self.state.templates.send(InitTemplate { account: self.account }).await;
+        let template = begun.unwrap().unwrap();
+        (template, self.local(&presigned_url::for_template(&self.state, self.account, template).url))
     }
 
     /// Path and query of a URL of an answer.
-    pub(super) fn local(&self, url: &Value) -> String {
-        url.as_str().unwrap().strip_prefix(&self.state.public_url).unwrap().to_owned()
+    pub(super) fn local(&self, url: &str) -> String {
+        url.strip_prefix(&self.state.public_url).unwrap().to_owned()
     }
 }
 
@@ -406,4 +196,18 @@ pub(super) fn faults(body: &Value) -> Vec<String> {
     faults
         .map(|fault| format!("{} {}", fault["pointer"].as_str().unwrap(), fault["detail"].as_str().unwrap()))
         .collect()
+}
+
+/// A job that waits for its start.
+pub(super) fn job_view() -> JobView {
+    let (kind, target) = (TemplateKind::Html, Target::Pdf);
+    let spec = JobSpec {
+        kind,
+        target,
+        template: None,
+        preview: false,
+        format_opts: None,
+        secrets: Default::default(),
+    };
+    JobRecord::new(AccountId::generate(), spec, NOW).view()
 }

@@ -30,7 +30,7 @@ pub struct JobContext {
     /// Where documents that were reserved and not made are given back.
     pub returns: Returns,
     /// Jobs that are initialized and not started, counted by account.
-    pub open: Arc<OpenJobs>,
+    pub open_jobs: Arc<OpenJobs>,
     /// Bytes of inputs that count in their accounts' storage.
     pub stored: StoredInputs,
 }
@@ -42,7 +42,7 @@ impl JobContext {
     /// # Errors
     /// When the index fails.
     pub async fn restore_stored_inputs(&self, unfinished: &[JobRecord]) -> Result<(), IndexError> {
-        self.stored.restore(&self.journal, self.pipeline.store.as_ref(), &self.open, unfinished).await
+        self.stored.restore(&self.journal, self.pipeline.store.as_ref(), &self.open_jobs, unfinished).await
     }
 
     /// Whether uploads are staged beside their final key.

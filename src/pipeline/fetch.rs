@@ -7,13 +7,14 @@ use crate::domain::encoding;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::no_data;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::reach::Reach;
-use crate::engines::thread;
 use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
 use crate::templates::cache::source::{Loaded, TemplateUse};
 use crate::templates::package::Package;
+use crate::thread;
 
 /// The template, and the data as it was received.
 pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
@@ -24,18 +25,12 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
         return Err(lost());
     }
     // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
-    let data = data.map(encoding::unmarked).filter(|bytes| !is_no_data(bytes));
-    let data = data.unwrap_or_else(|| Bytes::from_static(b"{}"));
+    let data = no_data::or_empty_object(data.map(encoding::unmarked));
     check(context.limits.json_depth_limit, data.clone()).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
     Ok((template, data))
-}
-
-/// Whether an upload means that there is no data: one published client sends `map[]`, Go's text of an empty map.
-fn is_no_data(bytes: &Bytes) -> bool {
-    matches!(bytes.trim_ascii(), b"" | b"map[]")
 }
 
 /// The saved template that the job names, or the one that came with it.
@@ -80,14 +75,13 @@ async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) ->
         Package::read_for(Some(input.kind), &upload, &context.limits.templates)
     } else {
         let (kind, limits) = (input.kind, context.limits.templates.clone());
-        // The semaphore is never closed, so there is a permit.
         let wait = input.meter.begin_wait();
-        let permit = context.unpacking.clone().acquire_owned().await.ok();
+        let slot = context.unpacking.acquire(input.account).await;
         drop(wait);
         let unpack = move || {
-            // The thread holds the permit: it goes on unpacking when the job has ended.
+            // The thread holds the slot: it goes on unpacking when the job has ended.
             let read = Package::read_for(Some(kind), &upload, &limits);
-            drop(permit);
+            drop(slot);
             read
         };
         thread::apart(unpack).await?

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
@@ -49,8 +48,9 @@ pub struct PipelineContext {
     pub store: Arc<dyn ObjectStore>,
     /// Saved templates; none for `platen render`.
     pub templates: Option<TemplateReader>,
-    /// Limits how many uploaded archives are unpacked at once, for each is in memory.
-    pub unpacking: Arc<Semaphore>,
+    /// Places for archives that come with jobs, in all and of one account: each takes as much memory as it unpacks to, and
+    /// those of one account must not keep all others waiting.
+    pub unpacking: AccountSlots,
     /// Which engines there are, and the plans of jobs.
     pub catalog: Arc<Catalog>,
     /// The engines' runners.

@@ -1,11 +1,11 @@
 //! Fail points, for tests only: the process kills itself before or after the n-th change of what lasts.
 //!
 //! No release has this. A debug build does nothing of it either unless [`KILL_FILE`] names a file. When that file
-//! is there, the number in it is counted down before and after each change of the store ([`CountedStore`]) and of the index
+//! is there, the number in it is counted down before and after each change of the store ([`MeteredStore`]) and of the index
 //! ([`SledIndex`]), and at zero the process gets SIGKILL. So every step of every operation is covered, also one that is
 //! written tomorrow.
 //!
-//! [`CountedStore`]: super::counted::CountedStore
+//! [`MeteredStore`]: super::metered::MeteredStore
 //! [`SledIndex`]: super::index::SledIndex
 
 use std::path::PathBuf;

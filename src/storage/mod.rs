@@ -13,19 +13,18 @@
 //! | `quota` | bytes stored by each account |
 //! | `folder`, `backup` | the data folder and copies of it |
 
+pub mod account_counts;
 pub mod backup;
-pub mod counted;
+pub mod data_dir;
 pub mod deletion_log;
 pub mod deletions;
 pub mod disk;
-#[cfg(debug_assertions)]
 pub mod failpoint;
-pub mod folder;
 pub mod index;
 pub mod key;
+pub mod metered;
 mod object_files;
 pub mod presign;
-pub mod presigned_urls;
 pub mod quota;
 pub mod record;
 pub mod s3;

@@ -1,6 +1,8 @@
-//! Signs and verifies presigned URLs of our own routes: one object, one operation, one lifetime, one size limit.
+//! Presigned URLs: whoever has one may put one object, or get one. Those of our own routes are signed and verified here: one
+//! object, one operation, one lifetime, one size limit.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,8 +12,8 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::StorageKey;
-use super::folder::{DataDir, DataDirError};
-use crate::clock::{Timestamp, random_bytes};
+use super::data_dir::{DataDir, DataDirError};
+use crate::clock::{Clock, Timestamp, random_bytes};
 
 /// Where addresses lead on our own service; what follows is the object's path.
 pub const ADDRESS_PREFIX: &str = "/v1/objects/";
@@ -154,6 +156,73 @@ fn parse(path: &str, terms: &str) -> Option<Grant> {
     let name = term("name").map(|name| percent_decode_str(name).decode_utf8());
     let file_name = name.transpose().ok()?.map(std::borrow::Cow::into_owned);
     Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes, file_name })
+}
+
+/// An address and the end of its lifetime.
+#[derive(Debug)]
+pub struct PresignedUrl {
+    /// Absolute.
+    pub url: String,
+    /// From then on it is refused.
+    pub expires_at: Timestamp,
+}
+
+/// How a browser is to treat an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseHeaders {
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Whether it is shown or saved, and under which name.
+    pub disposition: String,
+    /// The name, where somebody chose it.
+    pub file_name: Option<String>,
+}
+
+/// Makes addresses. Each store has its own.
+pub trait PresignedUrls: Send + Sync {
+    /// One at which what is to become the object `key` can be uploaded.
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl;
+
+    /// One at which the object can be fetched.
+    fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl;
+}
+
+/// Presigned URLs of our own routes.
+#[derive(Clone)]
+pub struct OwnPresignedUrls {
+    signer: Arc<Signer>,
+    clock: Arc<dyn Clock>,
+    base: String,
+    lifetime_ms: u64,
+}
+
+impl OwnPresignedUrls {
+    /// Presigned URLs below `base` that live for `lifetime_s`.
+    pub fn new(signer: Arc<Signer>, clock: Arc<dyn Clock>, base: String, lifetime_s: u64) -> Self {
+        Self { signer, clock, base, lifetime_ms: lifetime_s.saturating_mul(1_000) }
+    }
+
+    fn mint(
+        &self,
+        operation: Operation,
+        key: StorageKey,
+        (limit_bytes, file_name): (u64, Option<String>),
+    ) -> PresignedUrl {
+        let expires_at = self.clock.now().plus_ms(self.lifetime_ms);
+        let signed = self.signer.sign(&Grant { operation, key, expires_at, limit_bytes, file_name });
+        PresignedUrl { url: format!("{}{signed}", self.base), expires_at }
+    }
+}
+
+impl PresignedUrls for OwnPresignedUrls {
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl {
+        self.mint(Operation::Put, *key, (limit_bytes, None))
+    }
+
+    /// The route itself knows how an object is to be treated, but for the name.
+    fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
+        self.mint(Operation::Get, *key, (0, headers.file_name.clone()))
+    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@
 //! After a restart the numbers are read, not measured: templates have a counter in the index, which changes in the batch
 //! of their record ([`counter`]); inputs of jobs that have not ended are few, and the job registry counts them again.
 //!
-//! A plain type under a lock, not an actor: it is asked for every chunk of an upload, and a mailbox would add a wait to each.
+//! Not an actor: it is asked for every chunk of an upload, and a mailbox would add a wait to each.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::account_counts::AccountCounts;
 use super::index::{Index, IndexError, WriteBatch, scan_all};
 use super::{StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
@@ -23,15 +23,8 @@ const PREFIX: &str = "stored/";
 /// What every account has stored, and may store.
 #[derive(Debug)]
 pub struct StorageQuota {
-    default_limit: u64,
-    accounts: Mutex<HashMap<AccountId, Stored>>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Stored {
-    bytes: u64,
-    /// The account's own limit in bytes; zero for none.
-    own_limit: Option<u64>,
+    /// Bytes.
+    accounts: AccountCounts<u64>,
 }
 
 /// Bytes that count for an account; given back when this is dropped.
@@ -86,7 +79,7 @@ pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexE
 impl StorageQuota {
     /// Nothing is counted yet; each account may store `default_limit` bytes, zero for as many as it likes.
     pub fn new(default_limit: u64) -> Arc<Self> {
-        Arc::new(Self { default_limit, accounts: Mutex::default() })
+        Arc::new(Self { accounts: AccountCounts::new(default_limit) })
     }
 
     /// The same with what the counters in the index say.
@@ -96,25 +89,24 @@ impl StorageQuota {
     pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Arc<Self>, IndexError> {
         let quota = Self::new(default_limit);
         for (account, bytes) in counters(index).await? {
-            quota.lock().entry(account).or_default().bytes = u64::try_from(bytes).unwrap_or(0);
+            quota.accounts.with(account, |stored, _| *stored = u64::try_from(bytes).unwrap_or(0));
         }
         Ok(quota)
     }
 
     /// Gives the account a limit of its own, zero for none; without one the default holds.
     pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
-        self.lock().entry(account).or_default().own_limit = own_limit;
+        self.accounts.set_limit(account, own_limit);
     }
 
     /// How many bytes count for the account.
     pub fn used(&self, account: AccountId) -> u64 {
-        self.lock().get(&account).map_or(0, |stored| stored.bytes)
+        self.accounts.get(account).0
     }
 
     /// How many bytes may count for the account; without a number as many as it likes.
     pub fn limit(&self, account: AccountId) -> Option<u64> {
-        let own = self.lock().get(&account).and_then(|stored| stored.own_limit);
-        Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
+        self.accounts.get(account).1
     }
 
     /// Something of the account that counts nothing yet.
@@ -131,21 +123,16 @@ impl StorageQuota {
         replaced: u64,
         is_checked: bool,
     ) -> Result<(), Problem> {
-        let limit = self.limit(account);
-        let mut accounts = self.lock();
-        let stored = accounts.entry(account).or_default();
-        let others = stored.bytes.saturating_sub(from);
-        if let Some(limit) = limit.filter(|_| is_checked && to > from)
-            && others.saturating_sub(replaced).saturating_add(to) > limit
-        {
-            return Err(exceeded(stored.bytes, to - from, limit));
-        }
-        stored.bytes = others.saturating_add(to);
-        Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Stored>> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.accounts.with(account, |stored, limit| {
+            let others = stored.saturating_sub(from);
+            if let Some(limit) = limit.filter(|_| is_checked && to > from)
+                && others.saturating_sub(replaced).saturating_add(to) > limit
+            {
+                return Err(exceeded(*stored, to - from, limit));
+            }
+            *stored = others.saturating_add(to);
+            Ok(())
+        })
     }
 }
 
@@ -166,8 +153,8 @@ impl StoredBytes {
     /// # Errors
     /// `storage_exceeded`.
     pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
-        let Some(limit) = self.quota.limit(self.account) else { return Ok(()) };
-        let used = self.quota.used(self.account);
+        let (used, limit) = self.quota.accounts.get(self.account);
+        let Some(limit) = limit else { return Ok(()) };
         if bytes == 0 || used.saturating_sub(self.replaced).saturating_add(bytes) <= limit {
             return Ok(());
         }

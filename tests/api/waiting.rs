@@ -96,12 +96,26 @@ fn ports(clients: &[TcpStream]) -> HashSet<u16> {
 
 #[tokio::test]
 async fn a_wait_ends_with_the_present_view_when_its_time_is_over() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&[("http.wait_limit_s", "1")]).await;
     let job = app.init(json!({"type": "html", "target": "pdf"})).await;
+    let path = format!("/jobs/{}", job.id);
     let started = std::time::Instant::now();
-    let (status, view) = app.get(&format!("/jobs/{}?wait=1", job.id)).await;
-    assert_eq!((status, &view["status"]), (200, &json!("initialized")));
-    assert!(started.elapsed() >= Duration::from_millis(900));
+    // A preference that was followed is said, as far as it was; the query goes before it.
+    for (query, prefer, applied) in [
+        ("?wait=600", "", None),
+        ("", "wait=600", Some("wait=1")),
+        ("", "wait=0", Some("wait=0")),
+        ("?wait=0", "wait=600", None),
+        ("", "wait=soon", None),
+    ] {
+        let request = app.request(reqwest::Method::GET, &format!("{path}{query}")).header("prefer", prefer);
+        let answer = request.send().await.unwrap();
+        let said = answer.headers().get("preference-applied").map(|said| said.to_str().unwrap().to_owned());
+        let (status, view) = crate::app::read(answer).await;
+        assert_eq!((status, &view["status"]), (200, &json!("initialized")));
+        assert_eq!(said.as_deref(), applied, "{query} {prefer}");
+    }
+    assert!(started.elapsed() >= Duration::from_millis(1_900));
 }
 
 #[tokio::test]

@@ -39,6 +39,22 @@ async fn an_account_with_a_slow_job_waits_until_others_have_used_as_much() {
     assert!(begun <= first && last <= next, "{begun} <= {first}..{last} <= {next}");
 }
 
+/// An archive takes as much memory as it unpacks to, so there are few places for those that come with jobs.
+#[actix::test]
+async fn archives_of_one_account_leave_a_place_for_those_of_others() {
+    let service = TestService::build(2, &[("templates.unpacking_limit", "2")]).await;
+    let unpacking = &service.context.pipeline.unpacking;
+    let held = unpacking.acquire(service.accounts["one"]).await;
+    // Too long to be read at once, and so in one of the places.
+    let template = "<p>archive</p>".repeat(10_000);
+    let waiting = service.init("one", &template, true).await.unwrap();
+    let other = service.init("two", &template, true).await.unwrap();
+    assert!(service.ended(&other).await.output.is_some());
+    assert!(!waiting.borrow().is_done(), "both places are its account's");
+    drop(held);
+    assert!(service.ended(&waiting).await.output.is_some());
+}
+
 #[actix::test]
 async fn a_cancelled_job_is_charged_for_the_time_it_ran() {
     let settings = [("assemble.timeout_ms", "100000"), ("jobs.run_timeout_s", "100")];

@@ -121,7 +121,7 @@ fn counted(service: &TestService) -> (Sweeper, Arc<Counting>) {
         limits: service.context.limits.clone(),
         reserve: service.context.reserve.clone(),
         returns: service.context.returns.clone(),
-        open: service.context.open.clone(),
+        open_jobs: service.context.open_jobs.clone(),
         stored: StoredInputs::new(service.stored.clone()),
     };
     (Sweeper::new(Arc::new(context), service.registry.clone()), counting)

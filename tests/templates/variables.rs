@@ -8,6 +8,8 @@ use async_trait::async_trait;
 use platen::domain::ids::{AccountId, TemplateId};
 use platen::domain::kinds::TemplateKind;
 use platen::domain::site::Site;
+use platen::problem::Code;
+use platen::templates::registry::messages::WriteIndexHtml;
 use platen::templates::registry::record::Permissions::Private;
 use platen::templates::registry::variables::{Reading, VariableReader};
 use tokio::sync::Semaphore;
@@ -89,6 +91,29 @@ async fn other_archives_are_packed_while_variables_are_looked_for() {
     let both = futures_util::future::join(fixture.rewrite(template, "two"), unzip);
     assert_eq!(tokio::time::timeout(PATIENCE, both).await.unwrap(), (Ok(()), Ok(())));
     assert_eq!(fixture.variables(template).await, Some(vec!["two".to_owned()]));
+}
+
+/// Any id may be named as the `contentId`: who names a stranger's must neither wait for that template nor keep it locked.
+#[actix::test]
+async fn an_update_that_names_a_strangers_template_waits_for_nobody() {
+    let mut fixture = TestRegistry::build(|_| {}).await;
+    let theirs = fixture.saved("theirs", Private).await;
+    let rewrite = WriteIndexHtml { of: fixture.of(theirs), text: "two".into() };
+    fixture.account = AccountId::generate();
+    let own = fixture.saved("own", Private).await;
+    let reader = Reader::new(0);
+    fixture.context.set_variable_reader(Arc::clone(&reader) as Arc<dyn VariableReader>);
+    let update = async {
+        // The rewrite has the lock of its template, and waits for the reader.
+        reader.asked.acquire().await.unwrap().forget();
+        let refused = fixture.update(own, theirs, "new").await;
+        reader.places.add_permits(1);
+        refused
+    };
+    let both = futures_util::future::join(fixture.registry.send(rewrite), update);
+    let (rewritten, refused) = tokio::time::timeout(PATIENCE, both).await.unwrap();
+    assert_eq!(refused, Err(Code::TemplateNotFound));
+    rewritten.unwrap().unwrap();
 }
 
 #[actix::test]

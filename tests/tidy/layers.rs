@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["browser", "workers", "templates"],
     &["outbound", "storage"],
     &["slots"],
-    &["clock", "config", "domain", "problem", "telemetry"],
+    &["clock", "config", "domain", "problem", "telemetry", "thread"],
 ];
 
 /// The rooms of `browser` from the highest to the lowest; one may name those below it, and none beside it.

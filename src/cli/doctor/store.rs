@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::report::Finding;
 use crate::clock::{Clock, SystemClock, random_bytes};
 use crate::config::{Config, Objects};
-use crate::storage::presign::Signer;
-use crate::storage::presigned_urls::OwnPresignedUrls;
+use crate::storage::presign::{OwnPresignedUrls, Signer};
 use crate::storage::s3::{S3PresignedUrls, self_test};
 
 const PART: &str = "Store";

@@ -15,10 +15,10 @@ use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::engines::script::ScriptPool;
-use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
+use crate::thread;
 use crate::workers::assemble::{Answer, AssembleJob, Assembled, Order};
 use crate::workers::language::Language;
 use crate::workers::{Asked, Starter};
@@ -41,9 +41,6 @@ const TAG: &[u8] = b"<%";
 
 /// What a further tag of LaTeX begins with.
 const LATEX_TAG: &[u8] = br"\VAR{";
-
-/// What an empty array stands for: some clients know no empty map.
-const NO_DATA: &[u8] = b"{}";
 
 impl Assembler {
     /// An assembler with processes of its own, whose spares start at once; must be called inside a runtime.
@@ -231,15 +228,11 @@ pub(in crate::engines) fn has_tags(language: Language, text: &[u8]) -> bool {
 
 /// The data if it is an object. Only its first character is looked at: it is valid JSON already.
 pub(in crate::engines) fn object(data: &Bytes) -> Result<Bytes, JobFault> {
-    let text = data.trim_ascii();
-    match text.first() {
-        Some(b'{') => Ok(data.clone()),
-        Some(b'[') if text[1..].trim_ascii_start().first() == Some(&b']') => Ok(Bytes::from_static(NO_DATA)),
-        _ => Err(JobFault::new(
-            FaultCode::DataInvalid,
-            "the data must be a JSON object, because its keys are the names the template uses",
-        )),
+    if data.trim_ascii_start().starts_with(b"{") {
+        return Ok(data.clone());
     }
+    let sentence = "the data must be a JSON object, because its keys are the names the template uses";
+    Err(JobFault::new(FaultCode::DataInvalid, sentence))
 }
 
 /// A file that a template may include, by its path, and what its author should know of it where it does.

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::Scripts;
 use crate::domain::site::Site;
-use crate::engines::thread;
+use crate::thread;
 
 /// What an entry takes beside its scripts.
 const FIXED_BYTES: u64 = 128;

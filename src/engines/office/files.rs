@@ -32,11 +32,11 @@ pub(super) struct TemplateFiles<'a> {
     outbound: &'a Outbound,
     config: &'a OfficeConfig,
     metrics: &'a OfficeMetrics,
-    left: Mutex<Left>,
+    budget: Mutex<FetchBudget>,
 }
 
 /// What may still be fetched. A child asks for one file after the other.
-struct Left {
+struct FetchBudget {
     pictures: u64,
     time: Duration,
 }
@@ -48,8 +48,8 @@ impl<'a> TemplateFiles<'a> {
         (outbound, config, metrics): (&'a Outbound, &'a OfficeConfig, &'a OfficeMetrics),
     ) -> Self {
         let time = Duration::from_millis(config.pictures_timeout_ms);
-        let left = Mutex::new(Left { pictures: config.pictures_limit, time });
-        Self { site, reach, outbound, config, metrics, left }
+        let budget = Mutex::new(FetchBudget { pictures: config.pictures_limit, time });
+        Self { site, reach, outbound, config, metrics, budget }
     }
 
     /// What is at an address, which the sentence begins with where it cannot be had.
@@ -93,8 +93,8 @@ impl<'a> TemplateFiles<'a> {
         format!("the document's pictures were not fetched within {limit} ms (office.pictures_timeout_ms)")
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Left> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, FetchBudget> {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::{Office, fault};
 use crate::domain::fault::FaultCode;
+use crate::domain::no_data::is_no_data;
 use crate::domain::office_format::OfficeFormat;
 use crate::engines::runner::StepContext;
 use crate::engines::step::Step;
@@ -26,7 +27,7 @@ impl Office {
         if is_last && !format.is_present() {
             return fault(FaultCode::TemplateInvalid, not_anew(format));
         }
-        if !is_empty(job.data) {
+        if !is_no_data(job.data) {
             job.warnings.push(&format!("the data was not used: {}", why(format)));
         }
         let Some(known) = container(format) else { return Ok(file.clone()) };
@@ -106,26 +107,9 @@ fn not_anew(format: OfficeFormat) -> String {
     )
 }
 
-/// Whether the data, which are JSON, say nothing.
-fn is_empty(data: &[u8]) -> bool {
-    let mut letters = data.iter().filter(|letter| !letter.is_ascii_whitespace());
-    let begin: Vec<_> = letters.by_ref().take(4).copied().collect();
-    letters.next().is_none() && matches!(&begin[..], b"{}" | b"[]" | b"null")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn data_that_say_nothing_are_known_whatever_blanks_they_have() {
-        for empty in ["{}", " {\n }\t", "[]", "null"] {
-            assert!(is_empty(empty.as_bytes()), "{empty}");
-        }
-        for said in ["{\"a\":1}", "[0]", "0", "{ \"\": { } }", "nullx"] {
-            assert!(!is_empty(said.as_bytes()), "{said}");
-        }
-    }
 
     #[test]
     fn each_format_says_what_becomes_of_its_tags_in_one_line() {

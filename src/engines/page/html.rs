@@ -8,15 +8,16 @@ use super::references::has_references;
 use crate::domain::encoding;
 use crate::domain::fault::JobFault;
 use crate::domain::lane::Lane;
-use crate::engines::thread;
+use crate::thread;
 
 /// Whether the page runs nothing and refers to nothing, so that it needs none of the files beside it.
 ///
 /// # Errors
 /// `internal` when the scan panicked.
 pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobFault> {
-    let page = page.clone();
-    thread::by_size(page.len(), move || lane_of(&page) == Lane::Static && !has_references(&page)).await
+    let (length, page) = (page.len(), page.clone());
+    let opens = move || lane_of(&page) == Lane::Static && !has_references(&page);
+    Ok(thread::by_size(length, opens).await?)
 }
 
 /// The page as a document that opens by itself: where it has scripts, the data object is put before

@@ -17,14 +17,15 @@ use async_trait::async_trait;
 
 pub use render::{PageEngine, PageOrder, RenderError};
 
+use super::Engine;
 use super::document::{Document, DocumentKind, Page};
 use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepRunner};
 use super::step::{Step, StepKind};
 use super::step_error::StepError;
-use super::{Engine, thread};
 use crate::domain::fault::JobFault;
 use crate::domain::kinds::FileKind;
+use crate::thread;
 
 /// Its name in routes, metrics and errors.
 pub const NAME: &str = "chromium";

@@ -21,11 +21,11 @@ use crate::domain::reach::Reach;
 use crate::domain::site::{ContentHash, Site};
 use crate::engines::runner::Sink;
 use crate::engines::step_error::StepError;
-use crate::engines::thread;
 use crate::outbound::Outbound;
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots};
 use crate::telemetry::{Step, StepMetrics};
+use crate::thread;
 
 /// Makes files of pages.
 pub struct PageEngine {
@@ -211,7 +211,7 @@ async fn may_have_page_rules(order: &PageOrder, way: Way) -> Result<bool, JobFau
         return Ok(files.iter().any(|file| rules_may_matter(file, &order.options)));
     }
     let options = order.options.clone();
-    thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await
+    Ok(thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
 }
 
 /// How a page without script comes into its tab.

@@ -9,9 +9,10 @@ use bytes::{Bytes, BytesMut};
 use super::order::PICTURES;
 use crate::domain::site::Site;
 use crate::engines::Basis;
+use crate::engines::raster;
 use crate::engines::runner::StepContext;
 use crate::engines::step_error::StepError;
-use crate::engines::{raster, thread};
+use crate::thread;
 use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
 use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
 
@@ -32,7 +33,7 @@ pub(super) struct Pictures {
 }
 
 /// One PDF on its way to a child, and the picture on its way back.
-struct Passage {
+struct PictureTransfer {
     pdf: std::sync::Mutex<Option<Bytes>>,
     picture: std::sync::Mutex<BytesMut>,
     limit_bytes: usize,
@@ -76,7 +77,7 @@ impl Pictures {
             dpi: Some(DPI),
             output: Output::Pictures(Format::Png),
         };
-        let passage = Passage {
+        let passage = PictureTransfer {
             pdf: std::sync::Mutex::new(Some(pdf)),
             picture: std::sync::Mutex::default(),
             limit_bytes,
@@ -112,7 +113,7 @@ async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<
 }
 
 #[async_trait]
-impl FileSource for Passage {
+impl FileSource for PictureTransfer {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));

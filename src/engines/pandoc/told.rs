@@ -11,7 +11,7 @@ use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
 use crate::engines::program::RunLimits;
 use crate::engines::step_error::StepError;
-use crate::engines::thread;
+use crate::thread;
 use crate::workers::{Excess, Finished};
 
 /// The longest log that is read.
@@ -90,5 +90,5 @@ pub(super) async fn failed(finished: &Finished, site: &Site, limits: &RunLimits)
         let sentence = format!("{}{}", place(error.place.as_ref(), &site, map.as_ref()), error.message);
         JobFault::new(FaultCode::TemplateError, sentence)
     };
-    thread::apart(told).await.unwrap_or_else(|fault| fault).into()
+    thread::apart(told).await.unwrap_or_else(JobFault::from).into()
 }

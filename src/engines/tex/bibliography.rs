@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::folder::is_inside;
-use super::list::{Left, List, Maker, digest};
+use super::list::{List, Maker, RunOutput, digest};
 
 /// What of an `.aux` is BibTeX's.
 const COMMANDS: [&[u8]; 3] = [b"\\citation{", DATABASES, b"\\bibstyle{"];
@@ -16,7 +16,7 @@ const INCLUDED_LIMIT: usize = 500;
 const CITATIONS_BYTES: usize = 16 << 20;
 
 /// The bibliographies of a document; `known` are the lists that were made before.
-pub(super) async fn lists(left: &Left<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
+pub(super) async fn lists(left: &RunOutput<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
     let mut lists = Vec::new();
     let main = format!("{}.bbl", left.folder.name);
     let control = left.file(&format!("{}.bcf", left.folder.name)).await;
@@ -45,7 +45,7 @@ pub(super) async fn lists(left: &Left<'_>, known: impl Iterator<Item = &str>) ->
 }
 
 /// The lines of an `.aux`, and of those that it includes, that are BibTeX's.
-async fn citations(left: &Left<'_>, stem: &str) -> Vec<u8> {
+async fn citations(left: &RunOutput<'_>, stem: &str) -> Vec<u8> {
     let is_main = stem == left.folder.name;
     let own = if is_main { left.aux.to_vec() } else { left.file(&format!("{stem}.aux")).await.into() };
     let mut found = Vec::new();

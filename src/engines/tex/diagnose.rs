@@ -10,7 +10,7 @@ use super::origin::Origins;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::site::Site;
 use crate::engines::step_error::StepError;
-use crate::engines::thread;
+use crate::thread;
 
 /// The error of the job. Runs on a blocking thread: the author's line is searched for in the whole source.
 pub(super) async fn error_of(error: TexError, site: Site) -> StepError {
@@ -50,5 +50,5 @@ pub(super) async fn warnings_of(
         let instead = tried.map(|tried| log::instead(&tried, &origins));
         instead.into_iter().chain(log::warnings(&report, &origins)).chain(of_lists).collect()
     };
-    thread::apart(told).await
+    Ok(thread::apart(told).await?)
 }

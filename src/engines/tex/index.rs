@@ -3,7 +3,7 @@
 use tex_log::Remark;
 
 use super::folder::is_inside;
-use super::list::{Left, List, Maker, digest};
+use super::list::{List, Maker, RunOutput, digest};
 use crate::workers::Finished;
 
 /// An entry of an index, as TeX writes it.
@@ -23,7 +23,7 @@ const FLAGS: [&str; 4] = ["-c", "-g", "-l", "-r"];
 const ENTRIES_BYTES: u64 = 16 << 20;
 
 /// The indexes and glossaries of a document.
-pub(super) async fn lists(left: &Left<'_>) -> Vec<List> {
+pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
     let mut wanted = Vec::new();
     for entries in &left.report.needs.indexes {
         let Some(stem) = entries.strip_suffix(".idx") else { continue };

@@ -31,7 +31,7 @@ pub(super) struct List {
 }
 
 /// Where lists are looked for: what a run of TeX has left.
-pub(super) struct Left<'r> {
+pub(super) struct RunOutput<'r> {
     pub folder: &'r Folder<'r>,
     pub finished: &'r Finished,
     pub report: &'r Report,
@@ -39,7 +39,7 @@ pub(super) struct Left<'r> {
     pub aux: &'r [u8],
 }
 
-impl Left<'_> {
+impl RunOutput<'_> {
     /// A file in the folder of the job; an empty one where there is none, or none that can be taken.
     pub async fn file(&self, name: &str) -> Bytes {
         self.finished.read(name, LIST_BYTES).await.unwrap_or_default()

@@ -10,7 +10,7 @@ use tex_log::{About, Kind, Remark, Report};
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
-use super::list::{LIST_BYTES, Left, List, Maker};
+use super::list::{LIST_BYTES, List, Maker, RunOutput};
 use super::session::TexSession;
 use super::{bibliography, index, log, needs};
 use crate::engines::requirement::Requirement;
@@ -28,7 +28,7 @@ struct Done {
 
 impl Lists {
     /// The lists that are to be made, or to be made anew.
-    pub async fn wanted(&self, left: &Left<'_>) -> Vec<List> {
+    pub async fn wanted(&self, left: &RunOutput<'_>) -> Vec<List> {
         let known = self.0.keys().map(String::as_str);
         let mut lists = bibliography::lists(left, known).await;
         lists.extend(index::lists(left).await);

@@ -8,14 +8,14 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
 use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
-use super::list::Left;
+use super::list::RunOutput;
 use super::lists::Lists;
 use super::needs;
 use super::opening;
 use super::session::TexSession;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::step_error::StepError;
-use crate::engines::thread;
+use crate::thread;
 use crate::workers::{Finished, Input, Output, OutputError, ProgramRun};
 
 /// So much of a log's end is read: what ended a run stands there.
@@ -67,7 +67,7 @@ pub(super) async fn make(
             ));
         }
         let now = read_references(session, &finished).await;
-        let left = Left { folder: session.folder, finished: &finished, report: &report, aux: &now };
+        let left = RunOutput { folder: session.folder, finished: &finished, report: &report, aux: &now };
         let wanted = lists.wanted(&left).await;
         let is_unsettled = !wanted.is_empty()
             || is_unsettled(&session.folder.name, &finished, &report, count, (&references, &now));

@@ -68,62 +68,34 @@ fn wrong(detail: String) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::Method;
     use actix_web::test::TestRequest;
 
     use super::*;
-    use crate::http::testing::{TOKEN, TestServer};
-
-    const PATH: &str = "/v1/documents/init";
-    const BODY: &str = r#"{"type":"html","target":"pdf"}"#;
-
-    async fn told(server: &TestServer, path: &str, body: &str, key: &str) -> (u16, Option<Idempotency>) {
-        let request = TestRequest::default()
-            .method(Method::POST)
-            .uri(path)
-            .insert_header(("authorization", format!("Bearer {TOKEN}")))
-            .insert_header(("idempotency-key", key))
-            .set_payload(body.to_owned());
-        let status = server.send(request).await.status().as_u16();
-        (status, server.jobs.lock().unwrap().inits.pop().and_then(|init| init.idempotency))
-    }
+    use crate::http::testing::TestServer;
 
     #[actix_web::test]
-    async fn the_key_and_the_request_are_told_as_hashes() {
-        let server = TestServer::new().await;
-        let (status, first) = told(&server, PATH, BODY, "one").await;
-        assert!(status == 200 && first.is_some());
-        // The same request: by another path of the endpoint, with blanks around the key.
-        for (path, key) in [("//documents/init/", "one"), (PATH, "  one ")] {
-            assert_eq!(told(&server, path, BODY, key).await.1, first, "{path} {key}");
-        }
-        let (_, other) = told(&server, PATH, r#"{"type":"html","target":"png"}"#, "one").await;
-        assert!(other.unwrap().key == first.unwrap().key && other.unwrap().request != first.unwrap().request);
-        let (_, keyed) = told(&server, PATH, BODY, "two").await;
-        assert!(keyed.unwrap().key != first.unwrap().key && keyed.unwrap().request != first.unwrap().request);
-        let immediate = r#"{"type":"html","target":"pdf","template":"x"}"#;
-        let (_, started) = told(&server, "/v1/documents/immediate-render", immediate, "one").await;
-        let (_, initialized) = told(&server, PATH, immediate, "one").await;
-        assert_ne!(started.unwrap().request, initialized.unwrap().request, "the endpoint counts");
-        assert_eq!(told(&server, PATH, BODY, "").await, (200, None));
-    }
-
-    #[actix_web::test]
-    async fn a_key_that_is_none_is_refused_before_anything_is_stored() {
+    async fn a_key_is_known_by_its_hash_and_each_request_by_another() {
         let server = TestServer::with(|config| config.http.idempotency_key_limit_bytes = 16).await;
-        assert_eq!(told(&server, PATH, BODY, "0123456789abcdef").await.0, 200);
-        for key in ["0123456789abcdef0", "schlüssel"] {
-            assert_eq!(told(&server, PATH, BODY, key).await, (422, None), "{key}");
+        let read = |keys: &[&str]| {
+            let add = |request: TestRequest, key: &&str| request.append_header((HEADER, *key));
+            let request = keys.iter().fold(TestRequest::default(), add).to_http_request();
+            read_key(&request, &server.state).map_err(|problem| problem.detail)
+        };
+        let body = |text: &'static str| Body::made(text.into());
+        let hashed = |key: &str, endpoint, text| read(&[key]).unwrap().unwrap().of(endpoint, &body(text));
+        let first = hashed("one", "init", "{}");
+        assert_eq!(hashed("  one ", "init", "{}"), first);
+        for (key, endpoint, text) in
+            [("one", "init", "[]"), ("one", "immediate-render", "{}"), ("two", "init", "{}")]
+        {
+            let other = hashed(key, endpoint, text);
+            assert_eq!(other.key == first.key, key == "one", "{key} {endpoint} {text}");
+            assert_ne!(other.request, first.request, "{key} {endpoint} {text}");
         }
-        for (second, status) in [("one", 200), ("two", 422)] {
-            let request = TestRequest::default()
-                .method(Method::POST)
-                .uri(PATH)
-                .insert_header(("authorization", format!("Bearer {TOKEN}")))
-                .append_header(("idempotency-key", "one"))
-                .append_header(("idempotency-key", second))
-                .set_payload(BODY);
-            assert_eq!(server.send(request).await.status().as_u16(), status, "{second}");
+        assert!(read(&[""]).unwrap().is_none() && read(&[]).unwrap().is_none());
+        assert!(read(&["one", "one"]).is_ok() && read(&["0123456789abcdef"]).is_ok());
+        for wrong in [&["0123456789abcdef0"][..], &["schlüssel"], &["one", "two"]] {
+            assert!(read(wrong).is_err_and(|detail| detail.starts_with("/Idempotency-Key: ")), "{wrong:?}");
         }
     }
 }

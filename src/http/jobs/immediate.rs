@@ -18,6 +18,7 @@ use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::json;
 use crate::domain::members::Members;
+use crate::domain::no_data::is_no_data;
 use crate::http::actors;
 use crate::http::body;
 use crate::http::body::Body;
@@ -29,6 +30,7 @@ use crate::http::state::HttpState;
 use crate::jobs::messages::{FindRepeat, Idempotency};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
+use crate::thread;
 
 /// Headers beside a document: the job's id and its number of warnings.
 const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
@@ -65,7 +67,8 @@ pub(super) async fn render(
     let key = idempotency::read_key(&request, &state)?;
     let (wanted, idempotency) = if form::is_form(&request) {
         let form = form::receive(&request, payload, &state).await?;
-        body::by_size(form.bytes(), &state, move |state| of_form(form, key, state)).await?
+        let reading = state.clone();
+        thread::by_size(form.bytes(), move || of_form(form, key, &reading)).await.map_err(Problem::from)??
     } else {
         let reader = move |body: &Body, state: &HttpState| {
             Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
@@ -78,7 +81,7 @@ pub(super) async fn render(
     };
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let (is_async, longest_s) = patience(&request, &state);
-    let view = wait::until_made(&state, job, Duration::from_secs(longest_s)).await?;
+    let view = wait::for_document(&state, job, Duration::from_secs(longest_s)).await?;
     if is_async && !view.is_done() {
         let mut answer = start::accepted(&view);
         answer.insert_header((prefer::APPLIED, "respond-async"));
@@ -112,9 +115,7 @@ async fn earlier(
     idempotency: Option<Idempotency>,
 ) -> Result<Option<watch::Receiver<JobView>>, Problem> {
     match idempotency {
-        Some(idempotency) => {
-            actors::ask(state, &state.jobs.repeat, FindRepeat { account, idempotency }).await
-        }
+        Some(idempotency) => actors::ask(state, &state.jobs, FindRepeat { account, idempotency }).await,
         None => Ok(None),
     }
 }
@@ -156,11 +157,6 @@ fn of_form(
     }
     let delivery = read_delivery(&mut members);
     Ok((RenderRequest::new(members, job, (form.template, data, delivery), state)?, idempotency))
-}
-
-/// The data of a form part: what counts as absent in a JSON body counts as absent here.
-fn is_no_data(data: &Bytes) -> bool {
-    matches!(data.trim_ascii(), b"" | b"null" | b"[]")
 }
 
 /// How the template was sent.
@@ -224,64 +220,39 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use actix_web::http::{Method, StatusCode};
+    use actix_web::http::Method;
     use actix_web::test::TestRequest;
     use async_trait::async_trait;
 
-    use crate::http::testing::{Outcome, TOKEN, TestServer, faults, read};
+    use super::*;
+    use crate::domain::ids::JobId;
+    use crate::http::testing::{TOKEN, TestServer};
     use crate::outbound::{Outbound, Resolve};
-
-    const PATH: &str = "/v1/documents/immediate-render";
-    const BODY: &str = r#"{"type":"ejs","target":"pdf","template":"<p>\u00e4 <%= x %>","data":{"x":1}}"#;
-
-    #[actix_web::test]
-    async fn a_document_is_answered_as_its_address() {
-        let server = TestServer::new().await;
-        let (status, body) = server.post(PATH, BODY).await;
-        assert_eq!(status, StatusCode::OK);
-        assert_eq!(body["output"]["data"]["url"], body["url"]);
-        assert_eq!((body["jobId"].as_str().unwrap().len(), &body["warnings"]), (36, &serde_json::json!([])));
-        assert!(server.local(&body["url"]).starts_with("/v1/objects/outputs/"));
-        let init = server.jobs.lock().unwrap().inits.pop().unwrap();
-        assert!(init.start);
-        assert_eq!(init.template.as_deref(), Some("<p>ä <%= x %>".as_bytes()));
-        assert_eq!(init.data.as_deref(), Some(r#"{"x":1}"#.as_bytes()));
-    }
-
-    #[actix_web::test]
-    async fn data_may_be_left_out() {
-        let server = TestServer::new().await;
-        for data in ["", r#","data":null"#, r#","data":[]"#] {
-            let body = format!(r#"{{"type":"html","target":"pdf","template":"x","templateId":""{data}}}"#);
-            assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK, "{data}");
-        }
-    }
 
     #[actix_web::test]
     async fn exactly_one_template_is_wanted_and_no_office_file_as_text() {
         let server = TestServer::new().await;
+        let read =
+            |more: &str| read(&Body::made(format!(r#"{{"target":"pdf",{more}}}"#).into()), &server.state);
         for (more, fault) in [
-            (r#""type":"html""#, "/template is required"),
-            (r#""type":"html","template":"","templateId":null"#, "/template is required"),
-            (r#""type":"html","template":"x","templateId":"y""#, "/template and templateId cannot both"),
+            (r#""type":"html""#, "/template: is required"),
+            (r#""type":"html","template":"","templateId":null"#, "/template: is required"),
+            (r#""type":"html","template":"x","templateId":"y""#, "/template: and templateId cannot both"),
             (
                 r#""type":"docx","template":"x""#,
-                "/template is text, and a template of the type docx is a file",
+                "/template: is text, and a template of the type docx is a file",
             ),
-            (r#""type":"html","template":{}"#, "/template must be a string, not an object"),
+            (r#""type":"html","template":{}"#, "/template: must be a string, not an object"),
         ] {
-            let (status, body) = server.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;
-            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{more}");
-            assert_eq!(faults(&body).len(), 1, "{body}");
-            assert!(faults(&body)[0].starts_with(fault), "{body}");
+            let refused = read(more).err().unwrap();
+            assert!(refused.detail.starts_with(fault) && refused.faults.len() == 1, "{refused}");
         }
-        let named = r#"{"type":"html","target":"pdf","templateId":"0190a0a0-0000-7000-8000-000000000000"}"#;
-        let (status, body) = server.post(PATH, named).await;
-        assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("template_not_found")));
-        let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://10.0.0.1/","data""#);
-        let (status, body) = server.post(PATH, &delivered).await;
-        assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
-        assert!(server.jobs.lock().unwrap().inits.is_empty());
+        for data in ["", r#","data":null"#, r#","data":[]"#] {
+            assert!(
+                read(&format!(r#""type":"html","template":"x","templateId":""{data}"#)).is_ok(),
+                "{data}"
+            );
+        }
     }
 
     /// Resolves every name to a public address and counts the queries.
@@ -296,57 +267,26 @@ mod tests {
         }
     }
 
+    /// The job registry of the server has stopped, so a request that asks it first gets no further.
     #[actix_web::test]
-    async fn a_repeat_is_answered_before_its_address_is_looked_at() {
+    async fn an_address_is_looked_at_after_the_job_of_a_key_and_the_job_that_is_started() {
         let mut server = TestServer::new().await;
         let asked = Arc::new(Asked::default());
         let config = server.state.config.outbound.clone();
         server.state.outbound = Outbound::new(config, &[], Arc::clone(&asked) as Arc<dyn Resolve>);
-        let body =
-            BODY.replace("\"data\"", r#""uploadPresignedStorageUrl":"https://bucket.example/key","data""#);
-        let mut urls = Vec::new();
-        for key in ["one", "one", "two"] {
+        let body = r#"{"type":"html","target":"pdf","template":"x",
+            "uploadPresignedStorageUrl":"https://bucket.example/key"}"#;
+        let render = format!("/v1/documents/{}/render", JobId::generate());
+        let immediate = "/v1/documents/immediate-render";
+        for (path, key, queries) in [(immediate, "one", 0), (&render, "", 0), (immediate, "", 1)] {
             let request = TestRequest::default()
                 .method(Method::POST)
-                .uri(PATH)
+                .uri(path)
                 .insert_header(("authorization", format!("Bearer {TOKEN}")))
                 .insert_header(("idempotency-key", key))
-                .set_payload(body.clone());
-            let (status, answer) = read(server.send(request).await).await;
-            assert_eq!(status, StatusCode::OK, "{answer}");
-            urls.push(answer["url"].as_str().unwrap().to_owned());
+                .set_payload(body);
+            assert_eq!(server.send(request).await.status(), 503);
+            assert_eq!(asked.0.load(Ordering::SeqCst), queries, "{path} {key}");
         }
-        assert_eq!(urls[0], urls[1]);
-        assert_ne!(urls[0], urls[2]);
-        assert_eq!(asked.0.load(Ordering::SeqCst), 2, "once for each job");
-    }
-
-    #[actix_web::test]
-    async fn a_failed_render_names_the_job_and_its_error() {
-        let server = TestServer::new().await;
-        server.jobs.lock().unwrap().outcome = Outcome::Fault;
-        let (status, body) = server.post(PATH, BODY).await;
-        assert_eq!(
-            (status, body["code"].as_str()),
-            (StatusCode::UNPROCESSABLE_ENTITY, Some("render_failed"))
-        );
-        assert_eq!(body["detail"], "index.html:1: 'x' is not defined");
-        assert_eq!(body["errorCode"], "template_error");
-        assert_eq!(body["jobId"].as_str().unwrap().len(), 36);
-    }
-
-    #[actix_web::test]
-    async fn a_render_that_takes_longer_names_the_job_that_goes_on() {
-        tokio::time::pause();
-        let server = TestServer::new().await;
-        server.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
-        let start = tokio::time::Instant::now();
-        let (status, body) = server.post(PATH, BODY).await;
-        assert_eq!(
-            (status, body["code"].as_str()),
-            (StatusCode::UNPROCESSABLE_ENTITY, Some("render_pending"))
-        );
-        assert!(body["detail"].as_str().unwrap().contains(body["jobId"].as_str().unwrap()));
-        assert_eq!(start.elapsed().as_secs(), 25);
     }
 }

@@ -73,125 +73,38 @@ fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::{Method, StatusCode};
-    use serde_json::Value;
-
-    use crate::http::testing::{TestServer, faults};
-
-    const PATH: &str = "/v1/documents/init";
-
-    async fn refused(body: &str) -> (u16, String, Value) {
-        let server = TestServer::new().await;
-        let (status, answer) = server.post(PATH, body).await;
-        assert!(server.jobs.lock().unwrap().inits.is_empty(), "nothing may be created: {body}");
-        (status.as_u16(), answer["code"].as_str().unwrap().to_owned(), answer)
-    }
+    use super::*;
+    use crate::http::testing::TestServer;
+    use crate::problem::Code;
 
     #[actix_web::test]
-    async fn a_job_is_created_with_both_addresses() {
+    async fn what_cannot_be_done_is_refused_before_anybody_is_asked() {
         let server = TestServer::new().await;
-        let (status, body) = server.post(PATH, r#"{"type":"react","target":"pdf"}"#).await;
-        assert_eq!(status, StatusCode::OK);
-        assert_eq!(body["target"], "pdf");
-        let job = body["jobId"].as_str().unwrap();
-        for (member, name) in
-            [("presignedDataUploadUrl", "data.json"), ("presignedTemplateUploadUrl", "template")]
-        {
-            let place = format!("https://render.example/v1/objects/jobs/{}/{job}/{name}?", server.account);
-            assert!(body[member].as_str().unwrap().starts_with(&place), "{body}");
-        }
-        assert_eq!(server.jobs.lock().unwrap().inits[0].spec.kind.name(), "framework");
-    }
-
-    #[actix_web::test]
-    async fn the_data_address_is_null_iff_data_was_sent() {
-        let server = TestServer::new().await;
-        for (data, sent) in [
-            (r#"{"b": 1.50, "a": "ü"}"#, Some(r#"{"b": 1.50, "a": "ü"}"#)),
-            ("{}", Some("{}")),
-            ("[]", Some("{}")),
-            ("null", None),
+        for (body, code) in [
+            ("[1]", Code::MalformedJson),
+            ("7", Code::MalformedJson),
+            ("[]", Code::ValidationFailed),
+            (r#"{"type":"html","target":"pdf","templateId":"x"}"#, Code::TemplateNotFound),
+            (r#"{"type":"latex","target":"xlsx"}"#, Code::UnsupportedConversion),
         ] {
-            let body = format!(r#"{{"type":"html","target":"png","templateId":"","data":{data}}}"#);
-            let (status, answer) = server.post(PATH, &body).await;
-            assert_eq!(status, StatusCode::OK, "{answer}");
-            assert!(answer.as_object().unwrap().contains_key("presignedDataUploadUrl"));
-            assert_eq!(answer["presignedDataUploadUrl"].is_null(), sent.is_some(), "{data}");
-            assert!(answer["presignedTemplateUploadUrl"].is_string());
-            let kept = server.jobs.lock().unwrap().inits.pop().unwrap().data;
-            assert_eq!(kept.as_deref(), sent.map(str::as_bytes), "the bytes as received");
+            let refused = read(&Body::made(body.into()), &server.state).err().unwrap();
+            assert_eq!(refused.code, code, "{body}: {refused}");
         }
-    }
-
-    #[actix_web::test]
-    async fn every_fault_is_named_at_once() {
-        let body = r#"{"type":"htm","data":7,"templateId":true,
-            "formatOpts":{"scale":9,"fromPage":0,"zoom":1}}"#;
-        let (status, code, answer) = refused(body).await;
-        assert_eq!((status, code.as_str()), (422, "validation_failed"));
-        assert_eq!(
-            faults(&answer),
-            [
-                "/type 'htm' is not known; give one of framework, latex, html, ejs, pptx, xlsx, docx",
-                "/target is required",
-                "/templateId must be a string, not a boolean",
-                "/formatOpts/scale 9 is out of range; give a number from 0.1 to 2",
-                "/formatOpts/fromPage 0 is out of range; give a number from 1 to 4294967295",
-                "/data must be an object, not a number",
-            ]
-        );
-    }
-
-    #[actix_web::test]
-    async fn what_cannot_be_done_is_refused_before_anything_is_stored() {
-        let pair = r#""type":"html","target":"pdf""#;
-        for (body, status, code) in [
-            (r#"{"type":"latex","target":"xlsx"}"#.to_owned(), 422, "unsupported_conversion"),
-            (r#"{"type":"html","target":"xlsx"}"#.to_owned(), 422, "unsupported_conversion"),
-            (format!(r#"{{{pair},"templateId":"x"}}"#), 404, "template_not_found"),
-            (
-                format!(r#"{{{pair},"templateId":"0190a0a0-0000-7000-8000-000000000000"}}"#),
-                404,
-                "template_not_found",
-            ),
-            (format!("{{{pair}"), 400, "malformed_json"),
-            ("[1]".to_owned(), 400, "malformed_json"),
-            ("7".to_owned(), 400, "malformed_json"),
-            (String::new(), 422, "validation_failed"),
-            ("[]".to_owned(), 422, "validation_failed"),
-        ] {
-            let (found, name, answer) = refused(&body).await;
-            assert_eq!((found, name.as_str()), (status, code), "{body}: {answer}");
-        }
-        let (_, _, answer) = refused(r#"{"type":"html","target":"xlsx"}"#).await;
-        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become jpg, png, pptx, html, pdf.");
     }
 
     #[actix_web::test]
     async fn format_opts_are_kept_as_sent_and_bounded() {
         let server = TestServer::with(|config| config.jobs.format_opts_limit_bytes = 256).await;
+        let read = |opts: &str| {
+            let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{opts}}}"#);
+            read(&Body::made(body.into()), &server.state).map(|wanted| wanted.spec.format_opts)
+        };
         let opts = r#"{"toPage": 2.0, "anything": [1]}"#;
-        let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{opts}}}"#);
-        assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK);
-        let kept = server.jobs.lock().unwrap().inits.pop().unwrap().spec.format_opts.unwrap();
-        assert_eq!(kept.get(), opts);
-        let long = format!(r#"{{"type":"html","target":"pdf","formatOpts":{{"x":"{}"}}}}"#, "x".repeat(300));
-        let (status, answer) = server.post(PATH, &long).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-        assert!(faults(&answer)[0].starts_with("/formatOpts is larger than 256 bytes"));
+        assert_eq!(read(opts).unwrap().unwrap().get(), opts);
+        let long = read(&format!(r#"{{"x":"{}"}}"#, "x".repeat(300))).unwrap_err();
+        assert!(long.detail.starts_with("/formatOpts: is larger than 256 bytes"), "{long}");
         for none in ["null", "[]", "\"\"", "{}"] {
-            let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{none}}}"#);
-            assert_eq!(server.post(PATH, &body).await.0, StatusCode::OK, "{none}");
+            assert!(read(none).is_ok(), "{none}");
         }
-    }
-
-    #[actix_web::test]
-    async fn a_stopping_service_begins_nothing() {
-        let server = TestServer::new().await;
-        server.state.stopping.cancel();
-        let answer = server.request(Method::POST, PATH, r#"{"type":"html","target":"pdf"}"#).await;
-        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert!(answer.headers().contains_key("retry-after"));
-        assert!(server.jobs.lock().unwrap().inits.is_empty());
     }
 }

@@ -120,7 +120,7 @@ impl RenderRequest {
             Err(refusal) => (None, Some(refusal)),
         };
         let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
-        actors::ask(state, &state.jobs.init, message).await
+        actors::ask(state, &state.jobs, message).await
     }
 }
 

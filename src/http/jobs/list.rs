@@ -45,7 +45,7 @@ struct ListBody<'a> {
 )]
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> HandlerResult {
     let message = read(&request, caller.0)?;
-    let page = actors::ask(&state, &state.jobs.list, message).await?;
+    let page = actors::ask(&state, &state.jobs, message).await?;
     let items = page.items.iter().map(|job| view::job(&state, job)).collect();
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(|last| query::cursor(last.0)) }))
 }
@@ -64,67 +64,10 @@ fn read(request: &HttpRequest, account: AccountId) -> Result<ListJobs, Problem> 
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::{Method, StatusCode};
-    use serde_json::{Value, json};
+    use actix_web::http::Method;
 
     use super::*;
-    use crate::http::testing::{Outcome, TestServer, faults};
-
-    async fn ids(server: &TestServer, query: &str) -> (Vec<String>, Value) {
-        let (status, page) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
-        assert_eq!(status, StatusCode::OK, "{page}");
-        let items = page["items"].as_array().unwrap().iter();
-        (items.map(|item| item["jobId"].as_str().unwrap().to_owned()).collect(), page["nextCursor"].clone())
-    }
-
-    #[actix_web::test]
-    async fn an_item_is_the_job_as_it_is_asked_for_alone() {
-        let server = TestServer::new().await;
-        assert_eq!(server.call(Method::GET, "/jobs", "").await.1, json!({"items": [], "nextCursor": null}));
-        let (job, _) = server.init().await;
-        server.jobs.lock().unwrap().end(job, Outcome::Document);
-        let (_, alone) = server.call(Method::GET, &format!("/v1/jobs/{job}"), "").await;
-        let (_, page) = server.call(Method::GET, "/v1/jobs/", "").await;
-        assert_eq!(page, json!({"items": [alone], "nextCursor": null}));
-    }
-
-    #[actix_web::test]
-    async fn the_cursor_leads_through_all_pages() {
-        let server = TestServer::new().await;
-        let mut made = Vec::new();
-        for _ in 0..25 {
-            made.insert(0, server.init().await.0.to_string());
-        }
-        let (first, next) = ids(&server, "").await;
-        assert_eq!(first, made[..20]);
-        let (last, end) = ids(&server, &format!("limit=20&cursor={}", next.as_str().unwrap())).await;
-        assert_eq!((last.as_slice(), end), (&made[20..], Value::Null));
-        assert_eq!(ids(&server, "limit=100&cursor=&status=&unknown=1").await, (made, Value::Null));
-    }
-
-    #[actix_web::test]
-    async fn filters_say_which() {
-        let server = TestServer::new().await;
-        let (done, _) = server.init().await;
-        let (failed, _) = server.init().await;
-        server.jobs.lock().unwrap().end(done, Outcome::Document);
-        server.jobs.lock().unwrap().end(failed, Outcome::Fault);
-        let (_, other) = server.post("/documents/init", r#"{"type":"react","target":"png"}"#).await;
-        let other = other["jobId"].as_str().unwrap().to_owned();
-        let (done, failed) = (done.to_string(), failed.to_string());
-        for (query, expected) in [
-            ("status=done", vec![&failed, &done]),
-            ("status=initialized", vec![&other]),
-            ("status=in-progress", vec![]),
-            ("success=true", vec![&done]),
-            ("success=false", vec![&failed]),
-            ("target=png", vec![&other]),
-            ("type=react", vec![&other]),
-            ("type=html&target=pdf&success=true&status=done", vec![&done]),
-        ] {
-            assert_eq!(ids(&server, query).await.0.iter().collect::<Vec<_>>(), expected, "{query}");
-        }
-    }
+    use crate::http::testing::{TestServer, faults};
 
     #[actix_web::test]
     async fn every_wrong_value_is_named() {

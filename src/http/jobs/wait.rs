@@ -25,7 +25,7 @@ pub(super) async fn until_done(
     job: watch::Receiver<JobView>,
     longest: Duration,
 ) -> Result<JobView, Problem> {
-    view_within(state, job, longest, state.stopping.cancelled()).await
+    view_within(job, longest, state.stopping.cancelled(), async |job| watch_again(state, job).await).await
 }
 
 /// As [`until_done`] for a caller that gets the document with this answer only (a waiting start, an immediate render): it
@@ -33,12 +33,12 @@ pub(super) async fn until_done(
 ///
 /// # Errors
 /// As for [`until_done`].
-pub(in crate::http) async fn until_made(
+pub(in crate::http) async fn for_document(
     state: &HttpState,
     job: watch::Receiver<JobView>,
     longest: Duration,
 ) -> Result<JobView, Problem> {
-    view_within(state, job, longest, last_moment(state)).await
+    view_within(job, longest, last_moment(state), async |job| watch_again(state, job).await).await
 }
 
 /// Resolves when waiting has become pointless: no job runs any more, or the grace period is over but for the answer.
@@ -51,59 +51,59 @@ async fn last_moment(state: &HttpState) {
     }
 }
 
+async fn watch_again(state: &HttpState, job: JobView) -> Result<watch::Receiver<JobView>, Problem> {
+    actors::ask(state, &state.jobs, WatchJob { account: job.account, job: job.id }).await
+}
+
 async fn view_within(
-    state: &HttpState,
     mut job: watch::Receiver<JobView>,
     longest: Duration,
     stop: impl Future<Output = ()>,
+    watch_again: impl AsyncFnOnce(JobView) -> Result<watch::Receiver<JobView>, Problem>,
 ) -> Result<JobView, Problem> {
     let deadline = Instant::now() + longest;
     // Shared by both waits below: a second one would begin the grace period anew.
     let mut stop = pin!(stop);
-    if followed(&mut job, deadline, stop.as_mut()).await {
-        return Ok(present(&job));
+    if is_closed_before_end(&mut job, deadline, stop.as_mut()).await {
+        let last = job.borrow().clone();
+        job = watch_again(last).await?;
+        is_closed_before_end(&mut job, deadline, stop).await;
     }
-    let last = present(&job);
-    let again = WatchJob { account: last.account, job: last.id };
-    let mut job = actors::ask(state, &state.jobs.watch, again).await?;
-    followed(&mut job, deadline, stop).await;
-    Ok(present(&job))
+    Ok(job.borrow().clone())
 }
 
-/// False when the view was closed before the job was seen done.
-async fn followed(
+/// Waits for the job's end, the deadline or `stop`; answers whether the view was closed before any of them.
+async fn is_closed_before_end(
     job: &mut watch::Receiver<JobView>,
     deadline: Instant,
     stop: impl Future<Output = ()>,
 ) -> bool {
     if job.borrow().is_done() {
-        return true;
+        return false;
     }
     let end = job.wait_for(JobView::is_done);
     tokio::select! {
         // A job may end in the same moment as the service: answer its end.
         biased;
-        waited = timeout_at(deadline, end) => !matches!(waited, Ok(Err(_))),
-        () = stop => true,
+        waited = timeout_at(deadline, end) => matches!(waited, Ok(Err(_))),
+        () = stop => false,
     }
-}
-
-fn present(job: &watch::Receiver<JobView>) -> JobView {
-    job.borrow().clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::testing::TestServer;
+    use crate::http::testing::{TestServer, job_view};
+    use crate::jobs::view::WireStatus;
+
+    const LONG: Duration = Duration::from_hours(1);
 
     #[actix_web::test]
     async fn the_time_that_a_stop_leaves_begins_once() {
         let server = TestServer::new().await;
-        let (job, _) = server.init().await;
-        let shown = server.jobs.lock().unwrap().views[&job].borrow().clone();
         let grace_s = server.state.config.http.shutdown_grace_s;
-        let (first, view) = watch::channel(shown);
+        let (first, view) = watch::channel(job_view());
+        let second = watch::channel(job_view());
         tokio::time::pause();
         server.state.stopping.cancel();
         let begun = Instant::now();
@@ -112,9 +112,18 @@ mod tests {
             sleep(Duration::from_secs(grace_s / 2)).await;
             drop(first);
         };
-        let made = until_made(&server.state, view, Duration::from_secs(10 * grace_s));
+        let made = view_within(view, LONG, last_moment(&server.state), async |_| Ok(second.1));
         let (made, ()) = tokio::join!(made, close);
         assert!(!made.unwrap().is_done());
         assert_eq!(begun.elapsed().as_secs(), grace_s - ANSWER_TIME.as_secs());
+    }
+
+    #[tokio::test]
+    async fn a_view_that_closes_is_asked_for_again() {
+        let (first, view) = watch::channel(job_view());
+        drop(first);
+        let ended = watch::channel(JobView { status: WireStatus::Done, ..job_view() });
+        let seen = view_within(view, LONG, std::future::pending(), async |_| Ok(ended.1)).await;
+        assert!(seen.unwrap().is_done());
     }
 }

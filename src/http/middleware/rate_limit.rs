@@ -144,17 +144,18 @@ mod tests {
             (config.http.rate_limit_per_s, config.http.rate_burst_limit) = (1, 2);
         })
         .await;
-        let (job, answer) = server.init().await;
-        let path = format!("/v1/jobs/{job}");
-        assert_eq!(server.request(Method::GET, &path, "").await.status(), 200);
-        let refused = server.request(Method::GET, &path, "").await;
+        let path = "/v1/templates";
+        for _ in 0..2 {
+            assert_eq!(server.request(Method::GET, path, "").await.status(), 200);
+        }
+        let refused = server.request(Method::GET, path, "").await;
         assert_eq!(refused.status(), 429);
         assert_eq!(refused.headers().get("retry-after").unwrap(), "1");
         let (_, problem) = read(refused).await;
         assert_eq!(problem["code"], "rate_limited");
         assert!(problem["detail"].as_str().unwrap().contains("http.rate_limit_per_s"), "{problem}");
         // Presigned addresses need no token and have no such limit.
-        let upload = server.local(&answer["presignedTemplateUploadUrl"]);
+        let (_, upload) = server.begin_template().await;
         for _ in 0..5 {
             assert_eq!(server.request(Method::PUT, &upload, "<p>1</p>").await.status(), 200);
         }

@@ -30,14 +30,14 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         http.status = Empty, account.id = Empty, job.id = Empty,
         template.id = Empty
     );
-    let count = CountedBody::begin(&request);
+    let meter = RequestMeter::begin(&request);
     let access = AccessLine::begin(&request, &id);
     let held = unread_body::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
     span.record("http.route", handled.request().match_pattern());
-    let mut response = answer_failure(handled, &count, &id);
+    let mut response = answer_failure(handled, &meter, &id);
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -45,7 +45,7 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         close_after(response.response_mut());
     }
     span.record("http.status", response.status().as_u16());
-    count.answered(&response);
+    meter.answered(&response);
     tracing::debug!("answered");
     if let Some(held) = held {
         response = unread_body::release(held, response);
@@ -61,7 +61,7 @@ fn close_after(response: &mut HttpResponse<BoxBody>) {
     response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
-fn answer_failure(handled: ServiceResponse, count: &CountedBody, id: &RequestId) -> ServiceResponse {
+fn answer_failure(handled: ServiceResponse, meter: &RequestMeter, id: &RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
     let (code, answer) = error.as_error::<ProblemResponse>().map_or_else(
         || {
@@ -70,20 +70,20 @@ fn answer_failure(handled: ServiceResponse, count: &CountedBody, id: &RequestId)
         },
         |failure| (failure.code(), failure.answer(id)),
     );
-    if let Some(metrics) = &count.metrics {
+    if let Some(metrics) = &meter.metrics {
         metrics.problem(code);
     }
     handled.into_response(answer)
 }
 
 /// Counts one request when its answer has gone.
-struct CountedBody {
+struct RequestMeter {
     metrics: Option<HttpMetrics>,
     method: &'static str,
     since: Instant,
 }
 
-impl CountedBody {
+impl RequestMeter {
     fn begin(request: &ServiceRequest) -> Self {
         let state = request.app_data::<Data<HttpState>>();
         let metrics = state.map(|state| state.metrics.http.clone());

@@ -9,12 +9,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::telemetry::HttpMetrics;
 
 /// A stream that counts its bytes, and itself as an open connection until it is dropped.
-pub(in crate::http) struct Counted<T> {
+pub(in crate::http) struct MeteredStream<T> {
     io: T,
     metrics: HttpMetrics,
 }
 
-impl<T> Counted<T> {
+impl<T> MeteredStream<T> {
     /// Counts what `io` reads and writes from now on.
     pub(in crate::http) fn new(io: T, metrics: HttpMetrics) -> Self {
         metrics.connections.inc();
@@ -22,13 +22,13 @@ impl<T> Counted<T> {
     }
 }
 
-impl<T> Drop for Counted<T> {
+impl<T> Drop for MeteredStream<T> {
     fn drop(&mut self) {
         self.metrics.connections.dec();
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for MeteredStream<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -41,7 +41,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Counted<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for MeteredStream<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -72,7 +72,7 @@ mod tests {
     async fn bytes_and_connections_are_counted() {
         let metrics = Metrics::new().http;
         let (mut near, far) = tokio::io::duplex(64);
-        let mut counted = Counted::new(far, metrics.clone());
+        let mut counted = MeteredStream::new(far, metrics.clone());
         assert_eq!(metrics.connections.get(), 1);
         near.write_all(b"12345").await.unwrap();
         counted.read_exact(&mut [0; 5]).await.unwrap();

@@ -89,7 +89,7 @@ mod tests {
             };
             timeout(Duration::from_secs(20), flood).await.expect("the connection is closed under the flood");
         }
-        listening.stop().await;
+        listening.stop(false).await;
     }
 
     #[actix_web::test]
@@ -99,8 +99,7 @@ mod tests {
             config.http.json_limit_bytes = 1_024;
         };
         let server = TestServer::with(limits).await;
-        let (_, init) = server.init().await;
-        let upload = format!("PUT {}", server.local(&init["presignedDataUploadUrl"]));
+        let upload = format!("PUT {}", server.begin_template().await.1);
         tokio::join!(
             assert_closed_under_a_flood(&server, &upload),
             assert_closed_under_a_flood(&server, "POST /v1/documents/init"),

@@ -9,8 +9,7 @@ use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
-use crate::storage::presign::{Grant, Operation, PresignError};
-use crate::storage::presigned_urls::PresignedUrl;
+use crate::storage::presign::{Grant, Operation, PresignError, PresignedUrl};
 
 /// Route pattern of presigned URLs, below `/v1`.
 pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
@@ -55,7 +54,7 @@ pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> Presigne
 ///
 /// # Errors
 /// `address_invalid`, `address_expired`.
-pub(in crate::http) fn open(
+pub(in crate::http) fn verify(
     state: &HttpState,
     request: &HttpRequest,
     operation: Operation,

@@ -1,5 +1,7 @@
 //! `formatOpts` as a type for the OpenAPI document; `domain::format_opts` reads it.
 
+#![expect(dead_code, reason = "shapes for the document; the options are read key by key")]
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -9,7 +11,6 @@ use utoipa::ToSchema;
 /// files, `encrypt` and `sign` always.
 #[derive(ToSchema)]
 #[schema(as = FormatOpts, rename_all = "camelCase")]
-#[expect(dead_code, reason = "a shape for the document; the options are read key by key")]
 pub(in super::super) struct FormatOpts {
     /// The sheet: `letter`, `legal`, `tabloid`, `ledger`, `a0` to `a6`. `a4` when left out.
     #[schema(example = "a4")]
@@ -130,7 +131,6 @@ pub(in super::super) struct FormatOpts {
 /// What requests to a host carry.
 #[derive(ToSchema)]
 #[schema(as = HostRequests)]
-#[expect(dead_code, reason = "a shape for the document")]
 struct HostRequests {
     headers: Option<std::collections::HashMap<String, String>>,
     cookies: Option<std::collections::HashMap<String, String>>,
@@ -140,7 +140,6 @@ struct HostRequests {
 /// only forbidden, all else is allowed.
 #[derive(ToSchema)]
 #[schema(as = Permissions, rename_all = "camelCase")]
-#[expect(dead_code, reason = "a shape for the document")]
 struct Permissions {
     /// `true`, `false`, or `"low"`: as a picture of low resolution.
     print: Option<Printing>,
@@ -162,7 +161,6 @@ struct Permissions {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Conformance)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "a shape for the document")]
 enum Conformance {
     #[schema(title = "UsualPart")]
     Usual(bool),
@@ -174,7 +172,6 @@ enum Conformance {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Printing)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "a shape for the document")]
 enum Printing {
     #[schema(title = "Allowed")]
     Allowed(bool),
@@ -186,7 +183,6 @@ enum Printing {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Length)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "a shape for the document")]
 enum Length {
     #[schema(title = "CssLength")]
     Css(String),
@@ -198,7 +194,6 @@ enum Length {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Margin)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "a shape for the document")]
 enum Margin {
     All(Length),
     Sides(Sides),
@@ -217,7 +212,6 @@ struct Sides {
 /// A window.
 #[derive(ToSchema)]
 #[schema(as = Viewport, rename_all = "camelCase")]
-#[expect(dead_code, reason = "a shape for the document")]
 struct Viewport {
     width: Option<u32>,
     height: Option<u32>,
@@ -227,7 +221,6 @@ struct Viewport {
 /// What a file says of itself.
 #[derive(ToSchema)]
 #[schema(as = Metadata)]
-#[expect(dead_code, reason = "a shape for the document")]
 struct Metadata {
     title: Option<String>,
     author: Option<String>,
@@ -238,7 +231,6 @@ struct Metadata {
 /// What stands around a placeholder.
 #[derive(ToSchema)]
 #[schema(as = Delimiters)]
-#[expect(dead_code, reason = "a shape for the document")]
 struct Delimiters {
     start: Option<String>,
     end: Option<String>,

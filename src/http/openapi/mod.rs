@@ -4,16 +4,14 @@ mod docs;
 mod document;
 mod format_opts;
 mod requests;
-mod template_requests;
 
 use actix_web::web::ServiceConfig;
 
 pub use document::document;
 pub(super) use requests::{
-    ImmediateForm, ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName,
-    TargetName,
+    ImmediateForm, ImmediateRequest, IndexHtmlRequest, InitRequest, KindName, PermissionsName,
+    PreviewsRequest, SaveRequest, StartRequest, StatusName, TargetName, UpdateRequest,
 };
-pub(super) use template_requests::{IndexHtmlRequest, PreviewsRequest, SaveRequest, UpdateRequest};
 
 use super::routing::resource;
 

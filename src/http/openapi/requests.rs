@@ -1,6 +1,8 @@
 //! The bodies that callers send, as types for the OpenAPI document. Handlers read bodies leniently, member
 //! by member (`domain::members`); a test holds the two together.
 
+#![expect(dead_code, reason = "shapes for the document")]
+
 use std::borrow::Cow;
 
 use utoipa::openapi::RefOr;
@@ -78,7 +80,6 @@ fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
 #[schema(as = InitRequest, rename_all = "camelCase", example = json!({
     "type": "html", "target": "pdf", "data": {"name": "Zoë"}, "formatOpts": {"format": "a5", "margin": "15mm"}
 }))]
-#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct InitRequest {
     r#type: KindName,
     target: TargetName,
@@ -93,7 +94,6 @@ pub(in super::super) struct InitRequest {
 /// How a job is started.
 #[derive(ToSchema)]
 #[schema(as = StartRequest, rename_all = "camelCase", example = json!({"shouldWaitForRenderCompletion": true}))]
-#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct StartRequest {
     /// Answer when the job is done, or after `http.wait_default_s`.
     should_wait_for_render_completion: Option<bool>,
@@ -107,7 +107,6 @@ pub(in super::super) struct StartRequest {
     "type": "html", "target": "pdf", "template": "<h1>Hello, <%= name %>!</h1>", "data": {"name": "Zoë"},
     "formatOpts": {"format": "a5", "margin": "15mm"}
 }))]
-#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct ImmediateRequest {
     r#type: KindName,
     target: TargetName,
@@ -127,7 +126,6 @@ pub(in super::super) struct ImmediateRequest {
 /// parts of their own (`landscape`, `margin` …). `type` is `html` and `target` is `pdf` where they are left out.
 #[derive(ToSchema)]
 #[schema(as = ImmediateForm, rename_all = "camelCase")]
-#[expect(dead_code, reason = "a shape for the document; parts are read one by one")]
 pub(in super::super) struct ImmediateForm {
     /// The page (`index.html`) and the files beside it, or one Office file, or one archive.
     #[schema(value_type = Option<Vec<String>>, content_media_type = "application/octet-stream")]
@@ -144,4 +142,68 @@ pub(in super::super) struct ImmediateForm {
     format_opts: Option<String>,
     /// An address that takes the document by `PUT`.
     upload_presigned_storage_url: Option<String>,
+}
+
+/// What the template looks like with this data.
+#[derive(ToSchema)]
+#[schema(as = PreviewsRequest, rename_all = "camelCase", example = json!({"type": "html", "data": {"name": "Zoë"}}))]
+pub(in super::super) struct PreviewsRequest {
+    r#type: KindName,
+    /// The data, as it is to reach the template.
+    #[schema(value_type = Option<HashMap<String, serde_json::Value>>)]
+    data: Option<()>,
+    /// Where the picture is one of a PDF's pages, `pages`, `fromPage` and `toPage` are refused unless `page` says which.
+    format_opts: Option<FormatOpts>,
+}
+
+/// What is said of a template when it is saved.
+#[derive(ToSchema)]
+#[schema(as = SaveRequest, rename_all = "camelCase")]
+pub(in super::super) struct SaveRequest {
+    template_info: TemplateInfo,
+    preview_ids: PreviewIds,
+}
+
+/// What is said of a template, and the id under which its new content was uploaded.
+#[derive(ToSchema)]
+#[schema(as = UpdateRequest, rename_all = "camelCase")]
+pub(in super::super) struct UpdateRequest {
+    template_info: TemplateInfo,
+    preview_ids: PreviewIds,
+    content_id: String,
+}
+
+/// What is said of a template.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct TemplateInfo {
+    title: String,
+    description: Option<String>,
+    r#type: KindName,
+    /// Data to try the template with.
+    #[schema(value_type = Option<HashMap<String, serde_json::Value>>)]
+    sample_data: Option<()>,
+    categories: Option<Vec<String>>,
+    /// `private` unless something else was said before.
+    permissions: Option<PermissionsName>,
+    /// Where its source code is kept: a link.
+    source_code: Option<String>,
+}
+
+/// The jobs of `render-previews`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct PreviewIds {
+    png_job_id: String,
+    pdf_job_id: String,
+}
+
+/// The new text of a template's entry.
+#[derive(ToSchema)]
+#[schema(as = IndexHtmlRequest, rename_all = "camelCase", example = json!({"indexHtml": "<p>Hello</p>"}))]
+pub(in super::super) struct IndexHtmlRequest {
+    /// The text; an empty one counts as missing.
+    index_html: String,
+    /// The older name of `indexHtml`, which counts where both are sent; either is enough.
+    template_index: Option<String>,
 }

@@ -42,26 +42,7 @@ pub(in crate::http) async fn ready(state: Data<HttpState>) -> impl Responder {
 mod tests {
     use actix_web::http::{Method, StatusCode};
 
-    use super::*;
     use crate::http::testing::TestServer;
-
-    #[actix_web::test]
-    async fn ready_tells_the_truth() {
-        let mut server = TestServer::new().await;
-        for path in ["/health/live", "/v1/health/ready"] {
-            assert_eq!(server.call(Method::GET, path, "").await.0, StatusCode::OK);
-            assert_eq!(server.call(Method::HEAD, path, "").await.0, StatusCode::OK);
-        }
-        assert_eq!(server.call(Method::GET, "/health/ready", "").await.1, json!({ "status": "ready" }));
-        server.degraded("tex: TeX is not installed");
-        let (status, body) = server.call(Method::GET, "/health/ready", "").await;
-        assert_eq!((status, &body["degraded"]), (StatusCode::OK, &json!(["tex: TeX is not installed"])));
-        server.unready(&["no browser", "the disk is full"]);
-        let (status, body) = server.call(Method::GET, "/health/ready", "").await;
-        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(body["reasons"], json!(["no browser", "the disk is full"]));
-        assert_eq!(server.call(Method::GET, "/health/live", "").await.0, StatusCode::OK);
-    }
 
     #[actix_web::test]
     async fn a_stopping_service_is_not_ready() {

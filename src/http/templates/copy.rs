@@ -26,6 +26,6 @@ struct ClonedBody {
 )]
 pub(in crate::http) async fn copy(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
     let message = CloneTemplate(of);
-    let copy = actors::ask_templates(&state, message).await?;
+    let copy = actors::ask(&state, &state.templates, message).await?;
     Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
 }

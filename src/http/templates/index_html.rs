@@ -34,7 +34,7 @@ struct IndexHtmlBody<'a> {
 )]
 pub(in crate::http) async fn read(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
     let message = ReadIndexHtml(of);
-    let index_html = actors::ask_templates(&state, message).await?;
+    let index_html = actors::ask(&state, &state.templates, message).await?;
     Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
 }
 
@@ -52,7 +52,7 @@ pub(in crate::http) async fn write(
     payload: Payload,
 ) -> HandlerResult {
     let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
-    actors::ask_templates(&state, WriteIndexHtml { of, text }).await?;
+    actors::ask(&state, &state.templates, WriteIndexHtml { of, text }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -89,14 +89,14 @@ pub(in crate::http) async fn render(
         let (spec, start, deliver_to) = (spec(target), true, None);
         let (refusal, idempotency) = (None, None);
         let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
-        actors::ask(&state, &state.jobs.init, message)
+        actors::ask(&state, &state.jobs, message)
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
         (png, pdf) => return Err(neither(&state, of.account, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
-    let ends = join(wait::until_made(&state, png, longest), wait::until_made(&state, pdf, longest)).await;
+    let ends = join(wait::for_document(&state, png, longest), wait::for_document(&state, pdf, longest)).await;
     let (png, pdf) = (ends.0?, ends.1?);
     // One that failed comes first: then nobody waits for the other.
     let failed = |job: &JobView| job.is_done() && job.fault.is_some();
@@ -159,7 +159,7 @@ async fn neither(
 
 /// Cancels a preview that nobody will see, or erases it.
 async fn end(state: &HttpState, account: AccountId, job: &JobView) {
-    let ended = actors::ask(state, &state.jobs.delete, DeleteJob { account, job: job.id }).await;
+    let ended = actors::ask(state, &state.jobs, DeleteJob { account, job: job.id }).await;
     if let Err(problem) = ended {
         tracing::warn!(job.id = %job.id, error = %problem, "a preview stays without the other one");
     }

@@ -20,6 +20,6 @@ pub(in crate::http) async fn unzip(
     state: Data<HttpState>,
 ) -> HandlerResult {
     let message = UnzipTemplate(of);
-    actors::ask_templates(&state, message).await?;
+    actors::ask(&state, &state.templates, message).await?;
     Ok(HttpResponse::NoContent().finish())
 }

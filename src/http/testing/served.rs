@@ -26,12 +26,8 @@ impl Served {
         stream
     }
 
-    pub(in crate::http) async fn stop_gracefully(self) {
-        self.handle.stop(true).await;
-    }
-
-    pub(in crate::http) async fn stop(self) {
-        self.handle.stop(false).await;
+    pub(in crate::http) async fn stop(self, is_graceful: bool) {
+        self.handle.stop(is_graceful).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use actix::Addr;
 
-use crate::accounts::open;
+use crate::accounts::open_jobs;
 use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::registry::delete::DeleteJob;
@@ -72,7 +72,7 @@ async fn delete_page(
             }
             None => journal::unreadable_deletion(account, *job),
         };
-        change = change.and(of_job).delete(open::mark(account, *job));
+        change = change.and(of_job).delete(open_jobs::mark(account, *job));
         deleted += 1;
     }
     journal.index().commit(change).await?;

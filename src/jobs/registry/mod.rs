@@ -1,4 +1,4 @@
-//! The job registry: admits jobs, dispatches them from the queue, supervises their actors.
+//! The job registry: admits jobs, dispatches them from the queue (`dispatch`), supervises their actors.
 //!
 //! The one actor that owns which jobs are in memory, the queue, and the slots of runs. A job whose actor panicked gets a
 //! new one from its record; one that ended, or that no caller asks for before its start, is evicted, and its record answers.
@@ -7,12 +7,12 @@
 //! starts it (`ResumeJobs`) and stops it (`StopJobs`).
 
 pub mod delete;
+mod dispatch;
 pub(in crate::jobs) mod expire;
 mod idempotency;
 pub mod list;
 pub mod requests;
 pub mod shutdown;
-mod uploads;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,20 +25,16 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::context::JobContext;
 use crate::jobs::queue::cost::JobKind;
-use crate::jobs::queue::{AdmissionError, EngineLimits, FairQueue, QueueLimits, Turn};
+use crate::jobs::registry::dispatch::Dispatcher;
 use crate::jobs::run::actor::JobActor;
-use crate::jobs::run::messages::{Assigned, Resume, Start};
-use crate::jobs::run::notices::{ActorGuard, JobNotice, Notice, RunSlot};
+use crate::jobs::run::messages::{Resume, Start};
+use crate::jobs::run::notices::{ActorGuard, JobNotice, Notice};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::{JobView, WireStatus};
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
-use crate::slots::AccountShare;
 
 type ViewReply = Result<watch::Receiver<JobView>, Problem>;
-
-/// Seconds after which a caller may try a full queue again.
-const RETRY_AFTER_S: u64 = 2;
 
 /// The job registry.
 pub struct JobRegistry {
@@ -51,23 +47,12 @@ pub struct JobRegistry {
     actors: u64,
     /// Jobs evicted from memory so far.
     evictions: u64,
-    queue: FairQueue,
+    dispatcher: Dispatcher,
     /// Idempotency keys of requests that are being answered.
     keys: HashMap<idempotency::AccountKey, idempotency::Waiters>,
-    /// Jobs that run at once.
-    slots: usize,
-    /// Slots given out so far; the last one's number.
-    dispatched: u64,
-    /// The turns under way, by the number of their slot.
-    turns: HashMap<u64, Turn>,
-    /// Jobs that were dispatched and have not ended. A job that delivers is here and holds no slot.
-    running: HashMap<JobId, Addr<JobActor>>,
     notices: mpsc::UnboundedSender<JobNotice>,
     /// The other end of `notices`, until the actor starts.
     incoming: Option<mpsc::UnboundedReceiver<JobNotice>>,
-    stopping: bool,
-    /// How many jobs run, for the shutdown.
-    running_count: watch::Sender<usize>,
 }
 
 /// A job in memory. Clones are held while its actor is asked.
@@ -84,16 +69,7 @@ struct ActiveJob {
 impl JobRegistry {
     /// A registry that runs at most `slots` jobs at once and starts their actors on `arbiters`.
     pub fn new(context: Arc<JobContext>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
-        let limits = &context.limits;
-        let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
-        let level = context.pipeline.metrics.jobs.waiting.clone();
-        let bounds = QueueLimits {
-            all: bound(limits.queue_limit),
-            account: bound(limits.queue_account_limit),
-            running: AccountShare::new(limits.running_account_limit).of(slots),
-        };
-        let engines = EngineLimits::of(&context.pipeline.catalog, &context.pipeline.budget, slots);
-        let queue = FairQueue::new(bounds, engines, level);
+        let dispatcher = Dispatcher::new(&context, slots);
         let (notices, incoming) = mpsc::unbounded_channel();
         Self {
             context,
@@ -101,16 +77,10 @@ impl JobRegistry {
             active: HashMap::new(),
             actors: 0,
             evictions: 0,
-            queue,
+            dispatcher,
             keys: HashMap::new(),
-            slots,
-            dispatched: 0,
-            turns: HashMap::new(),
-            running: HashMap::new(),
             notices,
             incoming: Some(incoming),
-            stopping: false,
-            running_count: watch::channel(0).0,
         }
     }
 
@@ -172,36 +142,8 @@ impl JobRegistry {
         self.evictions += 1;
     }
 
-    /// Counts a job as running no more; it has ended, or its actor has stopped.
-    fn remove_running(&mut self, job: JobId) {
-        self.running.remove(&job);
-        self.update_running_gauge();
-        self.running_count.send_replace(self.running.len());
-    }
-
-    /// Takes a place in the queue for a job of the account.
-    fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
-        let limits = &self.context.limits;
-        let admitted = self.queue.admit(account);
-        let outcome = admitted.map_or_else(AdmissionError::name, |()| "admitted");
-        self.context.pipeline.metrics.jobs.admissions.of([outcome]).inc();
-        admitted.map_err(|reason| match reason {
-            AdmissionError::QueueFull => {
-                let limit = limits.queue_limit;
-                Problem::new(Code::Overloaded, format!("{limit} jobs are waiting (jobs.queue_limit); try again later"))
-            }
-            AdmissionError::AccountFull => {
-                let limit = limits.queue_account_limit;
-                let detail = format!(
-                    "this account has {limit} jobs waiting (jobs.queue_account_limit); wait for some to end"
-                );
-                Problem::new(Code::RateLimited, detail)
-            }
-        }.retry_after(RETRY_AFTER_S))
-    }
-
     fn check_not_stopping(&self) -> Result<(), Problem> {
-        if self.stopping { Err(stopping()) } else { Ok(()) }
+        if self.dispatcher.is_stopping { Err(Problem::stopping()) } else { Ok(()) }
     }
 
     /// Starts an initialized job, and enqueues it once its start is durable.
@@ -219,59 +161,17 @@ impl JobRegistry {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             match started {
                 Ok(true) => registry.enqueue(&active.view, ctx),
-                Ok(false) | Err(_) => registry.queue.release(account),
+                Ok(false) | Err(_) => registry.dispatcher.queue.release(account),
             }
             started.map(|_| active.view)
         }))
     }
 
-    /// Enqueues a started job that has a place.
-    ///
-    /// Hazard: a cancel can end the job before this is called. Its notice has then been handled already, and an entry made
-    /// now would stay in the queue for ever; so a job that is done gives its place back.
-    fn enqueue(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
-        let (account, job, kind, is_done) = {
-            let view = view.borrow();
-            let kind = JobKind { kind: view.kind, target: view.target };
-            (view.account, view.id, kind, view.is_done())
-        };
-        if is_done {
-            return self.queue.release(account);
-        }
-        self.queue.enqueue(account, job, kind);
-        self.dispatch(ctx);
-    }
-
-    /// Gives the free slots to the next jobs of the queue.
-    fn dispatch(&mut self, ctx: &mut Context<Self>) {
-        while !self.stopping && self.turns.len() < self.slots {
-            let Some(turn) = self.queue.next_turn() else { return };
-            let (account, job) = (turn.account, turn.job);
-            let Some(active) = self.active.get(&job) else {
-                self.queue.end_turn(turn, None);
-                continue;
-            };
-            let addr = active.addr.clone();
-            self.running.insert(job, addr.clone());
-            self.update_running_gauge();
-            self.dispatched += 1;
-            self.turns.insert(self.dispatched, turn);
-            let slot = RunSlot::new((account, job), self.dispatched, self.notices.clone());
-            // An actor that has stopped drops the slot, which sends the notice that it is free.
-            ctx.spawn(addr.send(Assigned(slot)).into_actor(self).map(|_, _, _| ()));
-        }
-    }
-
-    fn update_running_gauge(&self) {
-        let running = i64::try_from(self.running.len()).unwrap_or(i64::MAX);
-        self.context.pipeline.metrics.jobs.running.set(running);
-    }
-
     /// Starts a new actor for a job whose actor stopped before the job ended.
     fn recover(&mut self, job: JobId, active: &ActiveJob, ctx: &mut Context<Self>) {
         let account = active.view.borrow().account;
-        self.queue.remove(account, job);
-        if self.stopping {
+        self.dispatcher.queue.remove(account, job);
+        if self.dispatcher.is_stopping {
             return;
         }
         tracing::error!(job.id = %job, "a job's actor died; the job is taken up again");
@@ -284,7 +184,7 @@ impl JobRegistry {
             Ok(record) => {
                 // The end is durable, and the actor panicked before it cleaned up.
                 if record.is_none_or(|record| record.state.is_final()) {
-                    registry.context.open.leave(account, job);
+                    registry.context.open_jobs.remove(account, job);
                     registry.context.stored.remove(job);
                 }
             }
@@ -299,7 +199,7 @@ impl JobRegistry {
         let active = self.spawn(record);
         ctx.spawn(active.addr.send(Resume).into_actor(self).map(move |waits, registry, ctx| {
             if waits.unwrap_or(false) {
-                registry.queue.enqueue_resumed(account, job, kind);
+                registry.dispatcher.queue.enqueue_resumed(account, job, kind);
                 registry.dispatch(ctx);
             }
         }));
@@ -352,8 +252,8 @@ impl Actor for JobRegistry {
 impl StreamHandler<JobNotice> for JobRegistry {
     fn handle(&mut self, (job, number, notice): JobNotice, ctx: &mut Self::Context) {
         if let Notice::SlotFree { cost } = notice {
-            if let Some(turn) = self.turns.remove(&number) {
-                self.queue.end_turn(turn, cost);
+            if let Some(turn) = self.dispatcher.turns.remove(&number) {
+                self.dispatcher.queue.end_turn(turn, cost);
             }
             return self.dispatch(ctx);
         }
@@ -366,9 +266,9 @@ impl StreamHandler<JobNotice> for JobRegistry {
         };
         match notice {
             Notice::Ended => {
-                self.queue.remove(account, job);
+                self.dispatcher.queue.remove(account, job);
                 self.evict(job);
-                self.remove_running(job);
+                self.dispatcher.remove_running(job);
             }
             Notice::Idle if status != WireStatus::Initialized => {}
             // The map's clone and this one: no request is about to ask the actor.
@@ -381,7 +281,7 @@ impl StreamHandler<JobNotice> for JobRegistry {
             }
             Notice::ActorStopped => {
                 self.evict(job);
-                self.remove_running(job);
+                self.dispatcher.remove_running(job);
                 self.recover(job, &active, ctx);
             }
             Notice::SlotFree { .. } => {}
@@ -391,11 +291,6 @@ impl StreamHandler<JobNotice> for JobRegistry {
 
 fn not_found(job: JobId) -> Problem {
     Problem::new(Code::JobNotFound, format!("there is no job {job} in this account"))
-}
-
-fn stopping() -> Problem {
-    Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment")
-        .retry_after(RETRY_AFTER_S)
 }
 
 fn actor_lost() -> Problem {

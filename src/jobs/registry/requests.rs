@@ -5,18 +5,20 @@ use actix::prelude::*;
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
 use crate::domain::ids::{AccountId, JobId};
+use crate::domain::kinds::TemplateKind;
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
-use crate::jobs::registry::uploads;
-use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
+use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost};
 use crate::jobs::run::actor::upload_closed;
 use crate::jobs::run::messages::{CommitUpload, Create};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::secrets;
 use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::WireStatus;
-use crate::pipeline::InlineInputs;
-use crate::problem::Problem;
+use crate::pipeline::{InlineInputs, PipelineContext};
+use crate::problem::{Code, Problem};
 use crate::storage::CountedUpload;
+use crate::templates::package::Package;
+use crate::thread;
 
 /// Resumes the jobs that an earlier run of the service left unfinished; answers how many those are.
 #[derive(Message)]
@@ -48,7 +50,7 @@ impl JobRegistry {
         let counts = !message.spec.preview;
         let reserved = self.context.reserve.send(ReserveDocument { account, counts }).into_actor(self);
         let written = reserved.then(move |reservation, registry, _| {
-            let reservation = reservation.map_err(|_| stopping()).and_then(|reserved| reserved);
+            let reservation = reservation.map_err(|_| Problem::stopping()).and_then(|reserved| reserved);
             match reservation {
                 Ok(reservation) => registry.begin(message, reservation),
                 Err(problem) => Box::pin(fut::ready(Err(problem))),
@@ -57,7 +59,7 @@ impl JobRegistry {
         Box::pin(written.map(move |reply, registry, ctx| {
             match &reply {
                 Ok(view) if start => registry.enqueue(view, ctx),
-                Err(_) if start => registry.queue.release(account),
+                Err(_) if start => registry.dispatcher.queue.release(account),
                 Ok(_) | Err(_) => {}
             }
             reply
@@ -98,7 +100,7 @@ impl JobRegistry {
                 }
                 Err(problem) => {
                     registry.evict(job);
-                    registry.context.open.leave(account, job);
+                    registry.context.open_jobs.remove(account, job);
                     Err(problem)
                 }
             }
@@ -113,7 +115,7 @@ impl JobRegistry {
         inline: &InlineInputs,
     ) -> Result<CountedInputs, Problem> {
         let counted = self.context.stored.count_inline(account, inline)?;
-        self.context.open.enter(account, job)?;
+        self.context.open_jobs.insert(account, job)?;
         Ok(counted)
     }
 }
@@ -173,7 +175,8 @@ impl Handler<CloseUpload> for JobRegistry {
                     Found::Active(active) => {
                         if message.part == InputPart::Template {
                             let kind = active.view.borrow().kind;
-                            uploads::check(&context.pipeline, kind, &mut message.upload).await?;
+                            check_office(&context.pipeline, (message.account, kind), &mut message.upload)
+                                .await?;
                         }
                         let commit = CommitUpload { part: message.part, upload: message.upload };
                         active.addr.send(commit).await.map_err(|_| actor_lost())?
@@ -195,4 +198,33 @@ impl Handler<ResumeJobs> for JobRegistry {
         }
         count
     }
+}
+
+/// Refuses an Office file that breaks the limits of archives, and for a job whose `kind` is an Office file also an archive
+/// behind other bytes. All other templates, and uploads that a bucket takes without the service, are checked when the job
+/// runs.
+///
+/// # Errors
+/// `template_archive_invalid`.
+async fn check_office(
+    pipeline: &PipelineContext,
+    (account, kind): (AccountId, TemplateKind),
+    upload: &mut CountedUpload,
+) -> Result<(), Problem> {
+    if !kind.is_office() && !Package::may_be_office(upload.start()) {
+        return Ok(());
+    }
+    // Uploads are unpacked in memory, like those of jobs, and share their places.
+    let slot = pipeline.unpacking.acquire(account).await;
+    let content = upload.content().await?;
+    let limits = pipeline.limits.templates.clone();
+    let checked = thread::apart(move || {
+        let checked = Package::check_office(&content, &limits);
+        // The thread holds the slot: it goes on working when the caller has gone.
+        drop(slot);
+        checked
+    });
+    checked.await?.map_err(|fault| {
+        Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {fault}."))
+    })
 }

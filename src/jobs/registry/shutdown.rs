@@ -23,15 +23,14 @@ impl Handler<StopJobs> for JobRegistry {
     type Result = ResponseActFuture<Self, ()>;
 
     fn handle(&mut self, message: StopJobs, _: &mut Self::Context) -> Self::Result {
-        self.stopping = true;
-        self.running_count.send_replace(self.running.len());
-        let mut count = self.running_count.subscribe();
+        self.dispatcher.is_stopping = true;
+        let mut count = self.dispatcher.running_count.subscribe();
         let drained = async move {
             let done = count.wait_for(|running| *running == 0);
             tokio::time::timeout(message.grace, done).await.is_ok()
         };
         Box::pin(drained.into_actor(self).then(|drained, registry, _| {
-            let parked: Vec<_> = registry.running.values().map(|addr| addr.send(Park)).collect();
+            let parked: Vec<_> = registry.dispatcher.running.values().map(|addr| addr.send(Park)).collect();
             if !drained {
                 tracing::warn!(
                     job.count = parked.len(),

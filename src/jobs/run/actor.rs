@@ -92,7 +92,7 @@ impl JobActor {
         self.record = record;
         self.view.send_replace(self.record.view());
         if self.record.state != JobState::Initialized {
-            self.context.open.leave(self.record.account, self.record.id);
+            self.context.open_jobs.remove(self.record.account, self.record.id);
         }
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);

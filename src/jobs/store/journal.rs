@@ -1,7 +1,7 @@
 //! The journal: job records in the durable index.
 //!
 //! `job/<account>/<id>` holds the record. `live/<id>` marks a job that was started and has not ended: a start after a crash
-//! reads these and no other job. `open/<account>/<id>` marks one that is initialized and not started (`accounts/open.rs`).
+//! reads these and no other job. `open/<account>/<id>` marks one that is initialized and not started (`accounts/open_jobs.rs`).
 //! `input/<id>/…` holds small inputs. `expiry.rs` and `idempotency.rs` explain their own keys.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
-use crate::accounts::open;
+use crate::accounts::open_jobs;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
@@ -189,13 +189,13 @@ impl Journal {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state == JobState::Initialized {
-            change = change.put(open::mark(account, job), []);
+            change = change.put(open_jobs::mark(account, job), []);
         } else {
             change = change.delete(expiry::key(self.retention.expires_at(record), account, job));
         }
         // The states that follow Initialized; a job that runs was queued before.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
-            change = change.delete(open::mark(account, job));
+            change = change.delete(open_jobs::mark(account, job));
         }
         if let Some((at, _)) = self.retention.next(record) {
             change = change.put(expiry::key(at, account, job), []);

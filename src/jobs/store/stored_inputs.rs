@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 
-use crate::accounts::{OpenJobs, open};
+use crate::accounts::{OpenJobs, open_jobs};
 use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::messages::InputPart;
 use crate::jobs::store::inputs;
@@ -173,13 +173,13 @@ impl StoredInputs {
                 match journal.read(account, job).await {
                     Ok(Some(record)) => self.restore_open(store, &record).await,
                     Ok(None) => {
-                        open.leave(account, job);
+                        open.remove(account, job);
                         remove_mark(journal, account, job).await;
                     }
                     // It can be neither started nor cancelled, so it must not keep a place among the account's open jobs;
                     // and it must not keep the service from starting. The mark stays for a version that can read it.
                     Err(error) => {
-                        open.leave(account, job);
+                        open.remove(account, job);
                         tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
                     }
                 }
@@ -219,7 +219,7 @@ impl StoredInputs {
 
 /// Removes the mark of an open job that has no record. If it stays, the next start finds it again.
 async fn remove_mark(journal: &Journal, account: AccountId, job: JobId) {
-    let change = WriteBatch::new().delete(open::mark(account, job));
+    let change = WriteBatch::new().delete(open_jobs::mark(account, job));
     if let Err(error) = journal.index().write_unsynced(change).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
     }

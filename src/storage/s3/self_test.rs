@@ -13,7 +13,7 @@ use super::{S3PresignedUrls, S3Store};
 use crate::clock;
 use crate::config::S3Config;
 use crate::domain::ids::AccountId;
-use crate::storage::presigned_urls::{PresignedUrls as _, ResponseHeaders};
+use crate::storage::presign::{PresignedUrls as _, ResponseHeaders};
 use crate::storage::{ByteRange, Folder, ObjectStore, StorageKey, StoreError};
 
 const CONTENT: &[u8] = b"platen doctor was here";

@@ -8,7 +8,8 @@ use crate::storage::{StorageKey, StoreError};
 use crate::templates::package::Package;
 use crate::templates::registry::context::TemplateContext;
 use crate::templates::registry::record::{Content, TemplateRecord};
-use crate::templates::registry::{blocking, refusal};
+use crate::templates::registry::refusal;
+use crate::thread;
 
 /// How often a package is looked for that a change deleted between the look at the record and the look at the store.
 const ATTEMPTS: usize = 4;
@@ -109,7 +110,7 @@ async fn unpack(
         drop((bytes, place));
         loaded
     };
-    let loaded = blocking::run(reopen).await.map_err(LoadError::Other)?;
+    let loaded = thread::apart(reopen).await.map_err(|error| LoadError::Other(error.into()))?;
     loaded.map_err(|error| LoadError::Other(Problem::internal(format!("{key}: {error}"))))
 }
 

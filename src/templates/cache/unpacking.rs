@@ -13,8 +13,6 @@ use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 use crate::slots::{AccountShare, AccountSlots, Slot};
 
-/// Seconds after which a caller may try again.
-const RETRY_AFTER_S: u64 = 2;
 /// Archives of one account at a time, of changes and of renders each.
 const ACCOUNT_LIMIT: u64 = 1;
 
@@ -44,7 +42,7 @@ impl UnpackingLimits {
             let detail = format!(
                 "Other archives were being unpacked for {limit_ms} ms (templates.unpacking_timeout_ms); try again."
             );
-            Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S)
+            Problem::new(Code::Overloaded, detail)
         })
     }
 

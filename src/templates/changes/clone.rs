@@ -11,7 +11,8 @@ use crate::templates::registry::info_object::InfoObject;
 use crate::templates::registry::messages::{CloneTemplate, TemplateRef};
 use crate::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, blocking, refusal};
+use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::thread;
 
 impl Handler<CloneTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
@@ -95,7 +96,7 @@ async fn finish(
     mut record: TemplateRecord,
     info: Bytes,
 ) -> Result<TemplateId, Problem> {
-    let info = blocking::run_if_large(info.len(), move || InfoObject::read(&info)).await?;
+    let info = thread::by_size(info.len(), move || InfoObject::read(&info)).await??;
     let variables = info.variables();
     let InfoObject { sample_data, files, .. } = info;
     change.measure(&[], &mut record);

@@ -20,7 +20,8 @@ use crate::templates::registry::messages::{ReadIndexHtml, TemplateRef, UnzipTemp
 use crate::templates::registry::record::{Content, TemplateRecord};
 use crate::templates::registry::variables::KnownVariables;
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, blocking, refusal};
+use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::thread;
 
 /// An archive as the store keeps it, and what its entry is.
 struct Packed {
@@ -81,7 +82,7 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
         Err(error) => return Err(error.into()),
     };
     let limits = templates.limits.clone();
-    let packed = blocking::run(move || pack(Package::read(&bytes, &limits)?)).await?;
+    let packed = thread::apart(move || pack(Package::read(&bytes, &limits)?)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("upload", &error))?;
     let replaced = former.content.as_ref().map(|content| former.package(content));
     let content = Content { id: of.template, object: ObjectId::generate(), entry, kind, copy_of: None };
@@ -111,7 +112,7 @@ async fn read_entry(
     refusal::text_entry(&content)?;
     let length = loaded.site.page().map_or(0, Bytes::len);
     let limit = templates.text_limit_bytes;
-    let text = blocking::run_if_large(length, move || entry_text(&loaded.site, &content)).await?;
+    let text = thread::by_size(length, move || entry_text(&loaded.site, &content)).await??;
     if text.len() as u64 > limit {
         let detail = format!(
             "The template's text is larger than {limit} bytes (http.json_limit_bytes); take it from the archive: GET \
@@ -145,7 +146,7 @@ async fn write_entry(
     let site = load(templates, &before, former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
-    let packed = blocking::run(move || pack(package)).await?;
+    let packed = thread::apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("text", &error))?;
     // To find the variables may take a process that is long in coming; others pack meanwhile.
     drop(place);

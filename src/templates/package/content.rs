@@ -8,7 +8,7 @@ use crate::domain::office_format::{COMPOUND_START, RTF_START};
 
 /// What an upload, or an archive's entry, turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum ContentKind {
     /// Nothing at all.
     Empty,
     /// A zip archive; Office files are such archives too.
@@ -65,47 +65,47 @@ const FOREIGN: [(&[u8], &str, &str); 12] = [
 ];
 
 /// What `bytes` are.
-pub(super) fn of(bytes: &[u8]) -> Content {
+pub(super) fn of(bytes: &[u8]) -> ContentKind {
     if bytes.is_empty() {
-        return Content::Empty;
+        return ContentKind::Empty;
     }
     if ARCHIVE_STARTS.iter().any(|start| bytes.starts_with(start)) {
-        return Content::Archive;
+        return ContentKind::Archive;
     }
     if bytes.starts_with(COMPOUND_START) {
-        return Content::Compound;
+        return ContentKind::Compound;
     }
     if bytes.starts_with(RTF_START) {
-        return Content::Rtf;
+        return ContentKind::Rtf;
     }
     if let Some(&(_, what, remedy)) = FOREIGN.iter().find(|(start, ..)| bytes.starts_with(start)) {
-        return Content::Foreign { what, remedy };
+        return ContentKind::Foreign { what, remedy };
     }
     if is_flat(bytes) {
-        return Content::Foreign {
+        return ContentKind::Foreign {
             what: "a flat OpenDocument file (.fodt, .fods, .fodp)",
             remedy: "save it as .odt, .ods or .odp",
         };
     }
     if bytes.get(257..262) == Some(b"ustar") {
-        return Content::Foreign { what: "a tar archive", remedy: REPACK };
+        return ContentKind::Foreign { what: "a tar archive", remedy: REPACK };
     }
     if let Some(text) = utf16_text(bytes) {
         let kind = text_kind(text.as_bytes());
         if kind == TemplateKind::Latex {
-            return Content::Foreign { what: "LaTeX in UTF-16", remedy: "save it as UTF-8" };
+            return ContentKind::Foreign { what: "LaTeX in UTF-16", remedy: "save it as UTF-8" };
         }
-        return Content::Text(kind);
+        return ContentKind::Text(kind);
     }
     if memchr(0, bytes).is_none() {
-        return Content::Text(text_kind(bytes));
+        return ContentKind::Text(text_kind(bytes));
     }
     // Some programs write a remark, or themselves, before the archive.
     let tail = &bytes[bytes.len().saturating_sub(END_LIMIT_BYTES)..];
     if memmem::find(tail, ARCHIVE_END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
-        return Content::Archive;
+        return ContentKind::Archive;
     }
-    Content::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
+    ContentKind::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
 }
 
 /// Whether it is an `OpenDocument` file in one piece of XML. A page may be XML as well; its root is another element.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use super::content::{self, Content};
+use super::content::{self, ContentKind};
 use super::paths::quoted;
 use super::{ArchiveLimits, Package, PackageError, invalid, office};
 use crate::domain::kinds::TemplateKind;
@@ -159,18 +159,18 @@ fn kind(entry: &str, content: &Bytes, limits: &ArchiveLimits) -> Result<Template
     let shown = quoted(entry);
     match (kind_of_name(entry), found) {
         (Some(NamedKind::Office(_)), _) => office(&shown, content, limits),
-        (_, Content::Compound | Content::Rtf) => Err(invalid(format!(
+        (_, ContentKind::Compound | ContentKind::Rtf) => Err(invalid(format!(
             "the archive's {shown} is an Office file; name it by its format, as .doc or .rtf"
         ))),
-        (_, Content::Foreign { what, remedy }) => {
+        (_, ContentKind::Foreign { what, remedy }) => {
             Err(invalid(format!("the archive's {shown} is {what}; {remedy}")))
         }
-        (_, Content::Archive) => Err(invalid(format!(
+        (_, ContentKind::Archive) => Err(invalid(format!(
             "the archive's {shown} is itself an archive; pack the template's files, not an archive of them"
         ))),
         (Some(NamedKind::Ejs), _) => Ok(TemplateKind::Ejs),
         (Some(NamedKind::Latex), _) => Ok(TemplateKind::Latex),
-        (_, Content::Empty | Content::Text(_)) => Ok(content::page_kind(content)),
+        (_, ContentKind::Empty | ContentKind::Text(_)) => Ok(content::page_kind(content)),
     }
 }
 

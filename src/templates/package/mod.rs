@@ -24,7 +24,7 @@ use crate::config::TemplatesConfig;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
-use content::Content;
+use content::ContentKind;
 use office::Opened;
 use view::View;
 
@@ -71,19 +71,21 @@ impl Package {
         limits: &TemplatesConfig,
     ) -> Result<Self, PackageError> {
         match content::of(upload) {
-            Content::Archive => Self::read_archive(upload, wanted, &ArchiveLimits::of(limits)),
-            Content::Text(kind) => {
+            ContentKind::Archive => Self::read_archive(upload, wanted, &ArchiveLimits::of(limits)),
+            ContentKind::Text(kind) => {
                 // A text may begin with template code, and have the class in a file that it includes.
                 let is_latex = wanted == Some(TemplateKind::Latex) && !content::is_markup(upload);
                 let kind = if is_latex { TemplateKind::Latex } else { kind };
                 Ok(Self::single(plain_name(kind), kind, upload.clone()))
             }
-            Content::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
-            Content::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
-            Content::Empty => {
+            ContentKind::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
+            ContentKind::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
+            ContentKind::Empty => {
                 Err(invalid("the template is empty; upload a page, a zip archive or an Office file"))
             }
-            Content::Foreign { what, remedy } => Err(invalid(format!("the template is {what}; {remedy}"))),
+            ContentKind::Foreign { what, remedy } => {
+                Err(invalid(format!("the template is {what}; {remedy}")))
+            }
         }
     }
 
@@ -111,13 +113,15 @@ impl Package {
     /// See [`PackageError`].
     pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageError> {
         match content::of(upload) {
-            Content::Archive if !Self::may_be_office(upload) => Err(invalid(
+            ContentKind::Archive if !Self::may_be_office(upload) => Err(invalid(
                 "the archive has other bytes before it, as a program that unpacks itself; upload the Office file, or a zip \
                  archive of it, itself",
             )),
-            Content::Archive => office::check(upload, &ArchiveLimits::of(limits)),
-            Content::Compound => compound::format(upload).map(drop),
-            Content::Rtf | Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
+            ContentKind::Archive => office::check(upload, &ArchiveLimits::of(limits)),
+            ContentKind::Compound => compound::format(upload).map(drop),
+            ContentKind::Rtf | ContentKind::Text(_) | ContentKind::Empty | ContentKind::Foreign { .. } => {
+                Ok(())
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use memchr::memmem;
 use zip::ZipArchive;
 
-use super::content::{self, CONTENT_TYPES, Content, OPEN_DOCUMENT};
+use super::content::{self, CONTENT_TYPES, ContentKind, OPEN_DOCUMENT};
 use super::paths::quoted;
 use super::view::{View, open};
 use super::{ArchiveLimits, PackageError, archive, compound, invalid};
@@ -90,9 +90,9 @@ pub(super) fn format_of_bytes(
     limits: &ArchiveLimits,
 ) -> Result<Option<OfficeFormat>, PackageError> {
     match content::of(bytes) {
-        Content::Compound => compound::format(bytes).map(Some),
-        Content::Rtf => Ok(Some(OfficeFormat::Rtf)),
-        Content::Archive | Content::Text(_) | Content::Empty | Content::Foreign { .. } => {
+        ContentKind::Compound => compound::format(bytes).map(Some),
+        ContentKind::Rtf => Ok(Some(OfficeFormat::Rtf)),
+        ContentKind::Archive | ContentKind::Text(_) | ContentKind::Empty | ContentKind::Foreign { .. } => {
             Ok(opened(View::of(bytes, limits)?, bytes, limits)?.format)
         }
     }

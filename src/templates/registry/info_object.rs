@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::TemplateRecord;
+use super::refusal;
 use super::variables::{KnownVariables, Variables};
-use super::{blocking, refusal};
 use crate::domain::site::Site;
 use crate::problem::Problem;
 use crate::storage::{ObjectStore, StorageKey, TemplatePart};
+use crate::thread;
 
 /// The form of the object that this version reads and writes.
 const VERSION: u8 = 1;
@@ -83,7 +84,7 @@ impl InfoObject {
     /// When it is lost or cannot be read, or another version wrote it.
     pub async fn fetch(store: &dyn ObjectStore, key: &StorageKey) -> Result<Self, Problem> {
         let bytes = store.get(key, u64::MAX).await.map_err(refusal::lost)?;
-        blocking::run_if_large(bytes.len(), move || Self::read(&bytes)).await
+        thread::by_size(bytes.len(), move || Self::read(&bytes)).await?
     }
 
     /// Reads one.
@@ -108,7 +109,7 @@ impl InfoObject {
         let key = self.record.key(info.object, TemplatePart::Info);
         let length = self.sample_data.get().len() + self.files.len() * FILE_BYTES;
         let encode = move || serde_json::to_vec(&self).map_err(Problem::internal);
-        Ok((key, blocking::run_if_large(length, encode).await?.into()))
+        Ok((key, thread::by_size(length, encode).await??.into()))
     }
 }
 

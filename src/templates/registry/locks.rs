@@ -14,9 +14,6 @@ use tokio::sync::oneshot;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::{Code, Problem};
 
-/// Seconds after which a caller may try again.
-const RETRY_AFTER_S: u64 = 2;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     /// The lock of a template.
@@ -91,7 +88,7 @@ impl ChangeLocks {
                 "This account has {limit} changes of templates under way (templates.changes_account_limit); wait for \
                  some to end."
             );
-            return Err(Problem::new(Code::RateLimited, detail).retry_after(RETRY_AFTER_S));
+            return Err(Problem::new(Code::RateLimited, detail));
         }
         self.changes.insert(account, count + 1);
         Ok(self.guard(Held::Change(account)))

@@ -4,7 +4,6 @@
 //! `context`. The other rooms use `context`, `index`, `record` and `writer`; `changes` holds the actor's handlers.
 
 mod actor;
-pub(in crate::templates) mod blocking;
 pub mod context;
 pub mod index;
 pub(in crate::templates) mod info_object;

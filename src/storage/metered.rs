@@ -14,12 +14,12 @@ use super::{
 use crate::telemetry::StoreMetrics;
 
 /// A store in front of another one. The probe of `/health/ready` is not counted.
-pub struct CountedStore {
+pub struct MeteredStore {
     inner: Arc<dyn ObjectStore>,
     metrics: StoreMetrics,
 }
 
-impl CountedStore {
+impl MeteredStore {
     /// Counts in `metrics` what `inner` does.
     pub fn new(inner: Arc<dyn ObjectStore>, metrics: StoreMetrics) -> Self {
         Self { inner, metrics }
@@ -27,10 +27,10 @@ impl CountedStore {
 }
 
 #[async_trait]
-impl ObjectStore for CountedStore {
+impl ObjectStore for MeteredStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
         let staged = noted(&self.metrics, "write", self.inner.stage(limit_bytes).await)?;
-        Ok(Box::new(Counted { inner: staged, metrics: self.metrics.clone() }))
+        Ok(Box::new(MeteredUpload { inner: staged, metrics: self.metrics.clone() }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
@@ -108,13 +108,13 @@ impl ObjectStore for CountedStore {
     }
 }
 
-struct Counted {
+struct MeteredUpload {
     inner: Box<dyn StagedObject>,
     metrics: StoreMetrics,
 }
 
 #[async_trait]
-impl StagedObject for Counted {
+impl StagedObject for MeteredUpload {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         let length = bytes.len() as u64;
         noted(&self.metrics, "write", self.inner.write(bytes).await)?;
@@ -169,7 +169,7 @@ mod tests {
         let objects = folder.path().join("objects");
         let metrics = Metrics::new().store;
         let disk = Arc::new(DiskStore::open(objects.clone()).await.unwrap());
-        let store = CountedStore::new(disk, metrics.clone());
+        let store = MeteredStore::new(disk, metrics.clone());
         let key = StorageKey::JobData(AccountId::generate(), JobId::generate());
 
         store.put(&key, Bytes::from_static(b"12345")).await.unwrap();

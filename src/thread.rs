@@ -1,0 +1,41 @@
+//! Work that takes processor time, on threads made for it: actors and connections share theirs, and all of them would wait.
+
+use tokio::task::{JoinError, spawn_blocking};
+
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::problem::Problem;
+
+/// A scan of so much takes a tenth of a millisecond; a thread of its own costs about as much.
+pub const HERE_BYTES: usize = 64 << 10;
+
+/// Does `work` on `bytes` bytes: here when they are few, on a thread for blocking work otherwise.
+///
+/// # Errors
+/// When the thread's work panicked.
+pub async fn by_size<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    if bytes <= HERE_BYTES { Ok(work()) } else { apart(work).await }
+}
+
+/// Does `work` on a thread for blocking work, however small it is. It goes on when the future is dropped: what it needs
+/// until its end it must own.
+///
+/// # Errors
+/// When the thread's work panicked.
+pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+    spawn_blocking(work).await
+}
+
+impl From<JoinError> for JobFault {
+    fn from(error: JoinError) -> Self {
+        Self::new(FaultCode::Internal, error.to_string())
+    }
+}
+
+impl From<JoinError> for Problem {
+    fn from(error: JoinError) -> Self {
+        Self::internal(error)
+    }
+}
