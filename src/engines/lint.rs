@@ -11,15 +11,13 @@ use super::ejs::{entry_text, has_tags};
 use super::office::{self, files::beside};
 use super::script::ScriptPool;
 use crate::config::Config;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{Reading, VariableReader};
-use crate::workers::assemble::Order;
-use crate::workers::fill::FillLimits;
-use crate::workers::language::Language;
+use crate::workers::assemble::{FillLimits, Language, Order, ScriptError};
 use crate::workers::lint::{LintJob, LintReport, Linted};
 use crate::workers::{Asked, FileSource, WorkerFault};
 
@@ -106,16 +104,8 @@ impl Linter {
     }
 
     fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobFault> {
-        match linted {
-            Linted::Report => serde_json::from_slice(report).map_err(|error| broken(&error.to_string())),
-            Linted::NotText(sentence) | Linted::NotOffice(sentence) => {
-                Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
-            }
-            Linted::BadOptions(sentence) => Err(JobFault::new(FaultCode::OptionsInvalid, sentence)),
-            Linted::Limit(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
-            Linted::OutOfMemory => Err(self.script.out_of_memory()),
-            Linted::Broken(cause) => Err(broken(&cause)),
-        }
+        let read = || serde_json::from_slice(report).map_err(|error| ScriptError::Broken(error.to_string()));
+        linted.and_then(|()| read()).map_err(|error| self.script.refused(error))
     }
 }
 
@@ -171,9 +161,4 @@ impl FileSource for Beside<'_> {
         };
         Ok(Asked { content, made: None })
     }
-}
-
-fn broken(cause: &str) -> JobFault {
-    tracing::error!(error = cause, "a template could not be looked through");
-    JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
 }

@@ -49,6 +49,18 @@ struct Way {
     steps: Vec<Step>,
 }
 
+impl Ability {
+    /// One that is there for every job.
+    pub const fn new(
+        step: StepKind,
+        (from, to): (DocumentKind, DocumentKind),
+        cost: u32,
+        heeds: &'static [&'static [&'static str]],
+    ) -> Self {
+        Self { step, from, to, cost, heeds, asked_by: None }
+    }
+}
+
 impl Plan {
     /// The steps, at least one.
     pub fn steps(&self) -> &[Step] {
@@ -158,8 +170,8 @@ mod tests {
         DocumentKind::File(kind)
     }
 
-    const fn able(step: StepKind, (from, to): (DocumentKind, DocumentKind), cost: u32) -> Ability {
-        Ability { step, from, to, cost, heeds: &[&["dpi"]], asked_by: None }
+    const fn able(step: StepKind, change: (DocumentKind, DocumentKind), cost: u32) -> Ability {
+        Ability::new(step, change, cost, &[&["dpi"]])
     }
 
     const FILL: Ability = able(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);

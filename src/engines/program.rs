@@ -1,6 +1,8 @@
 //! A step that one run of a foreign program takes: its slot, its cage, what it left, and what its author is told.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -13,10 +15,26 @@ use super::step_error::StepError;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
-use crate::workers::{Bounds, Excess, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
+use crate::workers::{
+    Bounds, Excess, Finished, Input, OutputError, Profile, ProgramError, ProgramRun, Programs,
+};
 
 /// How much of a program's file is read at once.
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// The libraries that programs are made of, and what says where they are.
+const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+
+/// What a program may reach that yields the processor: these files and the libraries it executes, and these it reads.
+pub fn profile(execute: &[&str], read: &[&str]) -> Profile {
+    let execute = execute.iter().chain(&LIBRARIES).map(PathBuf::from).collect();
+    Profile { execute, read: read.iter().map(PathBuf::from).collect(), yields: true, ..Profile::default() }
+}
+
+/// The environment of a program.
+pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> BTreeMap<String, String> {
+    variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
 
 /// Runs the programs of one engine, as many at once as it has slots.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -85,6 +85,12 @@ impl Requirement {
         self.paths.iter().map(Path::new).find(fits)
     }
 
+    /// Where it lies; where it is not installed, where it would be.
+    pub fn path(&self) -> PathBuf {
+        let usual = || Path::new(self.paths.first().copied().unwrap_or_default());
+        self.installed().unwrap_or_else(usual).to_owned()
+    }
+
     /// Where it was looked for: the first place, which is Debian's, and how many others there are where they are many.
     pub fn sought(&self) -> String {
         match self.paths {
@@ -119,9 +125,7 @@ impl Requirement {
         let found = Numbers::in_text(&printed).ok_or_else(|| io::Error::other("it prints no version"))?;
         Ok(Some(found).filter(|found| *found < version.least))
     }
-}
 
-impl Requirement {
     /// Its program as a file, where the version matters: another file may be another version.
     pub(super) fn file(&self) -> Option<ProgramFile> {
         self.version?;

@@ -15,6 +15,9 @@ use crate::domain::reach::Reach;
 use crate::slots::meter::CostMeter;
 use crate::storage::{ObjectStore, StagedObject};
 
+/// What comes of a step.
+pub type StepResult = Result<Document, StepError>;
+
 /// Takes the steps of an engine. Its futures stay on the thread of their job.
 #[async_trait(?Send)]
 pub trait StepRunner: Send + Sync {
@@ -22,12 +25,7 @@ pub trait StepRunner: Send + Sync {
     ///
     /// # Errors
     /// By who can do something about it.
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError>;
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult;
 }
 
 /// What a step is done with, beside the document that it works on.

@@ -16,7 +16,7 @@ use self::errors::Sentences;
 use self::export::Export;
 use self::fonts::InstalledFonts;
 use super::document::Document;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::step_error::StepError;
 use super::{Basis, Engine};
@@ -59,12 +59,7 @@ struct LibreOffice {
 
 #[async_trait(?Send)]
 impl StepRunner for LibreOffice {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let kind = step.file()?;
         let Some(export) = Export::of(step.from, kind) else {
             return Err(StepError::internal("LibreOffice was to make what it does not"));
@@ -83,13 +78,9 @@ impl StepRunner for LibreOffice {
             metadata: export::metadata(kind, job.options),
         };
         let (remarks, made) = self.convert(job, convert, chunks).await?;
-        for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await));
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
-        if let Some(warning) = pages.and_then(|pages| cut(job.options, pages)) {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(pages.and_then(|pages| cut(job.options, pages)));
         let is_given = job.options.extras.metadata.title.is_some();
         if job.options.conversion.pdfua && !is_given && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);

@@ -12,7 +12,7 @@ use self::files::TemplateFiles;
 use super::Engine;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::{JAVASCRIPT_CORE, ScriptPool};
 use super::step::{Step, StepKind};
 use super::step_error::StepError;
@@ -24,8 +24,7 @@ use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
 use crate::telemetry::OfficeMetrics;
-use crate::workers::assemble::Order;
-use crate::workers::fill::{FillJob, FillLimits, Filled};
+use crate::workers::assemble::{FillJob, FillLimits, Filled, Order};
 
 /// What files heed that are filled.
 const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
@@ -53,8 +52,7 @@ pub const ENGINE: Engine = Engine {
 };
 
 const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    let (from, to) = (DocumentKind::Template(kind), DocumentKind::File(file));
-    Ability { step: StepKind::Assemble, from, to, cost: 1, heeds, asked_by: None }
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, heeds)
 }
 
 /// Fills Office files.
@@ -68,12 +66,7 @@ struct Office {
 
 #[async_trait(?Send)]
 impl StepRunner for Office {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, template) = (step.file()?, input.kind);
         let site = input.into_template()?;
         let Some(file) = site.page() else {
@@ -113,22 +106,9 @@ impl Office {
         });
         let body = [file.clone(), job.data.clone()];
         let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config, &self.metrics));
-        let (filled, file) = script.run(job.meter, (&order, &body), &files).await?;
-        match filled {
-            Filled::Document(warnings) => {
-                for warning in &warnings {
-                    job.warnings.push(warning);
-                }
-                Ok(file)
-            }
-            Filled::Failed(sentence) => fault(FaultCode::TemplateError, sentence),
-            Filled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
-            Filled::BadOptions(sentence) => fault(FaultCode::OptionsInvalid, sentence),
-            Filled::BadData(why) => fault(FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
-            Filled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
-            Filled::OutOfMemory => Err(self.script.out_of_memory().into()),
-            Filled::Broken(cause) => Err(StepError::internal(&cause)),
-        }
+        let (filled, file): (Filled, _) = script.run(job.meter, (&order, &body), &files).await?;
+        job.warnings.push_all(filled.map_err(|error| script.refused(error))?);
+        Ok(file)
     }
 }
 
@@ -138,10 +118,6 @@ fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
         DocumentKind::Template(kind) => OfficeFormat::of_start(kind, file),
         DocumentKind::Page | DocumentKind::Source | DocumentKind::File(_) => None,
     }
-}
-
-fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepError> {
-    Err(JobFault::new(code, sentence).into())
 }
 
 /// What bounds the files.

@@ -18,9 +18,8 @@ use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, RunLimits, output};
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::PandocConfig;
 use crate::domain::kinds::FileKind;
@@ -44,14 +43,7 @@ pub const ENGINE: Engine = Engine {
 };
 
 const fn able(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability {
-        step: StepKind::Convert,
-        from: DocumentKind::Source,
-        to: DocumentKind::File(to),
-        cost: 10,
-        heeds,
-        asked_by: None,
-    }
+    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, heeds)
 }
 
 /// Makes HTML and Word documents of LaTeX.
@@ -67,12 +59,7 @@ struct Pandoc {
 
 #[async_trait(?Send)]
 impl StepRunner for Pandoc {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
         let texts = Arc::new(told::texts(&site));
         let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
@@ -92,7 +79,7 @@ impl StepRunner for Pandoc {
         let prepared = told::prepared(&texts).await?;
         let run = ProgramRun {
             name: NAME,
-            program: needs::path(),
+            program: needs::PANDOC.path(),
             arguments: order.arguments(),
             environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
@@ -104,9 +91,7 @@ impl StepRunner for Pandoc {
         if !finished.status.success() {
             return Err(told::failed(&finished, &site, &self.limits()).await);
         }
-        for warning in told::warnings(&finished, &site, Arc::clone(&texts)).await? {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(told::warnings(&finished, &site, Arc::clone(&texts)).await?);
         output(&finished, &order.output(), &job.outlet, (kind, None)).await
     }
 }

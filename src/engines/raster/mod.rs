@@ -11,7 +11,7 @@ use self::errors::Sentences;
 use self::passage::Passage;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::step_error::StepError;
 use super::{Basis, Engine};
@@ -59,14 +59,7 @@ pub const ENGINE: Engine = Engine {
 };
 
 const fn of(to: FileKind, cost: u32, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability {
-        step: StepKind::Raster,
-        from: DocumentKind::File(FileKind::Pdf),
-        to: DocumentKind::File(to),
-        cost,
-        heeds,
-        asked_by: None,
-    }
+    Ability::new(StepKind::Raster, (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)), cost, heeds)
 }
 
 /// Makes pictures.
@@ -78,12 +71,7 @@ struct Raster {
 
 #[async_trait(?Send)]
 impl StepRunner for Raster {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, known_pages) = (step.file()?, input.pages);
         let output = output(kind, job.options)?;
         let is_deck = output == Output::Slides;
@@ -111,9 +99,7 @@ impl StepRunner for Raster {
                 if is_deck {
                     job.warnings.push(OF_PICTURES);
                 }
-                for warning in &warnings {
-                    job.warnings.push(warning);
-                }
+                job.warnings.push_all(warnings);
                 let (kind, pages) = match (is_deck, pictures) {
                     (true, slides) => (kind, slides),
                     (false, 2..) => (FileKind::Zip, pages),

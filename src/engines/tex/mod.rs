@@ -35,9 +35,8 @@ use self::session::TexSession;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, output};
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
@@ -54,14 +53,12 @@ const SLOTS: usize = 2;
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[Ability {
-        step: StepKind::Convert,
-        from: DocumentKind::Source,
-        to: DocumentKind::File(FileKind::Pdf),
-        cost: 2,
-        heeds: &[&["engine", "timezone", "metadata"]],
-        asked_by: None,
-    }],
+    abilities: &[Ability::new(
+        StepKind::Convert,
+        (DocumentKind::Source, DocumentKind::File(FileKind::Pdf)),
+        2,
+        &[&["engine", "timezone", "metadata"]],
+    )],
     requires: needs::NEEDS,
     fenced: true,
     slots: Some(SLOTS),
@@ -82,12 +79,7 @@ struct Tex {
 
 #[async_trait(?Send)]
 impl StepRunner for Tex {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
         let source = folder.source();
@@ -98,9 +90,7 @@ impl StepRunner for Tex {
             Err(error) => return Err(diagnose::error_of(error, site).await),
         };
         let pages = made.report.pages;
-        for warning in diagnose::warnings_of(&site, tried, made.report, made.remarks).await? {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(diagnose::warnings_of(&site, tried, made.report, made.remarks).await?);
         if made.is_unsettled {
             let limit = self.config.runs_limit;
             job.warnings.push(&format!(

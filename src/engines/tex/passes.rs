@@ -92,7 +92,7 @@ async fn converted(
     }
     let name = &session.folder.name;
     let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
-    let run = session.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
+    let run = session.run(needs::XDVIPDFMX.path(), arguments.map(str::to_owned).to_vec())?;
     let finished = session.then(finished, run).await?;
     if finished.status.success() {
         return Ok(finished);

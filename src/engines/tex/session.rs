@@ -43,7 +43,7 @@ impl TexSession<'_> {
     pub fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
         let format = self.format.iter().flat_map(|format| formats::arguments(program, format));
         let arguments = format.chain(arguments(program, &self.folder.name)).collect();
-        self.run(needs::path_of(needs::of(program)), arguments)
+        self.run(needs::of(program).path(), arguments)
     }
 
     /// A further run in the folder of one that has ended.

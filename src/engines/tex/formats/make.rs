@@ -18,6 +18,7 @@ use super::preamble::{self, Preamble};
 use super::{arguments, base, profile};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::site::Site;
+use crate::engines::program;
 use crate::workers::{Bounds, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
 
 const AHEAD: &str = include_str!("../../../../assets/tex/ahead.tex");
@@ -153,11 +154,10 @@ impl Order {
         let arguments = fixed.chain(last).chain([format!("\\input{{{}}}", opening::name())]).collect();
         let files = files.into_iter().chain([(opening::name(), Bytes::from(first))]);
         let mut environment = needs::environment(ZONE);
-        let days = [("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")];
-        environment.extend(days.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        environment.extend(program::environment([("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")]));
         ProgramRun {
             name: NAME,
-            program: needs::path_of(needs::of(TexProgram::Pdflatex)),
+            program: needs::of(TexProgram::Pdflatex).path(),
             arguments,
             environment,
             profile: Arc::clone(&self.profile),
