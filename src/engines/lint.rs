@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::ejs::{entry_text, has_tags};
 use super::office::{self, files::beside};
-use super::script::ScriptPool;
+use super::script::TemplateCodePool;
 use crate::config::Config;
 use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::format_opts::Delimiters;
@@ -24,13 +24,13 @@ use crate::workers::{Asked, FileSource, WorkerFault};
 /// Looks through templates. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Linter {
-    script: ScriptPool,
+    script: TemplateCodePool,
     limits: FillLimits,
 }
 
 impl Linter {
     /// One that uses `script`.
-    pub fn new(script: ScriptPool, config: &Config) -> Self {
+    pub fn new(script: TemplateCodePool, config: &Config) -> Self {
         Self { script, limits: office::limits(config) }
     }
 
@@ -48,7 +48,6 @@ impl Linter {
         let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
             return Ok(nothing());
         };
-        self.script.check_size(body.len())?;
         let (order, body) = (Order::Lint(job), [body]);
         let (linted, report) =
             self.script.run(&account.into(), (&order, &body), &Beside { kind, site }).await?;
@@ -68,7 +67,6 @@ impl Linter {
         else {
             return Ok(Some(nothing()));
         };
-        self.script.check_size(body.len()).map_err(fault)?;
         let (order, body) = (Order::Lint(job), [body]);
         let files = Beside { kind: template.0, site: template.1 };
         let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
@@ -87,20 +85,22 @@ impl Linter {
         delimiters: Option<&'a Delimiters>,
         warnings: &mut Warnings,
     ) -> Result<Option<(LintJob<'a>, Bytes)>, JobFault> {
-        match kind {
+        let found = match kind {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
-                Ok(page(Language::Html, site, entry_text(site, warnings).await?))
+                page(Language::Html, site, entry_text(site, warnings).await?)
             }
-            TemplateKind::Latex => Ok(page(Language::Latex, site, site.page().cloned().unwrap_or_default())),
+            TemplateKind::Latex => page(Language::Latex, site, site.page().cloned().unwrap_or_default()),
             TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
                 };
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
-                Ok(Some((job, body)))
+                Some((job, body))
             }
-        }
+        };
+        self.script.check_size(found.as_ref().map_or(0, |(_, body)| body.len()))?;
+        Ok(found)
     }
 
     fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobFault> {

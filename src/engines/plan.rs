@@ -162,7 +162,7 @@ fn step_of(engine: &Engine, ability: &Ability) -> Step {
 mod tests {
     use super::*;
     use crate::engines::runner::StepRunner;
-    use crate::engines::{Basis, ejs};
+    use crate::engines::{EngineContext, ejs};
 
     const DOCX: DocumentKind = DocumentKind::Template(TemplateKind::Docx);
 
@@ -185,12 +185,12 @@ mod tests {
         ..able(StepKind::Finish, (file(FileKind::Pdf), file(FileKind::Pdf)), 1)
     };
 
-    fn start(_: &Basis<'_>) -> Box<dyn StepRunner> {
+    fn start(_: &EngineContext<'_>) -> Box<dyn StepRunner> {
         panic!("a plan starts nobody")
     }
 
     fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
-        Engine { name, abilities, requires: &[], fenced: false, slots: None, start }
+        Engine { name, abilities, requires: &[], reads_files: false, slots: None, start }
     }
 
     fn route(engines: &[Engine], target: Target, options: &PageOptions) -> Option<String> {

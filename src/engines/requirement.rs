@@ -64,7 +64,7 @@ pub enum Lack {
     /// A program is there, and is older than it may be.
     Version(&'static Requirement, Numbers),
     /// Its programs read files, and nothing keeps files from them.
-    Fence,
+    Landlock,
 }
 
 /// Which file a program is.
@@ -157,7 +157,7 @@ impl Lack {
             Self::Version(Requirement { name, command, .. }, found) => {
                 format!("too old: {name} {found} ({command})")
             }
-            Self::Fence => "files cannot be kept from its programs".to_owned(),
+            Self::Landlock => "files cannot be kept from its programs".to_owned(),
         }
     }
 
@@ -170,7 +170,7 @@ impl Lack {
             Self::Version(Requirement { package, command, .. }, _) => {
                 format!("once a newer package {package} is installed ({command})")
             }
-            Self::Fence => "on a kernel with Landlock".to_owned(),
+            Self::Landlock => "on a kernel with Landlock".to_owned(),
         }
     }
 }
@@ -201,7 +201,7 @@ impl fmt::Display for Lack {
                     "{name} is too old (it is {found}{least}); install a newer package {package}: {command}"
                 )
             }
-            Self::Fence => formatter.write_str(
+            Self::Landlock => formatter.write_str(
                 "the programs for it read files, and this kernel has no Landlock to keep the others from them; it \
                  takes a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' in its lsm= parameter",
             ),

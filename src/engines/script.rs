@@ -41,7 +41,7 @@ const OWN_BYTES: u64 = 96 << 20;
 
 /// Processes that run template code, with a locale and a time zone. Cloning shares the processes.
 #[derive(Clone)]
-pub struct ScriptPool {
+pub struct TemplateCodePool {
     /// The processes.
     pub pool: Pool,
     program: Arc<Path>,
@@ -50,7 +50,7 @@ pub struct ScriptPool {
     timezone: Arc<str>,
 }
 
-impl ScriptPool {
+impl TemplateCodePool {
     /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
     /// runtime.
     pub fn new(
@@ -85,6 +85,7 @@ impl ScriptPool {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
             resident_limit_bytes: Some((config.memory_limit_mb << 20) + OWN_BYTES),
+            housing: None,
         };
         Self {
             pool: Pool::new(starter, settings, metrics),

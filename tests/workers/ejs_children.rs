@@ -163,6 +163,7 @@ async fn a_program_that_cannot_start_says_why() {
             deadline: DEADLINE,
             answer_limit_bytes: 1_000,
             resident_limit_bytes: None,
+            housing: None,
         };
         let pool = Pool::new(starter(), settings, metrics.children.clone());
         for _ in 0..3 {

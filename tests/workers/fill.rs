@@ -5,7 +5,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use bytes::Bytes;
 use platen::config::Config;
 use platen::domain::ids::AccountId;
-use platen::engines::script::ScriptPool;
+use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
@@ -20,7 +20,7 @@ const DOCUMENT: &str = "word/document.xml";
 
 /// A child at work, and the account that it works for.
 struct Desk {
-    pool: ScriptPool,
+    pool: TemplateCodePool,
     account: AccountId,
 }
 
@@ -28,7 +28,7 @@ impl Desk {
     fn new() -> Self {
         let mut config = Config::default().assemble;
         (config.spares, config.kept, config.processes) = (0, 1, 1);
-        let pool = ScriptPool::new(starter(), &config, AccountShare::whole(), Metrics::new().children);
+        let pool = TemplateCodePool::new(starter(), &config, AccountShare::whole(), Metrics::new().children);
         Self { pool, account: AccountId::generate() }
     }
 

@@ -255,7 +255,7 @@ impl Job<'_> {
         let mut files = vec![entry];
         loop {
             let run = self.run(ready(engine), &mut files, &data);
-            let run = run.map_err(|failure| failure.told(self.memory, ScriptError::Code));
+            let run = run.map_err(|failure| failure.explain(self.memory, ScriptError::Code));
             let report = ready(engine).report();
             let generated = report.as_ref().map_or(0, |report| report.generated);
             done.generated = done.generated.saturating_add(generated);

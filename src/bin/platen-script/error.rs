@@ -18,24 +18,28 @@ pub enum Failure {
     Pipe(String),
     /// The engine threw something.
     Thrown(Thrown),
-    /// What its author is told.
-    Told(ScriptError),
+    /// Refused, for a reason that its author is told.
+    Refused(ScriptError),
 }
 
 impl Failure {
     /// What its author is told, where a pipe is left to tell it by; of what the engine threw, what `otherwise` makes.
-    pub fn told(self, memory: &Memory, otherwise: fn(String) -> ScriptError) -> Result<ScriptError, String> {
+    pub fn explain(
+        self,
+        memory: &Memory,
+        otherwise: fn(String) -> ScriptError,
+    ) -> Result<ScriptError, String> {
         match self {
             Self::Pipe(cause) => Err(cause),
-            Self::Thrown(thrown) => Ok(thrown.told(memory, otherwise)),
-            Self::Told(error) => Ok(error),
+            Self::Thrown(thrown) => Ok(thrown.explain(memory, otherwise)),
+            Self::Refused(error) => Ok(error),
         }
     }
 }
 
 impl Thrown {
     /// That the memory is used up, where that is why, or else what `otherwise` makes of it.
-    pub fn told(self, memory: &Memory, otherwise: fn(String) -> ScriptError) -> ScriptError {
+    pub fn explain(self, memory: &Memory, otherwise: fn(String) -> ScriptError) -> ScriptError {
         let is_memory = self.0.contains(REFUSED) && memory.is_short();
         if is_memory { ScriptError::OutOfMemory } else { otherwise(bounded(self.0)) }
     }
@@ -55,13 +59,13 @@ impl From<String> for Failure {
 
 impl From<ScriptError> for Failure {
     fn from(error: ScriptError) -> Self {
-        Self::Told(error)
+        Self::Refused(error)
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Told(match error {
+        Self::Refused(match error {
             Error::NotOffice(sentence) => ScriptError::Template(sentence),
             Error::Limit(sentence) => ScriptError::Limit(sentence),
             Error::Delimiters(sentence) => ScriptError::Options(sentence),

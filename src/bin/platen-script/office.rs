@@ -125,7 +125,7 @@ impl Office {
         // Reading numbers as they are written takes several times as long.
         let read = if needs.long_numbers { Machine::member(&library, "read")? } else { parse };
         let data = machine.call(&read, &[machine.text(&json)]);
-        let data = data.map_err(|thrown| thrown.told(memory, ScriptError::Data))?;
+        let data = data.map_err(|thrown| thrown.explain(memory, ScriptError::Data))?;
         // The engine has its own copy, and the answers are about to take as much.
         drop(json);
         Ok(machine.text_of(&library, &[machine.word(program), data, settings])?)

@@ -57,15 +57,15 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
             Order::Fill(job) => {
                 let filled = office.fill(&ready(&mut engine).machine, &memory, (&job, body));
                 is_machine_used = filled.1;
-                answer(or_told(filled.0, &memory, ScriptError::Code)?)?;
+                answer(or_refused(filled.0, &memory, ScriptError::Code)?)?;
             }
             Order::Unfilled(job) => {
                 is_machine_used = false;
-                answer(or_told(unfilled(&job, body), &memory, ScriptError::Broken)?)?;
+                answer(or_refused(unfilled(&job, body), &memory, ScriptError::Broken)?)?;
             }
             Order::Lint(job) => {
                 let report = lint(ready(&mut engine), job, body).map(|report| ((), report));
-                answer(or_told(report, &memory, ScriptError::Broken)?)?;
+                answer(or_refused(report, &memory, ScriptError::Broken)?)?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {
@@ -77,12 +77,12 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
     }
 }
 
-fn or_told<T>(
+fn or_refused<T>(
     done: Result<T, Failure>,
     memory: &Memory,
     otherwise: fn(String) -> ScriptError,
 ) -> Result<Result<T, ScriptError>, String> {
-    done.map_or_else(|failure| failure.told(memory, otherwise).map(Err), |done| Ok(Ok(done)))
+    done.map_or_else(|failure| failure.explain(memory, otherwise).map(Err), |done| Ok(Ok(done)))
 }
 
 /// Says what came of a job, with its body, or why nothing did.

@@ -14,7 +14,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
-use crate::engines::script::ScriptPool;
+use crate::engines::script::TemplateCodePool;
 use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
@@ -25,7 +25,7 @@ use crate::workers::{Asked, Pool, Starter};
 /// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Assembler {
-    pub(super) script: ScriptPool,
+    pub(super) script: TemplateCodePool,
     pub(super) config: AssembleConfig,
     pub(super) metrics: ChildMetrics,
     /// Whose scripts are made: one template's at a time.
@@ -52,11 +52,11 @@ impl Assembler {
         share: AccountShare,
         metrics: ChildMetrics,
     ) -> Self {
-        Self::on(ScriptPool::new(starter, config, share, metrics.clone()), config, metrics)
+        Self::on(TemplateCodePool::new(starter, config, share, metrics.clone()), config, metrics)
     }
 
     /// An assembler on `script`, which others use too.
-    pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
+    pub fn on(script: TemplateCodePool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let recent = Recent::new(config.recent_scripts_mb << 20);
         let (config, ahead) = (config.clone(), Arc::new(Semaphore::new(1)));
         Self { script, config, metrics, ahead, recent, language: Language::default() }

@@ -29,7 +29,7 @@ pub const ENGINE: Engine = Engine {
         of(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[JAVASCRIPT_CORE],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |basis| {
         let children = basis.metrics.children.clone();

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use self::files::TemplateFiles;
 use super::Engine;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
 use super::runner::{StepContext, StepResult, StepRunner};
-use super::script::{JAVASCRIPT_CORE, ScriptPool};
+use super::script::{JAVASCRIPT_CORE, TemplateCodePool};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::config::{Config, OfficeConfig};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Delimiters;
@@ -38,7 +38,7 @@ pub const ENGINE: Engine = Engine {
         able(TemplateKind::Pptx, FileKind::Pptx, FILLED),
     ],
     requires: &[JAVASCRIPT_CORE],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |basis| {
         Box::new(Office {
@@ -57,7 +57,7 @@ const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'s
 
 /// Fills Office files.
 struct Office {
-    script: ScriptPool,
+    script: TemplateCodePool,
     outbound: Outbound,
     metrics: OfficeMetrics,
     config: OfficeConfig,
@@ -78,7 +78,7 @@ impl StepRunner for Office {
                 self.fill(job, (&site, file)).await?
             }
             Some(format) => self.unfilled(step, job, (format, file)).await?,
-            None => return Err(StepError::internal("an Office file of a type that is none")),
+            None => return Err(EngineError::internal("an Office file of a type that is none")),
         };
         let mut sink = job.outlet.open().await?;
         sink.write(file).await?;
@@ -91,7 +91,7 @@ impl Office {
         &self,
         job: &mut StepContext<'_>,
         (site, file): (&Site, &Bytes),
-    ) -> Result<Bytes, StepError> {
+    ) -> Result<Bytes, EngineError> {
         self.script.check_size(file.len() + job.data.len())?;
         let (office, scene) = (&job.options.office, &job.options.scene);
         let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use super::Office;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::office_format::OfficeFormat;
+use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
 use crate::engines::step::Step;
-use crate::engines::step_error::StepError;
 use crate::workers::assemble::{Order, Unfilled, UnfilledJob, UnfilledTags};
 
 impl Office {
@@ -20,7 +20,7 @@ impl Office {
         step: &Step,
         job: &mut StepContext<'_>,
         (format, file): (OfficeFormat, &Bytes),
-    ) -> Result<Bytes, StepError> {
+    ) -> Result<Bytes, EngineError> {
         let is_last = job.plan.steps().last() == Some(step);
         if is_last && !format.is_present() {
             return Err(JobFault::new(FaultCode::TemplateInvalid, not_anew(format)).into());
@@ -46,20 +46,13 @@ impl Office {
 
 /// Why its tags stay.
 fn why(format: OfficeFormat) -> String {
-    match format {
-        OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => {
-            format!("the template is {}, which is not filled; save it as .docx", format.described())
-        }
-        OfficeFormat::Odp | OfficeFormat::Ppt => {
-            format!("the template is {}, which is not filled; save it as .pptx", format.described())
-        }
-        OfficeFormat::Ods | OfficeFormat::Xls => {
-            format!("the template is {}, which is not filled; save it as .xlsx", format.described())
-        }
-        OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => {
-            format!("the template is {}, which is not filled, and was taken as it is", format.described())
-        }
-    }
+    let what = match format {
+        OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => "; save it as .docx",
+        OfficeFormat::Odp | OfficeFormat::Ppt => "; save it as .pptx",
+        OfficeFormat::Ods | OfficeFormat::Xls => "; save it as .xlsx",
+        OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => ", and was taken as it is",
+    };
+    format!("the template is {}, which is not filled{what}", format.described())
 }
 
 /// That tags are in the document as their author wrote them; of more than `limit` they are not counted.

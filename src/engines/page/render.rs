@@ -19,8 +19,8 @@ use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
+use crate::engines::error::EngineError;
 use crate::engines::runner::Sink;
-use crate::engines::step_error::StepError;
 use crate::engines::thread;
 use crate::outbound::Outbound;
 use crate::slots::meter::CostMeter;
@@ -72,7 +72,7 @@ pub enum RenderError {
     /// The page's fault.
     Page(JobFault),
     /// The file could not be written.
-    Sink(StepError),
+    Sink(EngineError),
 }
 
 impl PageEngine {

@@ -26,7 +26,7 @@ pub const ENGINE: Engine = Engine {
         of(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |_| Box::new(Plain),
 };

@@ -13,12 +13,12 @@ use async_trait::async_trait;
 use self::order::{INPUT, ORDER, OUTPUT, order};
 use super::Engine;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
 use super::program::{self, ProgramSteps};
 use super::requirement::{Numbers, Part, Requirement, Version};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::domain::format_opts::{Passwords, Protection};
 use crate::domain::kinds::FileKind;
 use crate::workers::{Finished, Input, Profile, ProgramRun};
@@ -52,7 +52,7 @@ pub const ENGINE: Engine = Engine {
         ..Ability::new(StepKind::Finish, (PDF, PDF), 1, HEEDS)
     }],
     requires: &[QPDF],
-    fenced: true,
+    reads_files: true,
     slots: Some(SLOTS),
     start: |basis| {
         let slots = basis.budget.slots_of(NAME, SLOTS);
@@ -73,7 +73,7 @@ impl StepRunner for Qpdf {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (file, pages) = (step.file()?, input.pages);
         let protection = &job.options.protection;
-        let order = order(protection).map_err(|error| StepError::internal(&error.to_string()))?;
+        let order = order(protection).map_err(|error| EngineError::internal(&error.to_string()))?;
         let run = ProgramRun {
             name: NAME,
             program: QPDF.path(),
@@ -92,10 +92,10 @@ impl StepRunner for Qpdf {
 }
 
 /// It made no file. What it says goes into the log, unless a password is in it.
-fn refused(finished: &Finished, protection: &Protection) -> StepError {
+fn refused(finished: &Finished, protection: &Protection) -> EngineError {
     let said = String::from_utf8_lossy(&finished.stderr);
     let Passwords { user, owner } = &protection.passwords;
     let tells = [user, owner].into_iter().flatten().any(|password| said.contains(password.secret()));
     let said = if tells { "what it says has a password in it" } else { said.trim() };
-    StepError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
+    EngineError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
 }

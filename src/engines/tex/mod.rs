@@ -28,7 +28,7 @@ use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::{TexError, Tried};
 use self::folder::Folder;
-use self::formats::{Ahead, Beginning, Formats, Wish};
+use self::formats::{Ahead, Beginning, Formats, PreambleRequest, Setting};
 use self::opening::opening;
 use self::passes::Made;
 use self::session::TexSession;
@@ -37,7 +37,7 @@ use super::plan::Ability;
 use super::program::{ProgramSteps, output};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::{Basis, Engine};
+use super::{Engine, EngineContext};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
@@ -60,7 +60,7 @@ pub const ENGINE: Engine = Engine {
         &[&["engine", "timezone", "metadata"]],
     )],
     requires: needs::NEEDS,
-    fenced: true,
+    reads_files: true,
     slots: Some(SLOTS),
     start: |basis| Box::new(Tex::start(basis)),
 };
@@ -107,7 +107,7 @@ impl StepRunner for Tex {
 }
 
 impl Tex {
-    fn start(basis: &Basis<'_>) -> Self {
+    fn start(basis: &EngineContext<'_>) -> Self {
         Self {
             steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
             profile: Arc::new(needs::profile()),
@@ -156,7 +156,7 @@ impl Tex {
         &Order { folder, source, deadline }: &Order<'_>,
     ) -> Result<Made, TexError> {
         if needs::of(program).installed().is_none() {
-            return Err(errors::missing(program).into());
+            return Err(errors::lacking(needs::of(program)).into());
         }
         let asked = Instant::now();
         let cache = &self.fonts.files(self, program).await;
@@ -193,21 +193,17 @@ impl Tex {
         if program != TexProgram::Pdflatex {
             return None;
         }
-        let wish = Wish {
-            account: job.meter.account(),
-            site,
-            source,
-            set,
-            programs: self.steps.programs(),
-            profile: &self.profile,
+        let setting = Setting {
+            programs: self.steps.programs().clone(),
+            profile: Arc::clone(&self.profile),
             bounds: self.bounds(),
-            base,
+            set,
+            base: base.cloned(),
         };
-        let (beginning, halt) = self.ahead.beginning(&wish);
+        let request = PreambleRequest { account: job.meter.account(), site, source, setting };
+        let (beginning, early_tag) = self.ahead.beginning(&request);
         tracing::Span::current().record("tex.format", if beginning.is_some() { "preamble" } else { "own" });
-        if let Some(halt) = halt {
-            job.warnings.push(&log::halted(halt, site.entry()));
-        }
+        job.warnings.push_all(early_tag.map(|tag| log::early_tag(tag, site.entry())));
         beginning
     }
 

@@ -5,7 +5,6 @@
 //! each document, which has all that loaded already. What a document makes of LibreOffice goes with its child.
 
 mod document;
-mod inherited;
 mod page;
 mod server;
 

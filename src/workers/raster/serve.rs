@@ -8,6 +8,7 @@ use std::sync::Arc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use pdf_raster::{Artist, Document, Fonts, Format, RasterError, Resolution};
 use slide_writer::{Deck, Slide};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -24,9 +25,12 @@ const KEPT_GROWTH_BYTES: u64 = 192 << 20;
 const SHARP_PIXELS: u16 = 2_400;
 
 /// Why a job has no pictures.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 enum Failure {
-    Document(RasterError),
-    Pipe(String),
+    Document(#[from] RasterError),
+    Pipe(#[from] io::Error),
+    Archive(#[from] ZipError),
 }
 
 /// What the pictures are written to.
@@ -46,7 +50,7 @@ fn serve(limits: &RasterLimits) -> Result<(), String> {
     while let Some((job, _)) = child::next()? {
         let done = make(limits, &fonts, &job).unwrap_or_else(|failure| match failure {
             Failure::Document(error) => Rastered::Failed(error),
-            Failure::Pipe(cause) => Rastered::Broken(cause),
+            Failure::Pipe(_) | Failure::Archive(_) => Rastered::Broken(failure.to_string()),
         });
         child::say(&Saying::Done(done), b"")?;
         if memory.has_grown(KEPT_GROWTH_BYTES) {
@@ -108,10 +112,10 @@ fn resolution(artist: &Artist<'_>, page: u32, dpi: Option<u16>) -> Result<Resolu
 fn receive() -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     loop {
-        match child::ask(DOCUMENT).map_err(Failure::Pipe)? {
+        match child::ask(DOCUMENT).map_err(io::Error::other)? {
             (Given::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
             (Given::File { .. }, chunk) => document.extend_from_slice(&chunk),
-            (Given::Refused(why), _) => return Err(Failure::Pipe(why)),
+            (Given::Refused(why), _) => return Err(io::Error::other(why).into()),
         }
     }
 }
@@ -133,23 +137,5 @@ impl Write for Parts {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl From<RasterError> for Failure {
-    fn from(error: RasterError) -> Self {
-        Self::Document(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Pipe(error.to_string())
-    }
-}
-
-impl From<zip::result::ZipError> for Failure {
-    fn from(error: zip::result::ZipError) -> Self {
-        Self::Pipe(error.to_string())
     }
 }

@@ -127,8 +127,12 @@ const DRAW: &[Ability] = &[able(StepKind::Raster, DocumentKind::File(FileKind::P
 
 #[test]
 fn a_kind_of_job_counts_for_the_engine_of_its_route_with_the_fewest_slots() {
-    let base =
-        Engine { requires: &[], fenced: false, start: |_| panic!("nobody starts it"), ..house::ejs::ENGINE };
+    let base = Engine {
+        requires: &[],
+        reads_files: false,
+        start: |_| panic!("nobody starts it"),
+        ..house::ejs::ENGINE
+    };
     let tex = Engine { name: "tex", abilities: SET, slots: Some(2), ..base };
     let raster = Engine { name: "raster", abilities: DRAW, slots: Some(1), ..base };
     let engines = house::all().into_iter().chain([tex, raster]).collect();

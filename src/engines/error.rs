@@ -5,7 +5,7 @@ use crate::storage::StoreError;
 
 /// Why a step made no document.
 #[derive(Debug)]
-pub enum StepError {
+pub enum EngineError {
     /// The job's: its author can do something about it, or nobody can.
     Job(JobFault),
     /// The store's, while it took the file.
@@ -14,7 +14,7 @@ pub enum StepError {
     NotStarted(String),
 }
 
-impl StepError {
+impl EngineError {
     /// A fault of the service; the log has `cause`.
     pub(super) fn internal(cause: &str) -> Self {
         tracing::error!(error = cause, "a step failed");
@@ -25,7 +25,7 @@ impl StepError {
     }
 }
 
-impl From<JobFault> for StepError {
+impl From<JobFault> for EngineError {
     fn from(fault: JobFault) -> Self {
         Self::Job(fault)
     }
