@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 use super::make::{FormatOrder, readable};
-use super::preamble::{self, EarlyTag, Preamble};
+use super::preamble::{self, EarlyTag};
 use super::table::{Format, FormatReservation, Found, Table, locked};
 use super::{Setting, base};
 use crate::domain::format_opts::TexProgram;

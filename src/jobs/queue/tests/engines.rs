@@ -17,7 +17,7 @@ const TEX: EngineLimit = EngineLimit { engine: "tex", runs: 3, account: 2 };
 
 fn heavy_queue(all: usize, kinds: &[(JobKind, EngineLimit)]) -> FairQueue {
     let limits = QueueLimits { all: 1_000, account: 1_000, running: 7 };
-    FairQueue::new(limits, EngineLimits::new(kinds.iter().copied(), all), Level::default())
+    FairQueue::new(limits, EngineLimits::new(kinds.iter().copied(), all), Gauge::default())
 }
 
 /// The service has nine turns.
