@@ -29,7 +29,7 @@ use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
-use crate::engines::{self, Engine, is_fenced};
+use crate::engines::{self, Engine, can_confine_files};
 use crate::http::{self, HttpState, RateLimit, ServerHandle};
 use crate::jobs::cleanup::sweeper::Sweeper;
 use crate::jobs::context::JobContext;
@@ -91,7 +91,7 @@ impl App {
         raise_descriptor_limit();
         let (clock, metrics): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Metrics::new());
         let listener = listen(&config.http.bind, "http.bind")?;
-        let catalog = Arc::new(Catalog::new(engines, is_fenced(&config), metrics.engines.clone()));
+        let catalog = Arc::new(Catalog::new(engines, can_confine_files(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
         let (stopping, idle) = (CancellationToken::new(), CancellationToken::new());

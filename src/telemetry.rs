@@ -1,14 +1,12 @@
 //! What can be seen from outside: logs and spans on stderr, pretty for people, JSON for machines; metrics.
 
 mod browsers;
-pub mod instruments;
 pub mod metrics;
 mod parts;
 mod process;
 mod register;
 mod slots;
 mod templates;
-mod tex;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
@@ -17,12 +15,11 @@ use tracing_subscriber::fmt::time::SystemTime;
 pub use browsers::BrowserMetrics;
 pub use parts::{
     ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, Step, StepMetrics,
-    StepTimer, StoreMetrics,
+    StoreMetrics, TexMetrics,
 };
-pub use register::{Label, Labelled};
+pub use register::{Gauge, Histogram, Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
-pub use tex::TexMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 

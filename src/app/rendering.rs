@@ -11,7 +11,7 @@ use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
 use crate::engines::lint::Linter;
-use crate::engines::script::ScriptPool;
+use crate::engines::script::TemplateCodePool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
@@ -75,9 +75,10 @@ impl Engines {
         let children = metrics.children.clone();
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
         let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
-        let script = ScriptPool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
+        let script =
+            TemplateCodePool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
         let linter = Linter::new(script.clone(), config);
-        let means = engines::Basis {
+        let means = engines::EngineContext {
             starter: &starter,
             script: &script,
             programs: &programs,

@@ -2,10 +2,11 @@
 
 use std::io::{IsTerminal as _, Write};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, Subcommand};
 
-use super::complain;
-use super::operator::{CommandError, administer, collect, is_running, unexpected};
+use super::operator::{administer, collect, is_running, unexpected};
+use super::{CommandError, complain};
 use crate::accounts::admin::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings};
 use crate::app::{self, Erased};
 use crate::clock::Timestamp;
@@ -68,8 +69,8 @@ struct SetArgs {
     #[arg(long, value_name = "N|unlimited", value_parser = parse_documents)]
     documents_per_month: Option<Documents>,
     /// Whether the subscription is good
-    #[arg(long)]
-    status: Option<StatusArg>,
+    #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::name)).try_map(parse_status))]
+    status: Option<Status>,
     /// Until when the subscription is paid for, and from which day of a month on documents are counted anew:
     /// `2026-01-31`, a moment of RFC 3339, or `never`. What is counted at the moment stays counted until the next such
     /// day of a month (`counted-until` in `account list`)
@@ -82,14 +83,6 @@ struct SetArgs {
     /// `accounts.open_jobs_limit`
     #[arg(long, value_name = "N|unlimited|default", value_parser = parse_bound)]
     open_jobs_limit: Option<AccountLimit>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum StatusArg {
-    Active,
-    PastDue,
-    Canceled,
 }
 
 /// Carries out `platen account` and tells on `out` what was done.
@@ -138,7 +131,7 @@ fn confirm(name: &str) -> Result<(), CommandError> {
         format!("this deletes account '{name}' with its jobs, documents, templates and tokens for good");
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        return Err(CommandError::Refused(format!("{what}; repeat the command with --yes")));
+        return Err(format!("{what}; repeat the command with --yes").into());
     }
     complain(&format!("{what}. Type its name to go on:"));
     let mut typed = String::new();
@@ -146,7 +139,7 @@ fn confirm(name: &str) -> Result<(), CommandError> {
     if typed.trim() == name {
         return Ok(());
     }
-    Err(CommandError::Refused("that is another name; nothing was deleted".to_owned()))
+    Err("that is another name; nothing was deleted".into())
 }
 
 /// What becomes of what the account had: a running service erases it, else it is done here.
@@ -155,21 +148,15 @@ fn erase(config: &Config) -> Result<String, CommandError> {
         return Ok("what it had is being erased by the service".to_owned());
     }
     let erased = actix::System::new().block_on(app::erase_deleted(config));
-    let Erased { jobs, templates } = erased.map_err(|error| {
-        CommandError::Refused(format!("{error}; the account is gone, and the next start erases what it had"))
-    })?;
+    let Erased { jobs, templates } = erased
+        .map_err(|error| format!("{error}; the account is gone, and the next start erases what it had"))?;
     Ok(format!("erased {jobs} jobs and {templates} templates"))
 }
 
 fn set_request(arguments: SetArgs) -> Request {
-    let status = arguments.status.map(|status| match status {
-        StatusArg::Active => Status::Active,
-        StatusArg::PastDue => Status::PastDue,
-        StatusArg::Canceled => Status::Canceled,
-    });
     let settings = Settings {
         plan: arguments.plan,
-        status,
+        status: arguments.status,
         documents: arguments.documents_per_month,
         renewal: arguments.renews_at,
         stored_bytes: arguments.stored_bytes_limit,
@@ -209,6 +196,10 @@ fn told(limit: Option<u64>) -> String {
 /// Tells a limit of the account's own from one that the configuration has for all.
 fn own(limit: Option<u64>) -> &'static str {
     if limit.is_some() { " (own)" } else { "" }
+}
+
+fn parse_status(name: String) -> Result<Status, String> {
+    Status::ALL.into_iter().find(|status| status.name() == name).ok_or(name)
 }
 
 fn parse_bound(text: &str) -> Result<AccountLimit, String> {

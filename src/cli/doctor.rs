@@ -18,7 +18,7 @@ use super::{CommandError, say};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
-use crate::engines::{all, is_fenced, page};
+use crate::engines::{all, can_confine_files, page};
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
@@ -56,7 +56,7 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
 
 /// What can become what here.
 async fn catalog(config: &Config, starter: &Starter) -> Catalog {
-    let catalog = Catalog::new(all(), is_fenced(config), Metrics::new().engines);
+    let catalog = Catalog::new(all(), can_confine_files(config), Metrics::new().engines);
     catalog.ask_versions(starter).await;
     catalog
 }

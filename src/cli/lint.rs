@@ -20,7 +20,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::letters::spelled;
 use crate::domain::site::{Files, Site};
 use crate::engines::lint::Linter;
-use crate::engines::script::ScriptPool;
+use crate::engines::script::TemplateCodePool;
 use crate::slots::AccountShare;
 use crate::telemetry::{self, metrics::Metrics};
 use crate::templates::package::Package;
@@ -72,7 +72,7 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
     let report = actix::System::new().block_on(async {
         let starter = Starter::new(std::env::current_exe()?)?;
         let share = AccountShare::new(config.jobs.running_account_limit);
-        let script = ScriptPool::new(starter, &config.assemble, share, Metrics::new().children);
+        let script = TemplateCodePool::new(starter, &config.assemble, share, Metrics::new().children);
         let linter = Linter::new(script, config);
         let report = linter.lint(AccountId::generate(), (kind, &site), delimiters.as_ref()).await?;
         Ok::<_, CommandError>(report)

@@ -6,7 +6,6 @@ pub mod doctor;
 mod folder;
 pub mod index;
 pub mod lint;
-pub mod openapi;
 pub mod operator;
 mod place;
 pub mod render;
@@ -20,6 +19,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{self, Config, Faults};
+use crate::http;
 use crate::storage::data_dir::DataDir;
 
 /// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
@@ -121,7 +121,12 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
         Command::Restore(command) => backup::restore(&config, &command),
         Command::Index(command) => index::run(&config, &command),
         Command::Doctor(command) => doctor::run(&config, &command),
-        Command::Openapi => openapi::run(&config),
+        Command::Openapi => {
+            // Its server is the same host where no public one is set.
+            let document = http::openapi(config.http.public_url.trim_end_matches('/'));
+            say(&document.to_pretty_json()?)?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -3,49 +3,21 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::CommandError;
 use crate::accounts::admin::{AdminError, Reply, Request};
 use crate::accounts::control::ControlReply;
 use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::data_dir::{DataDir, DataDirError};
+use crate::storage::data_dir::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
 
 /// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.
 const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
-
-/// Why a command was not carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// The service or the accounts refused it.
-    #[error("{0}")]
-    Refused(String),
-    /// The service runs and does not answer.
-    #[error(
-        "the service runs but does not answer on its control socket {} ({cause}); \
-         look at its log, or stop it and try again",
-        path.display()
-    )]
-    Silent {
-        /// The socket.
-        path: PathBuf,
-        /// What went wrong.
-        cause: String,
-    },
-    /// The data folder cannot be used.
-    #[error(transparent)]
-    Folder(#[from] DataDirError),
-    /// The index cannot be used.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// What was done cannot be printed, or no runtime started.
-    #[error("input or output failed: {0}")]
-    Io(#[from] std::io::Error),
-}
 
 /// Carries out a request, with or without a running service.
 ///
@@ -54,23 +26,27 @@ pub enum CommandError {
 pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandError> {
     let folder = std::path::absolute(&config.storage.data_dir)?;
     let socket = DataDir::control_socket_in(&folder);
+    let silent = |cause: std::io::Error| -> CommandError {
+        let socket = socket.display();
+        format!(
+            "the service runs but does not answer on its control socket {socket} ({cause}); look at its log, or stop it and \
+             try again"
+        )
+        .into()
+    };
     match UnixStream::connect(&socket) {
         Ok(stream) => {
             let time = Duration::from_millis(config.accounts.control_timeout_ms);
-            let answer = ask(stream, request, time);
-            match answer.map_err(|error| CommandError::Silent { path: socket, cause: error.to_string() })? {
+            match ask(stream, request, time).map_err(silent)? {
                 ControlReply::Ok(reply) => Ok(reply),
-                ControlReply::Error(text) => Err(CommandError::Refused(text)),
+                ControlReply::Error(text) => Err(text.into()),
             }
         }
         // No service, one that was killed, or a path no service can have a socket at.
-        Err(error) => {
-            let outcome = administer_here(config, &folder, request);
-            if matches!(outcome, Err(CommandError::Index(IndexError::InUse(_)))) {
-                return Err(CommandError::Silent { path: socket, cause: error.to_string() });
-            }
-            outcome
-        }
+        Err(error) => administer_here(config, &folder, request).map_err(|fault| match fault.downcast_ref() {
+            Some(IndexError::InUse(_)) => silent(error),
+            _ => fault,
+        }),
     }
 }
 
@@ -96,7 +72,7 @@ pub(super) fn collect<T>(
 
 /// The error for an answer that belongs to another request.
 pub(super) fn unexpected() -> CommandError {
-    CommandError::Refused("the service answered something else; use the same platen for both".to_owned())
+    "the service answered something else; use the same platen for both".into()
 }
 
 fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<ControlReply> {
@@ -118,10 +94,11 @@ fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<
     // Only a first account makes a folder: any other command in a wrong place would find nothing there.
     if !matches!(request, Request::CreateAccount { .. }) && DataDir::find(folder).is_none() {
         let place = folder.display();
-        return Err(CommandError::Refused(format!(
+        return Err(format!(
             "there is no data folder at {place}; set storage.data_dir (PLATEN__STORAGE__DATA_DIR) to the service's, or \
              create an account first"
-        )));
+        )
+        .into());
     }
     let folder = DataDir::open(folder)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
@@ -133,6 +110,6 @@ fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<
             Err(error) => Err(AdminError::Index(error)),
         };
         index.close().await;
-        outcome.map_err(|error| CommandError::Refused(error.to_string()))
+        Ok(outcome?)
     })
 }

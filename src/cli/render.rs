@@ -27,7 +27,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
-use crate::engines::{self, is_fenced, page};
+use crate::engines::{self, can_confine_files, page};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, InlineInputs, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
@@ -76,7 +76,7 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     config.office.start = OfficeStart::Lazy;
     telemetry::install(&config.log.of_command());
     let metrics = Metrics::new();
-    let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
+    let catalog = Arc::new(Catalog::new(engines::all(), can_confine_files(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
     // One for pages with script and without; none where no step shows a page.
     config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::{Args, Subcommand};
 
-use super::operator::{CommandError, administer, collect, unexpected};
+use super::CommandError;
+use super::operator::{administer, collect, unexpected};
 use crate::accounts::admin::{Expiry, Reply, Request, TokenView};
 use crate::clock::Timestamp;
 use crate::config::Config;

@@ -146,6 +146,11 @@ impl Warnings {
         self.keep(short(text));
     }
 
+    /// The same for each of `texts`.
+    pub fn push_all(&mut self, texts: impl IntoIterator<Item: AsRef<str>>) {
+        texts.into_iter().for_each(|text| self.push(text.as_ref()));
+    }
+
     /// The same for a text of a kind that a caller may ask to fail on.
     pub fn push_kind(&mut self, kind: WarningKind, text: &str) {
         self.push_kinds(&[kind], text);

@@ -23,7 +23,7 @@ const GOOD_FOR: Duration = Duration::from_secs(1);
 pub struct Catalog {
     entries: Vec<Entry>,
     /// Files can be kept from programs here.
-    fenced: bool,
+    confines: bool,
     metrics: EngineMetrics,
     /// Starts programs that are asked for their versions.
     starter: OnceLock<Starter>,
@@ -70,11 +70,11 @@ struct Seen {
 }
 
 impl Catalog {
-    /// The catalogue of `engines`, which are looked at now. `fenced`: files can be kept from programs here, or the
+    /// The catalogue of `engines`, which are looked at now. `confines`: files can be kept from programs here, or the
     /// operator does without.
-    pub fn new(engines: Vec<Engine>, fenced: bool, metrics: EngineMetrics) -> Self {
+    pub fn new(engines: Vec<Engine>, confines: bool, metrics: EngineMetrics) -> Self {
         let entry = |engine: Engine| {
-            let lack = lack_of(&engine, fenced);
+            let lack = lack_of(&engine, confines);
             let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
             let is_known = asked.is_some();
             let was_whole = lack.is_none() && is_known;
@@ -83,7 +83,7 @@ impl Catalog {
         };
         let catalog = Self {
             entries: engines.into_iter().map(entry).collect(),
-            fenced,
+            confines,
             metrics,
             starter: OnceLock::new(),
         };
@@ -236,12 +236,7 @@ impl Catalog {
         self.entries.iter().filter_map(lost).collect()
     }
 
-    /// What can become what and by whom: a line a kind and target.
-    pub fn matrix(&self) -> String {
-        self.table(|_| String::new())
-    }
-
-    /// The same with whether it is so here. `besides` says what a plan lacks that its engine sees to itself.
+    /// What can become what and by whom, a line a kind and target, with whether it is so here. `besides` says what a plan lacks that its engine sees to itself.
     pub fn matrix_here(&self, besides: impl Fn(&Plan) -> Option<String>) -> String {
         self.table(|plan| {
             let lack = self.lack_of_route(plan).map(|lack| lack.brief());
@@ -249,7 +244,8 @@ impl Catalog {
         })
     }
 
-    fn table(&self, state: impl Fn(&Plan) -> String) -> String {
+    /// The same with what `state` says of each plan.
+    pub fn table(&self, state: impl Fn(&Plan) -> String) -> String {
         let options = PageOptions::default();
         let mut table = String::new();
         for kind in TemplateKind::ALL {
@@ -271,10 +267,10 @@ impl Catalog {
     fn look_at(&self, engine: &str, good_for: Duration) -> Option<Lack> {
         let entry = self.entries.iter().find(|entry| entry.engine.name == engine)?;
         // One that needs nothing of its own, or sees to it itself as the browser does, is not counted.
-        if entry.engine.requires.is_empty() && !entry.engine.fenced {
+        if entry.engine.requires.is_empty() && !entry.engine.reads_files {
             return None;
         }
-        let lack = entry.look(self.fenced, good_for);
+        let lack = entry.look(self.confines, good_for);
         // What was never installed is nobody's loss, and no alert's: it has no series.
         if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole {
             self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
@@ -343,12 +339,12 @@ impl Entry {
     }
 
     /// What the engine lacks, looked at again where that is longer ago than `good_for`.
-    fn look(&self, fenced: bool, good_for: Duration) -> Option<Lack> {
+    fn look(&self, confines: bool, good_for: Duration) -> Option<Lack> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.elapsed() < good_for {
             return seen.lack;
         }
-        let lack = lack_of(&self.engine, fenced).or(seen.old);
+        let lack = lack_of(&self.engine, confines).or(seen.old);
         if lack != seen.lack {
             let told = lack.map_or_else(|| "nothing".to_owned(), |lack| lack.to_string());
             tracing::warn!(
@@ -371,7 +367,7 @@ fn has_versions(engine: &Engine) -> bool {
     engine.requires.iter().any(|requirement| requirement.version.is_some())
 }
 
-fn lack_of(engine: &Engine, fenced: bool) -> Option<Lack> {
+fn lack_of(engine: &Engine, confines: bool) -> Option<Lack> {
     let missing = engine.requires.iter().find(|requirement| requirement.installed().is_none());
-    missing.map(Lack::Missing).or((engine.fenced && !fenced).then_some(Lack::Fence))
+    missing.map(Lack::Missing).or((engine.reads_files && !confines).then_some(Lack::Landlock))
 }

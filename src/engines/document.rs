@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
-use super::step_error::StepError;
+use super::error::EngineError;
 use super::work::WorkFile;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
@@ -70,6 +70,14 @@ impl DocumentKind {
             Self::File(kind) => kind.name(),
         }
     }
+
+    /// A step was given what it cannot work on: the plan, or the step before, is wrong.
+    fn unusable(self) -> EngineError {
+        EngineError::internal(&format!(
+            "a step was given a document of the kind '{}' and cannot use it",
+            self.name()
+        ))
+    }
 }
 
 impl Document {
@@ -97,7 +105,7 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is none.
-    pub fn into_template(self) -> Result<Site, StepError> {
+    pub fn into_template(self) -> Result<Site, EngineError> {
         match self.body {
             Body::Template(site) => Ok(site),
             Body::Page(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
@@ -108,7 +116,7 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is none.
-    pub fn into_page(self) -> Result<Page, StepError> {
+    pub fn into_page(self) -> Result<Page, EngineError> {
         match self.body {
             Body::Page(page) => Ok(*page),
             Body::Template(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
@@ -119,21 +127,11 @@ impl Document {
     ///
     /// # Errors
     /// `internal` when it is no file, or one that is being stored.
-    pub fn into_chunks(self) -> Result<BoxStream<'static, std::io::Result<Bytes>>, StepError> {
+    pub fn into_chunks(self) -> Result<BoxStream<'static, std::io::Result<Bytes>>, EngineError> {
         match self.body {
             Body::Held(bytes) => Ok(stream::iter([Ok(bytes)]).boxed()),
             Body::Work(file) => Ok(file.into_chunks()),
             Body::Template(_) | Body::Page(_) | Body::Stored(_) => Err(self.kind.unusable()),
         }
-    }
-}
-
-impl DocumentKind {
-    /// A step was given what it cannot work on: the plan, or the step before, is wrong.
-    fn unusable(self) -> StepError {
-        StepError::internal(&format!(
-            "a step was given a document of the kind '{}' and cannot use it",
-            self.name()
-        ))
     }
 }

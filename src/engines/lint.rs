@@ -9,30 +9,28 @@ use bytes::Bytes;
 
 use super::ejs::{entry_text, has_tags};
 use super::office::{self, files::beside};
-use super::script::ScriptPool;
+use super::script::TemplateCodePool;
 use crate::config::Config;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{Reading, VariableReader};
-use crate::workers::assemble::Order;
-use crate::workers::fill::FillLimits;
-use crate::workers::language::Language;
+use crate::workers::assemble::{FillLimits, Language, Order, ScriptError};
 use crate::workers::lint::{LintJob, LintReport, Linted};
 use crate::workers::{Asked, FileSource, WorkerFault};
 
 /// Looks through templates. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Linter {
-    script: ScriptPool,
+    script: TemplateCodePool,
     limits: FillLimits,
 }
 
 impl Linter {
     /// One that uses `script`.
-    pub fn new(script: ScriptPool, config: &Config) -> Self {
+    pub fn new(script: TemplateCodePool, config: &Config) -> Self {
         Self { script, limits: office::limits(config) }
     }
 
@@ -50,7 +48,6 @@ impl Linter {
         let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
             return Ok(nothing());
         };
-        self.script.check_size(body.len())?;
         let (order, body) = (Order::Lint(job), [body]);
         let (linted, report) =
             self.script.run(&account.into(), (&order, &body), &Beside { kind, site }).await?;
@@ -70,7 +67,6 @@ impl Linter {
         else {
             return Ok(Some(nothing()));
         };
-        self.script.check_size(body.len()).map_err(fault)?;
         let (order, body) = (Order::Lint(job), [body]);
         let files = Beside { kind: template.0, site: template.1 };
         let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
@@ -89,33 +85,27 @@ impl Linter {
         delimiters: Option<&'a Delimiters>,
         warnings: &mut Warnings,
     ) -> Result<Option<(LintJob<'a>, Bytes)>, JobFault> {
-        match kind {
+        let found = match kind {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
-                Ok(page(Language::Html, site, entry_text(site, warnings).await?))
+                page(Language::Html, site, entry_text(site, warnings).await?)
             }
-            TemplateKind::Latex => Ok(page(Language::Latex, site, site.page().cloned().unwrap_or_default())),
+            TemplateKind::Latex => page(Language::Latex, site, site.page().cloned().unwrap_or_default()),
             TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
                 };
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
-                Ok(Some((job, body)))
+                Some((job, body))
             }
-        }
+        };
+        self.script.check_size(found.as_ref().map_or(0, |(_, body)| body.len()))?;
+        Ok(found)
     }
 
     fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobFault> {
-        match linted {
-            Linted::Report => serde_json::from_slice(report).map_err(|error| broken(&error.to_string())),
-            Linted::NotText(sentence) | Linted::NotOffice(sentence) => {
-                Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
-            }
-            Linted::BadOptions(sentence) => Err(JobFault::new(FaultCode::OptionsInvalid, sentence)),
-            Linted::Limit(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
-            Linted::OutOfMemory => Err(self.script.out_of_memory()),
-            Linted::Broken(cause) => Err(broken(&cause)),
-        }
+        let read = || serde_json::from_slice(report).map_err(|error| ScriptError::Broken(error.to_string()));
+        linted.and_then(|()| read()).map_err(|error| self.script.refused(error))
     }
 }
 
@@ -171,9 +161,4 @@ impl FileSource for Beside<'_> {
         };
         Ok(Asked { content, made: None })
     }
-}
-
-fn broken(cause: &str) -> JobFault {
-    tracing::error!(error = cause, "a template could not be looked through");
-    JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
 }

@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod document;
 pub mod ejs;
+pub mod error;
 pub mod libreoffice;
 pub mod lint;
 pub mod office;
@@ -21,7 +22,6 @@ pub mod requirement;
 pub mod runner;
 pub mod script;
 pub mod step;
-pub mod step_error;
 pub mod tex;
 pub mod work;
 
@@ -32,7 +32,7 @@ use actix::Addr;
 use self::plan::Ability;
 use self::requirement::Requirement;
 use self::runner::StepRunner;
-use self::script::ScriptPool;
+use self::script::TemplateCodePool;
 use crate::browser::BrowserPool;
 use crate::config::Config;
 use crate::outbound::Outbound;
@@ -51,22 +51,22 @@ pub struct Engine {
     /// What must be installed for it; without it nothing of it can be done.
     pub requires: &'static [Requirement],
     /// Its programs read files of the machine: what they may not read must be kept from them (Landlock).
-    pub fenced: bool,
+    pub reads_files: bool,
     /// How many programs it runs at once for one account, where these are heavy and `engines.slots` says nothing else.
     /// `None`: it has no slots of that kind (`slots::engines`), and no job waits for it there.
     pub slots: Option<usize>,
     /// Starts what takes its steps.
-    pub start: fn(&Basis<'_>) -> Box<dyn StepRunner>,
+    pub start: fn(&EngineContext<'_>) -> Box<dyn StepRunner>,
 }
 
 /// What engines are started of.
-pub struct Basis<'a> {
+pub struct EngineContext<'a> {
     /// Starts children.
     pub starter: &'a Starter,
     /// Runs foreign programs in the cage.
     pub programs: &'a Programs,
     /// Runs template code.
-    pub script: &'a ScriptPool,
+    pub script: &'a TemplateCodePool,
     /// Leases tabs.
     pub pool: &'a Addr<BrowserPool>,
     /// How much of a resource one account gets while others want some.
@@ -103,13 +103,13 @@ pub fn all() -> Vec<Engine> {
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
 /// without (`workers.allow_unfenced_files`).
-pub fn is_fenced(config: &Config) -> bool {
+pub fn can_confine_files(config: &Config) -> bool {
     landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
 
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
-    pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, basis: &Basis<'_>) -> Self {
+    pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, basis: &EngineContext<'_>) -> Self {
         Self(engines.map(|engine| (engine.name, (engine.start)(basis))).collect())
     }
 
@@ -135,7 +135,7 @@ mod tests {
     /// The committed table: a changed cell shows as one line of the diff.
     #[test]
     fn all_cells_are_as_committed() {
-        let matrix = catalog().matrix();
+        let matrix = catalog().table(|_| String::new());
         assert_eq!(matrix.lines().count(), 49);
         assert!(
             matrix == include_str!("../../docs/matrix.txt"),

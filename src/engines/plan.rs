@@ -49,6 +49,18 @@ struct CheapestPlan {
     steps: Vec<Step>,
 }
 
+impl Ability {
+    /// One that is there for every job.
+    pub const fn new(
+        step: StepKind,
+        (from, to): (DocumentKind, DocumentKind),
+        cost: u32,
+        heeds: &'static [&'static [&'static str]],
+    ) -> Self {
+        Self { step, from, to, cost, heeds, asked_by: None }
+    }
+}
+
 impl Plan {
     /// The steps, at least one.
     pub fn steps(&self) -> &[Step] {
@@ -151,7 +163,7 @@ fn step_of(engine: &Engine, ability: &Ability) -> Step {
 mod tests {
     use super::*;
     use crate::engines::runner::StepRunner;
-    use crate::engines::{Basis, ejs};
+    use crate::engines::{EngineContext, ejs};
 
     const DOCX: DocumentKind = DocumentKind::Template(TemplateKind::Docx);
 
@@ -159,8 +171,8 @@ mod tests {
         DocumentKind::File(kind)
     }
 
-    const fn able(step: StepKind, (from, to): (DocumentKind, DocumentKind), cost: u32) -> Ability {
-        Ability { step, from, to, cost, heeds: &[&["dpi"]], asked_by: None }
+    const fn able(step: StepKind, change: (DocumentKind, DocumentKind), cost: u32) -> Ability {
+        Ability::new(step, change, cost, &[&["dpi"]])
     }
 
     const FILL: Ability = able(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);
@@ -174,12 +186,12 @@ mod tests {
         ..able(StepKind::Finish, (file(FileKind::Pdf), file(FileKind::Pdf)), 1)
     };
 
-    fn start(_: &Basis<'_>) -> Box<dyn StepRunner> {
+    fn start(_: &EngineContext<'_>) -> Box<dyn StepRunner> {
         panic!("a plan starts nobody")
     }
 
     fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
-        Engine { name, abilities, requires: &[], fenced: false, slots: None, start }
+        Engine { name, abilities, requires: &[], reads_files: false, slots: None, start }
     }
 
     fn route(engines: &[Engine], target: Target, options: &PageOptions) -> Option<String> {

@@ -1,6 +1,8 @@
 //! A step that one run of a foreign program takes: its slot, its cage, what it left, and what its author is told.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -8,15 +10,31 @@ use tokio::fs::File;
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::document::Document;
+use super::error::EngineError;
 use super::runner::{Outlet, StepContext};
-use super::step_error::StepError;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
-use crate::workers::{Bounds, Excess, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
+use crate::workers::{
+    Bounds, Excess, Finished, Input, OutputError, Profile, ProgramError, ProgramRun, Programs,
+};
 
 /// How much of a program's file is read at once.
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// The libraries that programs are made of, and what says where they are.
+const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+
+/// What a program may reach that yields the processor: these files and the libraries it executes, and these it reads.
+pub fn profile(execute: &[&str], read: &[&str]) -> Profile {
+    let execute = execute.iter().chain(&LIBRARIES).map(PathBuf::from).collect();
+    Profile { execute, read: read.iter().map(PathBuf::from).collect(), yields: true, ..Profile::default() }
+}
+
+/// The environment of a program.
+pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> BTreeMap<String, String> {
+    variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
 
 /// Runs the programs of one engine, as many at once as it has slots.
 #[derive(Clone, Debug)]
@@ -46,7 +64,7 @@ impl ProgramSteps {
         job: &StepContext<'_>,
         cores: usize,
         run: ProgramRun,
-    ) -> Result<Finished, StepError> {
+    ) -> Result<Finished, EngineError> {
         let name = run.name;
         let _slot = self.slot(job, cores).await;
         self.programs.run(run).await.map_err(|error| fault(&error, |error| limit(name, error)))
@@ -64,17 +82,17 @@ impl ProgramSteps {
 }
 
 /// Why a program made nothing, by who can do something about it; `limit` says which limit was met.
-pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> StepError) -> StepError {
+pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> EngineError) -> EngineError {
     match error {
-        ProgramError::NotStarted(cause) => StepError::NotStarted(cause.clone()),
+        ProgramError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
         ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
-        ProgramError::Input(_) | ProgramError::System(_) => StepError::internal(&error.to_string()),
+        ProgramError::Input(_) | ProgramError::System(_) => EngineError::internal(&error.to_string()),
     }
 }
 
 /// What a section of the configuration lets a program take of the machine for a document. Sentences name the keys.
-pub struct RunLimits {
+pub struct DocumentLimits {
     /// The section.
     pub section: &'static str,
     /// Its `timeout_ms`.
@@ -93,7 +111,7 @@ pub struct RunLimits {
     pub remedy: &'static str,
 }
 
-impl RunLimits {
+impl DocumentLimits {
     /// The bounds of a run, which are `general` where these say nothing.
     pub fn bounds(&self, general: Bounds) -> Bounds {
         Bounds {
@@ -108,7 +126,7 @@ impl RunLimits {
     }
 
     /// Why `program` made nothing.
-    pub fn fault(&self, program: &str, error: &ProgramError) -> StepError {
+    pub fn fault(&self, program: &str, error: &ProgramError) -> EngineError {
         fault(error, |error| match error {
             ProgramError::TooMuch(excess) => self.too_much(program, *excess),
             ProgramError::Deadline
@@ -120,7 +138,7 @@ impl RunLimits {
     }
 
     /// The deadline has passed.
-    pub fn too_late(&self, program: &str) -> StepError {
+    pub fn too_late(&self, program: &str) -> EngineError {
         let Self { section, timeout_ms, remedy, .. } = self;
         let sentence = format!(
             "{program} did not finish the document within {timeout_ms} ms ({section}.timeout_ms); look for {remedy}"
@@ -129,7 +147,7 @@ impl RunLimits {
     }
 
     /// The document took too much of something.
-    pub fn too_much(&self, program: &str, excess: Excess) -> StepError {
+    pub fn too_much(&self, program: &str, excess: Excess) -> EngineError {
         let Self { section, memory_mb, processor_s, files_mb, files, printed_bytes, remedy, .. } = self;
         let taken = match excess {
             Excess::Memory => format!("takes more than {memory_mb} MB of memory ({section}.memory_limit_mb)"),
@@ -153,7 +171,7 @@ impl RunLimits {
 ///
 /// # Errors
 /// `internal` when it is no file.
-pub fn input(name: &str, document: Document) -> Result<Input, StepError> {
+pub fn input(name: &str, document: Document) -> Result<Input, EngineError> {
     Ok(Input::stream(name, StreamReader::new(document.into_chunks()?)))
 }
 
@@ -167,7 +185,7 @@ pub async fn output(
     name: &str,
     outlet: &Outlet<'_>,
     (kind, pages): (FileKind, Option<u32>),
-) -> Result<Document, StepError> {
+) -> Result<Document, EngineError> {
     let made = finished.open(name, outlet.limit_bytes()).map_err(|error| unusable(name, &error))?;
     let mut sink = outlet.open().await?;
     let mut chunks = ReaderStream::with_capacity(File::from_std(made.file), CHUNK_BYTES);
@@ -177,23 +195,23 @@ pub async fn output(
     sink.finish(kind, pages).await
 }
 
-fn unusable(name: &str, error: &OutputError) -> StepError {
+fn unusable(name: &str, error: &OutputError) -> EngineError {
     match error {
         OutputError::TooLong { limit_bytes, .. } => {
             let sentence = format!("the document is larger than {limit_bytes} bytes");
             JobFault::new(FaultCode::OutputTooLarge, sentence).into()
         }
         OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => {
-            StepError::internal(&format!("{name}: {error}"))
+            EngineError::internal(&format!("{name}: {error}"))
         }
     }
 }
 
-fn unreadable(name: &str, error: &io::Error) -> StepError {
-    StepError::internal(&format!("{name}: {error}"))
+fn unreadable(name: &str, error: &io::Error) -> EngineError {
+    EngineError::internal(&format!("{name}: {error}"))
 }
 
-fn limit(name: &str, error: &ProgramError) -> StepError {
+fn limit(name: &str, error: &ProgramError) -> EngineError {
     let sentence =
         format!("{name}: {error}; look for a loop that does not end, or have less in the document");
     JobFault::new(FaultCode::TemplateLimit, sentence).into()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub enum Lack {
     /// A program is there, and is older than it may be.
     Version(&'static Requirement, Numbers),
     /// Its programs read files, and nothing keeps files from them.
-    Fence,
+    Landlock,
 }
 
 /// Which file a program is.
@@ -83,6 +83,12 @@ impl Requirement {
             path.metadata().is_ok_and(|file| file.is_file() && may_run(file.permissions().mode()))
         };
         self.paths.iter().map(Path::new).find(fits)
+    }
+
+    /// Where it lies; where it is not installed, where it would be.
+    pub fn path(&self) -> PathBuf {
+        let usual = || Path::new(self.paths.first().copied().unwrap_or_default());
+        self.installed().unwrap_or_else(usual).to_owned()
     }
 
     /// Where it was looked for: the first place, which is Debian's, and how many others there are where they are many.
@@ -119,9 +125,7 @@ impl Requirement {
         let found = Numbers::in_text(&printed).ok_or_else(|| io::Error::other("it prints no version"))?;
         Ok(Some(found).filter(|found| *found < version.least))
     }
-}
 
-impl Requirement {
     /// Its program as a file, where the version matters: another file may be another version.
     pub(super) fn file(&self) -> Option<ProgramFile> {
         self.version?;
@@ -153,7 +157,7 @@ impl Lack {
             Self::Version(Requirement { name, command, .. }, found) => {
                 format!("too old: {name} {found} ({command})")
             }
-            Self::Fence => "files cannot be kept from its programs".to_owned(),
+            Self::Landlock => "files cannot be kept from its programs".to_owned(),
         }
     }
 
@@ -166,7 +170,7 @@ impl Lack {
             Self::Version(Requirement { package, command, .. }, _) => {
                 format!("once a newer package {package} is installed ({command})")
             }
-            Self::Fence => "on a kernel with Landlock".to_owned(),
+            Self::Landlock => "on a kernel with Landlock".to_owned(),
         }
     }
 }
@@ -197,7 +201,7 @@ impl fmt::Display for Lack {
                     "{name} is too old (it is {found}{least}); install a newer package {package}: {command}"
                 )
             }
-            Self::Fence => formatter.write_str(
+            Self::Landlock => formatter.write_str(
                 "the programs for it read files, and this kernel has no Landlock to keep the others from them; it \
                  takes a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' in its lsm= parameter",
             ),

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::document::{Body, Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Plan;
 use super::step::Step;
-use super::step_error::StepError;
 use super::work::{WorkPlace, WorkWriter};
 use crate::domain::fault::Warnings;
 use crate::domain::format_opts::PageOptions;
@@ -15,6 +15,9 @@ use crate::domain::reach::Reach;
 use crate::slots::meter::CostMeter;
 use crate::storage::{ObjectStore, StagedObject};
 
+/// What comes of a step.
+pub type StepResult = Result<Document, EngineError>;
+
 /// Takes the steps of an engine. Its futures stay on the thread of their job.
 #[async_trait(?Send)]
 pub trait StepRunner: Send + Sync {
@@ -22,12 +25,7 @@ pub trait StepRunner: Send + Sync {
     ///
     /// # Errors
     /// By who can do something about it.
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError>;
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult;
 }
 
 /// What a step is done with, beside the document that it works on.
@@ -80,10 +78,10 @@ impl Outlet<'_> {
     ///
     /// # Errors
     /// When the store, or the work place, fails.
-    pub async fn open(&self) -> Result<Sink, StepError> {
+    pub async fn open(&self) -> Result<Sink, EngineError> {
         match self {
             Self::Store(store, limit_bytes) => {
-                Ok(Sink::Store(store.stage(*limit_bytes).await.map_err(StepError::Store)?))
+                Ok(Sink::Store(store.stage(*limit_bytes).await.map_err(EngineError::Store)?))
             }
             Self::Work(place) => Ok(Sink::Work(place.file().await?)),
         }
@@ -95,9 +93,9 @@ impl Sink {
     ///
     /// # Errors
     /// When there are too many of them, or the store or the work place fails.
-    pub async fn write(&mut self, bytes: Bytes) -> Result<(), StepError> {
+    pub async fn write(&mut self, bytes: Bytes) -> Result<(), EngineError> {
         match self {
-            Self::Store(staged) => staged.write(bytes).await.map_err(StepError::Store),
+            Self::Store(staged) => staged.write(bytes).await.map_err(EngineError::Store),
             Self::Work(writer) => writer.write(&bytes).await,
         }
     }
@@ -106,7 +104,7 @@ impl Sink {
     ///
     /// # Errors
     /// When the work place fails.
-    pub async fn finish(self, kind: FileKind, pages: Option<u32>) -> Result<Document, StepError> {
+    pub async fn finish(self, kind: FileKind, pages: Option<u32>) -> Result<Document, EngineError> {
         let body = match self {
             Self::Store(staged) => Body::Stored(staged),
             Self::Work(writer) => Body::Work(writer.finish().await?),

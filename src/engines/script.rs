@@ -18,7 +18,7 @@ use crate::domain::ids::AccountId;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{AssembleLimits, Order, PROGRAM, ZONE, assemble_child};
+use crate::workers::assemble::{AssembleLimits, Order, PROGRAM, ScriptError, ZONE, assemble_child};
 use crate::workers::{FileSource, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
 /// The engine of template code (docs/decisions/001-template-code.md).
@@ -41,15 +41,16 @@ const OWN_BYTES: u64 = 96 << 20;
 
 /// Processes that run template code, with a locale and a time zone. Cloning shares the processes.
 #[derive(Clone)]
-pub struct ScriptPool {
-    pool: Pool,
+pub struct TemplateCodePool {
+    /// The processes.
+    pub pool: Pool,
     program: Arc<Path>,
     config: Arc<AssembleConfig>,
     locale: Arc<str>,
     timezone: Arc<str>,
 }
 
-impl ScriptPool {
+impl TemplateCodePool {
     /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
     /// runtime.
     pub fn new(
@@ -84,6 +85,7 @@ impl ScriptPool {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
             resident_limit_bytes: Some((config.memory_limit_mb << 20) + OWN_BYTES),
+            housing: None,
         };
         Self {
             pool: Pool::new(starter, settings, metrics),
@@ -112,16 +114,6 @@ impl ScriptPool {
     /// The time zone, an IANA name.
     pub fn timezone(&self) -> &str {
         &self.timezone
-    }
-
-    /// How many processes wait for a job.
-    pub fn spares(&self) -> usize {
-        self.pool.spares()
-    }
-
-    /// How many processes wait for a further job of their account.
-    pub fn kept(&self) -> usize {
-        self.pool.kept()
     }
 
     /// Has `order` done with `body` for the job of `meter`.
@@ -184,6 +176,21 @@ impl ScriptPool {
         JobFault::new(FaultCode::TemplateLimit, sentence)
     }
 
+    /// What a job fails with that came to nothing.
+    pub fn refused(&self, error: ScriptError) -> JobFault {
+        let (code, sentence) = match error {
+            ScriptError::Code(sentence) => (FaultCode::TemplateError, sentence),
+            ScriptError::Template(sentence) => (FaultCode::TemplateInvalid, sentence),
+            ScriptError::Options(sentence) => (FaultCode::OptionsInvalid, sentence),
+            ScriptError::Data(why) => (FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
+            ScriptError::Limit(sentence) => (FaultCode::TemplateLimit, sentence),
+            ScriptError::OutOfMemory => return self.out_of_memory(),
+            ScriptError::TooLarge => return self.too_large(),
+            ScriptError::Broken(cause) => return broken(&cause),
+        };
+        JobFault::new(code, sentence)
+    }
+
     fn fault(&self, fault: &WorkerFault) -> JobFault {
         match fault {
             WorkerFault::Deadline => self.too_late(),
@@ -191,11 +198,7 @@ impl ScriptPool {
             WorkerFault::Died { status, words } => self.death(*status, words),
             WorkerFault::NotStarted(_) => self.not_started(fault),
             WorkerFault::TooMuch(_) => self.out_of_memory(),
-            WorkerFault::Astray(_) => {
-                tracing::error!(error = %fault, "template code could not be run");
-                let sentence = "the template engine failed; its operator finds the cause in the log";
-                JobFault::new(FaultCode::Internal, sentence)
-            }
+            WorkerFault::Astray(_) => broken(&fault.to_string()),
         }
     }
 
@@ -216,10 +219,7 @@ impl ScriptPool {
             }
             Some(libc::SIGXCPU) => self.too_late(),
             // Template code ends a process by a signal only.
-            _ => JobFault::new(
-                FaultCode::Internal,
-                "the template engine failed; its operator finds the cause in the log",
-            ),
+            _ => broken("its process ended by itself"),
         }
     }
 
@@ -255,6 +255,11 @@ impl ScriptPool {
         );
         JobFault::new(FaultCode::TemplateLimit, sentence)
     }
+}
+
+fn broken(cause: &str) -> JobFault {
+    tracing::error!(error = cause, "template code could not be run");
+    JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
 }
 
 fn count(value: u64) -> usize {

@@ -1,7 +1,7 @@
 //! A step of a plan: what it does, by which engine, from and to which kind of document.
 
 use super::document::DocumentKind;
-use super::step_error::StepError;
+use super::error::EngineError;
 use crate::domain::kinds::FileKind;
 
 /// What a step does.
@@ -71,11 +71,11 @@ impl Step {
     ///
     /// # Errors
     /// `internal` when it makes none.
-    pub fn file(&self) -> Result<FileKind, StepError> {
+    pub fn file(&self) -> Result<FileKind, EngineError> {
         match self.to {
             DocumentKind::File(kind) => Ok(kind),
             DocumentKind::Template(_) | DocumentKind::Page | DocumentKind::Source => {
-                Err(StepError::internal(&format!("the step '{}' makes no file", self.kind.name())))
+                Err(EngineError::internal(&format!("the step '{}' makes no file", self.kind.name())))
             }
         }
     }

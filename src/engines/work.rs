@@ -23,7 +23,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::io::ReaderStream;
 
-use super::step_error::StepError;
+use super::error::EngineError;
 use crate::clock;
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault};
@@ -109,7 +109,7 @@ impl WorkPlace {
     ///
     /// # Errors
     /// `internal` when the file system refuses, or has too little left.
-    pub async fn file(&self) -> Result<WorkWriter, StepError> {
+    pub async fn file(&self) -> Result<WorkWriter, EngineError> {
         let path = self.folder.join(format!("{PREFIX}{}", clock::new_id()));
         let (folder, free_bytes) = (self.folder.clone(), self.limits.free_bytes);
         let opened = tokio::task::spawn_blocking(move || {
@@ -132,13 +132,13 @@ impl WorkWriter {
     ///
     /// # Errors
     /// `output_too_large` beyond the file's limit; `internal` beyond that of all files, or when the file system refuses.
-    pub async fn write(&mut self, bytes: &Bytes) -> Result<(), StepError> {
+    pub async fn write(&mut self, bytes: &Bytes) -> Result<(), EngineError> {
         let limit = self.limits.file_mb;
         if self.room.bytes.saturating_add(bytes.len() as u64) > limit << 20 {
             let sentence = format!(
                 "what the template became on its way is larger than {limit} MB (engines.work_limit_mb)"
             );
-            return Err(StepError::Job(JobFault::new(FaultCode::OutputTooLarge, sentence)));
+            return Err(EngineError::Job(JobFault::new(FaultCode::OutputTooLarge, sentence)));
         }
         if !self.room.take(bytes.len() as u64, self.limits.total_mb << 20) {
             return Err(crowded(self.limits.total_mb));
@@ -150,7 +150,7 @@ impl WorkWriter {
     ///
     /// # Errors
     /// `internal` when the file system refuses.
-    pub async fn finish(mut self) -> Result<WorkFile, StepError> {
+    pub async fn finish(mut self) -> Result<WorkFile, EngineError> {
         self.file.flush().await.map_err(|error| unusable(&error))?;
         self.file.rewind().await.map_err(|error| unusable(&error))?;
         Ok(WorkFile { file: self.file, room: self.room })
@@ -209,17 +209,17 @@ fn full(free_bytes: u64) -> String {
 }
 
 /// The files of other jobs are in the way: nothing is wrong with this one.
-fn crowded(total_mb: u64) -> StepError {
+fn crowded(total_mb: u64) -> EngineError {
     tracing::error!(work.total_limit_mb = total_mb, "the work place is full");
     let sentence = format!(
         "what jobs are working on at this moment takes more than {total_mb} MB (engines.work_total_limit_mb); render \
          it again later"
     );
-    StepError::Job(JobFault::new(FaultCode::Internal, sentence))
+    EngineError::Job(JobFault::new(FaultCode::Internal, sentence))
 }
 
-fn unusable(error: &io::Error) -> StepError {
-    StepError::internal(&format!("the work place (storage.work_dir) cannot be used: {error}"))
+fn unusable(error: &io::Error) -> EngineError {
+    EngineError::internal(&format!("the work place (storage.work_dir) cannot be used: {error}"))
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
         let chunk = Bytes::from(vec![0; 512 << 10]);
         writer.write(&chunk).await.unwrap();
         writer.write(&chunk).await.unwrap();
-        let Err(StepError::Job(fault)) = writer.write(&Bytes::from_static(b"x")).await else {
+        let Err(EngineError::Job(fault)) = writer.write(&Bytes::from_static(b"x")).await else {
             panic!("too much")
         };
         assert_eq!(fault.code, FaultCode::OutputTooLarge);
@@ -281,7 +281,7 @@ mod tests {
             writers.push(writer);
         }
         let mut third = place.file().await.unwrap();
-        let Err(StepError::Job(fault)) = third.write(&chunk).await else { panic!("too much") };
+        let Err(EngineError::Job(fault)) = third.write(&chunk).await else { panic!("too much") };
         assert!(fault.message.contains("2 MB (engines.work_total_limit_mb)"), "{fault}");
         let file = writers.pop().unwrap().finish().await.unwrap();
         assert!(third.write(&chunk).await.is_err(), "what is whole is there still");

@@ -2,16 +2,16 @@
 
 use bytes::Bytes;
 
-use super::publish::job_fault;
+use super::publish::store_fault;
 use super::{PipelineContext, Progress, RunInput, Stage};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::catalog::Unplanned;
 use crate::engines::document::Document;
+use crate::engines::error::EngineError;
 use crate::engines::plan::Plan;
 use crate::engines::requirement::Lack;
 use crate::engines::runner::{Outlet, StepContext};
 use crate::engines::step::Step;
-use crate::engines::step_error::StepError;
 use crate::templates::cache::source::Loaded;
 
 /// The plan of a job.
@@ -90,8 +90,9 @@ async fn run_step(
         return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
     };
     runner.run(step, job, input).await.map_err(|fault| match fault {
-        StepError::NotStarted(cause) => not_started(context, step, &cause),
-        StepError::Job(_) | StepError::Store(_) => job_fault(fault),
+        EngineError::NotStarted(cause) => not_started(context, step, &cause),
+        EngineError::Job(fault) => fault,
+        EngineError::Store(error) => store_fault(&error),
     })
 }
 

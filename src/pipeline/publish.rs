@@ -5,7 +5,7 @@ use futures_util::StreamExt as _;
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE, StoredDocument};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::engines::document::{Body, Document, DocumentKind};
-use crate::engines::step_error::StepError;
+use crate::engines::work::WorkFile;
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
 /// Commits the file to the object of its kind.
@@ -26,24 +26,22 @@ pub(super) async fn publish(
             }
             context.store.put(&key, bytes).await
         }
-        body @ Body::Work(_) => {
-            // A last step that had nothing to do hands on the file of the step before.
-            let staged = copied(context, Document { kind, body, pages }).await.map_err(job_fault)?;
-            staged.commit(&key).await
-        }
+        // A last step that had nothing to do hands on the file of the step before.
+        Body::Work(file) => match copied(context, file).await {
+            Ok(staged) => staged.commit(&key).await,
+            Err(error) => Err(error),
+        },
         Body::Template(_) | Body::Page(_) => return Err(not_a_file(kind)),
     };
     let meta = stored.map_err(|error| store_fault(&error))?;
     Ok(StoredDocument { file, bytes: meta.bytes, pages, content: None })
 }
 
-async fn copied(context: &PipelineContext, document: Document) -> Result<Box<dyn StagedObject>, StepError> {
-    let mut chunks = document.into_chunks()?;
-    let mut staged =
-        context.store.stage(context.limits.output_limit_bytes).await.map_err(StepError::Store)?;
+async fn copied(context: &PipelineContext, file: WorkFile) -> Result<Box<dyn StagedObject>, StoreError> {
+    let mut chunks = file.into_chunks();
+    let mut staged = context.store.stage(context.limits.output_limit_bytes).await?;
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| StepError::Store(StoreError::Failed(error)))?;
-        staged.write(chunk).await.map_err(StepError::Store)?;
+        staged.write(chunk.map_err(StoreError::Failed)?).await?;
     }
     Ok(staged)
 }
@@ -53,22 +51,8 @@ fn not_a_file(kind: DocumentKind) -> JobFault {
     JobFault::new(FaultCode::Internal, format!("the job ended with a {}, which is no file", kind.name()))
 }
 
-/// The job's error for a failed step.
-pub(super) fn job_fault(fault: StepError) -> JobFault {
-    match fault {
-        StepError::Job(fault) => fault,
-        StepError::Store(error) => store_fault(&error),
-        StepError::NotStarted(cause) => {
-            tracing::error!(error = cause, "an engine could not be started");
-            JobFault::new(
-                FaultCode::EngineUnavailable,
-                "an engine, which the job needs, could not be started",
-            )
-        }
-    }
-}
-
-fn store_fault(error: &StoreError) -> JobFault {
+/// The job's error where the store fails.
+pub(super) fn store_fault(error: &StoreError) -> JobFault {
     match error {
         StoreError::TooLarge { limit_bytes } => JobFault::new(
             FaultCode::OutputTooLarge,

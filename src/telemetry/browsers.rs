@@ -1,10 +1,6 @@
 //! What is counted of browsers.
 
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::gauge::Gauge;
-
-use super::instruments::{Count, Counts, Level, Levels};
-use super::register::Register;
+use super::register::{Counter, Counters, Gauge, Gauges, Register};
 use crate::domain::lane::Lane;
 
 /// Browsers and their tabs.
@@ -12,33 +8,33 @@ use crate::domain::lane::Lane;
 pub struct BrowserMetrics {
     /// By `state`: `up`, `quarantine` (of one account at a time), `successor` (answers, its tabs are being made),
     /// `leaving` (its last pages end).
-    pub browsers: Levels<1>,
+    pub browsers: Gauges<1>,
     /// By `outcome`: `answered`, `failed`.
-    pub launches: Counts<1>,
+    pub launches: Counters<1>,
     /// By `reason`: `documents`, `age`, `memory`.
-    pub recycles: Counts<1>,
+    pub recycles: Counters<1>,
     /// Browsers that were lost, by `reason`: `died`, `silent` (did not answer), `filled` (their own process).
-    pub lost: Counts<1>,
+    pub lost: Counters<1>,
     /// Accounts' lanes in quarantine.
-    pub quarantined: Level,
+    pub quarantined: Gauge,
     /// Replaced browsers that were ended with pages still in them.
-    pub drains_cut: Count,
+    pub drains_cut: Counter,
     /// Jobs that waited for a browser to start.
-    pub launch_waits: Count,
+    pub launch_waits: Counter,
     /// By `lane` and `tab`: `fresh`, `kept`.
-    pub leases: Counts<2>,
+    pub leases: Counters<2>,
     /// Tabs that might have been kept and were disposed of, by `reason`: `documents`, `age`, `room`, `page`, `worn`, `broken`.
-    pub kept_ended: Counts<1>,
+    pub kept_ended: Counters<1>,
     /// By `lane`.
-    pub leased: Levels<1>,
+    pub leased: Gauges<1>,
     /// By `state`: `making`, `spare`, `kept`.
-    pub tabs: Levels<1>,
+    pub tabs: Gauges<1>,
     /// How many tabs may be in use at once.
-    pub tab_limit: Level,
+    pub tab_limit: Gauge,
     /// Jobs that wait for a tab.
-    pub waiting: Level,
+    pub waiting: Gauge,
     /// By `part`: `own` (Chromium's own process), `pages` (renderers), `other`.
-    pub memory: Levels<1>,
+    pub memory: Gauges<1>,
 }
 
 impl BrowserMetrics {
@@ -73,7 +69,7 @@ impl BrowserMetrics {
         );
         let meaning = "Tabs given to jobs, by lane: fresh, or kept for their account";
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], meaning, Counter::default);
-        let mut count = |name, meaning| register.one(name, meaning, Count::default());
+        let mut count = |name, meaning| register.one(name, meaning, Counter::default());
         Self {
             browsers: browsers.beginning_with([["up"], ["quarantine"], ["successor"], ["leaving"]]),
             launches: launches.beginning_with([["answered"], ["failed"]]),
@@ -103,13 +99,13 @@ impl BrowserMetrics {
             tab_limit: register.one(
                 "platen_browser_tab_limit",
                 "Tabs that may be in use at once",
-                Level::default(),
+                Gauge::default(),
             ),
-            waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Level::default()),
+            waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Gauge::default()),
             quarantined: register.one(
                 "platen_browser_quarantined",
                 "Accounts' lanes in quarantine, since a Chromium died with pages of theirs",
-                Level::default(),
+                Gauge::default(),
             ),
             memory: memory.beginning_with([["own"], ["pages"], ["other"]]),
         }

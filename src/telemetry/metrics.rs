@@ -12,13 +12,12 @@ use prometheus_client::registry::Registry;
 use super::browsers::BrowserMetrics;
 use super::parts::{
     ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, StepMetrics,
-    StoreMetrics,
+    StoreMetrics, TexMetrics,
 };
 use super::process;
 use super::register::Register;
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
-use super::tex::TexMetrics;
 
 /// Everything that is counted. Clones share it.
 #[derive(Clone)]

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use prometheus_client::encoding::EncodeLabelSet;
+pub use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
+pub use prometheus_client::metrics::gauge::Gauge;
+pub use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::{Metric, Registry};
@@ -19,6 +22,13 @@ pub struct Labelled<const N: usize, M> {
     names: [&'static str; N],
     family: Family<Set<N>, M>,
 }
+
+/// Counters by labels.
+pub type Counters<const N: usize> = Labelled<N, Counter>;
+/// Gauges by labels.
+pub type Gauges<const N: usize> = Labelled<N, Gauge>;
+/// Histograms by labels.
+pub type Histograms<const N: usize> = Labelled<N, Histogram>;
 
 /// Families on their way into a registry.
 #[derive(Default)]

@@ -1,42 +1,37 @@
 //! What is counted of the slots of engines that run heavy programs.
 
-use prometheus_client::metrics::gauge::Gauge;
-use tokio::time::Instant;
-
-use super::instruments::{Level, Levels, Spread, Spreads};
-use super::parts::in_seconds;
-use super::register::Register;
+use super::parts::{StepTimer, in_seconds};
+use super::register::{Gauge, Gauges, Histogram, Histograms, Register};
 
 /// The slots of all engines.
 #[derive(Clone, Debug)]
 pub struct SlotMetrics {
     /// By `engine` and `state`: `busy`, `waiting`.
-    steps: Levels<2>,
-    seconds: Spreads<1>,
+    steps: Gauges<2>,
+    seconds: Histograms<1>,
 }
 
 /// The slots of one engine.
 #[derive(Clone, Debug)]
 pub struct EngineSlotMetrics {
     /// Steps that have a slot and their cores.
-    pub busy: Level,
+    pub busy: Gauge,
     /// Steps that wait for either.
-    pub waiting: Level,
-    seconds: Spread,
+    pub waiting: Gauge,
+    seconds: Histogram,
 }
 
 /// A step that waits, until this is dropped, also when it gives up.
 #[derive(Debug)]
 pub struct SlotWait {
     _waiting: GaugeGuard,
-    seconds: Spread,
-    since: Instant,
+    _timer: StepTimer,
 }
 
 /// One that a gauge counts until this is dropped.
 #[derive(Debug)]
 pub struct GaugeGuard {
-    level: Level,
+    level: Gauge,
 }
 
 impl SlotMetrics {
@@ -66,11 +61,7 @@ impl EngineSlotMetrics {
     /// A step begins to wait.
     #[must_use = "it waits until this is dropped"]
     pub fn begin_wait(&self) -> SlotWait {
-        SlotWait {
-            _waiting: GaugeGuard::new(&self.waiting),
-            seconds: self.seconds.clone(),
-            since: Instant::now(),
-        }
+        SlotWait { _waiting: GaugeGuard::new(&self.waiting), _timer: StepTimer::new(self.seconds.clone()) }
     }
 
     /// A step begins to work.
@@ -80,16 +71,10 @@ impl EngineSlotMetrics {
     }
 }
 
-impl Drop for SlotWait {
-    fn drop(&mut self) {
-        self.seconds.observe(self.since.elapsed().as_secs_f64());
-    }
-}
-
 impl GaugeGuard {
     /// Counts one more.
     #[must_use = "it is counted until this is dropped"]
-    pub fn new(level: &Level) -> Self {
+    pub fn new(level: &Gauge) -> Self {
         level.inc();
         Self { level: level.clone() }
     }

@@ -1,10 +1,6 @@
 //! What is counted of templates.
 
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::gauge::Gauge;
-
-use super::instruments::{Counts, Level};
-use super::register::Register;
+use super::register::{Counter, Counters, Gauge, Register};
 
 /// What changes templates.
 const CHANGES: [&str; 8] = ["init", "upload", "unzip", "index_html", "save", "update", "clone", "delete"];
@@ -13,13 +9,13 @@ const CHANGES: [&str; 8] = ["init", "upload", "unzip", "index_html", "save", "up
 #[derive(Clone, Debug)]
 pub struct TemplateMetrics {
     /// By `change` (`init`, `upload`, `unzip`, `save`, …) and `outcome`: `done`, or the code of the problem.
-    pub changes: Counts<2>,
+    pub changes: Counters<2>,
     /// Packages that renders asked for, by `outcome`: `hit`, `miss`.
-    pub cache: Counts<1>,
+    pub cache: Counters<1>,
     /// Bytes of the unpacked packages that are kept.
-    pub cached_bytes: Level,
+    pub cached_bytes: Gauge,
     /// What the garbage collector deleted, by `kind`: `unfinished`, `orphan`.
-    pub swept: Counts<1>,
+    pub swept: Counters<1>,
 }
 
 impl TemplateMetrics {

@@ -1,4 +1,4 @@
-//! Template and data in, page out, in a child of its own: the protocol, and how the child is started.
+//! Template and data in, document out, in a child of its own: the protocol, and how the child is started.
 //!
 //! The child is another program of ours, `platen-script`, which alone is linked with `JavaScriptCore`: the service starts
 //! and says what is missing where the library is not installed. The child makes a machine and throws it away, gives up
@@ -10,11 +10,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::fill::FillJob;
-use super::language::Language;
 use super::lint::LintJob;
-use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
-use super::unfilled::UnfilledJob;
+use super::spec::{ChildSpec, User};
 
 /// The program's name.
 pub const PROGRAM: &str = "platen-script";
@@ -39,20 +36,53 @@ pub struct AssembleLimits {
     pub cpu_s: u64,
 }
 
+/// What a template is written in: says how values are escaped, and which tags there are beside those of EJS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// HTML.
+    #[default]
+    Html,
+    /// LaTeX.
+    Latex,
+}
+
 /// What comes first in a job's frame.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order<'a> {
-    /// To make a page; answered by [`Answer`].
+    /// To make a page; answered by [`Assembled`].
     Assemble(AssembleJob<'a>),
     /// To generate what later jobs run; answered by [`Compiled`].
     Compile(CompileJob<'a>),
-    /// To fill an Office file; answered by [`Filled`](super::fill::Filled).
+    /// To fill an Office file; answered by [`Filled`].
     Fill(FillJob<'a>),
-    /// To take an Office file as it is; answered by [`Unfilled`](super::unfilled::Unfilled).
+    /// To take an Office file as it is; answered by [`Unfilled`].
     Unfilled(UnfilledJob),
     /// To look through a template; answered by [`Linted`](super::lint::Linted).
     Lint(LintJob<'a>),
+}
+
+/// Why a job came to nothing. The sentences are for the template's author.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScriptError {
+    /// The template's code failed, or its tags cannot be read: the sentence names the place.
+    Code(String),
+    /// A file is no text, or not of its kind, or damaged.
+    Template(String),
+    /// The delimiters or the time zone cannot be used.
+    Options(String),
+    /// The data cannot be read, and why.
+    Data(String),
+    /// A limit was passed; the sentence names it, or the file that is nested too deeply.
+    Limit(String),
+    /// The memory is used up.
+    OutOfMemory,
+    /// The document is larger than allowed.
+    TooLarge,
+    /// A fault of ours, for the log.
+    Broken(String),
 }
 
 /// A page to make; the body is the entry, its script where there is one, and the data.
@@ -85,35 +115,23 @@ pub struct CompileJob<'a> {
     pub time_ms: u64,
 }
 
-/// What came of a page, and what it cost.
+/// What came of a page, which is the frame's body, and what it cost.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Answer {
-    /// What came of it.
-    pub outcome: Assembled,
+pub struct Assembled {
+    /// Whether there is one.
+    pub outcome: Result<(), ScriptError>,
     /// How many scripts EJS generated for it.
     pub generated: u64,
     /// Which of the files that the child asked for were included, by the order of asking: it asks for what a template
     /// may include too.
     pub included: Vec<usize>,
     /// How many bytes behind the page are notes of where its lines come from ([`Notes`](crate::domain::lines::Notes)).
-    #[serde(default, skip_serializing_if = "is_none")]
     pub notes_bytes: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none(bytes: &usize) -> bool {
-    *bytes == 0
-}
-
-/// What came of a [`CompileJob`].
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Compiled {
-    /// The body is a JSON array: for each file a [`MadeScript`], or null where none can be made.
-    Scripts,
-    /// Nothing; why is for the log.
-    Nothing(String),
-}
+/// What came of a [`CompileJob`]: the body is a JSON array, for each file a [`MadeScript`], or null where none can be made.
+/// Or nothing; why is for the log.
+pub type Compiled = Result<(), String>;
 
 /// What EJS generates of a file.
 #[derive(Clone, Debug, Deserialize)]
@@ -124,24 +142,73 @@ pub struct MadeScript {
     pub source: String,
 }
 
-/// What came of a job; the page is the frame's body.
+/// What tags of an Office file begin and end with, where the caller said it.
+pub type Delimiters<'a> = Option<(Cow<'a, str>, Cow<'a, str>)>;
+
+/// An Office file to fill; the body is the file and the data.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct FillJob<'a> {
+    /// How many bytes of the body are the file.
+    pub file_bytes: usize,
+    /// What tags begin and end with.
+    pub delimiters: Delimiters<'a>,
+    /// A name that the data lack is a fault.
+    pub strict: bool,
+    /// The default locale, a BCP 47 tag.
+    pub locale: Cow<'a, str>,
+    /// The time zone, an IANA name.
+    pub timezone: Cow<'a, str>,
+    /// What bounds the file.
+    pub limits: FillLimits,
+}
+
+/// What bounds an Office file.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct FillLimits {
+    /// `templates.archive_entries_limit`.
+    pub entries: u64,
+    /// `templates.archive_bytes_limit`.
+    pub unpacked_bytes: u64,
+    /// `templates.archive_ratio_limit`.
+    pub ratio: u64,
+    /// `office.depth_limit`.
+    pub depth: u64,
+    /// `office.elements_limit`.
+    pub elements: u64,
+    /// `office.attributes_limit`.
+    pub attributes: u64,
+    /// `office.tags_limit`.
+    pub tags: u64,
+    /// `office.items_limit`.
+    pub items: u64,
+    /// `office.slides_limit`.
+    pub slides: u64,
+    /// `assemble.output_limit_bytes`.
+    pub output_bytes: u64,
+}
+
+/// What came of a [`FillJob`]: the filled file is the frame's body; with it what its author should know.
+pub type Filled = Result<Vec<String>, ScriptError>;
+
+/// A file of `OpenDocument` to take as it is, its tags counted; the body is the file.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct UnfilledJob {
+    /// What bounds it.
+    pub limits: FillLimits,
+}
+
+/// What came of an [`UnfilledJob`]; the file is the frame's body.
+pub type Unfilled = Result<UnfilledTags, ScriptError>;
+
+/// The tags of a file that was taken as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Assembled {
-    /// The page.
-    Page,
-    /// The template's code failed: the sentence names file and line.
-    Failed(String),
-    /// The entry is no text.
-    NotText(String),
-    /// The data cannot be read.
-    BadData(String),
-    /// Includes are nested too deeply: the sentence names the file.
-    TooDeep(String),
-    /// The memory is used up.
-    OutOfMemory,
-    /// The page is larger than allowed.
-    TooLarge,
+pub struct UnfilledTags {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them; a long one is cut.
+    pub first: Option<String>,
+    /// What its author should know besides.
+    pub warnings: Vec<String>,
 }
 
 /// What tells `JavaScriptCore` to be one thread that only interprets, with all its memory from the system's allocator:
@@ -157,37 +224,14 @@ const ENGINE_OPTIONS: [(&str, &str); 7] = [
     ("JSC_useSharedArrayBuffer", "0"),
 ];
 
-/// What is read before the child gives up opening files: where its stack ends and how much memory it has mapped, the
-/// seed of its hash tables. All libraries are loaded before the cage is shut.
-const READ: [&str; 2] = ["/proc", "/dev/urandom"];
-
-/// The child's spec: the program at `program`, in the time zone `zone`. Every child is one process without threads,
-/// files or network.
+/// The child's spec: the program at `program`, in the time zone `zone`.
 pub fn assemble_child(program: PathBuf, limits: AssembleLimits, zone: &str, user: Option<User>) -> ChildSpec {
-    let argument = serde_json::to_string(&limits).unwrap_or_default();
-    let spec = ChildSpec::new(OWN_PROGRAM)
-        .arguments([COMMAND.to_owned(), argument])
+    // What is open is few: pipes, and the account of its memory.
+    let spec = ChildSpec::computing(COMMAND, &limits, user, (limits.cpu_s, 16));
+    let spec = ENGINE_OPTIONS.iter().fold(spec, |spec, (name, value)| spec.variable(name, *value));
+    ChildSpec { binary: Some(program), ..spec }
         .variable(ZONE, zone)
         // When it collects garbage; the bound is the address space, which the child itself lowers once the engine has
         // reserved what it reserves.
-        .variable("JSC_forceRAMSize", limits.memory_bytes.to_string());
-    let spec = ENGINE_OPTIONS.iter().fold(spec, |spec, (name, value)| spec.variable(name, *value));
-    ChildSpec {
-        binary: Some(program),
-        user,
-        limits: Limits {
-            address_space_bytes: None,
-            cpu_s: Some(limits.cpu_s),
-            file_bytes: Some(0),
-            processes: Some(0),
-            open_files: Some(16),
-        },
-        cage: Some(Cage {
-            read: READ.map(PathBuf::from).to_vec(),
-            // Without Landlock the call filter still keeps the child from opening any file.
-            files_must_be_fenced: false,
-            ..Cage::default()
-        }),
-        ..spec
-    }
+        .variable("JSC_forceRAMSize", limits.memory_bytes.to_string())
 }

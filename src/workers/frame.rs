@@ -64,8 +64,7 @@ pub enum FrameError {
 /// # Errors
 /// When the pipe breaks, or the header is longer than a frame's may be.
 pub fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
-    let head = head(header, body.len() as u64)?;
-    sink.write_all(&head)?;
+    sink.write_all(&head(header, body.len() as u64)?)?;
     sink.write_all(body)?;
     sink.flush()
 }

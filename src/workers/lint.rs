@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::fill::FillLimits;
-use super::language::Language;
+use super::assemble::{Delimiters, FillLimits, Language, ScriptError};
 
 /// A template to look through; the body is its entry.
 #[derive(Debug, Deserialize, Serialize)]
@@ -23,32 +22,15 @@ pub enum LintJob<'a> {
     },
     /// An Office file.
     Office {
-        /// What tags begin and end with, where the caller said it.
-        delimiters: Option<(Cow<'a, str>, Cow<'a, str>)>,
+        /// What tags begin and end with.
+        delimiters: Delimiters<'a>,
         /// What bounds the file.
         limits: FillLimits,
     },
 }
 
-/// What came of it. The sentences are for the template's author.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Linted {
-    /// The frame's body is a [`LintReport`] in JSON.
-    Report,
-    /// The entry is no text.
-    NotText(String),
-    /// The file is no Office file of this kind, or a damaged one.
-    NotOffice(String),
-    /// The delimiters cannot be used.
-    BadOptions(String),
-    /// A limit was passed; the sentence names it.
-    Limit(String),
-    /// The memory is used up.
-    OutOfMemory,
-    /// A fault of ours, for the log.
-    Broken(String),
-}
+/// What came of it: the frame's body is a [`LintReport`] in JSON.
+pub type Linted = Result<(), ScriptError>;
 
 /// What a template has in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

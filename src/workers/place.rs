@@ -10,8 +10,7 @@
 
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots, Slot};
-use crate::telemetry::GaugeGuard;
-use crate::telemetry::instruments::Level;
+use crate::telemetry::{Gauge, GaugeGuard};
 
 /// So many accounts may have as many waiting children as one account may have.
 const WAITING_ACCOUNTS: usize = 4;
@@ -27,8 +26,8 @@ pub(super) struct Places {
 /// How many children work, and how many wait for a file.
 #[derive(Clone)]
 pub(super) struct Levels {
-    pub working: Level,
-    pub waiting: Level,
+    pub working: Gauge,
+    pub waiting: Gauge,
 }
 
 /// A job's place.
@@ -42,9 +41,7 @@ pub(super) struct Place {
 }
 
 /// A job's leave to wait, until it ends.
-pub(super) struct Leave {
-    _slot: Slot,
-}
+pub(super) type Leave = Slot;
 
 impl Places {
     /// `processes` slots, of which an account gets its `share`; so many of an account's children may wait.
@@ -75,7 +72,7 @@ impl Places {
     /// Waits for leave to wait. The job does not pay for that.
     pub async fn leave(&self, meter: &CostMeter) -> Leave {
         let _wait = meter.begin_wait();
-        Leave { _slot: self.waiting.acquire(meter.account()).await }
+        self.waiting.acquire(meter.account()).await
     }
 
     fn place(&self, meter: &CostMeter, slot: Slot, leave: Option<Leave>) -> Place {
@@ -97,8 +94,7 @@ impl Place {
     /// Whether the job may wait, now and until it ends.
     pub fn may_wait(&mut self) -> bool {
         if self.leave.is_none() {
-            let slot = self.places.waiting.acquire_now(self.meter.account());
-            self.leave = slot.map(|slot| Leave { _slot: slot });
+            self.leave = self.places.waiting.acquire_now(self.meter.account());
         }
         self.leave.is_some()
     }

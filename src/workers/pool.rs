@@ -10,7 +10,6 @@
 
 mod claim;
 mod lease;
-mod relief;
 mod shelf;
 mod supply;
 
@@ -79,6 +78,9 @@ pub struct PoolSettings {
     /// not see, such as address space that was reserved before they were set. A server that holds more when its job is done
     /// is replaced in the same way.
     pub resident_limit_bytes: Option<u64>,
+    /// Of servers: how they live, whatever user, cage and limits [`Self::spec`] names. Each makes a child of its own for every
+    /// document and gives up to that what it must not have, so it works for all accounts.
+    pub housing: Option<Housing>,
 }
 
 /// Runs jobs, each in a child that works for its account only. Cloning shares the pool; its children end
@@ -100,44 +102,17 @@ struct Inner {
     quarters: Option<Quarters>,
 }
 
-/// When a job may begin, and until when it is done.
-struct Turn {
-    place: Place,
-    deadline: Duration,
-}
-
 impl Pool {
     /// A pool that begins to start its spares at once and counts in `metrics`; must be called inside a
     /// runtime.
-    pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
-        Self::start_pool(starter, settings, metrics, None)
-    }
-
-    /// A pool of servers: each of its children makes a child of its own for every document and gives up to that what
-    /// it must not have, so it works for all accounts. It lives as `housing` says, whatever user, cage and limits
-    /// `settings.spec` names; must be called inside a runtime.
-    pub fn of_servers(
-        starter: Starter,
-        settings: PoolSettings,
-        metrics: ChildMetrics,
-        housing: Housing,
-    ) -> Self {
-        Self::start_pool(starter, settings, metrics, Some(housing))
-    }
-
-    fn start_pool(
-        starter: Starter,
-        settings: PoolSettings,
-        metrics: ChildMetrics,
-        housing: Option<Housing>,
-    ) -> Self {
+    pub fn new(starter: Starter, mut settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let level = |state| metrics.children.of([settings.name, state]);
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
         // One is replaced by another that is ready before it ends.
         let count = settings.processes.max(settings.spares).saturating_add(1);
-        let quarters = housing.map(|housing| Quarters::new(housing, count));
+        let quarters = settings.housing.take().map(|housing| Quarters::new(housing, count));
         let pool = Self {
             inner: Arc::new(Inner {
                 starter,
@@ -195,7 +170,7 @@ impl Pool {
         loop {
             let place = self.inner.places.take(&meter, leave).await;
             let pick = |shelf: &mut Shelf| shelf.pick(account, is_shared, job.environment);
-            if let Some(done) = self.run_in(Turn { place, deadline }, account, &job, pick).await? {
+            if let Some(done) = self.run_in((place, deadline), account, &job, pick).await? {
                 return Ok(done);
             }
             leave = Some(self.inner.places.leave(&meter).await);
@@ -216,15 +191,14 @@ impl Pool {
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         let meter = CostMeter::from(account);
         let Ok(place) = timeout(limit, self.inner.places.take_idle(&meter)).await else { return Ok(None) };
-        let turn = Turn { place, deadline: limit };
-        let run = self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front());
+        let run = self.run_in((place, limit), account, &job, |shelf| shelf.ready.pop_front());
         // The deadline comes first, unless no process is ready and none starts in time.
         timeout(limit.saturating_mul(2), run).await.unwrap_or(Ok(None))
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
         &self,
-        turn: Turn,
+        (place, deadline): (Place, Duration),
         account: AccountId,
         job: &Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
@@ -237,11 +211,11 @@ impl Pool {
         // What grows in a server at work is its child, which it watches itself.
         let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_none());
         let grown = outgrown(worker.process(), limit);
-        let mut lease = Lease::new(self.clone(), account, (worker, claim), turn.place);
+        let mut lease = Lease::new(self.clone(), account, (worker, claim), place);
         let waits = Waits::default();
         let done = tokio::select! {
             done = lease.work_in_turn(job, &waits) => done,
-            () = waits.outworked(turn.deadline) => Err(WorkerFault::Deadline),
+            () = waits.outworked(deadline) => Err(WorkerFault::Deadline),
             () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
         };
         lease.end = match &done {

@@ -11,6 +11,10 @@ pub const EXEC_COMMAND: &str = "exec";
 /// Our own binary, also where the child's user could not reach it by its name.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 
+/// What a child reads before it gives up opening files: where its stack ends and how much memory it has mapped, the seed of
+/// its hash tables.
+const READ_AT_START: [&str; 2] = ["/proc", "/dev/urandom"];
+
 /// A child process. What is not said is not given: no argument, no variable, no file of a cage.
 ///
 /// Every child has the standard streams and the descriptors it is given and no other, leads a session,
@@ -143,6 +147,40 @@ impl ChildSpec {
             yields: false,
             alone: false,
             tenant: None,
+        }
+    }
+
+    /// A child of our own binary, whose `command` has `order` for its argument, in JSON.
+    pub(super) fn of_ours(command: &str, order: &impl Serialize) -> Self {
+        let order = serde_json::to_string(order).unwrap_or_default();
+        Self::new(OWN_PROGRAM).arguments([command.to_owned(), order])
+    }
+
+    /// One of these that works on strangers' input alone: one process without threads, files or network, with so much
+    /// processor time and so many open files.
+    pub(super) fn computing(
+        command: &str,
+        order: &impl Serialize,
+        user: Option<User>,
+        (cpu_s, open_files): (u64, u64),
+    ) -> Self {
+        Self {
+            user,
+            limits: Limits {
+                // The child bounds its memory itself, on top of what it has without a job.
+                address_space_bytes: None,
+                cpu_s: Some(cpu_s),
+                file_bytes: Some(0),
+                processes: Some(0),
+                open_files: Some(open_files),
+            },
+            cage: Some(Cage {
+                read: READ_AT_START.map(PathBuf::from).to_vec(),
+                // Without Landlock the call filter still keeps the child from opening any file.
+                files_must_be_fenced: false,
+                ..Cage::default()
+            }),
+            ..Self::of_ours(command, order)
         }
     }
 

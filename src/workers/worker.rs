@@ -128,7 +128,7 @@ const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
 const WORDS_LIMIT_BYTES: usize = 2_048;
 
 /// Between two looks whether a child has ended.
-const SETTLE_PAUSE: Duration = Duration::from_millis(2);
+const ENDED_PAUSE: Duration = Duration::from_millis(2);
 
 /// How long a child that closed its output may take to be gone before it is killed.
 const PARTING_TIMEOUT: Duration = Duration::from_secs(1);
@@ -317,14 +317,14 @@ impl Worker {
     }
 
     /// Kills what a server has started that is about to end, or has. Its own status is kept: it is waited for afterwards.
-    async fn settle(&mut self) {
+    async fn kill_started(&mut self) {
         let Some(house) = &mut self.house else { return };
         house.look_away().await;
         let Some(process) = self.process() else { return };
         let is_over = || Standing::of(process).is_none_or(|standing| standing.is_zombie);
         let waited = async {
             while !is_over() {
-                sleep(SETTLE_PAUSE).await;
+                sleep(ENDED_PAUSE).await;
             }
         };
         // One that closed its output and goes on is killed as well.
@@ -340,7 +340,7 @@ impl Worker {
             None => return WorkerFault::Astray("an answer before the question".to_owned()),
             Some(FrameError::Broken(_)) => {}
         }
-        self.settle().await;
+        self.kill_started().await;
         if let Some(excess) = self.house.as_ref().and_then(House::excess) {
             return WorkerFault::TooMuch(excess);
         }

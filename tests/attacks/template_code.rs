@@ -279,7 +279,7 @@ async fn a_job_leaves_nothing_to_the_next_one_of_its_child() {
             ("without EJS", render_kept(&assembler, account, &kept, &data).await)
         };
         let told = told.unwrap_or_else(|fault| fault.message);
-        until("the child is ready again", || assembler.kept() == 1).await;
+        until("the child is ready again", || assembler.pool().kept() == 1).await;
         let leaks = if told.is_empty() { vec![] } else { vec![told.clone()] };
         outcomes.push(Outcome { name: format!("job {job}"), carrier: carrier.to_owned(), leaks, told });
     }
@@ -364,7 +364,7 @@ async fn data_pollutes_nothing() {
 #[tokio::test]
 async fn the_child_has_one_thread_and_opens_nothing() {
     let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
-    until("a spare waits", || assembler.spares() == 1).await;
+    until("a spare waits", || assembler.pool().spares() == 1).await;
     let ours = std::process::id().to_string();
     let is_child = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

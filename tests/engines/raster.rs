@@ -7,10 +7,10 @@ use bytes::Bytes;
 use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
+use platen::engines::error::EngineError;
 use platen::engines::plan::Ability;
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::{Step, StepKind};
-use platen::engines::step_error::StepError;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ const CARBON: Engine = Engine {
         asked_by: None,
     }],
     requires: &[],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |_| Box::new(Carbon),
 };
@@ -41,7 +41,12 @@ struct Carbon;
 
 #[async_trait(?Send)]
 impl StepRunner for Carbon {
-    async fn run(&self, step: &Step, job: &mut StepContext<'_>, _: Document) -> Result<Document, StepError> {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        _: Document,
+    ) -> Result<Document, EngineError> {
         let data: Value = serde_json::from_slice(job.data).unwrap();
         let mut sink = job.outlet.open().await?;
         sink.write(Bytes::from(STANDARD.decode(data["pdf"].as_str().unwrap()).unwrap())).await?;

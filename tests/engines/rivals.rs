@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use platen::engines::Engine;
 use platen::engines::document::Document;
+use platen::engines::error::EngineError;
 use platen::engines::plan::Ability;
 use platen::engines::requirement::{Part, Requirement};
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::Step;
-use platen::engines::step_error::StepError;
 
 use crate::fake;
 
@@ -23,7 +23,7 @@ pub const RIVAL: Engine = Engine {
         package: "fake-rival",
         command: "scripts/setup --rival",
     }],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |_| Box::new(Nobody),
 };
@@ -42,7 +42,7 @@ struct Nobody;
 
 #[async_trait(?Send)]
 impl StepRunner for Nobody {
-    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, EngineError> {
         panic!("{} is not there", step.name())
     }
 }

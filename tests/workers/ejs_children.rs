@@ -33,8 +33,8 @@ async fn no_job_sees_another() {
         assert_eq!(page, "fresh");
     }
     // Neither 5 nor 2 is a multiple of 3: of each account at least one child has jobs left.
-    until("a child of each is kept", || assembler.kept() >= 2).await;
-    until("the spares come back", || assembler.spares() == 2).await;
+    until("a child of each is kept", || assembler.pool().kept() >= 2).await;
+    until("the spares come back", || assembler.pool().spares() == 2).await;
 }
 
 #[tokio::test]
@@ -43,17 +43,17 @@ async fn a_child_that_needed_much_memory_is_not_kept() {
     let account = AccountId::generate();
     let small = site(&[("index.html", "<%= 1 %>")]);
     assembler.assemble(account, &small, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
-    until("the child is kept", || assembler.kept() == 1).await;
+    until("the child is kept", || assembler.pool().kept() == 1).await;
     let large = site(&[("index.html", "<%= 'x'.repeat(80e6).length %>")]);
     assembler.assemble(account, &large, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
-    until("its replacement waits", || assembler.spares() == 1).await;
-    assert_eq!(assembler.kept(), 0);
+    until("its replacement waits", || assembler.pool().spares() == 1).await;
+    assert_eq!(assembler.pool().kept(), 0);
 }
 
 #[tokio::test]
 async fn the_child_is_locked_in_before_it_has_a_job() {
     let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
-    until("a spare waits", || assembler.spares() == 1).await;
+    until("a spare waits", || assembler.pool().spares() == 1).await;
     let spares = assembling();
     assert!(!spares.is_empty());
     for pid in spares {
@@ -163,6 +163,7 @@ async fn a_program_that_cannot_start_says_why() {
             deadline: DEADLINE,
             answer_limit_bytes: 1_000,
             resident_limit_bytes: None,
+            housing: None,
         };
         let pool = Pool::new(starter(), settings, metrics.children.clone());
         for _ in 0..3 {

@@ -282,10 +282,10 @@ async fn scripts_are_made_in_a_child_without_a_past() {
     };
     let jobs = tokio::join!(job("<%= 1 %>"), job("<%= 2 %>"));
     assert!(jobs.0.is_ok() && jobs.1.is_ok());
-    until("two children are kept", || lab.assembler.kept() == 2).await;
+    until("two children are kept", || lab.assembler.pool().kept() == 2).await;
     let kept = kept(&[("index.html", "<%= 1 %>")]);
     lab.assembler.assemble(account, &kept.site, &data, &mut Warnings::default()).await.unwrap();
-    until("a third one had to be started", || lab.assembler.kept() == 3).await;
+    until("a third one had to be started", || lab.assembler.pool().kept() == 3).await;
     assert!(kept.site.script("index.html").is_some());
 }
 

@@ -82,7 +82,7 @@ async fn a_job_says_more_than_the_configuration() {
     assert_eq!(render(&said, account, text).await.unwrap(), "0.5 1");
     // Header and footer are of the same job.
     let (page, data) = (site(&[("index.html", "<%= 1 %>")]), Bytes::from_static(b"{}"));
-    let header = said.assemble_banner(account, &page, ("headerTemplate", text), &data).await.unwrap();
+    let header = said.assemble_header(account, &page, ("headerTemplate", text), &data).await.unwrap();
     assert_eq!(header, "0.5 1");
     assert_eq!(render(&tokyo.localized(None, None), account, text).await.unwrap(), "0,5 9");
 }
@@ -111,16 +111,19 @@ async fn children_of_another_zone_are_kept_apart() {
             assert_eq!(page, hour, "{zone}");
             if round == 0 {
                 let kept = zones.iter().position(|(name, _)| *name == zone).unwrap() + 1;
-                until("the child of the zone is kept", || assembler.kept() == kept).await;
+                until("the child of the zone is kept", || assembler.pool().kept() == kept).await;
             }
         }
-        until("no further child was started", || assembler.kept() == 3 && assembler.spares() == 1).await;
+        until("no further child was started", || {
+            assembler.pool().kept() == 3 && assembler.pool().spares() == 1
+        })
+        .await;
     }
     assert_eq!(
         render(&assembler.localized(None, Some("Asia/Tokyo")), other, &text(String::new())).await.unwrap(),
         "9"
     );
-    until("another account has a child of its own", || assembler.kept() == 4).await;
+    until("another account has a child of its own", || assembler.pool().kept() == 4).await;
 }
 
 #[tokio::test]

@@ -5,13 +5,12 @@ use std::io::{Cursor, Read as _, Write as _};
 use bytes::Bytes;
 use platen::config::Config;
 use platen::domain::ids::AccountId;
-use platen::engines::script::ScriptPool;
+use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Asked;
-use platen::workers::assemble::Order;
-use platen::workers::fill::{FillJob, FillLimits, Filled};
+use platen::workers::assemble::{FillJob, FillLimits, Filled, Order, ScriptError};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
@@ -21,7 +20,7 @@ const DOCUMENT: &str = "word/document.xml";
 
 /// A child at work, and the account that it works for.
 struct Desk {
-    pool: ScriptPool,
+    pool: TemplateCodePool,
     account: AccountId,
 }
 
@@ -29,12 +28,12 @@ impl Desk {
     fn new() -> Self {
         let mut config = Config::default().assemble;
         (config.spares, config.kept, config.processes) = (0, 1, 1);
-        let pool = ScriptPool::new(starter(), &config, AccountShare::whole(), Metrics::new().children);
+        let pool = TemplateCodePool::new(starter(), &config, AccountShare::whole(), Metrics::new().children);
         Self { pool, account: AccountId::generate() }
     }
 
     /// What the document says whose only paragraph has `tags`, in a zone.
-    async fn say_in(&self, timezone: &str, tags: &str, data: &'static str) -> Result<String, Filled> {
+    async fn say_in(&self, timezone: &str, tags: &str, data: &'static str) -> Result<String, ScriptError> {
         let pool = self.pool.localized(None, Some(timezone));
         let (file, data) = (Bytes::from(docx(tags)), Bytes::from_static(data.as_bytes()));
         let limits = FillLimits {
@@ -61,8 +60,8 @@ impl Desk {
         let meter = CostMeter::from(self.account);
         let (filled, file) =
             pool.run::<Filled>(&meter, (&order, &body), &|_: &str| None::<Asked>).await.unwrap();
-        until("the child waits for its next job", || self.pool.kept() == 1).await;
-        if matches!(filled, Filled::Document(_)) { Ok(said(&file)) } else { Err(filled) }
+        until("the child waits for its next job", || self.pool.pool.kept() == 1).await;
+        filled.map(|_| said(&file))
     }
 
     async fn say(&self, tags: &str, data: &'static str) -> String {
@@ -130,7 +129,7 @@ async fn a_zone_that_the_engine_does_not_know_is_said_whatever_the_tags_are() {
         // In the database of zones since 2025; the engine may know it by now.
         match desk.say_in("America/Coyhaique", tags, r#"{"name":"Ann"}"#).await {
             Ok(said) => assert_eq!(said, "Ann"),
-            Err(Filled::BadOptions(why)) => assert!(why.contains("zone America/Coyhaique"), "{why}"),
+            Err(ScriptError::Options(why)) => assert!(why.contains("zone America/Coyhaique"), "{why}"),
             Err(other) => panic!("{other:?}"),
         }
     }

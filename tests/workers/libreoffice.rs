@@ -80,6 +80,7 @@ impl Office {
             deadline: Duration::from_mins(1),
             answer_limit_bytes: 64 * MEGABYTE,
             resident_limit_bytes: None,
+            housing: None,
         };
         let profile = Profile {
             read: paths(&READ).into_iter().chain([PathBuf::from("/proc")]).collect(),
@@ -89,7 +90,8 @@ impl Office {
         };
         let bounds = Bounds { memory_bytes: 3_000 * MEGABYTE, ..foreign.programs.bounds() };
         let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
-        Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)
+        let settings = PoolSettings { housing: Some(housing), ..settings };
+        Pool::new(starter(), settings, foreign.metrics.children.clone())
     }
 }
 

@@ -10,7 +10,7 @@ use platen::domain::ids::AccountId;
 use platen::domain::kinds::TemplateKind;
 use platen::domain::site::Site;
 use platen::engines::lint::Linter;
-use platen::engines::script::ScriptPool;
+use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::registry::variables::{Reading, VariableReader as _};
@@ -23,7 +23,8 @@ fn linter(change: impl FnOnce(&mut Config)) -> Linter {
     let mut config = Config::default();
     config.assemble.spares = 0;
     change(&mut config);
-    let pool = ScriptPool::new(starter(), &config.assemble, AccountShare::whole(), Metrics::new().children);
+    let pool =
+        TemplateCodePool::new(starter(), &config.assemble, AccountShare::whole(), Metrics::new().children);
     Linter::new(pool, &config)
 }
 

@@ -36,6 +36,7 @@ pub fn settings(script: &str, spares: usize) -> PoolSettings {
         deadline: Duration::from_secs(10),
         answer_limit_bytes: 5,
         resident_limit_bytes: None,
+        housing: None,
     }
 }
 

@@ -75,6 +75,7 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
         deadline,
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
+        housing: None,
     };
     Pool::new(starter(), settings, Metrics::new().children)
 }

@@ -75,8 +75,8 @@ impl Stage {
         settings.spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([stage]);
         let housing =
             Housing { programs: self.foreign.programs.clone(), profile, bounds: self.foreign.bounds() };
-        let metrics = self.foreign.metrics.children.clone();
-        Pool::of_servers(starter(), settings, metrics, housing)
+        settings.housing = Some(housing);
+        Pool::new(starter(), settings, self.foreign.metrics.children.clone())
     }
 }
 
@@ -96,6 +96,7 @@ fn servers(count: usize) -> PoolSettings {
         deadline: Duration::from_mins(1),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
+        housing: None,
     }
 }
 

@@ -52,6 +52,7 @@ fn settings() -> PoolSettings {
         deadline: Duration::from_secs(2),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
+        housing: None,
     }
 }
 
@@ -63,7 +64,8 @@ fn pool_of(foreign: &Foreign, settings: PoolSettings) -> Pool {
     let profile = Profile { signals: Signals::Anybody, ..profile() };
     let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
     let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
-    Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)
+    let settings = PoolSettings { housing: Some(housing), ..settings };
+    Pool::new(starter(), settings, foreign.metrics.children.clone())
 }
 
 /// What came of it, and the server that did it.

@@ -93,8 +93,8 @@ fn information_of(dictionary: &str, metadata: &Metadata) -> String {
     format!("<<{entries}>>")
 }
 
-/// In UTF-16 with its mark, as hexadecimal digits (7.9.2.2).
-fn text_string(text: &str) -> String {
+/// A text of a PDF: in UTF-16 with its mark, as hexadecimal digits (7.9.2.2).
+pub fn text_string(text: &str) -> String {
     let units = text.encode_utf16();
     let digits = units.fold(String::from("<FEFF"), |mut digits, unit| {
         let _ = write!(digits, "{unit:04X}");

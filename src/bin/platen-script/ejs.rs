@@ -10,15 +10,14 @@ use std::collections::{BTreeMap, HashMap};
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
-use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
-use platen::workers::language::Language;
+use platen::workers::assemble::{AssembleJob, AssembleLimits, Assembled, CompileJob, Language, ScriptError};
+use platen::workers::child::Memory;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::error::{Failure, REFUSED, bounded};
 use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
-use crate::memory::Memory;
-use crate::serve::bounded;
 use crate::speech::Speaking;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
@@ -35,37 +34,17 @@ pub const OWN_LOCALE: &str = "en-US";
 /// it runs.
 const MENTIONED_LIMIT: usize = 300;
 
-/// What the engine throws where it has not given memory, also for what no memory would do for.
-pub const REFUSED: &str = "Out of memory";
+/// What is said of what no memory would do for.
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
-/// A machine for one run: what runs a script that is there, and EJS, each once something needs it.
+/// A machine for one run: what runs a script that is there, and EJS, each once something needs it. Their functions are looked
+/// up by name each time: no template's code gets hold of the objects that have them.
 pub struct Engine {
     pub machine: Machine,
-    runner: OnceCell<Runner>,
-    functions: OnceCell<Functions>,
+    runner: OnceCell<Value>,
+    renderer: OnceCell<Value>,
     speaking: Speaking,
-}
-
-/// Ours in a machine that runs scripts; kept from before any template's code runs there.
-struct Runner {
-    run: Value,
-    part: Value,
-}
-
-/// Ours in a machine with EJS.
-struct Functions {
-    /// All of them.
-    renderer: Value,
-    speak: Value,
-    begin: Value,
-    give: Value,
-    mentioned: Value,
-    assemble: Value,
-    part: Value,
-    report: Value,
-    compile: Value,
 }
 
 /// What the renderer tells of a run.
@@ -77,7 +56,7 @@ struct Report {
 
 /// What came of a run.
 enum Run {
-    Done(Assembled, String),
+    Page(String),
     /// It is void: these are wanted.
     Wants(Vec<String>),
 }
@@ -87,16 +66,11 @@ pub fn warm_up() -> Result<(), Thrown> {
     let engine = Engine::new();
     engine.runner()?;
     engine.machine.evaluate(WARM_UP, "")?;
-    let job =
-        json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" }).to_string();
-    let words = |words: &[&str]| words.iter().map(|word| engine.machine.word(word)).collect::<Vec<_>>();
-    engine.machine.call(&engine.functions()?.begin, &words(&[&job]))?;
-    engine.machine.call(
-        &engine.functions()?.give,
-        &words(&["/a", "<% for (const x of list) { %>\n<%= x %><% } %>", ""]),
-    )?;
-    let made =
-        engine.machine.text_of(&engine.functions()?.assemble, &words(&[r#"{"list":["<a>",1.5,null]}"#]))?;
+    let job = json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" });
+    engine.begin(job.to_string())?;
+    let template = "<% for (const x of list) { %>\n<%= x %><% } %>";
+    engine.give(&File::of_text("a", template.into()))?;
+    let made = engine.text_of("assemble", &[engine.machine.word(r#"{"list":["<a>",1.5,null]}"#)])?;
     if made == "p" { Ok(()) } else { Err(Thrown(made)) }
 }
 
@@ -114,7 +88,7 @@ pub fn renew(engine: &mut Option<Engine>) {
 impl Engine {
     fn new() -> Self {
         let machine = Machine::new();
-        Self { machine, runner: OnceCell::new(), functions: OnceCell::new(), speaking: Speaking::default() }
+        Self { machine, runner: OnceCell::new(), renderer: OnceCell::new(), speaking: Speaking::default() }
     }
 
     /// Makes ready what runs scripts, before one is there.
@@ -123,40 +97,33 @@ impl Engine {
     }
 
     /// What runs scripts, loaded where it was not. Only in a machine in which no template's code has run.
-    fn runner(&self) -> Result<&Runner, Thrown> {
+    fn runner(&self) -> Result<&Value, Thrown> {
         if let Some(runner) = self.runner.get() {
             return Ok(runner);
         }
-        let made = self.machine.call(&self.machine.evaluate(RUNNER, "runner")?, &[])?;
-        let function = |name| Machine::member(&made, name);
-        let runner = Runner { run: function("run")?, part: function("part")? };
+        let runner = self.machine.call(&self.machine.evaluate(RUNNER, "runner")?, &[])?;
         Ok(self.runner.get_or_init(|| runner))
     }
 
-    /// EJS, loaded where it was not. Only in a machine in which no template's code has run.
-    fn functions(&self) -> Result<&Functions, Thrown> {
-        if let Some(functions) = self.functions.get() {
-            return Ok(functions);
+    /// EJS and what `assemble.js` makes, loaded where it was not. Only in a machine in which no template's code has run.
+    pub fn renderer(&self) -> Result<&Value, Thrown> {
+        if let Some(renderer) = self.renderer.get() {
+            return Ok(renderer);
         }
         let machine = &self.machine;
         let ejs = module(machine, "(require, module, exports, Function)", EJS)?;
         let utils = module(machine, "(require, module, exports)", EJS_UTILS)?;
         let host = machine.object(&[("ejs", ejs), ("utils", utils)])?;
-        let make = machine.evaluate(RENDERER, "renderer")?;
-        let renderer = machine.call(&make, &[host])?;
-        let function = |name| Machine::member(&renderer, name);
-        let functions = Functions {
-            speak: function("speak")?,
-            begin: function("begin")?,
-            give: function("give")?,
-            mentioned: function("mentioned")?,
-            assemble: function("assemble")?,
-            part: function("part")?,
-            report: function("report")?,
-            compile: function("compile")?,
-            renderer: renderer.clone(),
-        };
-        Ok(self.functions.get_or_init(|| functions))
+        let renderer = machine.call(&machine.evaluate(RENDERER, "renderer")?, &[host])?;
+        Ok(self.renderer.get_or_init(|| renderer))
+    }
+
+    fn call(&self, function: &str, arguments: &[Value]) -> Result<(), Thrown> {
+        self.machine.call(&Machine::member(self.renderer()?, function)?, arguments).map(drop)
+    }
+
+    fn text_of(&self, function: &str, arguments: &[Value]) -> Result<String, Thrown> {
+        self.machine.text_of(&Machine::member(self.renderer()?, function)?, arguments)
     }
 
     /// Tells the renderer which language it is; `is_run`: somebody asks where its text comes from. Only in a machine in which
@@ -164,56 +131,41 @@ impl Engine {
     pub fn speak(&self, language: Language, is_run: bool) -> Result<(), Thrown> {
         let Some(speech) = self.speaking.of(language, &self.machine)? else { return Ok(()) };
         let spoken = speech.spoken(&self.machine, is_run)?;
-        self.machine.call(&self.functions()?.speak, &[spoken]).map(drop)
+        self.call("speak", &[spoken])
     }
 
     /// Tells the renderer of its job, in JSON.
     pub fn begin(&self, order: String) -> Result<(), Thrown> {
-        let order = self.machine.text(&Bytes::from_owned(order));
-        self.machine.call(&self.functions()?.begin, &[order]).map(drop)
+        self.call("begin", &[self.machine.text(&Bytes::from_owned(order))])
     }
 
     pub fn give(&self, file: &File) -> Result<(), Thrown> {
         let path = self.machine.word(&format!("/{}", file.path));
         let text =
             file.text.as_ref().map_or_else(|| self.machine.undefined(), |text| self.machine.text(text));
-        let script = self.machine.text(&file.script);
-        self.machine.call(&self.functions()?.give, &[path, text, script]).map(drop)
+        self.call("give", &[path, text, self.machine.text(&file.script)])
     }
 
-    /// What the given files mention and is not there.
-    fn mentioned(&self) -> Result<Vec<String>, Thrown> {
-        names(&self.machine.text_of(&self.functions()?.mentioned, &[])?)
-    }
-
-    /// Asks for what the given files mention, and gives it. The outer error is one of the pipe.
-    pub fn give_mentioned(&self, files: &mut Vec<File>) -> Result<Result<(), Thrown>, String> {
+    /// Asks for what the given files mention and is not there, and gives it.
+    fn give_mentioned(&self, files: &mut Vec<File>) -> Result<(), Failure> {
         while files.len() <= MENTIONED_LIMIT {
-            let mentioned = match self.mentioned() {
-                Ok(mentioned) if !mentioned.is_empty() => mentioned,
-                Ok(_) => break,
-                Err(thrown) => return Ok(Err(thrown)),
-            };
+            let mentioned = names(&self.text_of("mentioned", &[])?)?;
+            if mentioned.is_empty() {
+                break;
+            }
             for path in mentioned {
                 let file = ask(path)?;
-                if let Err(thrown) = self.give(&file) {
-                    return Ok(Err(thrown));
-                }
+                self.give(&file)?;
                 files.push(file);
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    /// What `assemble.js` makes.
-    pub fn renderer(&self) -> Result<&Value, Thrown> {
-        self.functions().map(|functions| &functions.renderer)
-    }
-
-    /// What the renderer tells of its run.
+    /// What the renderer tells of its run, where it was loaded.
     fn report(&self) -> Option<Report> {
-        let report = self.machine.text_of(&self.functions.get()?.report, &[]).ok()?;
-        serde_json::from_str(&report).ok()
+        self.renderer.get()?;
+        serde_json::from_str(&self.text_of("report", &[]).ok()?).ok()
     }
 
     /// Generates scripts without running them: their JSON.
@@ -229,20 +181,22 @@ impl Engine {
         }
         let files = serde_json::to_string(&files).map_err(|error| Thrown(error.to_string()))?;
         let files = self.machine.text(&Bytes::from_owned(files));
-        self.machine.text_of(&self.functions()?.compile, &[files, self.machine.number(job.time_ms)])
+        self.text_of("compile", &[files, self.machine.number(job.time_ms)])
     }
 
-    fn page(&self, part: &Value, limit_bytes: u64) -> Result<Run, Thrown> {
+    /// The page that `maker` has made.
+    fn page(&self, maker: &Value, limit_bytes: u64) -> Result<String, Failure> {
+        let function = Machine::member(maker, "part")?;
         let (mut page, mut at) = (String::new(), 0);
         loop {
-            let part = self.machine.text_of(part, &[self.machine.number(at)])?;
+            let part = self.machine.text_of(&function, &[self.machine.number(at)])?;
             if part.is_empty() {
-                return Ok(Run::Done(Assembled::Page, page));
+                return Ok(page);
             }
             at += part.encode_utf16().count() as u64;
             page.push_str(&part);
             if page.len() as u64 > limit_bytes {
-                return Ok(Run::Done(Assembled::TooLarge, String::new()));
+                return Err(ScriptError::TooLarge.into());
             }
         }
     }
@@ -273,14 +227,18 @@ impl Job<'_> {
         &self,
         engine: &mut Option<Engine>,
         mut body: Vec<u8>,
-    ) -> Result<(Answer, String), String> {
+    ) -> Result<(Assembled, String), String> {
         let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
         let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
-        let mut answer =
-            Answer { outcome: Assembled::Page, generated: 0, included: Vec::new(), notes_bytes: 0 };
+        let mut done = Assembled { outcome: Ok(()), generated: 0, included: Vec::new(), notes_bytes: 0 };
         if let Some(sentence) = no_text(&self.order.entry, &body) {
-            answer.outcome = Assembled::NotText(sentence);
-            return Ok((answer, String::new()));
+            let wanted = match self.order.language {
+                Language::Html => "a page (HTML, EJS)",
+                Language::Latex => "a LaTeX file",
+            };
+            let sentence = format!("{sentence}; upload {wanted}, saved as UTF-8");
+            done.outcome = Err(ScriptError::Template(sentence));
+            return Ok((done, String::new()));
         }
         let entry = File {
             path: self.order.entry.to_string(),
@@ -289,7 +247,7 @@ impl Job<'_> {
         };
         if may_run_alone(&entry) {
             if let Some(page) = self.run_script(ready(engine), &entry, &data) {
-                return Ok(self.noted(ready(engine), answer, page));
+                return Ok(self.noted(ready(engine), done, page));
             }
             // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
             renew(engine);
@@ -297,46 +255,42 @@ impl Job<'_> {
         let mut files = vec![entry];
         loop {
             let run = self.run(ready(engine), &mut files, &data);
-            let run = match run {
-                Ok(Ok(run)) => run,
-                Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
-                Err(broken) => return Err(broken),
-            };
+            let run = run.map_err(|failure| failure.explain(self.memory, ScriptError::Code));
             let report = ready(engine).report();
             let generated = report.as_ref().map_or(0, |report| report.generated);
-            answer.generated = answer.generated.saturating_add(generated);
-            match run {
-                Run::Wants(wanted) => {
+            done.generated = done.generated.saturating_add(generated);
+            let page = match run {
+                Ok(Run::Wants(wanted)) => {
                     for path in wanted {
                         files.push(ask(path)?);
                     }
                     renew(engine);
+                    continue;
                 }
-                Run::Done(outcome, page) => {
-                    let asked: HashMap<&str, usize> =
-                        files[1..].iter().enumerate().map(|(at, file)| (&*file.path, at)).collect();
-                    let included = report.map(|report| report.included).unwrap_or_default();
-                    answer.included = included
-                        .keys()
-                        .filter_map(|path| asked.get(path.trim_start_matches('/')).copied())
-                        .collect();
-                    answer.outcome = outcome;
-                    return Ok(self.noted(ready(engine), answer, page));
+                Ok(Run::Page(page)) => page,
+                Err(told) => {
+                    done.outcome = Err(told?);
+                    String::new()
                 }
-            }
+            };
+            let asked: HashMap<&str, usize> =
+                files[1..].iter().enumerate().map(|(at, file)| (&*file.path, at)).collect();
+            let included = report.map(|report| report.included).unwrap_or_default();
+            let included = included.keys().map(|path| path.trim_start_matches('/'));
+            done.included = included.filter_map(|path| asked.get(path).copied()).collect();
+            return Ok(self.noted(ready(engine), done, page));
         }
     }
 
     /// The answer with the notes of a page behind it, where both together are no longer than a page may be.
-    fn noted(&self, engine: &Engine, mut answer: Answer, mut page: String) -> (Answer, String) {
-        if self.order.language != Language::Html && answer.outcome == Assembled::Page {
-            let notes = engine
-                .speaking
-                .notes(&engine.machine, self.limits.output_bytes.saturating_sub(page.len() as u64));
-            answer.notes_bytes = notes.len();
+    fn noted(&self, engine: &Engine, mut done: Assembled, mut page: String) -> (Assembled, String) {
+        if self.order.language != Language::Html && done.outcome.is_ok() {
+            let left = self.limits.output_bytes.saturating_sub(page.len() as u64);
+            let notes = engine.speaking.notes(&engine.machine, left);
+            done.notes_bytes = notes.len();
             page.push_str(&notes);
         }
-        (answer, page)
+        (done, page)
     }
 
     /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
@@ -345,7 +299,7 @@ impl Job<'_> {
         let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
         let [escape, made] = match engine.speaking.of(self.order.language, machine).ok()? {
-            Some(speech) => [speech.escape.clone(), Machine::member(&speech.lines, "made").ok()?],
+            Some(speech) => [speech.member("escape").ok()?, Machine::member(&speech.lines, "made").ok()?],
             None => [machine.undefined(), machine.undefined()],
         };
         let arguments = [
@@ -358,14 +312,8 @@ impl Job<'_> {
             escape,
             made,
         ];
-        let made = machine.text_of(&runner.run, &arguments).ok()?;
-        if made != "p" {
-            return None;
-        }
-        match engine.page(&runner.part, limit_bytes).ok()? {
-            Run::Done(Assembled::Page, page) => Some(page),
-            Run::Done(..) | Run::Wants(_) => None,
-        }
+        let made = machine.text_of(&Machine::member(runner, "run").ok()?, &arguments).ok()?;
+        if made == "p" { engine.page(runner, limit_bytes).ok() } else { None }
     }
 
     /// Makes the job's locale the default of what its template formats.
@@ -377,21 +325,27 @@ impl Job<'_> {
         machine.call(&localize, &[machine.word(&self.order.locale)]).map(drop)
     }
 
-    /// One run in a fresh machine. The outer error is one of the pipe.
-    fn run(
-        &self,
-        engine: &Engine,
-        files: &mut Vec<File>,
-        data: &Bytes,
-    ) -> Result<Result<Run, Thrown>, String> {
-        if let Err(thrown) = self.begin(engine, files) {
-            return Ok(Err(thrown));
-        }
+    /// One run in a fresh machine.
+    fn run(&self, engine: &Engine, files: &mut Vec<File>, data: &Bytes) -> Result<Run, Failure> {
+        self.begin(engine, files)?;
         // Only before the first run: a later one has what was wanted by then.
-        if let Err(thrown) = engine.give_mentioned(files)? {
-            return Ok(Err(thrown));
-        }
-        Ok(self.outcome(engine, data))
+        engine.give_mentioned(files)?;
+        let made = engine.text_of("assemble", &[engine.machine.text(data)])?;
+        let (kind, rest) = (made.chars().next(), made.get(1..).unwrap_or_default());
+        let sentence = || bounded(rest.to_owned());
+        let error = match kind {
+            Some('p') => {
+                return engine.page(engine.renderer()?, self.limits.output_bytes).map(Run::Page);
+            }
+            Some('w') => return Ok(Run::Wants(names(rest)?)),
+            Some('l') => ScriptError::TooLarge,
+            Some('d') => ScriptError::Limit(sentence()),
+            Some('b') => ScriptError::Data(sentence()),
+            Some('m') if self.memory.is_short() => ScriptError::OutOfMemory,
+            Some('m') => ScriptError::Code(sentence().replacen(REFUSED, TOO_LONG, 1)),
+            _ => ScriptError::Code(sentence()),
+        };
+        Err(error.into())
     }
 
     fn begin(&self, engine: &Engine, files: &[File]) -> Result<(), Thrown> {
@@ -406,32 +360,6 @@ impl Job<'_> {
         engine.begin(order.to_string())?;
         self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))
-    }
-
-    fn outcome(&self, engine: &Engine, data: &Bytes) -> Result<Run, Thrown> {
-        let data = engine.machine.text(data);
-        let made = engine.machine.text_of(&engine.functions()?.assemble, &[data])?;
-        let kind = made.chars().next();
-        let rest = made.get(1..).unwrap_or_default();
-        let sentence = || bounded(rest.to_owned());
-        Ok(match kind {
-            Some('p') => return engine.page(&engine.functions()?.part, self.limits.output_bytes),
-            Some('w') => Run::Wants(names(rest)?),
-            Some('l') => Run::Done(Assembled::TooLarge, String::new()),
-            Some('d') => Run::Done(Assembled::TooDeep(sentence()), String::new()),
-            Some('b') => Run::Done(Assembled::BadData(sentence()), String::new()),
-            Some('m') if self.memory.is_short() => Run::Done(Assembled::OutOfMemory, String::new()),
-            Some('m') => {
-                Run::Done(Assembled::Failed(sentence().replacen(REFUSED, TOO_LONG, 1)), String::new())
-            }
-            _ => Run::Done(Assembled::Failed(sentence()), String::new()),
-        })
-    }
-
-    /// What the renderer itself could not tell.
-    fn failed(&self, why: String) -> Assembled {
-        let is_memory = why.contains(REFUSED) && self.memory.is_short();
-        if is_memory { Assembled::OutOfMemory } else { Assembled::Failed(bounded(why)) }
     }
 }
 

@@ -1,11 +1,7 @@
 //! The files of a template, which the service has and the child asks for.
 
-use std::io;
-
 use javascriptcore6::glib::Bytes;
-use platen::workers::child::{self, Given, Saying};
-
-use crate::serve::say;
+use platen::workers::child::{self, Given};
 
 /// A file of the template that is there.
 pub struct File {
@@ -32,8 +28,7 @@ pub fn no_text(path: &str, content: &[u8]) -> Option<String> {
 
 /// Asks the service for a file of the template: its text, and its script where one is kept.
 pub fn ask(path: String) -> Result<File, String> {
-    say(&Saying::<()>::Want(path.clone()), b"")?;
-    let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
+    let (given, mut text) = child::ask(&path)?;
     let (is_found, made_bytes) = match given {
         Given::File { made_bytes } => (true, made_bytes),
         Given::Refused(_) => (false, 0),

@@ -4,20 +4,18 @@ use std::borrow::Cow;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
-use office_template::{Delimiters, Error, Outline, Template};
-use platen::workers::fill::FillLimits;
-use platen::workers::language::Language;
-use platen::workers::lint::{LintFault, LintJob, LintName, LintReport, LintTag, Linted, Place};
+use office_template::{Outline, Template};
+use platen::workers::assemble::{Delimiters, FillLimits, Language, ScriptError};
+use platen::workers::lint::{LintFault, LintJob, LintName, LintReport, LintTag, Place};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::ejs::{Engine, REFUSED};
+use crate::ejs::Engine;
+use crate::error::Failure;
 use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
-use crate::memory::Memory;
-use crate::office::{Asking, limits};
-use crate::serve::bounded;
+use crate::office::{Asking, delimiters, limits};
 
 const ACORN: &str = include_str!(concat!(env!("OUT_DIR"), "/acorn.js"));
 const PATHS: &str = include_str!("../../../assets/data-paths.js");
@@ -30,73 +28,39 @@ const LINT: &str = include_str!("../../../assets/lint.js");
 /// So many faults of expressions are told; of the others only how many there are.
 const FAULTS: usize = 100;
 
-/// Does the job in a machine in which no template's code has run; the second is the report. An error is one of the pipe.
-pub fn lint(
-    engine: &Engine,
-    memory: &Memory,
-    (job, body): (&LintJob<'_>, Vec<u8>),
-) -> Result<(Linted, String), String> {
-    let found = match job {
-        LintJob::Page { language, entry, files } => page(engine, (*language, entry, files), body)?,
-        LintJob::Office { delimiters, limits } => {
-            office(&engine.machine, (delimiters.as_ref(), limits), body)
-        }
-    };
-    Ok(match found {
-        Ok(report) => (Linted::Report, report),
-        Err(Fault::Told(linted)) => (linted, String::new()),
-        Err(Fault::Engine(Thrown(why))) if why.contains(REFUSED) && memory.is_short() => {
-            (Linted::OutOfMemory, String::new())
-        }
-        Err(Fault::Engine(Thrown(why))) => (Linted::Broken(bounded(why)), String::new()),
-    })
-}
-
-/// Why there is no report.
-enum Fault {
-    Told(Linted),
-    Engine(Thrown),
-}
-
-impl From<Thrown> for Fault {
-    fn from(thrown: Thrown) -> Self {
-        Self::Engine(thrown)
+/// Does the job in a machine in which no template's code has run; what it answers is the report.
+pub fn lint(engine: &Engine, job: LintJob<'_>, body: Vec<u8>) -> Result<String, Failure> {
+    match job {
+        LintJob::Page { language, entry, files } => page(engine, (language, &entry, &files), body),
+        LintJob::Office { delimiters, limits } => office(&engine.machine, (delimiters, &limits), body),
     }
 }
 
-/// The report of a page. The outer error is one of the pipe.
+/// The report of a page.
 fn page(
     engine: &Engine,
     (language, entry, files): (Language, &str, &[Cow<'_, str>]),
     body: Vec<u8>,
-) -> Result<Result<String, Fault>, String> {
+) -> Result<String, Failure> {
     if let Some(sentence) = no_text(entry, &body) {
-        return Ok(Err(Fault::Told(Linted::NotText(sentence))));
+        return Err(ScriptError::Template(sentence).into());
     }
     let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
-    let entry_file = File::of_text(entry, body);
-    let begun = engine.speak(language, false).and_then(|()| engine.begin(order.to_string()));
-    let begun = begun.and_then(|()| engine.give(&entry_file));
-    let lint = match begun.and_then(|()| functions(&engine.machine, engine.renderer()?)) {
-        Ok(lint) => lint,
-        Err(thrown) => return Ok(Err(thrown.into())),
-    };
+    engine.speak(language, false)?;
+    engine.begin(order.to_string())?;
+    engine.give(&File::of_text(entry, body))?;
+    let lint = functions(&engine.machine, engine.renderer()?)?;
     let tell = |what: &str| -> Result<String, Thrown> {
         let entry = engine.machine.word(&format!("/{entry}"));
         engine.machine.text_of(&Machine::member(&lint, what)?, &[entry])
     };
     loop {
-        let wanted = tell("wanted").and_then(|wanted| listed::<Vec<String>>(&wanted));
-        let wanted = match wanted {
-            Ok(wanted) if wanted.is_empty() => return Ok(tell("page").map_err(Fault::from)),
-            Ok(wanted) => wanted,
-            Err(thrown) => return Ok(Err(thrown.into())),
-        };
+        let wanted: Vec<String> = listed(&tell("wanted")?)?;
+        if wanted.is_empty() {
+            return Ok(tell("page")?);
+        }
         for path in wanted {
-            let file = ask(path.trim_start_matches('/').to_owned())?;
-            if let Err(thrown) = engine.give(&file) {
-                return Ok(Err(thrown.into()));
-            }
+            engine.give(&ask(path.trim_start_matches('/').to_owned())?)?;
         }
     }
 }
@@ -130,18 +94,13 @@ struct TagName {
     message: String,
 }
 
-/// A delimiter pair as it came with the order.
-type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
-
 /// The report of an Office file.
 fn office(
     machine: &Machine,
-    (delimiters, given): (Option<&Pair<'_>>, &FillLimits),
+    (given, bounds): (Delimiters<'_>, &FillLimits),
     file: Vec<u8>,
-) -> Result<String, Fault> {
-    let delimiters =
-        delimiters.map(|(start, end)| Delimiters { start: start.to_string(), end: end.to_string() });
-    let outline = Template::outline(file, delimiters, &limits(given), &mut Asking).map_err(unreadable)?;
+) -> Result<String, Failure> {
+    let outline = Template::outline(file, delimiters(given), &limits(bounds), &mut Asking)?;
     let Outline { tags, more, steps, faults, mut warnings } = outline;
     let lint = functions(machine, &machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));
@@ -183,16 +142,6 @@ fn office(
         warnings,
     };
     Ok(serde_json::to_string(&report).map_err(|error| Thrown(error.to_string()))?)
-}
-
-fn unreadable(error: Error) -> Fault {
-    Fault::Told(match error {
-        Error::NotOffice(sentence) => Linted::NotOffice(sentence),
-        Error::Limit(sentence) => Linted::Limit(sentence),
-        Error::Delimiters(sentence) => Linted::BadOptions(sentence),
-        Error::Tags(faults) => Linted::Broken(bounded(faults.to_string())),
-        Error::Answer(sentence) => Linted::Broken(sentence),
-    })
 }
 
 /// What `lint.js` makes.

@@ -2,10 +2,10 @@
 //! service starts where the library is not installed; the service starts it, not you.
 
 mod ejs;
+mod error;
 mod file;
 mod lint;
 mod machine;
-mod memory;
 mod office;
 mod serve;
 mod speech;

@@ -6,45 +6,29 @@
 //! ```
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use nix::sys::prctl;
-use platen::workers::assemble::{AssembleLimits, COMMAND, Compiled, Order};
-use platen::workers::child::{self, FrameError, Saying};
+use platen::workers::assemble::{AssembleLimits, COMMAND, Order, ScriptError};
+use platen::workers::child::{self, Memory, Saying};
 use serde::Serialize;
 
 use crate::ejs::{Job, ready, renew, warm_up};
-use crate::lint;
-use crate::memory::Memory;
+use crate::error::{Failure, bounded};
+use crate::lint::lint;
 use crate::office::{Office, unfilled};
 
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
 
-/// The longest sentence of an answer.
-const SENTENCE_LIMIT_BYTES: usize = 8 << 10;
-
 /// Runs `platen-script assemble-child <limits>`.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    match serve(arguments) {
-        // The process ends here: taking the machine apart first would only cost time.
-        Ok(()) => std::process::exit(0),
-        Err(fault) => {
-            let _ = writeln!(io::stderr(), "platen-script {COMMAND}: {fault}");
-            ExitCode::FAILURE
-        }
-    }
+    // The process ends here: taking the machine apart first would only cost time.
+    let ended = |limits| serve(&limits).map(|()| std::process::exit(0));
+    child::run(&format!("platen-script {COMMAND}"), arguments, ended)
 }
 
-fn serve(arguments: &[OsString]) -> Result<(), String> {
-    let [limits] = arguments else {
-        return Err("wants one argument, its limits; the service calls it, not you".to_owned());
-    };
-    let limits: AssembleLimits = serde_json::from_slice(limits.as_encoded_bytes())
-        .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
-    // No process of the same user may trace it or look into its memory.
-    prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
+fn serve(limits: &AssembleLimits) -> Result<(), String> {
+    child::hide()?;
     warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
     let mut engine = None;
     renew(&mut engine);
@@ -57,41 +41,31 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
         if runs_scripts {
             ready(&mut engine).prepare()?;
         }
-        say(&Saying::<()>::Ready, b"")?;
-        let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
-            Ok(order) => order,
-            // Nobody wants anything any more.
-            Err(FrameError::Broken(_)) => return Ok(()),
-            Err(error) => return Err(error.to_string()),
-        };
+        let Some((order, body)) = child::next::<Order<'static>>()? else { return Ok(()) };
         runs_scripts = matches!(order, Order::Assemble(_));
         let mut is_machine_used = true;
         match order {
             Order::Assemble(job) => {
-                let (answer, page) =
-                    Job { limits: &limits, memory: &memory, order: &job }.assemble(&mut engine, body)?;
-                say(&Saying::Done(answer), page.as_bytes())?;
+                let job = Job { limits, memory: &memory, order: &job };
+                let (done, page) = job.assemble(&mut engine, body)?;
+                child::say(&Saying::Done(done), page.as_bytes())?;
             }
             Order::Compile(job) => {
-                let (compiled, scripts) = match ready(&mut engine).compile(&job, &body) {
-                    Ok(scripts) => (Compiled::Scripts, scripts),
-                    Err(thrown) => (Compiled::Nothing(bounded(thrown.0)), String::new()),
-                };
-                say(&Saying::Done(compiled), scripts.as_bytes())?;
+                let scripts = ready(&mut engine).compile(&job, &body);
+                answer(scripts.map(|scripts| ((), scripts)).map_err(|thrown| bounded(thrown.0)))?;
             }
             Order::Fill(job) => {
-                let done = office.fill(&ready(&mut engine).machine, &memory, (&job, body));
-                is_machine_used = done.is_machine_used;
-                say(&Saying::Done(done.filled), &done.file)?;
+                let filled = office.fill(&ready(&mut engine).machine, &memory, (&job, body));
+                is_machine_used = filled.1;
+                answer(or_refused(filled.0, &memory, ScriptError::Code)?)?;
             }
             Order::Unfilled(job) => {
                 is_machine_used = false;
-                let (taken, file) = unfilled(&job, body);
-                say(&Saying::Done(taken), &file)?;
+                answer(or_refused(unfilled(&job, body), &memory, ScriptError::Broken)?)?;
             }
             Order::Lint(job) => {
-                let (linted, report) = lint::lint(ready(&mut engine), &memory, (&job, body))?;
-                say(&Saying::Done(linted), report.as_bytes())?;
+                let report = lint(ready(&mut engine), job, body).map(|report| ((), report));
+                answer(or_refused(report, &memory, ScriptError::Broken)?)?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {
@@ -103,14 +77,18 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     }
 }
 
-/// A sentence as long as an answer may have it. A template may have made it, whatever cuts it before.
-pub fn bounded(mut sentence: String) -> String {
-    sentence.truncate(sentence.floor_char_boundary(SENTENCE_LIMIT_BYTES));
-    sentence
+fn or_refused<T>(
+    done: Result<T, Failure>,
+    memory: &Memory,
+    otherwise: fn(String) -> ScriptError,
+) -> Result<Result<T, ScriptError>, String> {
+    done.map_or_else(|failure| failure.explain(memory, otherwise).map(Err), |done| Ok(Ok(done)))
 }
 
-/// Says something to the service.
-pub fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> Result<(), String> {
-    let said = child::write(io::stdout().lock(), saying, body);
-    said.map_err(|error| format!("cannot speak: {error}"))
+/// Says what came of a job, with its body, or why nothing did.
+fn answer<T: Serialize, E: Serialize>(done: Result<(T, impl AsRef<[u8]>), E>) -> Result<(), String> {
+    match done {
+        Ok((done, body)) => child::say(&Saying::Done(Ok::<_, E>(done)), body.as_ref()),
+        Err(error) => child::say(&Saying::Done(Err::<T, _>(error)), b""),
+    }
 }

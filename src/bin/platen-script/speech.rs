@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use javascriptcore6::Value;
-use platen::workers::language::Language;
+use platen::workers::assemble::Language;
 
 use crate::machine::{Machine, Thrown};
 
@@ -14,13 +14,12 @@ const LINES: &str = include_str!("../../../assets/lines.js");
 #[derive(Default)]
 pub struct Speaking(OnceCell<Speech>);
 
-/// Kept from before any template's code runs.
+/// No template's code gets hold of these.
 pub struct Speech {
-    pub escape: Value,
-    prepare: Value,
+    /// What `latex.js` makes.
+    latex: Value,
     /// Keeps notes of where a text comes from.
     pub lines: Value,
-    told: Value,
 }
 
 impl Speaking {
@@ -34,26 +33,26 @@ impl Speaking {
         }
         let latex = machine.evaluate(LATEX, "latex")?;
         let lines = machine.call(&machine.evaluate(LINES, "lines")?, &[])?;
-        let speech = Speech {
-            escape: Machine::member(&latex, "escape")?,
-            prepare: Machine::member(&latex, "prepare")?,
-            told: Machine::member(&lines, "told")?,
-            lines,
-        };
+        let speech = Speech { latex, lines };
         Ok(Some(self.0.get_or_init(|| speech)))
     }
 
     /// What was noted of the text that was made last, in at most so many bytes; else nothing.
     pub fn notes(&self, machine: &Machine, limit_bytes: u64) -> String {
-        let told = self.0.get().and_then(|speech| machine.text_of(&speech.told, &[]).ok());
-        told.filter(|notes| notes.len() as u64 <= limit_bytes).unwrap_or_default()
+        let told = |speech: &Speech| machine.text_of(&Machine::member(&speech.lines, "told").ok()?, &[]).ok();
+        self.0.get().and_then(told).filter(|notes| notes.len() as u64 <= limit_bytes).unwrap_or_default()
     }
 }
 
 impl Speech {
+    /// A function of the language's.
+    pub fn member(&self, name: &str) -> Result<Value, Thrown> {
+        Machine::member(&self.latex, name)
+    }
+
     /// What the renderer is told; `is_run`: somebody asks where its text comes from.
     pub fn spoken(&self, machine: &Machine, is_run: bool) -> Result<Value, Thrown> {
-        let mut members = vec![("escape", self.escape.clone()), ("prepare", self.prepare.clone())];
+        let mut members = vec![("escape", self.member("escape")?), ("prepare", self.member("prepare")?)];
         if is_run {
             members.push(("lines", self.lines.clone()));
         }

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn asked(account: AccountId, alone: bool) -> LeaseTab {
-        LeaseTab { account, lane: Lane::Scripted, alone }
+        LeaseTab { alone, ..LeaseTab::new(account, Lane::Scripted) }
     }
 
     fn assigned(

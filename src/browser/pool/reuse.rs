@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_tab_that_an_earlier_waiter_gets_is_not_evicted() {
-        let [one, two, three] = keys();
+        let [one, two, _] = keys();
         let tabs = [(one, "a"), (two, "b")];
         let waiting = [(Some(one), Lane::Static), (None, Lane::Scripted), (Some(two), Lane::Static)];
         assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["scripted", "", "b"]);
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_warm_tab_of_the_other_lane_is_evicted_last() {
-        let [one, two, _] = keys();
+        let [one, _, _] = keys();
         let warm = of(1, 0);
         let page = [(None, Lane::Scripted)];
         assert_eq!(

@@ -23,7 +23,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
                 findings.push(finding(requirement, lack, || disabled(catalog, is_without)));
             }
         }
-        if let Some(lack) = lack.filter(|lack| *lack == Lack::Fence) {
+        if let Some(lack) = lack.filter(|lack| *lack == Lack::Landlock) {
             let is_without = |other: &Engine| other.name == engine.name;
             let unfenced = Finding::warning(engine.name, lack.brief());
             findings.push(unfenced.so(disabled(catalog, is_without), lack.to_string()));
@@ -122,7 +122,7 @@ mod tests {
                 command: "scripts/setup --press",
             },
         ],
-        fenced: true,
+        reads_files: true,
         slots: None,
         start: |_| panic!("the doctor starts nobody"),
     };

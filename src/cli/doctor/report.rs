@@ -90,31 +90,3 @@ pub(super) fn text(findings: &[Finding]) -> String {
 pub(super) fn json(findings: &[Finding]) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Report { good: good(findings), findings })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_warning_is_told_and_does_no_harm() {
-        let warned = [Finding::ok("A", "is there"), Finding::warning("B", "is old").so("colours", "get C")];
-        assert!(good(&warned));
-        assert_eq!(
-            text(&warned),
-            "ok       A                is there\n\
-             warning  B                is old\n         disables: colours\n         remedy:   get C"
-        );
-        assert!(!good(&[Finding::missing("D", "is not there")]));
-    }
-
-    #[test]
-    fn programs_read_the_same() {
-        let read: serde_json::Value =
-            serde_json::from_str(&json(&[Finding::missing("D", "gone").so("all", "get D")]).unwrap())
-                .unwrap();
-        let finding = serde_json::json!({
-            "part": "D", "state": "missing", "detail": "gone", "disables": "all", "remedy": "get D"
-        });
-        assert_eq!(read, serde_json::json!({ "good": false, "findings": [finding] }));
-    }
-}

@@ -75,10 +75,10 @@ impl Assembler {
             self.script.run_aside::<Compiled>(account, (&header, &body), &|_: &str| None, limit).await?;
         let Some((compiled, answer)) = done else { return Ok(None) };
         let made: Vec<Option<MadeScript>> = match compiled {
-            Compiled::Scripts => {
+            Ok(()) => {
                 serde_json::from_slice(&answer).map_err(|error| WorkerFault::Astray(error.to_string()))?
             }
-            Compiled::Nothing(why) => {
+            Err(why) => {
                 tracing::warn!(error = why, "a template's scripts are not kept");
                 Vec::new()
             }

@@ -14,19 +14,18 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
-use crate::engines::script::ScriptPool;
+use crate::engines::script::TemplateCodePool;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::thread;
-use crate::workers::assemble::{Answer, AssembleJob, Assembled, Order};
-use crate::workers::language::Language;
-use crate::workers::{Asked, Starter};
+use crate::workers::assemble::{AssembleJob, Assembled, Language, Order};
+use crate::workers::{Asked, Pool, Starter};
 
 /// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Assembler {
-    pub(super) script: ScriptPool,
+    pub(super) script: TemplateCodePool,
     pub(super) config: AssembleConfig,
     pub(super) metrics: ChildMetrics,
     /// Whose scripts are made: one template's at a time.
@@ -50,11 +49,11 @@ impl Assembler {
         share: AccountShare,
         metrics: ChildMetrics,
     ) -> Self {
-        Self::on(ScriptPool::new(starter, config, share, metrics.clone()), config, metrics)
+        Self::on(TemplateCodePool::new(starter, config, share, metrics.clone()), config, metrics)
     }
 
     /// An assembler on `script`, which others use too.
-    pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
+    pub fn on(script: TemplateCodePool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let recent = Recent::new(config.recent_scripts_mb << 20);
         let (config, ahead) = (config.clone(), Arc::new(Semaphore::new(1)));
         Self { script, config, metrics, ahead, recent, language: Language::default() }
@@ -70,14 +69,9 @@ impl Assembler {
         Self { language, ..self.clone() }
     }
 
-    /// How many engine processes wait for a job.
-    pub fn spares(&self) -> usize {
-        self.script.spares()
-    }
-
-    /// How many engine processes wait for a further job of their account.
-    pub fn kept(&self) -> usize {
-        self.script.kept()
+    /// Its processes.
+    pub fn pool(&self) -> &Pool {
+        &self.script.pool
     }
 
     /// The page that the site's entry and the data make, in UTF-8, for the job of `meter`. A page without a tag is its
@@ -116,27 +110,25 @@ impl Assembler {
             self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
         let site = recent.as_ref().unwrap_or(site);
         let asked = Mutex::new(Vec::new());
-        let (Answer { outcome, generated, included, notes_bytes }, mut page) =
+        let (Assembled { outcome, generated, included, notes_bytes }, mut page) =
             self.run(&meter, site, [entry, &data], &asked).await?;
         let notes = page.split_off(page.len().saturating_sub(notes_bytes));
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
-        let page = self.outcome(outcome, page)?;
+        outcome.map_err(|error| self.script.refused(error))?;
         let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
         let read: BTreeMap<_, _> = included.into_iter().filter_map(|at| asked.get(at).cloned()).collect();
-        for doubt in read.values().flatten() {
-            warnings.push(doubt);
-        }
+        warnings.push_all(read.values().flatten());
         let paths = read.into_keys().chain([site.entry().to_owned()]).collect();
         self.compile_ahead(meter.account(), site, &paths);
         Ok((page, Notes::new(notes)))
     }
 
-    /// The header or footer that `template`, the text of the option `name`, makes beside the page of `site`: with the
-    /// same data, and the same files to include.
+    /// The header or footer that `template`, the text of the option `name`, makes beside the page of `site`: of the same
+    /// data, and with the same files to include.
     ///
     /// # Errors
     /// As [`Self::assemble`]; the sentence names the option and a line of it.
-    pub async fn assemble_banner(
+    pub async fn assemble_header(
         &self,
         meter: impl Into<CostMeter>,
         site: &Site,
@@ -145,14 +137,14 @@ impl Assembler {
     ) -> Result<String, JobFault> {
         let site = site.with_entry(name, Bytes::copy_from_slice(template.as_bytes()));
         // The text came with a request, so there is no doubt of it.
-        let banner = self.assemble(meter, &site, data, &mut Warnings::default()).await?;
+        let made = self.assemble(meter, &site, data, &mut Warnings::default()).await?;
         let limit = self.config.banner_limit_bytes;
-        if banner.len() as u64 > limit {
+        if made.len() as u64 > limit {
             let sentence = format!("{name} became larger than {limit} bytes (assemble.banner_limit_bytes)");
             return Err(JobFault::new(FaultCode::TemplateLimit, sentence));
         }
         // What the engine makes is text.
-        Ok(String::from_utf8_lossy(&banner).into_owned())
+        Ok(String::from_utf8_lossy(&made).into_owned())
     }
 
     /// The entry's text. A file of LaTeX says by a package what it is in, so it stays as it is.
@@ -169,7 +161,7 @@ impl Assembler {
         site: &Site,
         [entry, data]: [&Bytes; 2],
         requests: &Mutex<Vec<Request>>,
-    ) -> Result<(Answer, Bytes), JobFault> {
+    ) -> Result<(Assembled, Bytes), JobFault> {
         let script = site.script(site.entry());
         let body = [
             script.map_or(entry, |script| &script.text).clone(),
@@ -192,31 +184,6 @@ impl Assembler {
             Some(asked)
         };
         self.script.run(meter, (&order, &body), &files).await
-    }
-
-    /// What a template is to be.
-    fn wanted(&self) -> &'static str {
-        match self.language {
-            Language::Html => "a page (HTML, EJS)",
-            Language::Latex => "a LaTeX file",
-        }
-    }
-
-    fn outcome(&self, assembled: Assembled, page: Bytes) -> Result<Bytes, JobFault> {
-        match assembled {
-            Assembled::Page => Ok(page),
-            Assembled::Failed(sentence) => Err(JobFault::new(FaultCode::TemplateError, sentence)),
-            Assembled::NotText(sentence) => Err(JobFault::new(
-                FaultCode::TemplateInvalid,
-                format!("{sentence}; upload {}, saved as UTF-8", self.wanted()),
-            )),
-            Assembled::BadData(why) => {
-                Err(JobFault::new(FaultCode::DataInvalid, format!("the data cannot be read: {why}")))
-            }
-            Assembled::TooDeep(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
-            Assembled::OutOfMemory => Err(self.script.out_of_memory()),
-            Assembled::TooLarge => Err(self.script.too_large()),
-        }
     }
 }
 

@@ -12,14 +12,12 @@ pub(super) use assembler::{entry_text, has_tags, object};
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
 use super::plan::Ability;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::TemplateKind;
-use crate::domain::site::Site;
-use crate::workers::language::Language;
+use crate::workers::assemble::Language;
 
 /// The engine. Without the library, `plain` makes the pages that have no tag.
 pub const ENGINE: Engine = Engine {
@@ -31,7 +29,7 @@ pub const ENGINE: Engine = Engine {
         of(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[JAVASCRIPT_CORE],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |basis| {
         let children = basis.metrics.children.clone();
@@ -43,30 +41,17 @@ pub const ENGINE: Engine = Engine {
 const FORMATS: &[&str] = &["timezone", "locale"];
 
 /// The options whose text is a template like the page: header and footer.
-pub(super) const BANNERS: [&str; 2] = ["headerTemplate", "footerTemplate"];
+pub(super) const HEADER_AND_FOOTER: [&str; 2] = ["headerTemplate", "footerTemplate"];
 
 const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
-    Ability {
-        step: StepKind::Assemble,
-        from: DocumentKind::Template(kind),
-        to,
-        cost: 1,
-        heeds: &[FORMATS],
-        asked_by: None,
-    }
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 1, &[FORMATS])
 }
 
 #[async_trait(?Send)]
 impl StepRunner for Assembler {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let site = input.into_template()?;
         let PageOptions { extras, scene, .. } = job.options;
-        let [header, footer] = BANNERS;
         let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
         if step.to == DocumentKind::Source {
             let (source, notes) =
@@ -74,21 +59,15 @@ impl StepRunner for Assembler {
             return Ok(Document::source(site.with_page(source).with_notes(notes)));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
-        let header = assembler.banner(job, &site, (header, extras.header.as_deref())).await?;
-        let footer = assembler.banner(job, &site, (footer, extras.footer.as_deref())).await?;
+        let mut made = [None, None];
+        let given = HEADER_AND_FOOTER.into_iter().zip([&extras.header, &extras.footer]);
+        // They are templates like the page, of the same data; made where a later step shows them.
+        for ((name, template), made) in given.zip(&mut made).filter(|((name, _), _)| job.plan.heeds(name)) {
+            if let Some(template) = template {
+                *made = Some(assembler.assemble_header(job.meter, &site, (name, template), job.data).await?);
+            }
+        }
+        let [header, footer] = made;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
-    }
-}
-
-impl Assembler {
-    /// Header and footer are templates like the page, of the same data; made where a later step shows them.
-    async fn banner(
-        &self,
-        job: &StepContext<'_>,
-        site: &Site,
-        (name, template): (&str, Option<&str>),
-    ) -> Result<Option<String>, StepError> {
-        let Some(template) = template.filter(|_| job.plan.heeds(name)) else { return Ok(None) };
-        Ok(Some(self.assemble_banner(job.meter, site, (name, template), job.data).await?))
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::OfficeConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::PageOptions;
-use crate::engines::step_error::StepError;
+use crate::engines::error::EngineError;
 use crate::workers::libreoffice::Converted;
 use crate::workers::{Bounds, Excess, WorkerFault};
 
@@ -16,10 +16,10 @@ pub(super) struct Sentences<'a> {
 
 impl Sentences<'_> {
     /// Why a document did not become another.
-    pub fn of_document(&self, converted: Converted) -> StepError {
+    pub fn of_document(&self, converted: Converted) -> EngineError {
         let (code, sentence) = match converted {
-            Converted::Made(_) => return StepError::internal("a document was made and is not there"),
-            Converted::Broken(cause) => return StepError::internal(&cause),
+            Converted::Made(_) => return EngineError::internal("a document was made and is not there"),
+            Converted::Broken(cause) => return EngineError::internal(&cause),
             // Where it says nothing at all, it was often refused memory in one large piece.
             Converted::Unreadable(why) if why.is_empty() => {
                 let limit = self.config.memory_limit_mb;
@@ -29,13 +29,13 @@ impl Sentences<'_> {
                 );
                 (FaultCode::TemplateInvalid, sentence)
             }
-            Converted::Unreadable(why) => {
-                let sentence = format!(
+            Converted::Unreadable(why) => (
+                FaultCode::TemplateInvalid,
+                format!(
                     "LibreOffice could not read the document{}; open it in its program and save it anew",
                     told(&why)
-                );
-                (FaultCode::TemplateInvalid, sentence)
-            }
+                ),
+            ),
             Converted::Unwritable(why) => (
                 FaultCode::TemplateInvalid,
                 format!(
@@ -70,7 +70,7 @@ impl Sentences<'_> {
     }
 
     /// Why a server did not answer.
-    pub fn of_server(&self, fault: WorkerFault) -> StepError {
+    pub fn of_server(&self, fault: WorkerFault) -> EngineError {
         match fault {
             WorkerFault::Deadline => self.of_document(Converted::Late),
             WorkerFault::TooLong | WorkerFault::TooMuch(Excess::Written) => self.too_long(),
@@ -81,14 +81,14 @@ impl Sentences<'_> {
                 let sentence = format!("LibreOffice: {fault}; have less in the document");
                 JobFault::new(FaultCode::TemplateLimit, sentence).into()
             }
-            WorkerFault::NotStarted(cause) => StepError::NotStarted(cause),
+            WorkerFault::NotStarted(cause) => EngineError::NotStarted(cause),
             fault @ (WorkerFault::Died { .. } | WorkerFault::Astray(_)) => {
-                StepError::internal(&format!("LibreOffice: {fault}"))
+                EngineError::internal(&format!("LibreOffice: {fault}"))
             }
         }
     }
 
-    fn out_of_memory(&self) -> StepError {
+    fn out_of_memory(&self) -> EngineError {
         let limit = self.config.memory_limit_mb;
         let sentence = format!(
             "LibreOffice needs more than {limit} MB of memory for the document (office.memory_limit_mb); have less in it"
@@ -96,7 +96,7 @@ impl Sentences<'_> {
         JobFault::new(FaultCode::TemplateLimit, sentence).into()
     }
 
-    fn too_long(&self) -> StepError {
+    fn too_long(&self) -> EngineError {
         let limit = self.bounds.scratch_bytes >> 20;
         let sentence =
             format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
@@ -140,7 +140,7 @@ mod tests {
             (Excess::Files, FaultCode::TemplateLimit, "(workers.scratch_files_limit)"),
             (Excess::Processes, FaultCode::TemplateLimit, "(workers.process_limit)"),
         ] {
-            let StepError::Job(fault) = sentences.of_server(WorkerFault::TooMuch(excess)) else {
+            let EngineError::Job(fault) = sentences.of_server(WorkerFault::TooMuch(excess)) else {
                 panic!("{excess:?} is the document's doing")
             };
             assert_eq!(fault.code, code, "{excess:?}");

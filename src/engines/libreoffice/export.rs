@@ -53,8 +53,7 @@ const UPDATES: [&str; 4] =
     [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
 
 const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    let (from, to) = (DocumentKind::File(from), DocumentKind::File(to));
-    Ability { step: StepKind::Convert, from, to, cost: 10, heeds, asked_by: None }
+    Ability::new(StepKind::Convert, (DocumentKind::File(from), DocumentKind::File(to)), 10, heeds)
 }
 
 impl Export {

@@ -16,10 +16,10 @@ use self::errors::Sentences;
 use self::export::Export;
 use self::fonts::InstalledFonts;
 use super::document::Document;
-use super::runner::{StepContext, StepRunner};
+use super::error::EngineError;
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
-use super::{Basis, Engine};
+use super::{Engine, EngineContext};
 use crate::config::{OfficeConfig, OfficeStart};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
@@ -35,7 +35,7 @@ pub const ENGINE: Engine = Engine {
     name: "libreoffice",
     abilities: export::ABILITIES,
     requires: needs::NEEDS,
-    fenced: true,
+    reads_files: true,
     // With the one that is left to other accounts, two: each takes some 110 MB of its own.
     slots: Some(1),
     start: |basis| Box::new(LibreOffice::start(basis)),
@@ -59,18 +59,13 @@ struct LibreOffice {
 
 #[async_trait(?Send)]
 impl StepRunner for LibreOffice {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let kind = step.file()?;
         let Some(export) = Export::of(step.from, kind) else {
-            return Err(StepError::internal("LibreOffice was to make what it does not"));
+            return Err(EngineError::internal("LibreOffice was to make what it does not"));
         };
         let chunks = input.into_chunks()?.try_collect::<Vec<Bytes>>().await;
-        let chunks = chunks.map_err(|error| StepError::internal(&error.to_string()))?;
+        let chunks = chunks.map_err(|error| EngineError::internal(&error.to_string()))?;
         let is_filled = job.plan.steps().iter().any(|step| step.kind == StepKind::Assemble);
         let convert = ConvertJob {
             extension: Cow::Borrowed(format_of(export.from, &chunks).extension()),
@@ -83,13 +78,9 @@ impl StepRunner for LibreOffice {
             metadata: export::metadata(kind, job.options),
         };
         let (remarks, made) = self.convert(job, convert, chunks).await?;
-        for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await));
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
-        if let Some(warning) = pages.and_then(|pages| cut(job.options, pages)) {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(pages.and_then(|pages| cut(job.options, pages)));
         let is_given = job.options.extras.metadata.title.is_some();
         if job.options.conversion.pdfua && !is_given && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);
@@ -101,11 +92,12 @@ impl StepRunner for LibreOffice {
 }
 
 impl LibreOffice {
-    fn start(basis: &Basis<'_>) -> Self {
+    fn start(basis: &EngineContext<'_>) -> Self {
         let (config, bounds) = (&basis.config.office, basis.programs.bounds());
         let servers = basis.budget.slot_count(ENGINE.name, ENGINE.slots.unwrap_or(1));
         let is_here = needs::NEEDS.iter().all(|needed| needed.installed().is_some());
-        let is_eager = config.start == OfficeStart::Eager && is_here && super::is_fenced(basis.config);
+        let is_eager =
+            config.start == OfficeStart::Eager && is_here && super::can_confine_files(basis.config);
         let order = ServerOrder {
             programs: needs::programs(),
             read: needs::readable(),
@@ -113,6 +105,8 @@ impl LibreOffice {
             memory_bytes: config.memory_limit_mb << 20,
             file_bytes: bounds.scratch_bytes,
         };
+        // What a child shares with its server counts as its own, too.
+        let memory_mb = config.memory_limit_mb + 2 * config.server_memory_limit_mb;
         let settings = PoolSettings {
             name: ENGINE.name,
             spec: server_child(basis.starter.executable().to_owned(), &order),
@@ -128,17 +122,14 @@ impl LibreOffice {
             deadline: Duration::from_millis(config.timeout_ms) + GRACE,
             answer_limit_bytes: bounds.scratch_bytes,
             resident_limit_bytes: Some(config.server_memory_limit_mb << 20),
+            housing: Some(Housing {
+                programs: basis.programs.clone(),
+                profile: needs::profile(),
+                bounds: Bounds { memory_bytes: memory_mb << 20, ..bounds },
+            }),
         };
-        // What a child shares with its server counts as its own, too.
-        let memory_mb = config.memory_limit_mb + 2 * config.server_memory_limit_mb;
-        let housing = Housing {
-            programs: basis.programs.clone(),
-            profile: needs::profile(),
-            bounds: Bounds { memory_bytes: memory_mb << 20, ..bounds },
-        };
-        let metrics = basis.metrics.children.clone();
         Self {
-            pool: Pool::of_servers(basis.starter.clone(), settings, metrics, housing),
+            pool: Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone()),
             slots: basis.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
             bounds,
@@ -153,7 +144,7 @@ impl LibreOffice {
         job: &StepContext<'_>,
         convert: ConvertJob<'static>,
         document: Vec<Bytes>,
-    ) -> Result<(Remarks, Bytes), StepError> {
+    ) -> Result<(Remarks, Bytes), EngineError> {
         let slot = self.slots.acquire(job.meter, 1).await;
         let (pool, account) = (self.pool.clone(), job.meter.account());
         let converting = tokio::spawn(async move {
@@ -161,7 +152,7 @@ impl LibreOffice {
             drop(slot);
             converted
         });
-        let converted = converting.await.map_err(|error| StepError::internal(&error.to_string()))?;
+        let converted = converting.await.map_err(|error| EngineError::internal(&error.to_string()))?;
         let sentences = Sentences { config: &self.config, bounds: self.bounds, options: job.options };
         let (converted, made) = converted.map_err(|fault| sentences.of_server(fault))?;
         if let Converted::Made(remarks) = converted {

@@ -61,10 +61,9 @@ const fn part(name: &'static str, paths: &'static [&'static str], package: &'sta
     }
 }
 
-/// The folder of its programs; where it is not installed, the one where it would be.
+/// The folder of its programs.
 pub(super) fn programs() -> PathBuf {
-    let installed = LIBRARY.installed().and_then(Path::parent);
-    installed.unwrap_or_else(|| Path::new("/usr/lib/libreoffice/program")).to_owned()
+    LIBRARY.path().parent().map(Path::to_owned).unwrap_or_default()
 }
 
 /// What a document's child may read.

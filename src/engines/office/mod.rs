@@ -11,11 +11,11 @@ use bytes::Bytes;
 use self::files::TemplateFiles;
 use super::Engine;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
-use super::runner::{StepContext, StepRunner};
-use super::script::{JAVASCRIPT_CORE, ScriptPool};
+use super::runner::{StepContext, StepResult, StepRunner};
+use super::script::{JAVASCRIPT_CORE, TemplateCodePool};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::config::{Config, OfficeConfig};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Delimiters;
@@ -24,8 +24,7 @@ use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
 use crate::telemetry::OfficeMetrics;
-use crate::workers::assemble::Order;
-use crate::workers::fill::{FillJob, FillLimits, Filled};
+use crate::workers::assemble::{FillJob, FillLimits, Filled, Order};
 
 /// What files heed that are filled.
 const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
@@ -39,7 +38,7 @@ pub const ENGINE: Engine = Engine {
         able(TemplateKind::Pptx, FileKind::Pptx, FILLED),
     ],
     requires: &[JAVASCRIPT_CORE],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |basis| {
         Box::new(Office {
@@ -53,13 +52,12 @@ pub const ENGINE: Engine = Engine {
 };
 
 const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    let (from, to) = (DocumentKind::Template(kind), DocumentKind::File(file));
-    Ability { step: StepKind::Assemble, from, to, cost: 1, heeds, asked_by: None }
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, heeds)
 }
 
 /// Fills Office files.
 struct Office {
-    script: ScriptPool,
+    script: TemplateCodePool,
     outbound: Outbound,
     metrics: OfficeMetrics,
     config: OfficeConfig,
@@ -68,12 +66,7 @@ struct Office {
 
 #[async_trait(?Send)]
 impl StepRunner for Office {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, template) = (step.file()?, input.kind);
         let site = input.into_template()?;
         let Some(file) = site.page() else {
@@ -85,7 +78,7 @@ impl StepRunner for Office {
                 self.fill(job, (&site, file)).await?
             }
             Some(format) => self.unfilled(step, job, (format, file)).await?,
-            None => return Err(StepError::internal("an Office file of a type that is none")),
+            None => return Err(EngineError::internal("an Office file of a type that is none")),
         };
         let mut sink = job.outlet.open().await?;
         sink.write(file).await?;
@@ -98,7 +91,7 @@ impl Office {
         &self,
         job: &mut StepContext<'_>,
         (site, file): (&Site, &Bytes),
-    ) -> Result<Bytes, StepError> {
+    ) -> Result<Bytes, EngineError> {
         self.script.check_size(file.len() + job.data.len())?;
         let (office, scene) = (&job.options.office, &job.options.scene);
         let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());
@@ -113,22 +106,9 @@ impl Office {
         });
         let body = [file.clone(), job.data.clone()];
         let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config, &self.metrics));
-        let (filled, file) = script.run(job.meter, (&order, &body), &files).await?;
-        match filled {
-            Filled::Document(warnings) => {
-                for warning in &warnings {
-                    job.warnings.push(warning);
-                }
-                Ok(file)
-            }
-            Filled::Failed(sentence) => fault(FaultCode::TemplateError, sentence),
-            Filled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
-            Filled::BadOptions(sentence) => fault(FaultCode::OptionsInvalid, sentence),
-            Filled::BadData(why) => fault(FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
-            Filled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
-            Filled::OutOfMemory => Err(self.script.out_of_memory().into()),
-            Filled::Broken(cause) => Err(StepError::internal(&cause)),
-        }
+        let (filled, file): (Filled, _) = script.run(job.meter, (&order, &body), &files).await?;
+        job.warnings.push_all(filled.map_err(|error| script.refused(error))?);
+        Ok(file)
     }
 }
 
@@ -138,10 +118,6 @@ fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
         DocumentKind::Template(kind) => OfficeFormat::of_start(kind, file),
         DocumentKind::Page | DocumentKind::Source | DocumentKind::File(_) => None,
     }
-}
-
-fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepError> {
-    Err(JobFault::new(code, sentence).into())
 }
 
 /// What bounds the files.

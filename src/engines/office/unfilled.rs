@@ -5,15 +5,14 @@
 
 use bytes::Bytes;
 
-use super::{Office, fault};
-use crate::domain::fault::FaultCode;
+use super::Office;
+use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::no_data::is_no_data;
 use crate::domain::office_format::OfficeFormat;
+use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
 use crate::engines::step::Step;
-use crate::engines::step_error::StepError;
-use crate::workers::assemble::Order;
-use crate::workers::unfilled::{Unfilled, UnfilledFile, UnfilledJob};
+use crate::workers::assemble::{Order, Unfilled, UnfilledJob, UnfilledTags};
 
 impl Office {
     /// The file as it is, without what no document keeps.
@@ -22,68 +21,39 @@ impl Office {
         step: &Step,
         job: &mut StepContext<'_>,
         (format, file): (OfficeFormat, &Bytes),
-    ) -> Result<Bytes, StepError> {
+    ) -> Result<Bytes, EngineError> {
         let is_last = job.plan.steps().last() == Some(step);
         if is_last && !format.is_present() {
-            return fault(FaultCode::TemplateInvalid, not_anew(format));
+            return Err(JobFault::new(FaultCode::TemplateInvalid, not_anew(format)).into());
         }
         if !is_no_data(job.data) {
             job.warnings.push(&format!("the data was not used: {}", why(format)));
         }
-        let Some(known) = container(format) else { return Ok(file.clone()) };
+        // The oldest ones are no container that could be looked into.
+        if !matches!(format, OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp) {
+            return Ok(file.clone());
+        }
         self.script.check_size(file.len())?;
-        let order = Order::Unfilled(UnfilledJob { file: known, limits: self.limits });
-        let body = [file.clone()];
+        let (order, body) = (Order::Unfilled(UnfilledJob { limits: self.limits }), [file.clone()]);
         // It asks for none.
         let no_files = |_: &str| None;
-        let (unfilled, file) = self.script.run(job.meter, (&order, &body), &no_files).await?;
-        match unfilled {
-            Unfilled::Document { tags, first, warnings } => {
-                if let Some(first) = first {
-                    job.warnings.push(&printed(tags, self.limits.tags, &first, format));
-                }
-                for warning in &warnings {
-                    job.warnings.push(warning);
-                }
-                Ok(file)
-            }
-            Unfilled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
-            Unfilled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
-            Unfilled::Broken(cause) => Err(StepError::internal(&cause)),
-        }
-    }
-}
-
-/// Whose container the file is; the oldest ones are none that could be looked into.
-fn container(format: OfficeFormat) -> Option<UnfilledFile> {
-    match format {
-        OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => Some(UnfilledFile::OpenDocument),
-        OfficeFormat::Docx
-        | OfficeFormat::Xlsx
-        | OfficeFormat::Pptx
-        | OfficeFormat::Doc
-        | OfficeFormat::Xls
-        | OfficeFormat::Ppt
-        | OfficeFormat::Rtf => None,
+        let (unfilled, file): (Unfilled, _) = self.script.run(job.meter, (&order, &body), &no_files).await?;
+        let UnfilledTags { count, first, warnings } = unfilled.map_err(|error| self.script.refused(error))?;
+        job.warnings.push_all(first.map(|first| printed(count, self.limits.tags, &first, format)));
+        job.warnings.push_all(warnings);
+        Ok(file)
     }
 }
 
 /// Why its tags stay.
 fn why(format: OfficeFormat) -> String {
-    match format {
-        OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => {
-            format!("the template is {}, which is not filled; save it as .docx", format.described())
-        }
-        OfficeFormat::Odp | OfficeFormat::Ppt => {
-            format!("the template is {}, which is not filled; save it as .pptx", format.described())
-        }
-        OfficeFormat::Ods | OfficeFormat::Xls => {
-            format!("the template is {}, which is not filled; save it as .xlsx", format.described())
-        }
-        OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => {
-            format!("the template is {}, which is not filled, and was taken as it is", format.described())
-        }
-    }
+    let what = match format {
+        OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => "; save it as .docx",
+        OfficeFormat::Odp | OfficeFormat::Ppt => "; save it as .pptx",
+        OfficeFormat::Ods | OfficeFormat::Xls => "; save it as .xlsx",
+        OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => ", and was taken as it is",
+    };
+    format!("the template is {}, which is not filled{what}", format.described())
 }
 
 /// That tags are in the document as their author wrote them; of more than `limit` they are not counted.

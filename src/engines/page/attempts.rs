@@ -3,15 +3,15 @@
 use super::render::{PageEngine, PageOrder, RenderError};
 use crate::domain::fault::Warnings;
 use crate::engines::document::Document;
+use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
-use crate::engines::step_error::StepError;
 
 /// Renders a page into a file, which is made anew for each attempt.
 pub(super) async fn render(
     engine: &PageEngine,
     order: &PageOrder,
     job: &mut StepContext<'_>,
-) -> Result<Document, StepError> {
+) -> Result<Document, EngineError> {
     let outlet = job.outlet;
     let (sink, pages) = attempts(job.warnings, async |alone, warnings| {
         let mut sink = outlet.open().await.map_err(RenderError::Sink)?;
@@ -29,7 +29,7 @@ pub(super) async fn render(
 async fn attempts<T>(
     warnings: &mut Warnings,
     mut attempt: impl AsyncFnMut(bool, &mut Warnings) -> Result<T, RenderError>,
-) -> Result<T, StepError> {
+) -> Result<T, EngineError> {
     let (mut had_other_tab, mut alone) = (false, false);
     loop {
         let mut own = Warnings::default();
@@ -58,7 +58,7 @@ async fn attempts<T>(
             | RenderError::Unleased(fault)
             | RenderError::Page(fault) => {
                 warnings.extend(&own);
-                return Err(StepError::Job(fault));
+                return Err(EngineError::Job(fault));
             }
         };
         tracing::warn!(error = %fault, page.alone = alone, "the page is rendered again");
@@ -107,7 +107,7 @@ mod tests {
                 Err(lost(tab_only))
             })
             .await;
-            let Err(StepError::Job(fault)) = made else { panic!("it is the job's fault") };
+            let Err(EngineError::Job(fault)) = made else { panic!("it is the job's fault") };
             assert_eq!(fault.code, FaultCode::BrowserLost);
             assert_eq!((tried, warnings.lines()), (2, vec!["of attempt 2".to_owned()]));
         }

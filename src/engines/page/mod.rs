@@ -19,10 +19,10 @@ pub use render::{PageEngine, PageOrder, RenderError};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
+use super::error::EngineError;
 use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::domain::fault::JobFault;
 use crate::domain::kinds::FileKind;
 use crate::thread;
@@ -40,7 +40,7 @@ pub const ENGINE: Engine = Engine {
         of(StepKind::Snapshot, FileKind::Html, &[PAGE]),
     ],
     requires: &[],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |basis| {
         let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
@@ -106,7 +106,7 @@ impl StepRunner for PageEngine {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepError> {
+    ) -> Result<Document, EngineError> {
         let (page, file) = (input.into_page()?, step.file()?);
         if step.kind == StepKind::Snapshot
             && let Some(document) = as_it_is(job, &page).await?

@@ -19,8 +19,8 @@ use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::{ContentHash, Site};
+use crate::engines::error::EngineError;
 use crate::engines::runner::Sink;
-use crate::engines::step_error::StepError;
 use crate::outbound::Outbound;
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots};
@@ -72,7 +72,7 @@ pub enum RenderError {
     /// The page's fault.
     Page(JobFault),
     /// The file could not be written.
-    Sink(StepError),
+    Sink(EngineError),
 }
 
 impl PageEngine {
@@ -154,7 +154,7 @@ impl PageEngine {
 /// What template the page is made of.
 async fn content_of(site: &Site) -> Result<ContentHash, JobFault> {
     let hashed = site.clone();
-    thread::by_size(site.unhashed_bytes(), move || hashed.content_hash()).await
+    Ok(thread::by_size(site.unhashed_bytes(), move || hashed.content_hash()).await?)
 }
 
 fn measured(step: PageStep) -> Step {

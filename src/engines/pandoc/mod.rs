@@ -1,12 +1,12 @@
 //! pandoc: a source of LaTeX becomes HTML or a Word document: what it says, in the looks of either.
 //!
 //! A program in the cage, with the template's files and some of ours (`order`). It reads LaTeX by itself, without TeX, and
-//! does not know all of it: what it left out is told, with file and line (`told`, `crates/latex-pandoc`).
+//! does not know all of it: what it left out is told, with file and line (`diagnose`, `crates/latex-pandoc`).
 
+mod diagnose;
 mod needs;
 mod order;
 mod pictures;
-mod told;
 
 use std::sync::Arc;
 
@@ -17,11 +17,10 @@ use self::order::Order;
 use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
-use super::program::{ProgramSteps, RunLimits, output};
-use super::runner::{StepContext, StepRunner};
+use super::program::{DocumentLimits, ProgramSteps, output};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
-use super::{Basis, Engine};
+use super::{Engine, EngineContext};
 use crate::config::PandocConfig;
 use crate::domain::kinds::FileKind;
 use crate::workers::{Profile, ProgramRun};
@@ -38,20 +37,13 @@ pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[able(FileKind::Html, &[HEEDS]), able(FileKind::Docx, &[HEEDS])],
     requires: &[needs::PANDOC],
-    fenced: true,
+    reads_files: true,
     slots: Some(SLOTS),
     start: |basis| Box::new(Pandoc::start(basis)),
 };
 
 const fn able(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability {
-        step: StepKind::Convert,
-        from: DocumentKind::Source,
-        to: DocumentKind::File(to),
-        cost: 10,
-        heeds,
-        asked_by: None,
-    }
+    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, heeds)
 }
 
 /// Makes HTML and Word documents of LaTeX.
@@ -67,14 +59,9 @@ struct Pandoc {
 
 #[async_trait(?Send)]
 impl StepRunner for Pandoc {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
-        let texts = Arc::new(told::texts(&site));
+        let texts = Arc::new(diagnose::texts(&site));
         let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
         let scene = &job.options.scene;
         let order = Order {
@@ -89,10 +76,10 @@ impl StepRunner for Pandoc {
         };
         let _slot = self.steps.slot(job, 1).await;
         let pictures = self.pictures.of(job, &site, &texts).await?;
-        let prepared = told::prepared(&texts).await?;
+        let prepared = diagnose::prepared(&texts).await?;
         let run = ProgramRun {
             name: NAME,
-            program: needs::path(),
+            program: needs::PANDOC.path(),
             arguments: order.arguments(),
             environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
@@ -102,17 +89,15 @@ impl StepRunner for Pandoc {
         let ran = self.steps.programs().run(run).await;
         let finished = ran.map_err(|error| self.limits().fault(NAME, &error))?;
         if !finished.status.success() {
-            return Err(told::failed(&finished, &site, &self.limits()).await);
+            return Err(diagnose::failed(&finished, &site, &self.limits()).await);
         }
-        for warning in told::warnings(&finished, &site, Arc::clone(&texts)).await? {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(diagnose::warnings(&finished, &site, Arc::clone(&texts)).await?);
         output(&finished, &order.output(), &job.outlet, (kind, None)).await
     }
 }
 
 impl Pandoc {
-    fn start(basis: &Basis<'_>) -> Self {
+    fn start(basis: &EngineContext<'_>) -> Self {
         let assemble = &basis.config.assemble;
         Self {
             steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
@@ -124,9 +109,9 @@ impl Pandoc {
         }
     }
 
-    fn limits(&self) -> RunLimits {
+    fn limits(&self) -> DocumentLimits {
         let config = &self.config;
-        RunLimits {
+        DocumentLimits {
             section: "pandoc",
             timeout_ms: config.timeout_ms,
             memory_mb: config.memory_limit_mb,

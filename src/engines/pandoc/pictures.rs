@@ -8,10 +8,10 @@ use bytes::{Bytes, BytesMut};
 
 use super::order::PICTURES;
 use crate::domain::site::Site;
-use crate::engines::Basis;
+use crate::engines::EngineContext;
+use crate::engines::error::EngineError;
 use crate::engines::raster;
 use crate::engines::runner::StepContext;
-use crate::engines::step_error::StepError;
 use crate::thread;
 use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
 use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
@@ -33,14 +33,14 @@ pub(super) struct Pictures {
 }
 
 /// One PDF on its way to a child, and the picture on its way back.
-struct PictureTransfer {
+struct PictureExchange {
     pdf: std::sync::Mutex<Option<Bytes>>,
     picture: std::sync::Mutex<BytesMut>,
     limit_bytes: usize,
 }
 
 impl Pictures {
-    pub fn start(basis: &Basis<'_>) -> Self {
+    pub fn start(basis: &EngineContext<'_>) -> Self {
         let config = &basis.config;
         Self {
             pool: raster::pool(basis, super::NAME, PROCESSES),
@@ -58,7 +58,7 @@ impl Pictures {
         job: &StepContext<'_>,
         site: &Site,
         sources: &Arc<Vec<(String, String)>>,
-    ) -> Result<Vec<Input>, StepError> {
+    ) -> Result<Vec<Input>, EngineError> {
         let mut made = Vec::new();
         let mut left = self.limit_bytes;
         for path in named(site, sources).await? {
@@ -77,16 +77,16 @@ impl Pictures {
             dpi: Some(DPI),
             output: Output::Pictures(Format::Png),
         };
-        let passage = PictureTransfer {
+        let exchange = PictureExchange {
             pdf: std::sync::Mutex::new(Some(pdf)),
             picture: std::sync::Mutex::default(),
             limit_bytes,
         };
-        let work = Job { header: &order, body: &[], files: &passage, environment: &[] };
+        let work = Job { header: &order, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, self.timeout).await;
         match ran {
             Ok((Rastered::Made { .. }, _)) => {
-                Some(passage.picture.into_inner().unwrap_or_else(PoisonError::into_inner).freeze())
+                Some(exchange.picture.into_inner().unwrap_or_else(PoisonError::into_inner).freeze())
             }
             Ok((Rastered::Failed(_) | Rastered::Broken(_), _)) => None,
             Err(fault) => {
@@ -98,7 +98,7 @@ impl Pictures {
 }
 
 /// The PDF files whose names stand in a source. Each is looked for in all sources, so not all of an archive are.
-async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, StepError> {
+async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, EngineError> {
     let stem =
         |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
     let files = site.paths().filter_map(|path| Some((path.to_owned(), stem(path)?)));
@@ -113,7 +113,7 @@ async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<
 }
 
 #[async_trait]
-impl FileSource for PictureTransfer {
+impl FileSource for PictureExchange {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));

@@ -7,16 +7,15 @@ use async_trait::async_trait;
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
-use super::ejs::{BANNERS, entry_text, has_tags, object};
+use super::ejs::{HEADER_AND_FOOTER, entry_text, has_tags, object};
 use super::plan::Ability;
 use super::requirement::Lack;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::TemplateKind;
-use crate::workers::language::Language;
+use crate::workers::assemble::Language;
 
 /// The engine. It stands behind `ejs`, which costs less, so it is taken only where that one is missing.
 pub const ENGINE: Engine = Engine {
@@ -27,32 +26,20 @@ pub const ENGINE: Engine = Engine {
         of(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[],
-    fenced: false,
+    reads_files: false,
     slots: None,
     start: |_| Box::new(Plain),
 };
 
 const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
-    Ability {
-        step: StepKind::Assemble,
-        from: DocumentKind::Template(kind),
-        to,
-        cost: 2,
-        heeds: &[],
-        asked_by: None,
-    }
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 2, &[])
 }
 
 struct Plain;
 
 #[async_trait(?Send)]
 impl StepRunner for Plain {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let site = input.into_template()?;
         object(job.data)?;
         if step.to == DocumentKind::Source {
@@ -63,13 +50,13 @@ impl StepRunner for Plain {
         let page = entry_text(&site, job.warnings).await?;
         refuse_tags(Language::Html, (site.entry(), &page))?;
         let extras = &job.options.extras;
-        let mut banners = [extras.header.clone(), extras.footer.clone()];
-        for (name, banner) in BANNERS.into_iter().zip(&mut banners) {
+        let mut given = [extras.header.clone(), extras.footer.clone()];
+        for (name, text) in HEADER_AND_FOOTER.into_iter().zip(&mut given) {
             // Like the page, it counts only where a later step shows it.
-            *banner = banner.take().filter(|_| job.plan.heeds(name));
-            refuse_tags(Language::Html, (name, banner.as_deref().unwrap_or_default().as_bytes()))?;
+            *text = text.take().filter(|_| job.plan.heeds(name));
+            refuse_tags(Language::Html, (name, text.as_deref().unwrap_or_default().as_bytes()))?;
         }
-        let [header, footer] = banners;
+        let [header, footer] = given;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
     }
 }

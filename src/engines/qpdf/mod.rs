@@ -6,7 +6,6 @@
 mod order;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,12 +13,12 @@ use async_trait::async_trait;
 use self::order::{INPUT, ORDER, OUTPUT, order};
 use super::Engine;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
-use super::program::{ProgramSteps, input as program_input, output as program_output};
+use super::program::{self, ProgramSteps};
 use super::requirement::{Numbers, Part, Requirement, Version};
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
 use crate::domain::format_opts::{Passwords, Protection};
 use crate::domain::kinds::FileKind;
 use crate::workers::{Finished, Input, Profile, ProgramRun};
@@ -27,9 +26,9 @@ use crate::workers::{Finished, Input, Profile, ProgramRun};
 /// Its name in routes, metrics and errors.
 const NAME: &str = "qpdf";
 const PROGRAM: &str = "/usr/bin/qpdf";
-/// What it is made of, and where its random bytes may come from.
-const EXECUTE: [&str; 6] = [PROGRAM, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
-const READ: [&str; 1] = ["/dev/urandom"];
+const PDF: DocumentKind = DocumentKind::File(FileKind::Pdf);
+/// Keys of `formatOpts`.
+const HEEDS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
 /// Programs at once, for one account: a document takes it some hundredths of a second.
 const SLOTS: usize = 2;
 /// What it answers when it has written the file and something about the one it read was odd.
@@ -49,21 +48,16 @@ const QPDF: Requirement = Requirement {
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[Ability {
-        step: StepKind::Finish,
-        from: DocumentKind::File(FileKind::Pdf),
-        to: DocumentKind::File(FileKind::Pdf),
-        cost: 1,
-        heeds: &[&["password", "userPassword", "ownerPassword", "permissions"]],
         asked_by: Some(|options| options.protection.is_asked_for()),
+        ..Ability::new(StepKind::Finish, (PDF, PDF), 1, HEEDS)
     }],
     requires: &[QPDF],
-    fenced: true,
+    reads_files: true,
     slots: Some(SLOTS),
     start: |basis| {
         let slots = basis.budget.slots_of(NAME, SLOTS);
-        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
-        let profile =
-            Profile { execute: paths(&EXECUTE), read: paths(&READ), yields: true, ..Profile::default() };
+        // Its random bytes come from there.
+        let profile = program::profile(&[PROGRAM], &["/dev/urandom"]);
         Box::new(Qpdf { steps: ProgramSteps::new(basis.programs.clone(), slots), profile: Arc::new(profile) })
     },
 };
@@ -76,37 +70,32 @@ struct Qpdf {
 
 #[async_trait(?Send)]
 impl StepRunner for Qpdf {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (file, pages) = (step.file()?, input.pages);
         let protection = &job.options.protection;
-        let order = order(protection).map_err(|error| StepError::internal(&error.to_string()))?;
+        let order = order(protection).map_err(|error| EngineError::internal(&error.to_string()))?;
         let run = ProgramRun {
             name: NAME,
-            program: QPDF.installed().unwrap_or(Path::new(PROGRAM)).to_owned(),
+            program: QPDF.path(),
             arguments: vec![format!("--job-json-file={ORDER}")],
             environment: BTreeMap::new(),
             profile: Arc::clone(&self.profile),
-            inputs: vec![Input::bytes(ORDER, order), program_input(INPUT, input)?],
+            inputs: vec![Input::bytes(ORDER, order), program::input(INPUT, input)?],
             bounds: self.steps.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
         if !matches!(finished.status.code(), Some(0 | WITH_WARNINGS)) {
             return Err(refused(&finished, protection));
         }
-        program_output(&finished, OUTPUT, &job.outlet, (file, pages)).await
+        program::output(&finished, OUTPUT, &job.outlet, (file, pages)).await
     }
 }
 
 /// It made no file. What it says goes into the log, unless a password is in it.
-fn refused(finished: &Finished, protection: &Protection) -> StepError {
+fn refused(finished: &Finished, protection: &Protection) -> EngineError {
     let said = String::from_utf8_lossy(&finished.stderr);
     let Passwords { user, owner } = &protection.passwords;
     let tells = [user, owner].into_iter().flatten().any(|password| said.contains(password.secret()));
     let said = if tells { "what it says has a password in it" } else { said.trim() };
-    StepError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
+    EngineError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
 }

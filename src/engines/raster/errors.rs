@@ -7,7 +7,7 @@ use nix::libc;
 
 use crate::config::RasterConfig;
 use crate::domain::fault::{FaultCode, JobFault};
-use crate::engines::step_error::StepError;
+use crate::engines::error::EngineError;
 use crate::workers::WorkerFault;
 use crate::workers::raster::RasterError;
 
@@ -65,13 +65,13 @@ impl Sentences<'_> {
     }
 
     /// Its process ended without an answer.
-    pub(super) fn of_worker(&self, fault: &WorkerFault) -> StepError {
+    pub(super) fn of_worker(&self, fault: &WorkerFault) -> EngineError {
         match fault {
             WorkerFault::Deadline => self.too_late().into(),
             WorkerFault::TooMuch(_) => self.out_of_memory().into(),
             WorkerFault::Died { status, words } => self.death(*status, words).into(),
-            WorkerFault::NotStarted(cause) => StepError::NotStarted(cause.clone()),
-            WorkerFault::TooLong | WorkerFault::Astray(_) => StepError::internal(&fault.to_string()),
+            WorkerFault::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
+            WorkerFault::TooLong | WorkerFault::Astray(_) => EngineError::internal(&fault.to_string()),
         }
     }
 

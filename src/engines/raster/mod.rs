@@ -1,20 +1,20 @@
 //! Pages of a PDF as pictures, or as the slides of a presentation, drawn in caged children of ours.
 
 mod errors;
-mod passage;
+mod exchange;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use self::errors::Sentences;
-use self::passage::Passage;
+use self::exchange::DocumentExchange;
 use super::document::{Document, DocumentKind};
+use super::error::EngineError;
 use super::plan::Ability;
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
-use super::{Basis, Engine};
+use super::{Engine, EngineContext};
 use crate::config::RasterConfig;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
@@ -53,20 +53,13 @@ pub const ENGINE: Engine = Engine {
         of(FileKind::Pptx, SLIDES_COST, &[PAGES]),
     ],
     requires: &[],
-    fenced: false,
+    reads_files: false,
     slots: Some(SLOTS),
     start: |basis| Box::new(Raster::new(basis)),
 };
 
 const fn of(to: FileKind, cost: u32, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability {
-        step: StepKind::Raster,
-        from: DocumentKind::File(FileKind::Pdf),
-        to: DocumentKind::File(to),
-        cost,
-        heeds,
-        asked_by: None,
-    }
+    Ability::new(StepKind::Raster, (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)), cost, heeds)
 }
 
 /// Makes pictures.
@@ -78,12 +71,7 @@ struct Raster {
 
 #[async_trait(?Send)]
 impl StepRunner for Raster {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, known_pages) = (step.file()?, input.pages);
         let output = output(kind, job.options)?;
         let is_deck = output == Output::Slides;
@@ -96,10 +84,10 @@ impl StepRunner for Raster {
         let sentences = Sentences { config: &self.config, dpi: order.dpi };
         let deadline = self.deadline(&order.selection, known_pages);
         let _slot = self.slots.acquire(job.meter, 1).await;
-        let passage = Passage::new(input.into_chunks()?, job.outlet.open().await?);
-        let work = Job { header: &order, body: &[], files: &passage, environment: &[] };
+        let exchange = DocumentExchange::new(input.into_chunks()?, job.outlet.open().await?);
+        let work = Job { header: &order, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, deadline).await;
-        let sink = passage.end()?;
+        let sink = exchange.end()?;
         match ran.map_err(|fault| sentences.of_worker(&fault))?.0 {
             Rastered::Made { pages, pictures, warnings } => {
                 if order.selection == Selection::default() && pages > 1 {
@@ -111,9 +99,7 @@ impl StepRunner for Raster {
                 if is_deck {
                     job.warnings.push(OF_PICTURES);
                 }
-                for warning in &warnings {
-                    job.warnings.push(warning);
-                }
+                job.warnings.push_all(warnings);
                 let (kind, pages) = match (is_deck, pictures) {
                     (true, slides) => (kind, slides),
                     (false, 2..) => (FileKind::Zip, pages),
@@ -122,13 +108,13 @@ impl StepRunner for Raster {
                 sink.finish(kind, Some(pages)).await
             }
             Rastered::Failed(error) => Err(sentences.of_document(&error).into()),
-            Rastered::Broken(cause) => Err(StepError::internal(&cause)),
+            Rastered::Broken(cause) => Err(EngineError::internal(&cause)),
         }
     }
 }
 
 impl Raster {
-    fn new(basis: &Basis<'_>) -> Self {
+    fn new(basis: &EngineContext<'_>) -> Self {
         let config = basis.config.raster.clone();
         let settings = pool_settings(basis, NAME, basis.budget.slot_count(NAME, SLOTS));
         let kept = PoolSettings { spares: count(config.spares), kept: count(config.kept), ..settings };
@@ -152,12 +138,12 @@ impl Raster {
 }
 
 /// Children for another engine, `name`, which wants pictures of what its documents bring; none of them waits for a job.
-pub(super) fn pool(basis: &Basis<'_>, name: &'static str, processes: usize) -> Pool {
+pub(super) fn pool(basis: &EngineContext<'_>, name: &'static str, processes: usize) -> Pool {
     let settings = pool_settings(basis, name, processes);
     Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone())
 }
 
-fn pool_settings(basis: &Basis<'_>, name: &'static str, processes: usize) -> PoolSettings {
+fn pool_settings(basis: &EngineContext<'_>, name: &'static str, processes: usize) -> PoolSettings {
     let config = &basis.config.raster;
     let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
     PoolSettings {
@@ -175,6 +161,7 @@ fn pool_settings(basis: &Basis<'_>, name: &'static str, processes: usize) -> Poo
         deadline: Duration::from_millis(config.timeout_ms),
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
+        housing: None,
     }
 }
 
@@ -191,7 +178,7 @@ fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     Selection { within, ranges: ranges.collect() }
 }
 
-fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepError> {
+fn output(kind: FileKind, options: &PageOptions) -> Result<Output, EngineError> {
     match kind {
         FileKind::Png => Ok(Output::Pictures(Format::Png)),
         FileKind::Jpg => {
@@ -200,7 +187,7 @@ fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepError> {
         }
         FileKind::Pptx => Ok(Output::Slides),
         FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
-            Err(StepError::internal(&format!("a picture is never a {}", kind.name())))
+            Err(EngineError::internal(&format!("a picture is never a {}", kind.name())))
         }
     }
 }

@@ -9,11 +9,11 @@ use super::log;
 use super::origin::Origins;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::site::Site;
-use crate::engines::step_error::StepError;
+use crate::engines::error::EngineError;
 use crate::thread;
 
 /// The error of the job. Runs on a blocking thread: the author's line is searched for in the whole source.
-pub(super) async fn error_of(error: TexError, site: Site) -> StepError {
+pub(super) async fn error_of(error: TexError, site: Site) -> EngineError {
     let told = move || {
         let folder = Folder::of(&site);
         let origins = Origins::of(&folder);
@@ -29,7 +29,7 @@ pub(super) async fn error_of(error: TexError, site: Site) -> StepError {
         };
         JobFault::new(code, sentence).into()
     };
-    thread::apart(told).await.unwrap_or_else(StepError::from)
+    thread::apart(told).await.unwrap_or_else(EngineError::from)
 }
 
 /// Warnings of a document that was made. Runs on a blocking thread: the author's lines are searched for in the whole source.

@@ -48,7 +48,7 @@ impl Lists {
             if requirement.installed().is_none() {
                 return Err(errors::lacking(requirement).into());
             }
-            let run = session.run(needs::path_of(requirement), arguments)?;
+            let run = session.run(requirement.path(), arguments)?;
             finished = session.then(finished, maker.caged(run, session.zone)).await?;
             let remarks = remarks(maker, &name, &finished).await;
             let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
 use super::errors::Tried;
-use super::formats::Halt;
+use super::formats::EarlyTag;
 use super::origin::Origins;
 
 /// A line that is too wide by less is nobody's concern.
@@ -191,8 +191,8 @@ fn larger(one: Kind, other: &Kind) -> Kind {
 }
 
 /// What keeps the preamble of `entry` from being read ahead.
-pub(super) fn halted(halt: Halt, entry: &str) -> String {
-    let Halt { line, packages } = halt;
+pub(super) fn early_tag(tag: EarlyTag, entry: &str) -> String {
+    let EarlyTag { line, packages } = tag;
     format!(
         "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
          them, and they are loaded once for all"

@@ -28,17 +28,16 @@ use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::{TexError, Tried};
 use self::folder::Folder;
-use self::formats::{Ahead, Beginning, Formats, Wish};
+use self::formats::{Ahead, Beginning, Formats, PreambleRequest, Setting};
 use self::opening::opening;
 use self::passes::Made;
 use self::session::TexSession;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::program::{ProgramSteps, output};
-use super::runner::{StepContext, StepRunner};
+use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::step_error::StepError;
-use super::{Basis, Engine};
+use super::{Engine, EngineContext};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
@@ -54,16 +53,14 @@ const SLOTS: usize = 2;
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[Ability {
-        step: StepKind::Convert,
-        from: DocumentKind::Source,
-        to: DocumentKind::File(FileKind::Pdf),
-        cost: 2,
-        heeds: &[&["engine", "timezone", "metadata"]],
-        asked_by: None,
-    }],
+    abilities: &[Ability::new(
+        StepKind::Convert,
+        (DocumentKind::Source, DocumentKind::File(FileKind::Pdf)),
+        2,
+        &[&["engine", "timezone", "metadata"]],
+    )],
     requires: needs::NEEDS,
-    fenced: true,
+    reads_files: true,
     slots: Some(SLOTS),
     start: |basis| Box::new(Tex::start(basis)),
 };
@@ -82,12 +79,7 @@ struct Tex {
 
 #[async_trait(?Send)]
 impl StepRunner for Tex {
-    async fn run(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        input: Document,
-    ) -> Result<Document, StepError> {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
         let source = folder.source();
@@ -98,9 +90,7 @@ impl StepRunner for Tex {
             Err(error) => return Err(diagnose::error_of(error, site).await),
         };
         let pages = made.report.pages;
-        for warning in diagnose::warnings_of(&site, tried, made.report, made.remarks).await? {
-            job.warnings.push(&warning);
-        }
+        job.warnings.push_all(diagnose::warnings_of(&site, tried, made.report, made.remarks).await?);
         if made.is_unsettled {
             let limit = self.config.runs_limit;
             job.warnings.push(&format!(
@@ -117,7 +107,7 @@ impl StepRunner for Tex {
 }
 
 impl Tex {
-    fn start(basis: &Basis<'_>) -> Self {
+    fn start(basis: &EngineContext<'_>) -> Self {
         Self {
             steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
             profile: Arc::new(needs::profile()),
@@ -166,7 +156,7 @@ impl Tex {
         &Order { folder, source, deadline }: &Order<'_>,
     ) -> Result<Made, TexError> {
         if needs::of(program).installed().is_none() {
-            return Err(errors::missing(program).into());
+            return Err(errors::lacking(needs::of(program)).into());
         }
         let asked = Instant::now();
         let cache = &self.fonts.files(self, program).await;
@@ -203,21 +193,17 @@ impl Tex {
         if program != TexProgram::Pdflatex {
             return None;
         }
-        let wish = Wish {
-            account: job.meter.account(),
-            site,
-            source,
-            set,
-            programs: self.steps.programs(),
-            profile: &self.profile,
+        let setting = Setting {
+            programs: self.steps.programs().clone(),
+            profile: Arc::clone(&self.profile),
             bounds: self.bounds(),
-            base,
+            set,
+            base: base.cloned(),
         };
-        let (beginning, halt) = self.ahead.beginning(&wish);
+        let request = PreambleRequest { account: job.meter.account(), site, source, setting };
+        let (beginning, early_tag) = self.ahead.beginning(&request);
         tracing::Span::current().record("tex.format", if beginning.is_some() { "preamble" } else { "own" });
-        if let Some(halt) = halt {
-            job.warnings.push(&log::halted(halt, site.entry()));
-        }
+        job.warnings.push_all(early_tag.map(|tag| log::early_tag(tag, site.entry())));
         beginning
     }
 

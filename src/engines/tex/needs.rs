@@ -1,9 +1,9 @@
 //! What must be installed, what of the machine TeX may read, and what it is told by its environment.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use crate::domain::format_opts::TexProgram;
+use crate::engines::program;
 use crate::engines::requirement::{Part, Requirement};
 use crate::workers::Profile;
 
@@ -11,18 +11,18 @@ use crate::workers::Profile;
 /// path when it may write below its own folder only.
 pub(super) const CACHE: &str = "texmf-var";
 
-const PDFLATEX: Requirement = program("pdflatex", &["/usr/bin/pdflatex"], "texlive-latex-recommended");
-const LUALATEX: Requirement = program("lualatex", &["/usr/bin/lualatex"], "texlive-luatex");
-const XELATEX: Requirement = program("xelatex", &["/usr/bin/xelatex"], "texlive-xetex");
+const PDFLATEX: Requirement = of_tex("pdflatex", &["/usr/bin/pdflatex"], "texlive-latex-recommended");
+const LUALATEX: Requirement = of_tex("lualatex", &["/usr/bin/lualatex"], "texlive-luatex");
+const XELATEX: Requirement = of_tex("xelatex", &["/usr/bin/xelatex"], "texlive-xetex");
 /// Makes the PDF of what xelatex writes.
-pub(super) const XDVIPDFMX: Requirement = program("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
+pub(super) const XDVIPDFMX: Requirement = of_tex("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
 
 /// Makes bibliographies of what an `.aux` cites.
-pub(super) const BIBTEX: Requirement = program("bibtex", &["/usr/bin/bibtex"], "texlive-binaries");
+pub(super) const BIBTEX: Requirement = of_tex("bibtex", &["/usr/bin/bibtex"], "texlive-binaries");
 /// Makes those of biblatex.
-pub(super) const BIBER: Requirement = program("biber", &["/usr/bin/biber"], "biber");
+pub(super) const BIBER: Requirement = of_tex("biber", &["/usr/bin/biber"], "biber");
 /// Makes indexes and glossaries.
-pub(super) const MAKEINDEX: Requirement = program("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
+pub(super) const MAKEINDEX: Requirement = of_tex("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
 
 /// What only some documents need, and what these are.
 pub const EXTRAS: &[(Requirement, &str)] = &[
@@ -35,8 +35,6 @@ pub const EXTRAS: &[(Requirement, &str)] = &[
 /// What documents need that do not ask for another one. Who asks for xelatex is told where that is missing.
 pub(super) const NEEDS: &[Requirement] = &[PDFLATEX, LUALATEX];
 
-/// What the programs are made of.
-const EXECUTE: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
 /// TeX's tree with its settings and formats, fonts of the machine, and what tells the paper and the time.
 const READ: [&str; 13] = [
     "/usr/bin",
@@ -80,7 +78,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("buf_size", "10000000"),
 ];
 
-const fn program(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
+const fn of_tex(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
     Requirement { name, part: Part::Program, paths, version: None, package, command: "scripts/setup --latex" }
 }
 
@@ -93,34 +91,24 @@ pub(super) fn of(program: TexProgram) -> &'static Requirement {
     }
 }
 
-/// Where it lies; where it is not installed, where it would be.
-pub(super) fn path_of(requirement: &Requirement) -> PathBuf {
-    let installed = requirement.installed().map(Path::to_owned);
-    installed.unwrap_or_else(|| PathBuf::from(requirement.paths.first().copied().unwrap_or_default()))
-}
-
 /// What a run may reach.
 pub(super) fn profile() -> Profile {
-    let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
-    Profile { execute: paths(&EXECUTE), read: paths(&READ), yields: true, ..Profile::default() }
+    program::profile(&[], &READ)
 }
 
 /// What biber may reach. Hazard: it evaluates parts of a document as Perl (the replacements of source maps), which then does
 /// what it likes within the cage. So there is nothing of TeX's in it and nothing else to start, `kpsewhich` neither.
 pub(super) fn biber_profile() -> Profile {
-    let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
-    let execute = [paths(&EXECUTE), paths(&PERL)].concat();
-    Profile { execute, read: paths(&PERL_READ), yields: true, ..Profile::default() }
+    program::profile(&PERL, &PERL_READ)
 }
 
 /// What biber is told: texts are UTF-8, and there are no programs.
 pub(super) fn biber_environment(zone: &str) -> BTreeMap<String, String> {
-    let all = [("PATH", "/nonexistent"), ("LC_ALL", "C.UTF-8"), ("TZ", zone)];
-    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    program::environment([("PATH", "/nonexistent"), ("LC_ALL", "C.UTF-8"), ("TZ", zone)])
 }
 
 /// What a run is told; `zone` is where it is the day that `\today` prints.
 pub(super) fn environment(zone: &str) -> BTreeMap<String, String> {
     let own = [("TZ", zone), ("TEXMFVAR", CACHE), ("TEXMFCACHE", CACHE)];
-    ENVIRONMENT.into_iter().chain(own).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    program::environment(ENVIRONMENT.into_iter().chain(own))
 }

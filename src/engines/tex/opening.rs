@@ -69,9 +69,8 @@ fn said(metadata: &Metadata) -> String {
     let (mut macros, mut entries) = (String::new(), String::new());
     for (key, name, text) in given {
         let Some(text) = text else { continue };
-        let _ = write!(entries, "/{key}<{}>", units(text, |digits, byte| write!(digits, "{byte:02X}")));
-        let octal = units(text, |digits, byte| write!(digits, "\\string\\{byte:03o}"));
-        let _ = writeln!(macros, "\\expandafter\\edef\\csname {name}\\endcsname{{{octal}}}%");
+        let _ = write!(entries, "/{key}{}", pdf_metadata::text_string(text));
+        let _ = writeln!(macros, "\\expandafter\\edef\\csname {name}\\endcsname{{{}}}%", octal(text));
     }
     if entries.is_empty() {
         return String::new();
@@ -84,13 +83,10 @@ fn said(metadata: &Metadata) -> String {
     )
 }
 
-/// A text of a PDF: in UTF-16 with its mark (ISO 32000-1, 7.9.2.2), byte by byte.
-fn units(text: &str, add: impl Fn(&mut String, u8) -> std::fmt::Result) -> String {
+/// A text of a PDF in UTF-16 with its mark (ISO 32000-1, 7.9.2.2), each byte in octal digits.
+fn octal(text: &str) -> String {
     let bytes = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes);
-    bytes.fold(String::new(), |mut made, byte| {
-        let _ = add(&mut made, byte);
-        made
-    })
+    bytes.map(|byte| format!("\\string\\{byte:03o}")).collect()
 }
 
 #[cfg(test)]

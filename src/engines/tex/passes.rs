@@ -14,7 +14,7 @@ use super::needs;
 use super::opening;
 use super::session::TexSession;
 use crate::domain::format_opts::TexProgram;
-use crate::engines::step_error::StepError;
+use crate::engines::error::EngineError;
 use crate::thread;
 use crate::workers::{Finished, Input, Output, OutputError, ProgramRun};
 
@@ -92,7 +92,7 @@ async fn converted(
     }
     let name = &session.folder.name;
     let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
-    let run = session.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
+    let run = session.run(needs::XDVIPDFMX.path(), arguments.map(str::to_owned).to_vec())?;
     let finished = session.then(finished, run).await?;
     if finished.status.success() {
         return Ok(finished);
@@ -128,7 +128,7 @@ async fn read_references(session: &TexSession<'_>, finished: &Finished) -> Vec<u
 
 async fn read_report(session: &TexSession<'_>, finished: &Finished) -> Result<Report, TexError> {
     let name = format!("{}.log", session.folder.name);
-    let broken = |error: &dyn std::fmt::Display| StepError::internal(&format!("{name}: {error}"));
+    let broken = |error: &dyn std::fmt::Display| EngineError::internal(&format!("{name}: {error}"));
     let log = match finished.open(&name, u64::MAX) {
         Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
         // It ended before it began one.
@@ -136,7 +136,7 @@ async fn read_report(session: &TexSession<'_>, finished: &Finished) -> Result<Re
         Err(error) => return Err(broken(&error).into()),
     };
     let read = thread::by_size(log.len(), move || tex_log::read(&log)).await;
-    Ok(read.map_err(StepError::from)?)
+    Ok(read.map_err(EngineError::from)?)
 }
 
 /// The last bytes of a file.

@@ -43,7 +43,7 @@ impl TexSession<'_> {
     pub fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
         let format = self.format.iter().flat_map(|format| formats::arguments(program, format));
         let arguments = format.chain(arguments(program, &self.folder.name)).collect();
-        self.run(needs::path_of(needs::of(program)), arguments)
+        self.run(needs::of(program).path(), arguments)
     }
 
     /// A further run in the folder of one that has ended.
@@ -55,7 +55,7 @@ impl TexSession<'_> {
     pub fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO {
-            return Err(errors::too_late(self.config).into());
+            return Err(errors::limits(self.config).too_late(errors::TEX).into());
         }
         Ok(ProgramRun {
             name: super::NAME,
@@ -70,7 +70,7 @@ impl TexSession<'_> {
 
     /// The error of a run that could not be made or was ended.
     pub fn fault(&self, error: &ProgramError) -> TexError {
-        TexError::Step(errors::of_program(error, self.config))
+        TexError::Step(errors::limits(self.config).fault(errors::TEX, error))
     }
 }
 

@@ -33,7 +33,7 @@ use std::time::Duration;
 use self::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
 use self::engines::EngineRuns;
 use crate::domain::ids::{AccountId, JobId};
-use crate::telemetry::instruments::Level;
+use crate::telemetry::Gauge;
 
 pub use self::engines::EngineLimits;
 
@@ -60,7 +60,7 @@ impl AdmissionError {
 #[derive(Debug)]
 pub struct FairQueue {
     /// The metric of jobs that wait.
-    gauge: Level,
+    gauge: Gauge,
     limits: QueueLimits,
     /// The accounts with a place, a turn or a debt.
     accounts: HashMap<AccountId, AccountJobs>,
@@ -129,7 +129,7 @@ impl AccountJobs {
 
 impl FairQueue {
     /// An empty queue; `gauge` shows how many jobs have a place.
-    pub fn new(limits: QueueLimits, engines: EngineLimits, gauge: Level) -> Self {
+    pub fn new(limits: QueueLimits, engines: EngineLimits, gauge: Gauge) -> Self {
         Self {
             gauge,
             limits,

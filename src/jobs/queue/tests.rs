@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 fn queue(all: usize, account: usize, running: usize) -> FairQueue {
-    FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Level::default())
+    FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Gauge::default())
 }
 
 /// Runs the next job at no cost.

@@ -16,7 +16,7 @@ use crate::jobs::run::notices::RunSlot;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::slots::AccountShare;
-use crate::telemetry::instruments::Level;
+use crate::telemetry::Gauge;
 
 /// Which jobs wait, which have a turn, and which run.
 pub(super) struct Dispatcher {
@@ -31,7 +31,7 @@ pub(super) struct Dispatcher {
     pub running: HashMap<JobId, Addr<JobActor>>,
     /// How many those are: for the shutdown, and as a metric.
     pub running_count: watch::Sender<usize>,
-    running_gauge: Level,
+    running_gauge: Gauge,
     /// Nothing is dispatched any more.
     pub is_stopping: bool,
 }

@@ -13,8 +13,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::engine::{Engine, Request};
 use super::{Entry, Index, IndexError, Step, WriteBatch, value};
 use crate::config::StorageConfig;
+use crate::telemetry::Histogram;
 use crate::telemetry::IndexMetrics;
-use crate::telemetry::instruments::Spread;
 use crate::telemetry::metrics::Metrics;
 
 /// Most changes made durable together: enough for the disk, and no batch without bounds.
@@ -184,7 +184,7 @@ impl Index for SledIndex {
 }
 
 /// Takes the requests that wait, makes them durable as one group, and again, until the index is closed.
-async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Spread) {
+async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Histogram) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
         batch.observe(f64::from(u32::try_from(group.len()).unwrap_or(u32::MAX)));

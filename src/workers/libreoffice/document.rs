@@ -2,15 +2,18 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::RawFd;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
+use nix::unistd::close;
 use rustix::fs::{Mode, OFlags, open, statvfs};
+use rustix::io::fcntl_dupfd_cloexec;
 
-use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
+use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
 
@@ -113,19 +116,19 @@ impl Bench {
     }
 
     fn remarks(&self) -> Remarks {
-        let mut remarks = Vec::new();
-        if let Ok((file, _)) = self.open(REMARKS) {
-            let _ = file.take(REMARKS_BYTES).read_to_end(&mut remarks);
-        }
-        serde_json::from_slice(&remarks).unwrap_or_default()
+        serde_json::from_slice(&self.begin_of(REMARKS, REMARKS_BYTES)).unwrap_or_default()
     }
 
     fn sentence(&self) -> String {
-        let mut sentence = Vec::new();
-        if let Ok((file, _)) = self.open(SENTENCE) {
-            let _ = file.take(SENTENCE_BYTES).read_to_end(&mut sentence);
+        String::from_utf8_lossy(&self.begin_of(SENTENCE, SENTENCE_BYTES)).trim().to_owned()
+    }
+
+    fn begin_of(&self, name: &str, limit_bytes: u64) -> Vec<u8> {
+        let mut content = Vec::new();
+        if let Ok((file, _)) = self.open(name) {
+            let _ = file.take(limit_bytes).read_to_end(&mut content);
         }
-        String::from_utf8_lossy(&sentence).trim().to_owned()
+        content
     }
 }
 
@@ -142,7 +145,7 @@ pub(super) fn convert(kit: &Kit, bench: &Bench) -> (Converted, Option<(File, u64
     };
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
-            inherited::give_up().map_err(|_| UNCAGED)?;
+            give_up_inherited().map_err(|_| UNCAGED)?;
             make(kit, bench).map_err(|(code, sentence)| {
                 let _ = fs::write(bench.work.join(SENTENCE), sentence);
                 code
@@ -295,4 +298,35 @@ impl Account {
         let status = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
         group::field(&status, name).unwrap_or_default() << 10
     }
+}
+
+/// Gives up what a child has open of its server's, which the server and its later children have open too, before the child opens its document: files are opened anew, to be read; pipes and
+/// whatever else is no file become `/dev/null`.
+///
+/// Hazard: the cage binds what a process opens, not what it has open. A child that a document has taken over could write
+/// through what it inherited, or move where others read: LibreOffice itself keeps a data base open to write to, which
+/// documents of other accounts see.
+fn give_up_inherited() -> io::Result<()> {
+    let listed = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
+    let numbers = listed.collect::<io::Result<Vec<_>>>()?;
+    numbers.iter().filter_map(|name| name.to_str()?.parse().ok()).try_for_each(replace)
+}
+
+fn replace(number: RawFd) -> io::Result<()> {
+    let path = format!("/proc/self/fd/{number}");
+    // The listing's own is closed by now.
+    let Ok(about) = fs::metadata(&path) else { return Ok(()) };
+    let own = if about.is_file() { File::open(&path) } else { null_device() };
+    let own = own.or_else(|_| null_device())?;
+    close(number)?;
+    // The lowest number from this one on, so this one: no other thread takes it, for a fork has none.
+    let kept = fcntl_dupfd_cloexec(own, number)?;
+    // It is LibreOffice's.
+    std::mem::forget(kept);
+    Ok(())
+}
+
+/// It can be written to, for where LibreOffice prints to it.
+fn null_device() -> io::Result<File> {
+    Ok(File::from(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?))
 }

@@ -5,20 +5,18 @@
 //! each document, which has all that loaded already. What a document makes of LibreOffice goes with its child.
 
 mod document;
-mod inherited;
 mod page;
-mod pipes;
 mod server;
 
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::{ChildSpec, OWN_PROGRAM};
+use super::spec::ChildSpec;
 use crate::domain::format_opts::Metadata;
+
+pub(super) use server::run;
 
 /// The command of our binary that is a server.
 pub(super) const COMMAND: &str = "libreoffice-server";
@@ -117,9 +115,7 @@ pub enum Converted {
 
 /// A server, started by our binary at `binary`.
 pub fn server_child(binary: PathBuf, order: &ServerOrder) -> ChildSpec {
-    let argument = serde_json::to_string(order).unwrap_or_default();
-    let spec = ChildSpec::new(OWN_PROGRAM)
-        .arguments([COMMAND.to_owned(), argument])
+    let spec = ChildSpec::of_ours(COMMAND, order)
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8")
         .variable("TZ", "UTC")
@@ -129,9 +125,4 @@ pub fn server_child(binary: PathBuf, order: &ServerOrder) -> ChildSpec {
         .variable("MAX_CONCURRENCY", "2");
     // Started as such, for LibreOffice reads its environment where C keeps it.
     ChildSpec { binary: Some(binary), ..spec }
-}
-
-/// Runs a server; it ends with its input.
-pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    server::run(arguments)
 }

@@ -9,16 +9,20 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lok::{Kit, Place};
+use nix::unistd::{dup2_stdin, dup2_stdout};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::fcntl_dupfd_cloexec;
 
 use super::document::{Bench, LOAD_OPTIONS, convert};
-use super::pipes::Pipes;
-use super::{Converted, ServerOrder};
+use super::{COMMAND, Converted, ServerOrder};
+use crate::workers::child;
+use crate::workers::frame::{self, Saying};
 
 const SETTINGS: &str = include_str!("../../../assets/libreoffice/settings.xcu");
 
@@ -33,17 +37,12 @@ const WARM: [(&str, &[u8]); 3] = [
 const FAILED: u8 = 1;
 
 /// Runs a server until its input ends.
-pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    let Err(cause) = serve(arguments);
-    let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
-    ExitCode::FAILURE
+pub(in crate::workers) fn run(arguments: &[OsString]) -> ExitCode {
+    child::run(COMMAND, arguments, |order| serve(order).map(|never| match never {}))
 }
 
 /// Returns only where LibreOffice does not run, with the cause.
-fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
-    let [order] = arguments else { return Err("wants one argument".to_owned()) };
-    let order: ServerOrder = serde_json::from_slice(order.as_encoded_bytes())
-        .map_err(|error| format!("its argument is no order: {error}"))?;
+fn serve(order: ServerOrder) -> Result<Infallible, String> {
     let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
     let [settings, profile, work] = ["settings", "profile", "work"].map(|name| folder.join(name));
@@ -59,7 +58,7 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
             work_on(kit, &bench, pipes)
         });
         let Err(cause) = ended else { return 0 };
-        let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
+        let _ = writeln!(io::stderr(), "{COMMAND}: {cause}");
         FAILED
     })
 }
@@ -105,7 +104,6 @@ fn list_folders(root: &Path, below: &Path, folders: &mut Vec<PathBuf>) -> io::Re
 /// One document after the other, until the service closes the pipe.
 fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
     loop {
-        pipes.say_ready().map_err(|error| error.to_string())?;
         let taken = match pipes.next(|| bench.set()) {
             Ok(taken) => taken,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -117,5 +115,41 @@ fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
         };
         pipes.answer(&converted, made).map_err(|error| error.to_string())?;
         bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
+    }
+}
+
+/// Standard streams are 0, 1 and 2; ours lie behind them.
+const FIRST: i32 = 3;
+
+/// A server's two pipes to the service, out of LibreOffice's way: that prints what it likes to standard output.
+struct Pipes {
+    input: File,
+    output: File,
+}
+
+impl Pipes {
+    /// Takes standard input and output: what is read from them now is nothing, what is printed is for the log.
+    fn take() -> io::Result<Self> {
+        let input = File::from(fcntl_dupfd_cloexec(io::stdin(), FIRST)?);
+        let output = File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?);
+        dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
+        dup2_stdout(io::stderr())?;
+        Ok(Self { input, output })
+    }
+
+    /// Says that everything is loaded, and takes the next document: what is to become of it, and itself. Hazard: what this process holds, children have, also those of
+    /// later documents, which may be of others. So it goes from the pipe into files.
+    fn next(&mut self, open: impl FnOnce() -> io::Result<[File; 2]>) -> io::Result<io::Result<()>> {
+        frame::write(&self.output, &Saying::<()>::Ready, &[])?;
+        frame::pass(&mut self.input, open)
+    }
+
+    /// What came of it, with the file that was made.
+    fn answer(&self, converted: &Converted, made: Option<(File, u64)>) -> io::Result<()> {
+        let said = Saying::Done(converted);
+        match made {
+            Some((file, length)) => frame::copy(&self.output, &said, file, length),
+            None => frame::write(&self.output, &said, &[]),
+        }
     }
 }

@@ -61,13 +61,13 @@ struct Inner {
     sees_programs: bool,
     bounds: Bounds,
     watch: Duration,
-    fencing: Fencing,
+    confinement: Confinement,
     metrics: ChildMetrics,
 }
 
 /// Whether the files of this machine are fenced from programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fencing {
+enum Confinement {
     Kept,
     /// The operator wants programs all the same.
     Waived,
@@ -162,7 +162,7 @@ impl Programs {
             sees_programs: sees_others(),
             bounds: Bounds::new(config),
             watch: Duration::from_millis(config.watch_ms),
-            fencing: Fencing::of(landlock, config.allow_unfenced_files),
+            confinement: Confinement::of(landlock, config.allow_unfenced_files),
             metrics,
         };
         Self { inner: Arc::new(inner) }
@@ -191,16 +191,16 @@ impl Programs {
     /// # Errors
     /// [`ProgramError::NotFenced`], and [`ProgramError::NotStarted`] where they could not be watched.
     pub fn check(&self) -> Result<(), ProgramError> {
-        match self.inner.fencing {
-            Fencing::Impossible => Err(ProgramError::NotFenced),
-            Fencing::Kept | Fencing::Waived if self.inner.sees_programs => Ok(()),
-            Fencing::Kept | Fencing::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
+        match self.inner.confinement {
+            Confinement::Impossible => Err(ProgramError::NotFenced),
+            Confinement::Kept | Confinement::Waived if self.inner.sees_programs => Ok(()),
+            Confinement::Kept | Confinement::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
         }
     }
 
     /// Whether the files of this machine are kept from programs. Where they are not, programs may write what this user may.
-    pub fn fences_files(&self) -> bool {
-        self.inner.fencing == Fencing::Kept
+    pub fn confines_files(&self) -> bool {
+        self.inner.confinement == Confinement::Kept
     }
 
     /// Runs a program and waits until it has ended, well or badly: that is in the answer. It waits for a seat
@@ -257,7 +257,7 @@ impl Programs {
     /// The cage of a profile, which is closed to all of them where files cannot be fenced.
     pub(super) fn cage(&self, profile: &Profile) -> Result<Cage, ProgramError> {
         self.check()?;
-        Ok(profile.cage(self.inner.fencing == Fencing::Kept))
+        Ok(profile.cage(self.inner.confinement == Confinement::Kept))
     }
 
     pub(super) fn watch_interval(&self) -> Duration {
@@ -308,7 +308,7 @@ async fn stage_all(
     Ok(scratch)
 }
 
-impl Fencing {
+impl Confinement {
     fn of(landlock: Landlock, is_waived: bool) -> Self {
         match (landlock, is_waived) {
             (Landlock::Available, _) => Self::Kept,

@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Bounds, Excess, Finished, ProgramError, Programs, excess};
-use crate::telemetry::instruments::Level;
+use crate::telemetry::GaugeGuard;
 use crate::workers::exec::EXEC_FAILED;
 use crate::workers::group;
 use crate::workers::scratch::Scratch;
@@ -34,7 +34,7 @@ pub(super) struct Running {
     rest: Option<Rest>,
     bounds: Bounds,
     watch: Duration,
-    working: Level,
+    _working: GaugeGuard,
 }
 
 /// What is to be ended.
@@ -77,10 +77,9 @@ impl Running {
         let is_loud = CancellationToken::new();
         let stdout = tokio::spawn(keep(stdout, bounds.printed_bytes, is_loud.clone()));
         let stderr = tokio::spawn(keep(stderr, bounds.printed_bytes, is_loud.clone()));
-        let working = programs.inner.metrics.children.of([name, "working"]);
-        working.inc();
+        let working = GaugeGuard::new(&programs.inner.metrics.children.of([name, "working"]));
         let rest = Rest { child, group, ended, stdout, stderr, is_loud, scratch };
-        Ok(Self { rest: Some(rest), bounds, watch: programs.inner.watch, working })
+        Ok(Self { rest: Some(rest), bounds, watch: programs.inner.watch, _working: working })
     }
 
     /// Waits until it has ended, or has to be.
@@ -114,7 +113,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.working.dec();
         let Some(mut rest) = self.rest.take() else { return };
         kill_group(&rest.child);
         if let Ok(runtime) = Handle::try_current() {

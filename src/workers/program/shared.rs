@@ -33,7 +33,7 @@ impl Programs {
         write: impl FnOnce(&mut File) -> io::Result<()> + Send + 'static,
     ) -> Result<SharedFile, ProgramError> {
         self.check()?;
-        if !self.fences_files() {
+        if !self.confines_files() {
             return Err(ProgramError::NotFenced);
         }
         let place = self.grounds().await?.place();

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub use pdf_raster::{Format, PageRange, RasterError, Selection};
 use serde::{Deserialize, Serialize};
 
-use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
+use super::spec::{ChildSpec, User};
 
 pub(super) use serve::run;
 
@@ -30,10 +30,6 @@ pub const PART_LIMIT_BYTES: usize = 256 << 10;
 
 /// Files that are open at once: fonts, and a few of its own.
 const OPEN_FILES: u64 = 2_048;
-
-/// What is read before the child gives up opening files: how much memory it has mapped, where its stack ends, the seed of
-/// its hash tables.
-const READ: [&str; 2] = ["/proc", "/dev/urandom"];
 
 /// What a child may use.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -92,29 +88,12 @@ pub enum Rastered {
     Broken(String),
 }
 
-/// The child's spec: one process without threads, network, or files but fonts.
+/// The child's spec: it reads the machine's fonts.
 pub fn raster_child(limits: &RasterLimits, user: Option<User>) -> ChildSpec {
-    let argument = serde_json::to_string(limits).unwrap_or_default();
-    let read = READ.map(PathBuf::from).into_iter().chain(limits.font_dirs.iter().cloned()).collect();
-    ChildSpec {
-        user,
-        limits: Limits {
-            // The child bounds its memory itself, on top of what it has without a job.
-            address_space_bytes: None,
-            cpu_s: Some(limits.cpu_s),
-            file_bytes: Some(0),
-            processes: Some(0),
-            open_files: Some(OPEN_FILES),
-        },
-        cage: Some(Cage {
-            read,
-            // Without Landlock the call filter still keeps the child from opening any file.
-            files_must_be_fenced: false,
-            ..Cage::default()
-        }),
-        // One arena, so that what is freed is used again.
-        ..ChildSpec::new(OWN_PROGRAM)
-            .arguments([COMMAND.to_owned(), argument])
-            .variable("MALLOC_ARENA_MAX", "1")
+    let mut spec = ChildSpec::computing(COMMAND, limits, user, (limits.cpu_s, OPEN_FILES));
+    if let Some(cage) = &mut spec.cage {
+        cage.read.extend(limits.font_dirs.iter().cloned());
     }
+    // One arena, so that what is freed is used again.
+    spec.variable("MALLOC_ARENA_MAX", "1")
 }

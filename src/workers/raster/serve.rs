@@ -5,17 +5,15 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use nix::sys::prctl;
-use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use pdf_raster::{Artist, Document, Fonts, Format, RasterError, Resolution};
-use serde::Serialize;
 use slide_writer::{Deck, Slide};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::super::cage::compute_only;
-use super::super::frame::{self, FrameError, Given, Saying};
 use super::{COMMAND, DOCUMENT, Output, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
+use crate::workers::child::{self, Given, Memory, Saying};
 
 /// A document may be nested so deeply that the usual 8 MB are too little; what goes beyond ends the process.
 const STACK_BYTES: u64 = 64 << 20;
@@ -26,13 +24,13 @@ const KEPT_GROWTH_BYTES: u64 = 192 << 20;
 /// So many pixels has the longer side of a picture that nobody gave dots an inch for: those of a large screen.
 const SHARP_PIXELS: u16 = 2_400;
 
-/// The system counts memory in these.
-const PAGE_BYTES: u64 = 4_096;
-
 /// Why a job has no pictures.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 enum Failure {
-    Document(RasterError),
-    Pipe(String),
+    Document(#[from] RasterError),
+    Pipe(#[from] io::Error),
+    Archive(#[from] ZipError),
 }
 
 /// What the pictures are written to.
@@ -40,45 +38,26 @@ struct Parts;
 
 /// Runs `platen raster-child <limits>`.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    match serve(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            let _ = writeln!(io::stderr(), "platen {COMMAND}: {fault}");
-            ExitCode::FAILURE
-        }
-    }
+    child::run(&format!("platen {COMMAND}"), arguments, |limits| serve(&limits))
 }
 
-fn serve(arguments: &[OsString]) -> Result<(), String> {
-    let [limits] = arguments else {
-        return Err("wants one argument, its limits; the service calls it, not you".to_owned());
-    };
-    let limits: RasterLimits = serde_json::from_slice(limits.as_encoded_bytes())
-        .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
-    // No process of the same user may trace it or look into its memory.
-    prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
+fn serve(limits: &RasterLimits) -> Result<(), String> {
+    child::hide()?;
     let fonts = Arc::new(Fonts::in_folders(&limits.font_dirs));
     raise_stack()?;
-    bound_memory(limits.memory_bytes)?;
-    compute_only()?;
-    let before = peak_bytes();
-    loop {
-        say(&Saying::<()>::Ready, b"").map_err(|error| format!("cannot speak: {error}"))?;
-        let job: RasterJob = match frame::read(io::stdin().lock()) {
-            Ok((job, _)) => job,
-            // Nobody wants anything any more.
-            Err(FrameError::Broken(_)) => return Ok(()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let done = make(&limits, &fonts, &job).unwrap_or_else(|failure| match failure {
+    let memory = Memory::bound(limits.memory_bytes)?;
+    child::compute_only()?;
+    while let Some((job, _)) = child::next()? {
+        let done = make(limits, &fonts, &job).unwrap_or_else(|failure| match failure {
             Failure::Document(error) => Rastered::Failed(error),
-            Failure::Pipe(cause) => Rastered::Broken(cause),
+            Failure::Pipe(_) | Failure::Archive(_) => Rastered::Broken(failure.to_string()),
         });
-        say(&Saying::Done(done), b"").map_err(|error| format!("cannot speak: {error}"))?;
-        if peak_bytes() > before + KEPT_GROWTH_BYTES {
-            return Ok(());
+        child::say(&Saying::Done(done), b"")?;
+        if memory.has_grown(KEPT_GROWTH_BYTES) {
+            break;
         }
     }
+    Ok(())
 }
 
 fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Rastered, Failure> {
@@ -133,18 +112,12 @@ fn resolution(artist: &Artist<'_>, page: u32, dpi: Option<u16>) -> Result<Resolu
 fn receive() -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     loop {
-        say(&Saying::<()>::Want(DOCUMENT.to_owned()), b"")?;
-        let given = frame::read(io::stdin().lock()).map_err(|error| Failure::Pipe(error.to_string()))?;
-        match given {
+        match child::ask(DOCUMENT).map_err(io::Error::other)? {
             (Given::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
             (Given::File { .. }, chunk) => document.extend_from_slice(&chunk),
-            (Given::Refused(why), _) => return Err(Failure::Pipe(why)),
+            (Given::Refused(why), _) => return Err(io::Error::other(why).into()),
         }
     }
-}
-
-fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> io::Result<()> {
-    frame::write(io::stdout().lock(), saying, body)
 }
 
 /// Up to what the system allows.
@@ -154,49 +127,15 @@ fn raise_stack() -> Result<(), String> {
     setrlimit(Resource::RLIMIT_STACK, STACK_BYTES.min(most).max(now), most).map_err(told)
 }
 
-/// Bounds what is mapped from now on to `limit_bytes` more than there is.
-fn bound_memory(limit_bytes: u64) -> Result<(), String> {
-    let account = std::fs::read_to_string("/proc/self/statm");
-    let account = account.map_err(|error| format!("cannot read how much memory it has: {error}"))?;
-    let pages = account.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());
-    let pages = pages.ok_or("its account of memory is no list of numbers")?;
-    let most = (pages * PAGE_BYTES).saturating_add(limit_bytes);
-    setrlimit(Resource::RLIMIT_AS, most, most).map_err(|errno| format!("cannot bound its memory: {errno}"))
-}
-
-/// The most memory this process ever held.
-fn peak_bytes() -> u64 {
-    let kibibytes = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
-    u64::try_from(kibibytes).unwrap_or(0) * 1_024
-}
-
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.chunks(PART_LIMIT_BYTES) {
-            say(&Saying::<()>::Part, part)?;
+            child::say(&Saying::<()>::Part, part).map_err(io::Error::other)?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl From<RasterError> for Failure {
-    fn from(error: RasterError) -> Self {
-        Self::Document(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Pipe(error.to_string())
-    }
-}
-
-impl From<zip::result::ZipError> for Failure {
-    fn from(error: zip::result::ZipError) -> Self {
-        Self::Pipe(error.to_string())
     }
 }

@@ -14,13 +14,13 @@ use bytes::Bytes;
 use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::document::{Document, DocumentKind};
+use platen::engines::error::EngineError;
 use platen::engines::plan::Ability;
 use platen::engines::program::{ProgramSteps, input as program_input, output as program_output};
 use platen::engines::requirement::{Numbers, Part, Requirement, Version};
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::{Step, StepKind};
-use platen::engines::step_error::StepError;
-use platen::engines::{Basis, Engine};
+use platen::engines::{Engine, EngineContext};
 use platen::workers::{Profile, ProgramRun};
 
 /// Where the program lies: whoever runs it must reach it, so not in anybody's home. The tests install it and take it
@@ -102,7 +102,7 @@ pub fn engine() -> Engine {
         name: "fake",
         abilities: ABILITIES,
         requires: Box::leak(Box::new([requirement])),
-        fenced: true,
+        reads_files: true,
         slots: Some(SLOTS),
         start: |basis| Box::new(Press::new(basis)),
     }
@@ -114,7 +114,7 @@ struct Press {
 }
 
 impl Press {
-    fn new(basis: &Basis<'_>) -> Self {
+    fn new(basis: &EngineContext<'_>) -> Self {
         let execute = MACHINE.into_iter().chain([*PROGRAM]).map(PathBuf::from).collect();
         let profile =
             Profile { execute, write: vec![PathBuf::from("/dev/null")], yields: true, ..Profile::default() };
@@ -129,7 +129,7 @@ impl Press {
         job: &StepContext<'_>,
         document: Document,
         file: FileKind,
-    ) -> Result<Document, StepError> {
+    ) -> Result<Document, EngineError> {
         let run = ProgramRun {
             name: "press",
             program: PathBuf::from(*PROGRAM),
@@ -142,7 +142,7 @@ impl Press {
         let finished = self.steps.run(job, 1, run).await?;
         if !finished.status.success() && !Path::new(*PROGRAM).exists() {
             // Taken away between its start and the shell's look at it. Shells end such a run with 2 or with 127.
-            return Err(StepError::NotStarted("the press is gone".to_owned()));
+            return Err(EngineError::NotStarted("the press is gone".to_owned()));
         }
         assert!(finished.status.success(), "press {order}: {finished:?}");
         let breaks: u32 = String::from_utf8_lossy(&finished.stdout).trim().parse().expect("a number");
@@ -157,7 +157,7 @@ impl StepRunner for Press {
         step: &Step,
         job: &mut StepContext<'_>,
         input: Document,
-    ) -> Result<Document, StepError> {
+    ) -> Result<Document, EngineError> {
         let (file, pages) = (step.file()?, input.pages);
         match step.kind {
             StepKind::Assemble => fill(job, input, file).await,
@@ -177,7 +177,7 @@ impl StepRunner for Press {
 }
 
 /// Puts the data's `name` into the template.
-async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Result<Document, StepError> {
+async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Result<Document, EngineError> {
     let site = input.into_template()?;
     let text = String::from_utf8_lossy(site.page().expect("a template has an entry")).into_owned();
     let data: serde_json::Value = serde_json::from_slice(job.data).expect("data is complete JSON");

@@ -112,7 +112,7 @@ impl FontCache {
 
     async fn kept_or_made(&self, tex: &Tex, key: Option<Key>) -> Result<Files, String> {
         // Where programs may write whatever this user may, one of them could have written it.
-        let kept = self.kept.clone().filter(|_| tex.steps.programs().fences_files());
+        let kept = self.kept.clone().filter(|_| tex.steps.programs().confines_files());
         let Some((kept, key)) = kept.zip(key) else { return made(tex).await };
         let reading = kept.clone();
         let mut read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();

@@ -15,10 +15,11 @@ use sha2::{Digest as _, Sha256};
 use super::super::folder::Folder;
 use super::super::{NAME, needs, opening};
 use super::preamble::{self, Preamble};
-use super::{arguments, base, profile};
+use super::{Setting, arguments, base, profile};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::site::Site;
-use crate::workers::{Bounds, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
+use crate::engines::program;
+use crate::workers::{Bounds, Finished, Input, ProgramError, ProgramRun, SharedFile};
 
 const AHEAD: &str = include_str!("../../../../assets/tex/ahead.tex");
 const DUMP: &str = include_str!("../../../../assets/tex/dump.tex");
@@ -26,6 +27,8 @@ const PAGE: &str = include_str!("../../../../assets/tex/page.tex");
 /// Two PDFs of the same content have the same identifier only where it is not made of the folder's name.
 const IDENTIFIER: &str = "\\pdftrailerid{}\n";
 
+/// Until a format is made and tried.
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// The day of the dump and the one of the pages, in seconds since 1970: no part of their dates is the same.
 const DUMP_DAY: &str = "981173106";
 const PAGE_DAY: &str = "1735646461";
@@ -43,22 +46,14 @@ const FILES: usize = 100;
 const NOTES: [&str; 2] = ["log", "fls"];
 
 /// A format to be made.
-pub(super) struct Order {
-    pub programs: Programs,
-    pub profile: Arc<Profile>,
-    pub bounds: Bounds,
-    /// Until it is made and tried.
-    pub timeout: Duration,
+pub(super) struct FormatOrder {
+    pub setting: Setting,
     /// The template, without a page of any job.
     pub site: Site,
     /// Its text.
     pub template: String,
-    /// What is set before the author's file.
-    pub set: &'static str,
     /// What is read ahead of it.
     pub preamble: Preamble,
-    /// What the program begins with otherwise.
-    pub base: Option<Arc<SharedFile>>,
     /// The longest that is kept.
     pub limit_bytes: u64,
 }
@@ -80,25 +75,27 @@ pub(super) enum Refusal {
     Failed(#[from] ProgramError),
 }
 
-impl Order {
+impl FormatOrder {
     /// The format.
     pub async fn made(&self) -> Result<SharedFile, Refusal> {
-        let until = Instant::now() + self.timeout;
+        let until = Instant::now() + TIMEOUT;
         let folder = Folder::of(&self.site);
         let read = readable(&folder);
         if read.iter().any(|(_, content)| preamble::is_lost(&String::from_utf8_lossy(content))) {
             return Err(Refusal::Lost);
         }
-        let first = format!("{}{AHEAD}{}{DUMP}", self.set, self.preamble.text);
+        let first = format!("{}{AHEAD}{}{DUMP}", self.setting.set, self.preamble.text);
         let own = ["-ini".to_owned(), "-progname=pdflatex".to_owned()];
         let last = ["&pdflatex".to_owned()];
         let dump = self.run(&folder, (own.into(), last.into()), (read, first), (DUMP_DAY, until));
-        let dumped = self.programs.run(dump).await?;
+        let dumped = self.setting.programs.run(dump).await?;
         let packed = dumped.open(&format!("{}.{}", folder.name, base::EXTENSION), self.limit_bytes);
         let packed = packed.ok().filter(|_| dumped.status.success()).ok_or(Refusal::Unread)?;
         let limit_bytes = self.limit_bytes;
-        let written =
-            self.programs.share(base::EXTENSION, move |file| base::unpack(packed.file, file, limit_bytes));
+        let written = self
+            .setting
+            .programs
+            .share(base::EXTENSION, move |file| base::unpack(packed.file, file, limit_bytes));
         let format = written.await.map_err(Refusal::Unwritten)?;
         let Self { template, preamble, .. } = self;
         let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
@@ -111,7 +108,9 @@ impl Order {
     /// Makes the page `source` with and without the format; false where it cannot be made without.
     async fn is_same(&self, format: &SharedFile, source: String, until: Instant) -> Result<bool, Refusal> {
         let left = self.preamble.left_of(&source);
-        let Some(without) = self.page(self.base.as_deref(), (self.set, source), until).await? else {
+        let Some(without) =
+            self.page(self.setting.base.as_deref(), (self.setting.set, source), until).await?
+        else {
             return Ok(false);
         };
         let with = self.page(Some(format), (opening::BEHIND, left), until).await?;
@@ -131,10 +130,10 @@ impl Order {
         let own = format.map(|format| arguments(TexProgram::Pdflatex, format)).unwrap_or_default();
         let run = self.run(&folder, (own, Vec::new()), (folder.files(), first), (PAGE_DAY, until));
         let run = match format {
-            Some(format) => ProgramRun { profile: Arc::new(profile(&self.profile, format)), ..run },
+            Some(format) => ProgramRun { profile: Arc::new(profile(&self.setting.profile, format)), ..run },
             None => run,
         };
-        let finished = self.programs.run(run).await?;
+        let finished = self.setting.programs.run(run).await?;
         if !finished.status.success() {
             return Ok(None);
         }
@@ -153,16 +152,18 @@ impl Order {
         let arguments = fixed.chain(last).chain([format!("\\input{{{}}}", opening::name())]).collect();
         let files = files.into_iter().chain([(opening::name(), Bytes::from(first))]);
         let mut environment = needs::environment(ZONE);
-        let days = [("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")];
-        environment.extend(days.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        environment.extend(program::environment([("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")]));
         ProgramRun {
             name: NAME,
-            program: needs::path_of(needs::of(TexProgram::Pdflatex)),
+            program: needs::of(TexProgram::Pdflatex).path(),
             arguments,
             environment,
-            profile: Arc::clone(&self.profile),
+            profile: Arc::clone(&self.setting.profile),
             inputs: files.map(|(name, content)| Input::bytes(name, content)).collect(),
-            bounds: Bounds { deadline: until.saturating_duration_since(Instant::now()), ..self.bounds },
+            bounds: Bounds {
+                deadline: until.saturating_duration_since(Instant::now()),
+                ..self.setting.bounds
+            },
         }
     }
 }

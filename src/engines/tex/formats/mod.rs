@@ -12,11 +12,11 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) use self::ahead::{Ahead, Beginning, Wish};
+pub(super) use self::ahead::{Ahead, Beginning, PreambleRequest};
 use self::base::BaseFormat;
-pub(super) use self::preamble::Halt;
+pub(super) use self::preamble::EarlyTag;
 use crate::domain::format_opts::TexProgram;
-use crate::workers::{Profile, Programs, SharedFile};
+use crate::workers::{Bounds, Profile, Programs, SharedFile};
 
 /// All that there are.
 #[derive(Debug, Default)]
@@ -36,6 +36,18 @@ impl Formats {
         };
         base.file(programs, program).await
     }
+}
+
+/// What pdflatex runs with for a document.
+#[derive(Clone)]
+pub(super) struct Setting {
+    pub programs: Programs,
+    pub profile: Arc<Profile>,
+    pub bounds: Bounds,
+    /// What is set before the author's file.
+    pub set: &'static str,
+    /// What the program begins with, where no preamble was read ahead.
+    pub base: Option<Arc<SharedFile>>,
 }
 
 /// What tells `program` to begin with `format`; it is still called by its own name, by which it finds its settings.

@@ -68,9 +68,9 @@ pub(super) struct Preamble {
     is_fixed: Vec<bool>,
 }
 
-/// Where a preamble could not be read ahead to its end.
+/// A tag because of which a preamble is not read ahead to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines::tex) struct Halt {
+pub(in crate::engines::tex) struct EarlyTag {
     /// The line of the tag, from 1.
     pub line: usize,
     /// How many packages are behind it.
@@ -101,17 +101,17 @@ pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
 }
 
 /// The first tag of `template` that keeps many packages from being read ahead.
-pub(super) fn halt(template: &str) -> Option<Halt> {
+pub(super) fn early_tag(template: &str) -> Option<EarlyTag> {
     let mut line_with_tag = None;
     let mut packages = 0;
     for (number, line) in (1..).zip(template.lines()) {
         if code_of(line).contains(BEGIN) {
             return line_with_tag
-                .map(|line| Halt { line, packages })
-                .filter(|halt| halt.packages >= SLOW_PACKAGES);
+                .map(|line| EarlyTag { line, packages })
+                .filter(|tag| tag.packages >= SLOW_PACKAGES);
         }
-        let is_halt = has_tag(line) && filler(line).is_none();
-        line_with_tag = line_with_tag.or_else(|| is_halt.then_some(number));
+        let is_early = has_tag(line) && filler(line).is_none();
+        line_with_tag = line_with_tag.or_else(|| is_early.then_some(number));
         packages += if line_with_tag.is_some() { packages_of(code_of(line)) } else { 0 };
     }
     None
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_tag_before_many_packages_is_told() {
-        let told = |template: &str| halt(template).map(|halt| (halt.line, halt.packages));
+        let told = |template: &str| early_tag(template).map(|tag| (tag.line, tag.packages));
         let packages = "\\usepackage{a,b}\n\\usepackage[x]{c}\n\\begin{document}\n\\usepackage{d}";
         assert_eq!(told(&format!("\\input{{<%= t %>}}\n{packages}")), Some((1, 3)));
         assert_eq!(told(&format!("\\title{{<%= t %>}}\n{packages}")), None);

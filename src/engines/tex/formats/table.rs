@@ -36,7 +36,7 @@ struct Entry<F> {
 enum State<F> {
     /// By one document.
     Seen,
-    /// By somebody who has a [`Making`].
+    /// By somebody who has a [`FormatReservation`].
     Making,
     Ready(Arc<F>),
     /// A page would be another one with it.
@@ -149,12 +149,12 @@ pub(super) fn locked<F>(table: &Mutex<Table<F>>) -> MutexGuard<'_, Table<F>> {
 
 /// Who makes a format. Hazard: one that ends without a word, by a panic, would leave a preamble that nobody makes a format
 /// for, nor forgets. So dropped, it gives the preamble back.
-pub(super) struct Making<F: Format> {
+pub(super) struct FormatReservation<F: Format> {
     table: Arc<Mutex<Table<F>>>,
     key: Key,
 }
 
-impl<F: Format> Making<F> {
+impl<F: Format> FormatReservation<F> {
     /// The one who was told that a format of `key` is [`Wanted`](Found::Wanted).
     pub fn new(table: Arc<Mutex<Table<F>>>, key: Key) -> Self {
         Self { table, key }
@@ -162,7 +162,7 @@ impl<F: Format> Making<F> {
 
     /// Notes what came of it, and says how many formats had to go for it; nothing where none is kept. Beside it what all
     /// take.
-    pub fn settle(self, made: Option<F>) -> (Option<u64>, u64) {
+    pub fn finish(self, made: Option<F>) -> (Option<u64>, u64) {
         let mut table = locked(&self.table);
         let kept = if let Some(format) = made {
             table.keep(self.key, format)
@@ -174,7 +174,7 @@ impl<F: Format> Making<F> {
     }
 }
 
-impl<F: Format> Drop for Making<F> {
+impl<F: Format> Drop for FormatReservation<F> {
     fn drop(&mut self) {
         locked(&self.table).give_up(self.key);
     }
@@ -235,16 +235,16 @@ mod tests {
         let table = Arc::new(Mutex::new(Table::<Sized>::new(100)));
         let find = |number| word(&mut locked(&table), number);
         assert_eq!([1, 1, 1].map(find), ["nothing", "wanted", "nothing"]);
-        let making = Making::new(Arc::clone(&table), key(1));
+        let reserved = FormatReservation::new(Arc::clone(&table), key(1));
         let panicked = std::thread::spawn(move || {
-            let _making = making;
+            let _reserved = reserved;
             panic!("as something in a making may");
         });
         assert!(panicked.join().is_err());
         assert_eq!(find(1), "wanted", "nobody does any more");
-        assert_eq!(Making::new(Arc::clone(&table), key(1)).settle(Some(Sized(10))), (Some(0), 10));
+        assert_eq!(FormatReservation::new(Arc::clone(&table), key(1)).finish(Some(Sized(10))), (Some(0), 10));
         assert_eq!(find(1), "ready", "what was kept stays");
-        assert_eq!(Making::new(Arc::clone(&table), key(2)).settle(None), (None, 10));
+        assert_eq!(FormatReservation::new(Arc::clone(&table), key(2)).finish(None), (None, 10));
         assert_eq!(find(2), "nothing", "what was refused does");
     }
 

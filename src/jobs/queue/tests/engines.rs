@@ -17,7 +17,7 @@ const TEX: EngineLimit = EngineLimit { engine: "tex", runs: 3, account: 2 };
 
 fn heavy_queue(all: usize, kinds: &[(JobKind, EngineLimit)]) -> FairQueue {
     let limits = QueueLimits { all: 1_000, account: 1_000, running: 7 };
-    FairQueue::new(limits, EngineLimits::new(kinds.iter().copied(), all), Level::default())
+    FairQueue::new(limits, EngineLimits::new(kinds.iter().copied(), all), Gauge::default())
 }
 
 /// The service has nine turns.
@@ -127,8 +127,12 @@ const DRAW: &[Ability] = &[able(StepKind::Raster, DocumentKind::File(FileKind::P
 
 #[test]
 fn a_kind_of_job_counts_for_the_engine_of_its_route_with_the_fewest_slots() {
-    let base =
-        Engine { requires: &[], fenced: false, start: |_| panic!("nobody starts it"), ..house::ejs::ENGINE };
+    let base = Engine {
+        requires: &[],
+        reads_files: false,
+        start: |_| panic!("nobody starts it"),
+        ..house::ejs::ENGINE
+    };
     let tex = Engine { name: "tex", abilities: SET, slots: Some(2), ..base };
     let raster = Engine { name: "raster", abilities: DRAW, slots: Some(1), ..base };
     let engines = house::all().into_iter().chain([tex, raster]).collect();

@@ -37,7 +37,7 @@ proptest! {
         let paper = EngineLimit { engine: "tex", runs, account: own };
         let engines = EngineLimits::new([(PAPER, paper)], 3);
         let limits = QueueLimits { all: 20, account: 8, running: limit };
-        let mut queue = FairQueue::new(limits, engines, Level::default());
+        let mut queue = FairQueue::new(limits, engines, Gauge::default());
         let mut waiting: HashMap<AccountId, VecDeque<(JobId, JobKind)>> = HashMap::new();
         let mut running: Vec<Turn> = Vec::new();
         for act in acts {

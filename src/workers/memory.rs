@@ -1,6 +1,6 @@
-//! How much memory this process has mapped, and the bound of it.
+//! How much memory a child of ours has mapped, and the bound of it.
 //!
-//! `JavaScriptCore` reserves gigabytes of address space when its first machine is made, and uses next to nothing of them.
+//! What a child has without a job is its own affair, and `JavaScriptCore` reserves gigabytes of address space when its first machine is made, and uses next to nothing of them.
 //! So the bound is set here, once that is done, and on top of it; a limit that the service could set before the start
 //! would have to leave a hostile template those gigabytes. Of what is reserved only the shapes of objects are taken later,
 //! unseen by this bound: the service watches how much the process holds.

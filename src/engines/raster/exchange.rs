@@ -9,20 +9,20 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use tokio::sync::Mutex;
 
+use crate::engines::error::EngineError;
 use crate::engines::runner::Sink;
-use crate::engines::step_error::StepError;
 use crate::workers::raster::DOCUMENT;
 use crate::workers::{Asked, FileSource, Refused};
 
 /// One document on its way to a child, and what comes of it on its way to where it goes.
-pub(super) struct Passage {
+pub(super) struct DocumentExchange {
     chunks: Mutex<BoxStream<'static, io::Result<Bytes>>>,
     sink: Mutex<Sink>,
     /// Why a part could not be taken.
-    fault: std::sync::Mutex<Option<StepError>>,
+    fault: std::sync::Mutex<Option<EngineError>>,
 }
 
-impl Passage {
+impl DocumentExchange {
     pub(super) fn new(chunks: BoxStream<'static, io::Result<Bytes>>, sink: Sink) -> Self {
         Self { chunks: Mutex::new(chunks), sink: Mutex::new(sink), fault: std::sync::Mutex::default() }
     }
@@ -31,7 +31,7 @@ impl Passage {
     ///
     /// # Errors
     /// When some of it could not be.
-    pub(super) fn end(self) -> Result<Sink, StepError> {
+    pub(super) fn end(self) -> Result<Sink, EngineError> {
         match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(fault) => Err(fault),
             None => Ok(self.sink.into_inner()),
@@ -40,7 +40,7 @@ impl Passage {
 }
 
 #[async_trait]
-impl FileSource for Passage {
+impl FileSource for DocumentExchange {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));

@@ -7,7 +7,7 @@ use crate::storage::StoreError;
 
 /// Why a step made no document.
 #[derive(Debug)]
-pub enum StepError {
+pub enum EngineError {
     /// The job's: its author can do something about it, or nobody can.
     Job(JobFault),
     /// The store's, while it took the file.
@@ -16,7 +16,7 @@ pub enum StepError {
     NotStarted(String),
 }
 
-impl StepError {
+impl EngineError {
     /// A fault of the service; the log has `cause`.
     pub(super) fn internal(cause: &str) -> Self {
         tracing::error!(error = cause, "a step failed");
@@ -27,13 +27,13 @@ impl StepError {
     }
 }
 
-impl From<JoinError> for StepError {
+impl From<JoinError> for EngineError {
     fn from(error: JoinError) -> Self {
         Self::Job(error.into())
     }
 }
 
-impl From<JobFault> for StepError {
+impl From<JobFault> for EngineError {
     fn from(fault: JobFault) -> Self {
         Self::Job(fault)
     }

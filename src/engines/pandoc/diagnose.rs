@@ -9,8 +9,8 @@ use super::order::{self, LOG, SOURCE};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
-use crate::engines::program::RunLimits;
-use crate::engines::step_error::StepError;
+use crate::engines::error::EngineError;
+use crate::engines::program::DocumentLimits;
 use crate::thread;
 use crate::workers::{Excess, Finished};
 
@@ -24,7 +24,7 @@ pub(super) async fn warnings(
     finished: &Finished,
     site: &Site,
     files: Arc<Vec<(String, String)>>,
-) -> Result<Vec<String>, StepError> {
+) -> Result<Vec<String>, EngineError> {
     let Ok(log) = finished.read(LOG, LOG_BYTES).await else {
         return Ok(vec!["pandoc left out more than can be told".to_owned()]);
     };
@@ -53,7 +53,9 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
 }
 
 /// The same as pandoc shall read them.
-pub(super) async fn prepared(texts: &Arc<Vec<(String, String)>>) -> Result<Vec<(String, String)>, StepError> {
+pub(super) async fn prepared(
+    texts: &Arc<Vec<(String, String)>>,
+) -> Result<Vec<(String, String)>, EngineError> {
     let bytes = texts.iter().map(|(_, text)| text.len()).sum();
     let texts = Arc::clone(texts);
     let prepare = move || texts.iter().map(|(name, text)| (name.clone(), prepare(text))).collect();
@@ -79,7 +81,7 @@ fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
 }
 
 /// Why pandoc ended without a document. On a thread of its own: its line may be looked for in all of the source.
-pub(super) async fn failed(finished: &Finished, site: &Site, limits: &RunLimits) -> StepError {
+pub(super) async fn failed(finished: &Finished, site: &Site, limits: &DocumentLimits) -> EngineError {
     if finished.status.code() == Some(HEAP_EXHAUSTED) {
         return limits.too_much(NAME, Excess::Memory);
     }
