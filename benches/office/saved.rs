@@ -8,7 +8,7 @@ use platen::clock::{Clock as _, SystemClock};
 use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, ObjectId};
 use platen::domain::kinds::TemplateKind;
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index as _, SledIndex, WriteBatch};
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::package::Package;

@@ -14,7 +14,7 @@ use platen::clock::{Clock as _, SystemClock};
 use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use platen::domain::kinds::TemplateKind;
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index, SledIndex, WriteBatch};
 use platen::storage::{StorageKey, TemplatePart};
 use platen::templates::package::Package;

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{CommandError, data_folder, say};
 use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup::{self, LiveSource};
-use crate::storage::folder::DataDir;
+use crate::storage::data_dir::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
 use crate::templates::repair::index_check;
 

@@ -12,7 +12,7 @@ use crate::accounts::AccountStore;
 use crate::app;
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
-use crate::storage::folder::DataDir;
+use crate::storage::data_dir::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
 use crate::templates::repair::index_check;
 use crate::templates::repair::rebuild::{self, Rebuilt};

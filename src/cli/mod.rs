@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{self, Config, Faults};
-use crate::storage::folder::DataDir;
+use crate::storage::data_dir::DataDir;
 
 /// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
 #[derive(Debug, Parser)]

@@ -12,7 +12,7 @@ use crate::accounts::control::ControlReply;
 use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::folder::{DataDir, DataDirError};
+use crate::storage::data_dir::{DataDir, DataDirError};
 use crate::storage::index::{Index, IndexError, SledIndex};
 
 /// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.

@@ -12,15 +12,11 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
 use super::deletions::{self, Deletions};
-use super::object_files::{self, ObjectFiles, StagedFile, blocking};
+use super::object_files::{CHUNK_BYTES, Gathered, ObjectFiles, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
     within, write_and_read,
 };
-
-/// Bytes read, or gathered before they are written, at a time: enough that handing the work to a blocking thread costs
-/// little beside it, few enough for many readers at once.
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// Objects as files below a folder.
 #[derive(Clone, Debug)]
@@ -65,8 +61,8 @@ impl DiskStore {
 #[async_trait]
 impl ObjectStore for DiskStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let (files, deletions) = (Arc::clone(&self.files), self.deletions.clone());
-        Ok(Box::new(Staged { files, deletions, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
+        let gathered = Gathered::new(Arc::clone(&self.files), limit_bytes, CHUNK_BYTES);
+        Ok(Box::new(Staged { gathered, deletions: self.deletions.clone() }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
@@ -159,44 +155,30 @@ impl ObjectStore for DiskStore {
     }
 }
 
-/// An object that is being written: gathered in memory until it is worth a write.
+/// An object that is being written.
 struct Staged {
-    files: Arc<ObjectFiles>,
+    gathered: Gathered,
     deletions: Deletions,
-    limit_bytes: u64,
-    bytes: u64,
-    gathered: Vec<u8>,
-    file: Option<StagedFile>,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        within(self.bytes, self.limit_bytes)?;
-        self.gathered.extend_from_slice(&bytes);
-        if self.gathered.len() < CHUNK_BYTES {
-            return Ok(());
-        }
-        let (files, file, gathered) =
-            (Arc::clone(&self.files), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || files.append(file, &gathered)).await?);
-        Ok(())
+        self.gathered.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        object_files::content(self.file.as_ref(), &self.gathered).await
+        self.gathered.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        within(self.bytes, self.limit_bytes)?;
-        let (target, Self { files, deletions, gathered, file, .. }) = (*key, *self);
+        let (target, Gathered { files, file, pending, .. }) = (*key, self.gathered.whole()?);
         let meta = blocking(move || {
-            let file = files.append(file, &gathered)?;
+            let file = files.append(file, &pending)?;
             files.publish(file, &target)
         });
         let meta = meta.await?;
-        deletions.forget(std::slice::from_ref(key));
+        self.deletions.forget(std::slice::from_ref(key));
         Ok(meta)
     }
 }

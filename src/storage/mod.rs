@@ -11,16 +11,16 @@
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
 //! | `quota` | bytes stored by each account |
-//! | `folder`, `backup` | the data folder and copies of it |
+//! | `data_dir`, `backup` | the data folder and copies of it |
 
 pub mod backup;
 pub mod counted;
+pub mod data_dir;
 pub mod deletion_log;
 pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
-pub mod folder;
 pub mod index;
 pub mod key;
 mod object_files;
@@ -32,6 +32,7 @@ pub mod s3;
 pub mod upload_staging;
 pub mod walk;
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -53,6 +54,11 @@ use crate::problem::{Code, Problem};
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = statvfs(path)?;
     Ok(disk.blocks_available().saturating_mul(disk.fragment_size()))
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Why the store did not do what was asked.

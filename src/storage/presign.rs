@@ -10,7 +10,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::StorageKey;
-use super::folder::{DataDir, DataDirError};
+use super::data_dir::{DataDir, DataDirError};
 use crate::clock::{Timestamp, random_bytes};
 
 /// Where addresses lead on our own service; what follows is the object's path.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use platen::accounts::admin::{Reply, Request};
 use platen::accounts::control::{self, ControlError};
 use platen::problem::Code;
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::SledIndex;
 
 use super::DataFolder;

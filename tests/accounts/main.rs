@@ -25,7 +25,7 @@ use platen::domain::ids::AccountId;
 use platen::domain::subscription::{Status, parse_moment};
 use platen::problem::Problem;
 use platen::storage::backup::LiveBackup;
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use tempfile::TempDir;
 

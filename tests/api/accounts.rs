@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use platen::config::Config;
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index as _, SledIndex};
 use serde_json::json;
 

@@ -23,7 +23,7 @@ use platen::jobs::store::stored_inputs::StoredInputs;
 use platen::jobs::view::JobView;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::problem::{Code, Problem};
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use platen::storage::{Folder, ObjectStore, StorageQuota};
 use platen::telemetry::metrics::Metrics;

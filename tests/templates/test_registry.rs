@@ -11,7 +11,7 @@ use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::problem::{Code, Problem};
-use platen::storage::folder::DataDir;
+use platen::storage::data_dir::DataDir;
 use platen::storage::{CountedUpload, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::cache::source::{Loaded, TemplateUse};

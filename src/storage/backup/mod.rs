@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 pub use live::{HeldObjects, LiveBackup, LiveSource, REQUEST};
 
-use super::Folder;
-use super::folder::{self, CACHES, DataDir, DataDirError, FILE_SYSTEMS_OWN, RESTORING, VERSION, WORK};
+use super::data_dir::{self, CACHES, DataDir, DataDirError, FILE_SYSTEMS_OWN, RESTORING, VERSION, WORK};
 use super::index::IndexError;
 use super::key::SECRET;
+use super::{Folder, sync_folder};
 use crate::config::StorageConfig;
 
 /// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
@@ -101,7 +101,7 @@ pub async fn backup_live(
 
 /// Looks at both folders before anything is written.
 fn prepare(from: &Path, to: &Path) -> Result<(), BackupError> {
-    if folder::format_of(from)?.is_none() {
+    if data_dir::format_of(from)?.is_none() {
         return Err(BackupError::NotOurs(from.to_owned()));
     }
     make_empty(to)?;
@@ -129,10 +129,10 @@ pub fn restore<E: From<BackupError>>(
 
 /// Everything but the end: the mark stays.
 fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
-    if folder::format_of(from)?.is_none() {
+    if data_dir::format_of(from)?.is_none() {
         return Err(BackupError::NotOurs(from.to_owned()));
     }
-    folder::check_owner(to)?;
+    data_dir::check_owner(to)?;
     make_empty(to)?;
     refuse_inside(from, to)?;
     let mark = to.join(RESTORING);
@@ -269,7 +269,7 @@ fn make_file(path: &Path) -> Result<File, BackupError> {
 }
 
 fn sync(folder: &Path) -> Result<(), BackupError> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(refused(folder))
+    sync_folder(folder).map_err(refused(folder))
 }
 
 fn refused(path: &Path) -> impl Fn(Error) -> BackupError + use<> {
@@ -338,7 +338,7 @@ mod tests {
         std::os::unix::fs::symlink("whole", data.join("objects/link")).unwrap();
         assert!(matches!(restore(&data, &copy), Err(BackupError::Strange(_))));
         assert!(copy.join(RESTORING).exists() && !copy.join("version").exists());
-        let refused = folder::DataDir::open(&copy).unwrap_err().to_string();
+        let refused = DataDir::open(&copy).unwrap_err().to_string();
         assert!(refused.contains("did not end"), "{refused}");
     }
 
@@ -346,11 +346,11 @@ mod tests {
     fn no_start_comes_between_the_copy_and_what_is_done_with_it() {
         let (_root, data, copy) = folders();
         let prepare = || {
-            assert!(copy.join("objects/whole").exists() && folder::DataDir::open(&copy).is_err());
+            assert!(copy.join("objects/whole").exists() && DataDir::open(&copy).is_err());
             Err(BackupError::NotOurs(PathBuf::new()))
         };
         assert!(super::restore(&data, &copy, prepare).is_err());
-        assert!(folder::DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));
+        assert!(DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));
     }
 
     #[test]

@@ -107,9 +107,9 @@ impl<'a> SelfTest<'a> {
     /// the key of the upload. The store must refuse headers that were not signed.
     async fn copied_unsigned(&self) -> Result<(), StoreError> {
         let other = StorageKey::Probe(AccountId::generate());
-        let source = format!("/{}/{}", self.store.reach.address.bucket, self.store.reach.path(&self.own));
+        let source = format!("/{}/{}", self.store.address.bucket, self.store.path(&self.own));
         let address = self.addresses.upload(&other, 0).url;
-        let request = self.store.reach.wire.client().put(address).header("x-amz-copy-source", source);
+        let request = self.store.client.client().put(address).header("x-amz-copy-source", source);
         let _ = self.sent(request).await;
         let there = self.store.get(&other, CONTENT.len() as u64).await;
         self.store.delete(&other).await?;
@@ -186,7 +186,7 @@ impl<'a> SelfTest<'a> {
         url: &str,
         body: &'static [u8],
     ) -> Result<(u16, String, Bytes), StoreError> {
-        self.sent(self.store.reach.wire.client().request(method, url).body(body)).await
+        self.sent(self.store.client.client().request(method, url).body(body)).await
     }
 
     /// Status, disposition and body of the answer.
@@ -207,12 +207,12 @@ impl<'a> SelfTest<'a> {
             Ok(Err(error)) => RequestError::of_connection(&error),
             Err(_) => RequestError::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
         };
-        let told = told(&error.into_error(&self.store.reach.address, Action::Get, "probe"));
+        let told = told(&error.into_error(&self.store.address, Action::Get, "probe"));
         Err(wrong(&format!("an address for callers leads nowhere (s3.public_endpoint): {told}")))
     }
 
     fn refused(&self, status: u16, body: &[u8], action: Action) -> StoreError {
-        let address = Arc::clone(&self.store.reach.address);
+        let address = Arc::clone(&self.store.address);
         let told = match RequestError::of_answer(status, body) {
             RequestError::Refused(answer) => refusal(&answer, &address, action),
             RequestError::Passing(cause) => cause,

@@ -14,56 +14,35 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::task::spawn_blocking;
 
+use super::S3Store;
 use super::client::Chunks;
-use super::{Reach, put};
-use crate::storage::object_files::{self, StagedFile, blocking};
-use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
-
-/// How much of a body is handed over at a time.
-const CHUNK_BYTES: usize = 256 << 10;
+use crate::storage::object_files::{CHUNK_BYTES, Gathered, blocking};
+use crate::storage::{ObjectMeta, ObjectStore as _, StagedObject, StorageKey, StoreError};
 
 /// The object so far.
 pub(super) struct Staged {
-    pub reach: Reach,
-    pub limit_bytes: u64,
-    pub bytes: u64,
-    pub gathered: Vec<u8>,
-    pub file: Option<StagedFile>,
+    pub store: S3Store,
+    pub gathered: Gathered,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        within(self.bytes, self.limit_bytes)?;
-        self.gathered.extend_from_slice(&bytes);
-        let most = if self.file.is_some() { CHUNK_BYTES as u64 } else { self.reach.spool_bytes };
-        if self.gathered.len() as u64 <= most {
-            return Ok(());
-        }
-        let (reach, file, gathered) =
-            (self.reach.clone(), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || reach.spool.append(file, &gathered)).await?);
-        Ok(())
+        self.gathered.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        object_files::content(self.file.as_ref(), &self.gathered).await
+        self.gathered.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let this = *self;
-        within(this.bytes, this.limit_bytes)?;
-        let Some(file) = this.file else {
-            let bytes = Bytes::from(this.gathered);
-            return put(&this.reach, key, bytes.len() as u64, || of_memory(&bytes)).await;
-        };
-        let reach = this.reach.clone();
-        let file = blocking(move || reach.spool.append(Some(file), &this.gathered)).await?;
+        let Self { store, gathered } = *self;
+        let Gathered { files, bytes, file, pending, .. } = gathered.whole()?;
+        let Some(file) = file else { return store.put(key, pending.into()).await };
+        let file = blocking(move || files.append(Some(file), &pending)).await?;
         let opened = Arc::new(file.reader()?);
-        let length = this.bytes;
         // The staged file stays until it is there.
-        let outcome = put(&this.reach, key, length, || of_file(&opened, length)).await;
+        let outcome = store.put_body(key, bytes, || of_file(&opened, bytes)).await;
         drop(file);
         outcome
     }

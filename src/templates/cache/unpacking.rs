@@ -69,16 +69,4 @@ mod tests {
         assert_eq!(refused.unwrap_err().code, Code::Overloaded);
         drop(unpacking.for_render(account).await);
     }
-
-    #[tokio::test]
-    async fn a_crowd_of_one_account_keeps_no_other_waiting() {
-        tokio::time::pause();
-        let limits = TemplatesConfig { unpacking_limit: 2, ..Config::default().templates };
-        let (unpacking, one, other) =
-            (UnpackingLimits::new(&limits), AccountId::generate(), AccountId::generate());
-        let _held = unpacking.for_change(one).await.unwrap();
-        let crowd = futures_util::future::join_all((0..30).map(|_| unpacking.for_change(one)));
-        let (crowd, place) = tokio::join!(crowd, unpacking.for_change(other));
-        assert!(place.is_ok() && crowd.iter().all(Result::is_err), "one place is the other account's");
-    }
 }

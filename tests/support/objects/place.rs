@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use platen::config::Config;
 use platen::storage::ObjectStore;
+use platen::storage::data_dir::DataDir;
 use platen::storage::disk::DiskStore;
-use platen::storage::folder::DataDir;
 use platen::storage::s3::S3Store;
 
 use super::{ObjectServer, settings};
