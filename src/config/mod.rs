@@ -178,7 +178,7 @@ impl Config {
         self.workers.validate(faults);
         self.templates.validate(faults);
         self.storage.validate(faults);
-        let is_s3 = self.storage.objects() == Some(Objects::S3);
+        let is_s3 = self.storage.objects == Objects::S3;
         if is_s3 {
             let (output, upload) = (self.storage.output_limit_bytes, self.http.upload_limit_bytes);
             faults.within("storage.output_limit_bytes", output, 1_024, self::s3::OBJECT_LIMIT_BYTES);
@@ -262,7 +262,7 @@ mod tests {
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
         let allow = "outbound.allow";
         let tries = "outbound.delivery_tries";
-        assert_eq!(keys, [allow, allow, "outbound.delivery", allow, allow, tries, "log.format"], "{faults}");
+        assert_eq!(keys, ["log.format", allow, allow, "outbound.delivery", allow, allow, tries], "{faults}");
         let told = faults.to_string();
         for words in
             ["entry 2: ", "entry 3: ", "`public` or `listed`", "'c d' is no host", "'10.0.0.1' is private"]

@@ -18,8 +18,7 @@ use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::registry::list::ListJobs;
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
-use crate::storage::presign::Signer;
-use crate::storage::presigned_urls::PresignedUrls;
+use crate::storage::presigned_urls::{PresignedUrls, Signer};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateReader, TemplateRegistry};
 

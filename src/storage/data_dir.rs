@@ -95,6 +95,11 @@ impl DataDir {
         Ok(folder)
     }
 
+    /// What would lie where in the folder at `path`, which need not be one.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
     /// Where it is, from the root.
     pub fn path(&self) -> &Path {
         &self.path
@@ -107,12 +112,7 @@ impl DataDir {
 
     /// The folder of the index.
     pub fn index(&self) -> PathBuf {
-        Self::index_in(&self.path)
-    }
-
-    /// The same for a folder that no service may open yet.
-    pub fn index_in(path: &Path) -> PathBuf {
-        path.join("index")
+        self.path.join("index")
     }
 
     /// An empty folder for an index that is to replace the present one.
@@ -171,12 +171,7 @@ impl DataDir {
 
     /// The socket on which a running service takes the commands of its operator.
     pub fn control_socket(&self) -> PathBuf {
-        Self::control_socket_in(&self.path)
-    }
-
-    /// The same for a folder that need not be there.
-    pub fn control_socket_in(path: &Path) -> PathBuf {
-        path.join("control/socket")
+        self.path.join("control/socket")
     }
 
     /// The secret `name` of exactly `N` bytes, made with `make` when it is not there yet.
@@ -356,15 +351,6 @@ mod tests {
             std::fs::write(root.path().join("version"), none).unwrap();
             assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
         }
-    }
-
-    #[test]
-    fn a_folder_that_is_restored_by_half_is_refused() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::write(root.path().join(RESTORING), "").unwrap();
-        let refused = DataDir::open(root.path()).unwrap_err().to_string();
-        assert!(refused.contains("did not end; empty the folder"), "{refused}");
-        assert_eq!(format_of(root.path()).unwrap(), None, "nothing is written into it");
     }
 
     #[test]

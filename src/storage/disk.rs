@@ -1,21 +1,19 @@
 //! The store on a local disk. An object is written under a temporary name, synced, renamed, and its folder synced: after a
 //! crash it is there whole or not at all.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream;
 
 use super::deletions::{self, Deletions};
-use super::object_files::{CHUNK_BYTES, Gathered, ObjectFiles, blocking};
+use super::object_files::{CHUNK_BYTES, Gathered, ObjectFiles, blocking, chunks, read_at};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
-    within, write_and_read,
+    within,
 };
 
 /// Objects as files below a folder.
@@ -94,12 +92,9 @@ impl ObjectStore for DiskStore {
             let (file, meta) = files.read(&key)?;
             let (start, length) = bounds(range, meta.bytes)?;
             let first = read_at(&file, start, length.min(CHUNK_BYTES as u64))?;
-            let rest = Rest { file: Arc::new(file), at: start + first.len() as u64, end: start + length };
-            let chunks: BoxStream<'static, _> = if first.is_empty() {
-                stream::empty().boxed()
-            } else {
-                stream::iter([Ok(first)]).chain(stream::unfold(rest, Rest::next)).boxed()
-            };
+            let rest = chunks(Arc::new(file), start + first.len() as u64, start + length);
+            let first = (!first.is_empty()).then_some(Ok(first));
+            let chunks = stream::iter(first).chain(rest).boxed();
             Ok(ObjectReader { meta, start, length, chunks })
         })
         .await
@@ -149,10 +144,6 @@ impl ObjectStore for DiskStore {
         self.deletions.hide(kept);
         Err(deletions::refusal())
     }
-
-    async fn probe(&self) -> Result<(), StoreError> {
-        write_and_read(self).await
-    }
 }
 
 /// An object that is being written.
@@ -181,31 +172,4 @@ impl StagedObject for Staged {
         self.deletions.forget(std::slice::from_ref(key));
         Ok(meta)
     }
-}
-
-/// What is still to be read of an object.
-struct Rest {
-    file: Arc<File>,
-    at: u64,
-    end: u64,
-}
-
-impl Rest {
-    async fn next(self) -> Option<(Result<Bytes, StoreError>, Self)> {
-        if self.at >= self.end {
-            return None;
-        }
-        let file = Arc::clone(&self.file);
-        let (at, length) = (self.at, (self.end - self.at).min(CHUNK_BYTES as u64));
-        let read = blocking(move || read_at(&file, at, length)).await;
-        let at = if read.is_ok() { at + length } else { self.end };
-        Some((read, Self { at, ..self }))
-    }
-}
-
-fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
-    let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
-    let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, at)?;
-    Ok(bytes.into())
 }

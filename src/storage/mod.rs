@@ -1,8 +1,8 @@
 //! Everything that lasts: objects (`ObjectStore`) and records (`index`).
 //!
 //! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
-//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies presigned URLs ([`presign`]) and
-//! hands them out ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
+//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies and hands out presigned URLs
+//! ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
 //!
 //! | File | What it is |
 //! |---|---|
@@ -24,7 +24,6 @@ pub mod failpoint;
 pub mod index;
 pub mod key;
 mod object_files;
-pub mod presign;
 pub mod presigned_urls;
 pub mod quota;
 pub mod record;
@@ -41,7 +40,7 @@ use bytes::Bytes;
 use nix::sys::statvfs::statvfs;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
-pub use quota::{CountedUpload, StorageQuota, StoredBytes};
+pub use quota::{CountedUpload, StorageQuota, StorageReservation};
 pub use upload_staging::UploadStaging;
 
 use crate::domain::ids::AccountId;
@@ -261,22 +260,19 @@ pub trait ObjectStore: Send + Sync {
     }
 
     /// Removes the objects, the first one before all others; some may be gone when it fails.
-    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
-        for key in keys {
-            self.delete(key).await?;
-        }
-        Ok(())
-    }
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError>;
 
     /// Tries a write and a read of a small object: the truth about whether the store works now.
-    async fn probe(&self) -> Result<(), StoreError>;
+    async fn probe(&self) -> Result<(), StoreError> {
+        write_and_read(self).await
+    }
 }
 
 /// What a probe writes.
 const PROBE: &[u8] = b"platen";
 
 /// Writes an object of its own, reads it and removes it.
-async fn write_and_read(store: &dyn ObjectStore) -> Result<(), StoreError> {
+async fn write_and_read<S: ObjectStore + ?Sized>(store: &S) -> Result<(), StoreError> {
     let key = StorageKey::Probe(AccountId::generate());
     store.put(&key, Bytes::from_static(PROBE)).await?;
     let read = store.get(&key, PROBE.len() as u64).await;

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use tokio::task::spawn_blocking;
 
 use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes, within};
@@ -224,13 +226,18 @@ impl ObjectFiles {
     /// writer that has not synced it yet; a power cut would take it with this object. So the upper folders are synced once
     /// a run whoever made them, those of the file and its job each time.
     fn settle(&self, path: &Path) -> Result<(), StoreError> {
+        let settled = || self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let mut named = path;
         for (height, folder) in path.ancestors().skip(1).enumerate() {
             if height < 2 {
                 sync_folder(folder)?;
-            } else if !self.is_settled(named) {
+            } else if !settled().contains(named) {
                 sync_folder(folder)?;
-                self.remember(named);
+                let mut settled = settled();
+                if settled.len() >= SETTLED_LIMIT {
+                    settled.clear();
+                }
+                settled.insert(named.to_owned());
             }
             if folder == self.root {
                 break;
@@ -238,18 +245,6 @@ impl ObjectFiles {
             named = folder;
         }
         Ok(())
-    }
-
-    fn is_settled(&self, folder: &Path) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(folder)
-    }
-
-    fn remember(&self, folder: &Path) {
-        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        if settled.len() >= SETTLED_LIMIT {
-            settled.clear();
-        }
-        settled.insert(folder.to_owned());
     }
 }
 
@@ -264,6 +259,27 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
+}
+
+/// The chunks of a file from one place to another, read as they are taken.
+pub(super) fn chunks(file: Arc<File>, start: u64, end: u64) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    let next = move |(file, at): (Arc<File>, u64)| async move {
+        if at >= end {
+            return Ok(None);
+        }
+        let (reading, length) = (Arc::clone(&file), (end - at).min(CHUNK_BYTES as u64));
+        let chunk = blocking(move || read_at(&reading, at, length)).await?;
+        Ok(Some((chunk, (file, at + length))))
+    };
+    stream::try_unfold((file, start), next).boxed()
+}
+
+/// So many bytes of a file.
+pub(super) fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
+    let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes.into())
 }
 
 /// A file under its temporary name, removed when this is dropped before it is published.

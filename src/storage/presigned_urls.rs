@@ -1,12 +1,21 @@
-//! Presigned URLs: whoever has one may put one object, or get one. Made here and nowhere else.
+//! Presigned URLs: whoever has one may put one object, or get one, for a lifetime and up to a size. Those of our own routes
+//! are signed and verified here; those of a bucket are made in `s3`.
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::StorageKey;
-use super::presign::{Grant, Operation, Signer};
-use crate::clock::{Clock, Timestamp};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
 
-/// An address and the end of its lifetime.
+use super::StorageKey;
+use super::data_dir::{DataDir, DataDirError};
+use crate::clock::{Clock, Timestamp, random_bytes};
+
+/// A presigned URL and the end of its lifetime.
 #[derive(Debug)]
 pub struct PresignedUrl {
     /// Absolute.
@@ -26,7 +35,7 @@ pub struct ResponseHeaders {
     pub file_name: Option<String>,
 }
 
-/// Makes addresses. Each store has its own.
+/// Makes presigned URLs. Each store has its own.
 pub trait PresignedUrls: Send + Sync {
     /// One at which what is to become the object `key` can be uploaded.
     fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl;
@@ -70,5 +79,220 @@ impl PresignedUrls for OwnPresignedUrls {
     /// The route itself knows how an object is to be treated, but for the name.
     fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
         self.mint(Operation::Get, *key, (0, headers.file_name.clone()))
+    }
+}
+
+/// The path of presigned URLs of our own routes; what follows is the object's path.
+pub const ADDRESS_PREFIX: &str = "/v1/objects/";
+
+/// What is signed begins with this, so that no other signature of the secret is one of a URL.
+const DOMAIN: &[u8] = b"platen address 1\n";
+const SECRET_BYTES: usize = 32;
+
+/// What the bearer of a presigned URL may do with the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Upload it.
+    Put,
+    /// Download it.
+    Get,
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Get => "get",
+        }
+    }
+}
+
+/// What a presigned URL allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// What may be done.
+    pub operation: Operation,
+    /// With which object: owner, job, and for an output the target, hence file name and media type.
+    pub key: StorageKey,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// Most bytes that may be uploaded.
+    pub limit_bytes: u64,
+    /// What the file is called where it is saved, if not as its key says.
+    pub file_name: Option<String>,
+}
+
+/// Why a presigned URL is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PresignError {
+    /// It is not one that we signed for this operation.
+    #[error("the address was altered, or is not for this method")]
+    Invalid,
+    /// It is ours, and its time is over.
+    #[error("the address has expired")]
+    Expired,
+}
+
+/// Signs presigned URLs and verifies them.
+#[derive(Clone)]
+pub struct Signer {
+    keyed: Hmac<Sha256>,
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Signer")
+    }
+}
+
+impl Signer {
+    /// A signer with the secret of the data folder, which is made at the first start.
+    ///
+    /// # Errors
+    /// When the secret can be neither read nor made.
+    pub fn open(folder: &DataDir) -> Result<Self, DataDirError> {
+        folder.secret("address.key", random_bytes::<SECRET_BYTES>).map(|secret| Self::new(&secret))
+    }
+
+    /// A signer with a secret of the caller's.
+    pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
+        // Shorter than SHA-256's block, so it is the key as it is, filled up with zeros.
+        let mut block = [0_u8; 64];
+        block[..SECRET_BYTES].copy_from_slice(secret);
+        Self { keyed: Hmac::new(&block.into()) }
+    }
+
+    /// Path and query of a presigned URL that allows what `grant` says.
+    pub fn sign(&self, grant: &Grant) -> String {
+        let path = grant.key.to_string();
+        let (operation, expires_at, limit) = (grant.operation.name(), grant.expires_at.0, grant.limit_bytes);
+        let mut terms = format!("op={operation}&exp={expires_at}&limit={limit}");
+        if let Some(name) = &grant.file_name {
+            // Encoded, it has no `&` and no `=`, so it ends where the signature begins.
+            terms = format!("{terms}&name={}", utf8_percent_encode(name, NON_ALPHANUMERIC));
+        }
+        let signature = self.signature(&path, &terms);
+        format!("{ADDRESS_PREFIX}{path}?{terms}&sig={signature}")
+    }
+
+    /// What the URL allows, if it is ours, for this operation, and still alive. `path` is what
+    /// follows `/objects/` and `query` what follows `?`, both as they were received: the signature
+    /// covers the very bytes, so no other spelling of a URL is valid.
+    ///
+    /// # Errors
+    /// `Invalid` or `Expired`.
+    pub fn verify(
+        &self,
+        operation: Operation,
+        path: &str,
+        query: &str,
+        now: Timestamp,
+    ) -> Result<Grant, PresignError> {
+        let (terms, signature) = query.split_once("&sig=").ok_or(PresignError::Invalid)?;
+        let expected = self.signature(path, terms);
+        if !bool::from(expected.as_bytes().ct_eq(signature.as_bytes())) {
+            return Err(PresignError::Invalid);
+        }
+        let grant = parse(path, terms).ok_or(PresignError::Invalid)?;
+        if grant.operation != operation {
+            return Err(PresignError::Invalid);
+        }
+        if now >= grant.expires_at { Err(PresignError::Expired) } else { Ok(grant) }
+    }
+
+    fn signature(&self, path: &str, terms: &str) -> String {
+        let mut keyed = self.keyed.clone();
+        keyed.update(DOMAIN);
+        keyed.update(path.as_bytes());
+        keyed.update(b"?");
+        keyed.update(terms.as_bytes());
+        URL_SAFE_NO_PAD.encode(keyed.finalize().into_bytes())
+    }
+}
+
+fn parse(path: &str, terms: &str) -> Option<Grant> {
+    let mut terms = terms.split('&');
+    let mut term = |name: &str| terms.next()?.strip_prefix(name)?.strip_prefix('=');
+    let operation = match term("op")? {
+        "put" => Operation::Put,
+        "get" => Operation::Get,
+        _ => return None,
+    };
+    let expires_at = Timestamp(term("exp")?.parse().ok()?);
+    let limit_bytes = term("limit")?.parse().ok()?;
+    let name = term("name").map(|name| percent_decode_str(name).decode_utf8());
+    let file_name = name.transpose().ok()?.map(std::borrow::Cow::into_owned);
+    Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes, file_name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{AccountId, JobId};
+    use crate::domain::kinds::FileKind;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    fn signer() -> Signer {
+        Signer::new(&[7; SECRET_BYTES])
+    }
+
+    fn grant(operation: Operation) -> Grant {
+        let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), FileKind::Pdf);
+        let file_name = Some("Größe & 1=1.pdf".to_owned());
+        Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77, file_name }
+    }
+
+    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, PresignError> {
+        let (path, query) = address
+            .strip_prefix(ADDRESS_PREFIX)
+            .and_then(|rest| rest.split_once('?'))
+            .ok_or(PresignError::Invalid)?;
+        signer().verify(operation, path, query, now)
+    }
+
+    #[test]
+    fn an_address_allows_what_was_granted_until_it_expires() {
+        let grant = grant(Operation::Get);
+        let address = signer().sign(&grant);
+        assert_eq!(check(&address, Operation::Get, NOW), Ok(grant.clone()));
+        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(999)), Ok(grant));
+        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(1_000)), Err(PresignError::Expired));
+    }
+
+    #[test]
+    fn an_address_for_one_operation_is_invalid_for_the_other() {
+        for (granted, asked) in [(Operation::Put, Operation::Get), (Operation::Get, Operation::Put)] {
+            let address = signer().sign(&grant(granted));
+            assert_eq!(check(&address, asked, NOW), Err(PresignError::Invalid));
+        }
+    }
+
+    #[test]
+    fn no_character_can_be_altered_removed_or_added() {
+        let address = signer().sign(&grant(Operation::Put));
+        for at in 0..address.len() {
+            for other in "aA0Z9-_/.=&?% \u{e4}".chars() {
+                let altered = format!("{}{other}{}", &address[..at], &address[at + 1..]);
+                let added = format!("{}{other}{}", &address[..at], &address[at..]);
+                for wrong in [altered, added].iter().filter(|wrong| **wrong != address) {
+                    assert_eq!(check(wrong, Operation::Put, NOW), Err(PresignError::Invalid), "{wrong}");
+                }
+            }
+            let removed = format!("{}{}", &address[..at], &address[at + 1..]);
+            assert_eq!(check(&removed, Operation::Put, NOW), Err(PresignError::Invalid), "{removed}");
+        }
+        let longer = format!("{address}a");
+        assert_eq!(check(&longer, Operation::Put, NOW), Err(PresignError::Invalid));
+    }
+
+    #[test]
+    fn another_secret_makes_another_signature_and_the_secret_lasts() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = DataDir::open(root.path()).unwrap();
+        let grant = grant(Operation::Get);
+        let address = Signer::open(&folder).unwrap().sign(&grant);
+        assert_eq!(Signer::open(&folder).unwrap().sign(&grant), address);
+        assert_eq!(check(&address, Operation::Get, NOW), Err(PresignError::Invalid));
     }
 }

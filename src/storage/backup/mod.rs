@@ -74,7 +74,7 @@ pub enum BackupError {
 /// See [`BackupError`]; `from` is not changed.
 pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
     prepare(from, to)?;
-    copy(from, to)
+    copy(from, to, None, 0)
 }
 
 /// The same of a data folder whose service runs and holds deletions for `source`.
@@ -88,15 +88,11 @@ pub async fn backup_live(
     config: &StorageConfig,
 ) -> Result<u64, BackupError> {
     prepare(from, to)?;
-    let index = DataDir::index_in(to);
+    let index = DataDir::at(to).index();
     source.index_into(&index, config).await?;
     let mut files = 0;
     make_private(&index, &mut files)?;
-    let mut tree = Tree { top: from, live: Some(source), files };
-    tree.copy_folder(from, to, 0)?;
-    let Tree { live, files, .. } = tree;
-    live.map_or(Ok(()), LiveSource::end)?;
-    finish(from, to, files)
+    copy(from, to, Some(source), files)
 }
 
 /// Looks at both folders before anything is written.
@@ -129,29 +125,22 @@ pub fn restore<E: From<BackupError>>(
 
 /// Everything but the end: the mark stays.
 fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
-    if data_dir::format_of(from)?.is_none() {
-        return Err(BackupError::NotOurs(from.to_owned()));
-    }
     data_dir::check_owner(to)?;
-    make_empty(to)?;
-    refuse_inside(from, to)?;
+    prepare(from, to)?;
     let mark = to.join(RESTORING);
     make_file(&mark)?.sync_all().map_err(refused(&mark))?;
     sync(to)?;
-    copy(from, to)
+    copy(from, to, None, 0)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
-    let mut tree = Tree { top: from, live: None, files: 0 };
+/// Copies everything, and `version` last; beside a service that is `live`. So many `files` are there already.
+fn copy(from: &Path, to: &Path, live: Option<LiveSource>, files: u64) -> Result<u64, BackupError> {
+    let mut tree = Tree { top: from, live, files };
     tree.copy_folder(from, to, 0)?;
-    finish(from, to, tree.files)
-}
-
-/// Makes the copy whole.
-fn finish(from: &Path, to: &Path, files: u64) -> Result<u64, BackupError> {
+    tree.live.map_or(Ok(()), LiveSource::end)?;
     copy_file(&from.join(VERSION), &to.join(VERSION))?;
     sync(to)?;
-    Ok(files + 1)
+    Ok(tree.files + 1)
 }
 
 fn make_empty(path: &Path) -> Result<(), BackupError> {
@@ -229,7 +218,7 @@ impl Tree<'_> {
     fn is_passing(&self, path: &Path, name: &OsStr) -> bool {
         let is_probes =
             path.parent() == Some(self.top.join("objects").as_path()) && name == Folder::Probes.name();
-        let is_index = self.live.is_some() && path == DataDir::index_in(self.top);
+        let is_index = self.live.is_some() && path == DataDir::at(self.top).index();
         PASSING.iter().any(|passing| name == *passing) || name == VERSION || is_probes || is_index
     }
 }

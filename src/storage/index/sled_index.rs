@@ -34,12 +34,6 @@ struct Open {
     queue: mpsc::Sender<Request>,
 }
 
-impl std::fmt::Debug for SledIndex {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("SledIndex")
-    }
-}
-
 impl SledIndex {
     /// Opens the index in the folder `path`, or makes it. Only one process can have it open.
     ///

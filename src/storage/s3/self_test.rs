@@ -53,25 +53,21 @@ impl<'a> SelfTest<'a> {
                 true
             }
         };
-        self.note(listed.map(drop));
+        self.note(listed);
         if !goes_on {
             return self.faults;
         }
         let put = self.store.put(&self.own, Bytes::from_static(CONTENT)).await;
-        let is_there = put.is_ok();
-        self.note(put.map(drop));
-        if is_there {
+        if self.note(put) {
             let listed = self.listed().await;
             self.note(listed);
-            match self.read().await {
-                Ok(()) => {
-                    let missing = self.missing().await;
-                    self.note(missing);
-                }
-                unread => self.note(unread),
+            let read = self.read().await;
+            if self.note(read) {
+                let missing = self.missing().await;
+                self.note(missing);
             }
             let copied = self.store.copy(&self.own, &self.copy).await;
-            self.note(copied.map(drop));
+            self.note(copied);
             self.addressed().await;
             let copied_unsigned = self.copied_unsigned().await;
             self.note(copied_unsigned);
@@ -223,13 +219,14 @@ impl<'a> SelfTest<'a> {
         wrong(&format!("an address for callers does not work (s3.public_endpoint): {told}"))
     }
 
-    /// One cause makes every operation fail: it is reported once.
-    fn note(&mut self, outcome: Result<(), StoreError>) {
-        let Err(error) = outcome else { return };
+    /// Whether it succeeded. One cause makes every operation fail: it is reported once.
+    fn note<T>(&mut self, outcome: Result<T, StoreError>) -> bool {
+        let Err(error) = outcome else { return true };
         let sentence = told(&error);
         if !self.faults.contains(&sentence) {
             self.faults.push(sentence);
         }
+        false
     }
 }
 

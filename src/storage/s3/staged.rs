@@ -5,18 +5,16 @@
 //! known then: it is there whole or not at all, and can be repeated. The file is the disk store's staged one: it goes
 //! when it is dropped, and after a kill the next start removes it.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
-use tokio::task::spawn_blocking;
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::S3Store;
 use super::client::Chunks;
-use crate::storage::object_files::{CHUNK_BYTES, Gathered, blocking};
+use crate::storage::object_files::{CHUNK_BYTES, Gathered, blocking, chunks};
 use crate::storage::{ObjectMeta, ObjectStore as _, StagedObject, StorageKey, StoreError};
 
 /// The object so far.
@@ -42,7 +40,8 @@ impl StagedObject for Staged {
         let file = blocking(move || files.append(Some(file), &pending)).await?;
         let opened = Arc::new(file.reader()?);
         // The staged file stays until it is there.
-        let outcome = store.put_body(key, bytes, || of_file(&opened, bytes)).await;
+        let body = || chunks(Arc::clone(&opened), 0, bytes).map_err(Error::other).boxed();
+        let outcome = store.put_body(key, bytes, body).await;
         drop(file);
         outcome
     }
@@ -54,19 +53,4 @@ pub(super) fn of_memory(bytes: &Bytes) -> Chunks {
     let chunks: Vec<_> =
         starts.map(|start| Ok(bytes.slice(start..bytes.len().min(start + CHUNK_BYTES)))).collect();
     stream::iter(chunks).boxed()
-}
-
-/// The chunks of a file, read as they are taken.
-fn of_file(file: &Arc<File>, length: u64) -> Chunks {
-    let starts = (0..length).step_by(CHUNK_BYTES);
-    let file = Arc::clone(file);
-    let chunks = stream::iter(starts).then(move |start| {
-        let file = Arc::clone(&file);
-        async move {
-            let mut chunk = vec![0; usize::try_from(length - start).unwrap_or(usize::MAX).min(CHUNK_BYTES)];
-            let read = spawn_blocking(move || file.read_exact_at(&mut chunk, start).map(|()| chunk.into()));
-            read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
-        }
-    });
-    chunks.boxed()
 }

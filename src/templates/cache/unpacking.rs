@@ -1,8 +1,8 @@
-//! How many archives are held in memory at once.
+//! How many archives are unpacked in memory at once (`templates.unpacking_limit`).
 //!
-//! Hazard: an archive takes as much memory as it unpacks to, and a crowd of one account could take all of it. So each
-//! account has one archive at a time. Renders have as many places as changes, and their own: no flood of changes keeps
-//! them waiting.
+//! Hazard: an unpacked archive takes many times the memory that it has packed, and one account could have the service hold
+//! many. So an account has one slot at a time. Changes and renders have as many slots each: no flood of changes keeps
+//! renders waiting.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::slots::{AccountShare, AccountSlots, Slot};
 
 /// Seconds after which a caller may try again.
 const RETRY_AFTER_S: u64 = 2;
-/// Archives of one account at a time, of changes and of renders each.
+/// Slots of one account, for changes and for renders each.
 const ACCOUNT_LIMIT: u64 = 1;
 
-/// The places for archives in memory.
+/// The slots for unpacked archives.
 pub(in crate::templates) struct UnpackingLimits {
     changes: AccountSlots,
     renders: AccountSlots,
@@ -26,7 +26,7 @@ pub(in crate::templates) struct UnpackingLimits {
 }
 
 impl UnpackingLimits {
-    /// As many places as the configuration says (`templates.unpacking_limit`).
+    /// As many slots as the configuration says.
     pub fn new(limits: &TemplatesConfig) -> Self {
         let count = usize::try_from(limits.unpacking_limit).unwrap_or(usize::MAX);
         let slots = || AccountSlots::new(count, AccountShare::new(ACCOUNT_LIMIT));
@@ -34,7 +34,7 @@ impl UnpackingLimits {
         Self { changes: slots(), renders: slots(), wait }
     }
 
-    /// A place for a change that holds an archive in memory.
+    /// A slot for a change that holds an archive in memory.
     ///
     /// # Errors
     /// `overloaded` when none is free in time.
@@ -48,7 +48,7 @@ impl UnpackingLimits {
         })
     }
 
-    /// A place for a package of `account` that is unpacked for a render.
+    /// A slot for a package of `account` that is unpacked for a render.
     pub async fn for_render(&self, account: AccountId) -> Slot {
         self.renders.acquire(account).await
     }

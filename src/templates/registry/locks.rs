@@ -44,17 +44,7 @@ impl Drop for Guard {
 }
 
 /// The locks of a change. Clones share them: they are given back when the last clone is dropped.
-#[derive(Clone, Debug)]
-pub(in crate::templates) struct TemplateLock {
-    _guards: Arc<Vec<Guard>>,
-}
-
-impl TemplateLock {
-    /// The lock of all the templates of these guards.
-    pub fn of(guards: Vec<Guard>) -> Self {
-        Self { _guards: Arc::new(guards) }
-    }
-}
+pub(in crate::templates) type TemplateLock = Arc<Vec<Guard>>;
 
 /// The templates that are locked, and how many changes each account has under way.
 #[derive(Debug)]
