@@ -36,9 +36,9 @@ pub fn install(config: &LogConfig) {
     };
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_timer(SystemTime).with_writer(std::io::stderr);
-    let installed = match config.format() {
-        Some(LogFormat::Json) => builder.json().flatten_event(true).try_init(),
-        Some(LogFormat::Pretty) | None => {
+    let installed = match config.format {
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Pretty => {
             builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init()
         }
     };

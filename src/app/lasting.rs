@@ -18,7 +18,7 @@ use crate::storage::deletions::Deletions;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::metered::MeteredStore;
-use crate::storage::presign::{OwnPresignedUrls, PresignedUrls, Signer};
+use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrls, Signer};
 use crate::storage::s3::{S3PresignedUrls, S3Store};
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
@@ -74,9 +74,9 @@ impl Lasting {
     ) -> Result<Arc<dyn PresignedUrls>, StoreError> {
         let lifetime_s = config.storage.address_ttl_s;
         let own = OwnPresignedUrls::new(self.signer.clone(), clock.clone(), base, lifetime_s);
-        Ok(match config.storage.objects() {
-            Some(Objects::S3) => Arc::new(S3PresignedUrls::new(&config.s3, lifetime_s, clock.clone(), own)?),
-            Some(Objects::Disk) | None => Arc::new(own),
+        Ok(match config.storage.objects {
+            Objects::S3 => Arc::new(S3PresignedUrls::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Objects::Disk => Arc::new(own),
         })
     }
 }
@@ -87,7 +87,7 @@ async fn store(
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<(Arc<dyn ObjectStore>, Option<Deletions>), AppError> {
-    if config.storage.objects() != Some(Objects::S3) {
+    if config.storage.objects != Objects::S3 {
         let store = disk(config, folder).await?;
         index_check::check(index, &store).await?;
         let deletions = store.deletions().clone();
@@ -117,7 +117,7 @@ pub async fn store_taken_over(
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
-    let store: Arc<dyn ObjectStore> = if config.storage.objects() == Some(Objects::S3) {
+    let store: Arc<dyn ObjectStore> = if config.storage.objects == Objects::S3 {
         Arc::new(bucket(config, folder).await?.taken_over(index).await?)
     } else {
         Arc::new(disk(config, folder).await?)

@@ -66,12 +66,12 @@ pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode
 /// Where objects live in a bucket, that may know templates that the copy does not: no service may start on its index
 /// and sweep them.
 fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
-    if config.storage.objects() != Some(Objects::S3) {
+    if config.storage.objects != Objects::S3 {
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
-        let index = SledIndex::open(&DataDir::index_in(data), &config.storage).await?;
+        let index = SledIndex::open(&DataDir::at(data).index(), &config.storage).await?;
         let marked = index_check::begin(&index).await;
         index.close().await;
         Ok(marked?)
@@ -80,7 +80,7 @@ fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
 
 /// Says that a data folder is not all that there is, where objects live elsewhere.
 fn tell_of_bucket(config: &Config, what: &str) -> std::io::Result<()> {
-    if config.storage.objects() != Some(Objects::S3) {
+    if config.storage.objects != Objects::S3 {
         return Ok(());
     }
     let S3Config { bucket, prefix, .. } = &config.s3;

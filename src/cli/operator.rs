@@ -25,7 +25,7 @@ const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
 /// A sentence for the operator.
 pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandError> {
     let folder = std::path::absolute(&config.storage.data_dir)?;
-    let socket = DataDir::control_socket_in(&folder);
+    let socket = DataDir::at(&folder).control_socket();
     let silent = |cause: std::io::Error| -> CommandError {
         let socket = socket.display();
         format!(
@@ -53,7 +53,7 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
 /// Whether a service serves the data folder.
 pub(super) fn is_running(config: &Config) -> std::io::Result<bool> {
     let folder = std::path::absolute(&config.storage.data_dir)?;
-    Ok(UnixStream::connect(DataDir::control_socket_in(&folder)).is_ok())
+    Ok(UnixStream::connect(DataDir::at(&folder).control_socket()).is_ok())
 }
 
 /// Everything of a list that comes in pages: `page` asks behind the last item known.

@@ -9,8 +9,8 @@ use super::{Config, Faults};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogConfig {
-    /// `pretty` or `json`.
-    pub format: String,
+    /// How a line looks.
+    pub format: LogFormat,
     /// Tracing directives, e.g. `info,platen::browser=debug`.
     pub filter: String,
     /// A line for each request.
@@ -18,7 +18,8 @@ pub struct LogConfig {
 }
 
 /// How a line of the log looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// For people.
     Pretty,
@@ -27,15 +28,6 @@ pub enum LogFormat {
 }
 
 impl LogConfig {
-    /// The format that `format` names.
-    pub fn format(&self) -> Option<LogFormat> {
-        match self.format.as_str() {
-            "pretty" => Some(LogFormat::Pretty),
-            "json" => Some(LogFormat::Json),
-            _ => None,
-        }
-    }
-
     /// The same for a command that somebody waits for: it says itself what came of it, so of the log what is no trouble is
     /// left out where no filter was chosen.
     pub fn of_command(&self) -> Self {
@@ -45,9 +37,6 @@ impl LogConfig {
     }
 
     pub(super) fn validate(&self, faults: &mut Faults) {
-        if self.format().is_none() {
-            faults.add("log.format", format!("'{}' is unknown; write pretty or json", self.format));
-        }
         if let Err(error) = EnvFilter::try_new(&self.filter) {
             faults.add("log.filter", format!("'{}' is no filter: {error}", self.filter));
         }

@@ -12,8 +12,8 @@ pub struct StorageConfig {
     pub data_dir: String,
     /// Where files lie between two steps of a job; empty: in `data_dir`.
     pub work_dir: String,
-    /// Where objects live: `disk` or `s3`.
-    pub objects: String,
+    /// Where objects live.
+    pub objects: Objects,
     /// Lifetime of presigned addresses.
     pub address_ttl_s: u64,
     /// Largest output (512 MiB).
@@ -31,7 +31,8 @@ pub struct StorageConfig {
 }
 
 /// Where objects live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Objects {
     /// In the data folder.
     Disk,
@@ -40,21 +41,9 @@ pub enum Objects {
 }
 
 impl StorageConfig {
-    /// The store that `objects` names.
-    pub fn objects(&self) -> Option<Objects> {
-        match self.objects.as_str() {
-            "disk" => Some(Objects::Disk),
-            "s3" => Some(Objects::S3),
-            _ => None,
-        }
-    }
-
     pub(super) fn validate(&self, faults: &mut Faults) {
         if self.data_dir.is_empty() {
             faults.add("storage.data_dir", "must name a folder");
-        }
-        if self.objects().is_none() {
-            faults.add("storage.objects", format!("'{}' is unknown; write disk or s3", self.objects));
         }
         faults.within("storage.address_ttl_s", self.address_ttl_s, 10, 604_800);
         faults.within("storage.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 40);

@@ -16,7 +16,7 @@ use crate::http::middleware::rate_limit::RateLimit;
 use crate::jobs::registry::JobRegistry;
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
-use crate::storage::presign::{PresignedUrls, Signer};
+use crate::storage::presigned_urls::{PresignedUrls, Signer};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateReader, TemplateRegistry};
 

@@ -36,7 +36,7 @@ use crate::problem::{Code, Problem};
 use crate::storage::ObjectStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
-use crate::storage::presign::{OwnPresignedUrls, Signer};
+use crate::storage::presigned_urls::{OwnPresignedUrls, Signer};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::messages::InitTemplate;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};

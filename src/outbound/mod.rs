@@ -7,7 +7,6 @@
 //! never asks for the name again.
 
 mod addresses;
-mod certificates;
 mod connect;
 mod fetch;
 mod own;
@@ -26,7 +25,6 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
-pub use certificates::certificate_authorities;
 pub use fetch::FetchError;
 pub use own::Claim;
 pub use page::{ExchangeError, PageLimits};
@@ -270,6 +268,11 @@ impl Named<'_> {
     fn own_listener(&self) -> String {
         format!("{} is this service itself", self.says("it", &self.shown))
     }
+}
+
+/// How many certificate authorities the machine knows; without one no https address can be delivered to.
+pub fn certificate_authorities() -> usize {
+    rustls_native_certs::load_native_certs().certs.len()
 }
 
 /// Whether it is this machine.

@@ -1,6 +1,7 @@
 //! One PUT to a pinned address, redirects included: each is decided upon like the first.
 
-use std::fmt::Write as _;
+use std::error::Error as _;
+use std::iter::successors;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -116,11 +117,7 @@ fn judge(response: &Response, pinned: &Pinned) -> Result<Option<reqwest::Url>, S
 
 /// An error with what lies under it, without the address it happened at.
 pub(super) fn causes(error: &reqwest::Error) -> String {
-    let mut text = String::new();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let _ = write!(text, "{}{error}", if text.is_empty() { "" } else { ": " });
-        cause = error.source();
-    }
-    if text.is_empty() { "the connection broke".to_owned() } else { text }
+    let below = successors(error.source(), |&cause| cause.source());
+    let causes: Vec<_> = below.map(ToString::to_string).collect();
+    if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") }
 }

@@ -1,15 +1,11 @@
 //! The data folder: who may read it, what lies where, and which format it has.
 
-mod error;
-
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-pub use error::DataDirError;
-use error::refused;
-
+use super::sync_folder;
 use crate::clock::Timestamp;
 
 /// The format this program reads and writes.
@@ -28,6 +24,47 @@ pub(super) const CACHES: &str = "caches";
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
+
+/// Why the data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// A newer platen wrote it.
+    #[error(
+        "the data folder {} has format {found}, this platen knows format {FORMAT} and older; \
+         use a newer platen, or set storage.data_dir to another folder",
+        path.display()
+    )]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// The format found there.
+        found: u32,
+    },
+    /// Something in it is not what it should be.
+    #[error("{} {cause}", path.display())]
+    Strange {
+        /// What is strange.
+        path: PathBuf,
+        /// Why, and the remedy.
+        cause: String,
+    },
+    /// There is no space left.
+    #[error("the disk of {} is full ({cause}); free some space there, or set storage.data_dir to a folder elsewhere", path.display())]
+    Full {
+        /// What could not be written.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file system refuses.
+    #[error("the data folder's {} cannot be used: {cause}; set storage.data_dir to a folder of the service's user", path.display())]
+    Refused {
+        /// Which part.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
 
 /// The folder of everything that lasts, readable by its owner only.
 #[derive(Clone, Debug)]
@@ -48,12 +85,19 @@ impl DataDir {
         folder.check_ours()?;
         make_private(&folder.path)?;
         // Written first: by this file the next start recognises the folder as its own.
-        folder.check_format()?;
+        if format_of(&folder.path)?.is_none() {
+            folder.write_whole(&folder.path.join(VERSION), format!("{FORMAT}\n").as_bytes())?;
+        }
         for part in [folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
         }
-        sync_folder(&folder.path)?;
+        sync_folder(&folder.path).map_err(refused(&folder.path))?;
         Ok(folder)
+    }
+
+    /// What would lie where in the folder at `path`, which need not be one.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
     }
 
     /// Where it is, from the root.
@@ -68,12 +112,7 @@ impl DataDir {
 
     /// The folder of the index.
     pub fn index(&self) -> PathBuf {
-        Self::index_in(&self.path)
-    }
-
-    /// The same for a folder that no service may open yet.
-    pub fn index_in(path: &Path) -> PathBuf {
-        path.join("index")
+        self.path.join("index")
     }
 
     /// An empty folder for an index that is to replace the present one.
@@ -107,15 +146,16 @@ impl DataDir {
     pub fn replace_index(&self, now: Timestamp) -> Result<PathBuf, DataDirError> {
         let (index, new) = (self.index(), self.path.join(NEW_INDEX));
         let aside = self.path.join(format!("index.damaged-{}", now.rfc3339().replace(':', "")));
+        let renamed = |from: &Path, to: &Path| {
+            #[cfg(debug_assertions)]
+            super::failpoint::pass();
+            std::fs::rename(from, to).map_err(refused(from))
+        };
+        renamed(&index, &aside)?;
+        renamed(&new, &index)?;
         #[cfg(debug_assertions)]
         super::failpoint::pass();
-        std::fs::rename(&index, &aside).map_err(refused(&index))?;
-        #[cfg(debug_assertions)]
-        super::failpoint::pass();
-        std::fs::rename(&new, &index).map_err(refused(&new))?;
-        #[cfg(debug_assertions)]
-        super::failpoint::pass();
-        sync_folder(&self.path)?;
+        sync_folder(&self.path).map_err(refused(&self.path))?;
         Ok(aside)
     }
 
@@ -131,12 +171,7 @@ impl DataDir {
 
     /// The socket on which a running service takes the commands of its operator.
     pub fn control_socket(&self) -> PathBuf {
-        Self::control_socket_in(&self.path)
-    }
-
-    /// The same for a folder that need not be there.
-    pub fn control_socket_in(path: &Path) -> PathBuf {
-        path.join("control/socket")
+        self.path.join("control/socket")
     }
 
     /// The secret `name` of exactly `N` bytes, made with `make` when it is not there yet.
@@ -153,13 +188,13 @@ impl DataDir {
             Ok(found) => {
                 std::fs::set_permissions(&path, Permissions::from_mode(OWNER_ONLY_FILE))
                     .map_err(refused(&path))?;
-                found.try_into().map_err(|found: Vec<u8>| DataDirError::Strange {
-                    path,
-                    cause: format!(
-                        "has {} bytes instead of {N}; restore it from a backup, or remove it to get a new \
-                         secret (addresses handed out before become invalid)",
-                        found.len()
-                    ),
+                found.try_into().map_err(|found: Vec<u8>| {
+                    let length = found.len();
+                    let cause = format!(
+                        "has {length} bytes instead of {N}; restore it from a backup, or remove it to get a new secret \
+                         (addresses handed out before become invalid)"
+                    );
+                    strange(&path, cause)
                 })
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -187,7 +222,7 @@ impl DataDir {
         }
         let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
                      to a folder that is empty or not there yet";
-        Err(DataDirError::Strange { path: self.path.clone(), cause: cause.to_owned() })
+        Err(strange(&self.path, cause))
     }
 
     /// Whether platen made the folder.
@@ -205,14 +240,6 @@ impl DataDir {
         self.path.join("control")
     }
 
-    /// A folder that does not say its format is new: `check_ours` has refused every other.
-    fn check_format(&self) -> Result<(), DataDirError> {
-        match format_of(&self.path)? {
-            Some(_) => Ok(()),
-            None => self.write_whole(&self.path.join(VERSION), format!("{FORMAT}\n").as_bytes()),
-        }
-    }
-
     /// Writes a small file so that it is there whole or not at all.
     fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<(), DataDirError> {
         let temporary = path.with_extension("new");
@@ -225,10 +252,10 @@ impl DataDir {
                 .open(&temporary)?;
             file.write_all(bytes)?;
             file.sync_all()?;
-            std::fs::rename(&temporary, path)
+            std::fs::rename(&temporary, path)?;
+            sync_folder(&self.path)
         };
-        write().map_err(refused(path))?;
-        sync_folder(&self.path)
+        write().map_err(refused(path))
     }
 }
 
@@ -243,7 +270,7 @@ pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
         return Ok(());
     }
     let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
-    Err(DataDirError::Strange { path: path.to_owned(), cause })
+    Err(strange(path, cause))
 }
 
 /// The format that a folder says it has.
@@ -260,10 +287,10 @@ pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, DataDirError> {
     match text.trim().parse::<u32>() {
         Ok(found) if found > FORMAT => Err(DataDirError::Newer { path: folder.to_owned(), found }),
         Ok(found) if found > 0 => Ok(Some(found)),
-        Ok(_) | Err(_) => Err(DataDirError::Strange {
-            path,
-            cause: format!("does not name a format; if the folder is platen's, write {FORMAT} into it"),
-        }),
+        Ok(_) | Err(_) => {
+            let cause = format!("does not name a format; if the folder is platen's, write {FORMAT} into it");
+            Err(strange(&path, cause))
+        }
     }
 }
 
@@ -271,7 +298,7 @@ fn check_restored(folder: &Path) -> Result<(), DataDirError> {
     let path = folder.join(RESTORING);
     if path.exists() {
         let cause = "says that a restore into this folder did not end; empty the folder and restore again";
-        return Err(DataDirError::Strange { path, cause: cause.to_owned() });
+        return Err(strange(&path, cause));
     }
     Ok(())
 }
@@ -281,8 +308,18 @@ fn make_private(path: &Path) -> Result<(), DataDirError> {
     std::fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_FOLDER)).map_err(refused(path))
 }
 
-fn sync_folder(path: &Path) -> Result<(), DataDirError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(refused(path))
+/// What a refusal of the file system means, at `path`.
+fn refused(path: &Path) -> impl Fn(std::io::Error) -> DataDirError + use<> {
+    let path = path.to_owned();
+    move |cause| {
+        let (path, is_full) =
+            (path.clone(), matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+        if is_full { DataDirError::Full { path, cause } } else { DataDirError::Refused { path, cause } }
+    }
+}
+
+fn strange(path: &Path, cause: impl Into<String>) -> DataDirError {
+    DataDirError::Strange { path: path.to_owned(), cause: cause.into() }
 }
 
 #[cfg(test)]
@@ -314,15 +351,6 @@ mod tests {
             std::fs::write(root.path().join("version"), none).unwrap();
             assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
         }
-    }
-
-    #[test]
-    fn a_folder_that_is_restored_by_half_is_refused() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::write(root.path().join(RESTORING), "").unwrap();
-        let refused = DataDir::open(root.path()).unwrap_err().to_string();
-        assert!(refused.contains("did not end; empty the folder"), "{refused}");
-        assert_eq!(format_of(root.path()).unwrap(), None, "nothing is written into it");
     }
 
     #[test]

@@ -21,16 +21,10 @@ pub struct Deletions {
     hidden: Arc<Mutex<HashSet<StorageKey>>>,
 }
 
-/// Nothing is deleted while this is there.
-#[derive(Debug)]
-pub struct DeletionHold {
-    _held: OwnedRwLockWriteGuard<()>,
-}
-
 impl Deletions {
-    /// Lets no deletion begin any more, and waits until those under way have ended.
-    pub async fn hold(&self) -> DeletionHold {
-        DeletionHold { _held: Arc::clone(&self.running).write_owned().await }
+    /// Lets no deletion begin while the answer is there, and waits until those under way have ended.
+    pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.running).write_owned().await
     }
 
     /// The right to delete, to be kept until the deletion has ended so that a backup begins behind it; nothing while

@@ -1,26 +1,20 @@
 //! The store on a local disk. An object is written under a temporary name, synced, renamed, and its folder synced: after a
 //! crash it is there whole or not at all.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream;
 
 use super::deletions::{self, Deletions};
-use super::object_files::{self, ObjectFiles, StagedFile, blocking};
+use super::object_files::{CHUNK_BYTES, Gathered, ObjectFiles, blocking, chunks, read_at};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
-    within, write_and_read,
+    within,
 };
-
-/// Bytes read, or gathered before they are written, at a time: enough that handing the work to a blocking thread costs
-/// little beside it, few enough for many readers at once.
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// Objects as files below a folder.
 #[derive(Clone, Debug)]
@@ -65,8 +59,8 @@ impl DiskStore {
 #[async_trait]
 impl ObjectStore for DiskStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let (files, deletions) = (Arc::clone(&self.files), self.deletions.clone());
-        Ok(Box::new(Staged { files, deletions, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
+        let gathered = Gathered::new(Arc::clone(&self.files), limit_bytes, CHUNK_BYTES);
+        Ok(Box::new(Staged { gathered, deletions: self.deletions.clone() }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
@@ -98,12 +92,9 @@ impl ObjectStore for DiskStore {
             let (file, meta) = files.read(&key)?;
             let (start, length) = bounds(range, meta.bytes)?;
             let first = read_at(&file, start, length.min(CHUNK_BYTES as u64))?;
-            let rest = Rest { file: Arc::new(file), at: start + first.len() as u64, end: start + length };
-            let chunks: BoxStream<'static, _> = if first.is_empty() {
-                stream::empty().boxed()
-            } else {
-                stream::iter([Ok(first)]).chain(stream::unfold(rest, Rest::next)).boxed()
-            };
+            let rest = chunks(Arc::new(file), start + first.len() as u64, start + length);
+            let first = (!first.is_empty()).then_some(Ok(first));
+            let chunks = stream::iter(first).chain(rest).boxed();
             Ok(ObjectReader { meta, start, length, chunks })
         })
         .await
@@ -153,77 +144,32 @@ impl ObjectStore for DiskStore {
         self.deletions.hide(kept);
         Err(deletions::refusal())
     }
-
-    async fn probe(&self) -> Result<(), StoreError> {
-        write_and_read(self).await
-    }
 }
 
-/// An object that is being written: gathered in memory until it is worth a write.
+/// An object that is being written.
 struct Staged {
-    files: Arc<ObjectFiles>,
+    gathered: Gathered,
     deletions: Deletions,
-    limit_bytes: u64,
-    bytes: u64,
-    gathered: Vec<u8>,
-    file: Option<StagedFile>,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        within(self.bytes, self.limit_bytes)?;
-        self.gathered.extend_from_slice(&bytes);
-        if self.gathered.len() < CHUNK_BYTES {
-            return Ok(());
-        }
-        let (files, file, gathered) =
-            (Arc::clone(&self.files), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || files.append(file, &gathered)).await?);
-        Ok(())
+        self.gathered.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        object_files::content(self.file.as_ref(), &self.gathered).await
+        self.gathered.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        within(self.bytes, self.limit_bytes)?;
-        let (target, Self { files, deletions, gathered, file, .. }) = (*key, *self);
+        let (target, Gathered { files, file, pending, .. }) = (*key, self.gathered.whole()?);
         let meta = blocking(move || {
-            let file = files.append(file, &gathered)?;
+            let file = files.append(file, &pending)?;
             files.publish(file, &target)
         });
         let meta = meta.await?;
-        deletions.forget(std::slice::from_ref(key));
+        self.deletions.forget(std::slice::from_ref(key));
         Ok(meta)
     }
-}
-
-/// What is still to be read of an object.
-struct Rest {
-    file: Arc<File>,
-    at: u64,
-    end: u64,
-}
-
-impl Rest {
-    async fn next(self) -> Option<(Result<Bytes, StoreError>, Self)> {
-        if self.at >= self.end {
-            return None;
-        }
-        let file = Arc::clone(&self.file);
-        let (at, length) = (self.at, (self.end - self.at).min(CHUNK_BYTES as u64));
-        let read = blocking(move || read_at(&file, at, length)).await;
-        let at = if read.is_ok() { at + length } else { self.end };
-        Some((read, Self { at, ..self }))
-    }
-}
-
-fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
-    let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
-    let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, at)?;
-    Ok(bytes.into())
 }

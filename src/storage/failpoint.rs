@@ -17,34 +17,34 @@ use nix::unistd::Pid;
 /// The variable that names the file with the number.
 pub const KILL_FILE: &str = "PLATEN_KILL_FILE";
 
-/// Counts the changes of one process.
-#[derive(Debug)]
-struct Switch {
-    file: PathBuf,
-    /// How many are left; read from the file when it appears, forgotten when it is removed.
-    left: Mutex<Option<u64>>,
-}
+/// The file with the number, and how many changes are left: read from it when it appears, forgotten when it is removed.
+type Switch = (PathBuf, Mutex<Option<u64>>);
 
 /// The one switch of this process, where the environment asks for it.
 fn switch() -> Option<&'static Switch> {
     static SWITCH: OnceLock<Option<Switch>> = OnceLock::new();
-    let make = || {
-        let file = std::env::var_os(KILL_FILE)?;
-        Some(Switch { file: file.into(), left: Mutex::default() })
-    };
-    SWITCH.get_or_init(make).as_ref()
-}
-
-/// A fail point by itself, before or after a change that goes through neither index nor store.
-pub fn pass() {
-    if let Some(switch) = switch() {
-        switch.pass();
-    }
+    SWITCH.get_or_init(|| Some((std::env::var_os(KILL_FILE)?.into(), Mutex::default()))).as_ref()
 }
 
 /// Whether this process has fail points.
 pub fn is_armed() -> bool {
     switch().is_some()
+}
+
+/// A fail point by itself, before or after a change that goes through neither index nor store: counts one down, and kills
+/// the process at zero.
+pub fn pass() {
+    let Some((file, left)) = switch() else { return };
+    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+    let Ok(number) = std::fs::read_to_string(file) else {
+        *left = None;
+        return;
+    };
+    *left = left.or_else(|| number.trim().parse().ok()).map(|left| left.saturating_sub(1));
+    if *left == Some(0) {
+        // SIGKILL cannot be caught: nothing of this process runs after it.
+        let _ = kill(Pid::this(), Signal::SIGKILL);
+    }
 }
 
 /// A change between two fail points.
@@ -53,21 +53,4 @@ pub async fn around<T>(change: impl Future<Output = T> + Send) -> T {
     let changed = change.await;
     pass();
     changed
-}
-
-impl Switch {
-    /// Counts one point down, and kills the process at zero.
-    fn pass(&self) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(number) = std::fs::read_to_string(&self.file) else {
-            *left = None;
-            return;
-        };
-        let now = left.or_else(|| number.trim().parse().ok()).map(|left| left.saturating_sub(1));
-        *left = now;
-        if now == Some(0) {
-            // SIGKILL cannot be caught: nothing of this process runs after it.
-            let _ = kill(Pid::this(), Signal::SIGKILL);
-        }
-    }
 }

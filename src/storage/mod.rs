@@ -1,8 +1,8 @@
 //! Everything that lasts: objects (`ObjectStore`) and records (`index`).
 //!
 //! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
-//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies presigned URLs ([`presign`]) and
-//! hands them out ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
+//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies and hands out presigned URLs
+//! ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
 //!
 //! | File | What it is |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
 //! | `quota` | bytes stored by each account |
-//! | `folder`, `backup` | the data folder and copies of it |
+//! | `data_dir`, `backup` | the data folder and copies of it |
 
 pub mod account_counts;
 pub mod backup;
@@ -24,13 +24,14 @@ pub mod index;
 pub mod key;
 pub mod metered;
 mod object_files;
-pub mod presign;
+pub mod presigned_urls;
 pub mod quota;
 pub mod record;
 pub mod s3;
 pub mod upload_staging;
 pub mod walk;
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -39,7 +40,7 @@ use bytes::Bytes;
 use nix::sys::statvfs::statvfs;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
-pub use quota::{CountedUpload, StorageQuota, StoredBytes};
+pub use quota::{CountedUpload, StorageQuota, StorageReservation};
 pub use upload_staging::UploadStaging;
 
 use crate::domain::ids::AccountId;
@@ -52,6 +53,11 @@ use crate::problem::{Code, Problem};
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = statvfs(path)?;
     Ok(disk.blocks_available().saturating_mul(disk.fragment_size()))
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Why the store did not do what was asked.
@@ -254,22 +260,19 @@ pub trait ObjectStore: Send + Sync {
     }
 
     /// Removes the objects, the first one before all others; some may be gone when it fails.
-    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
-        for key in keys {
-            self.delete(key).await?;
-        }
-        Ok(())
-    }
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError>;
 
     /// Tries a write and a read of a small object: the truth about whether the store works now.
-    async fn probe(&self) -> Result<(), StoreError>;
+    async fn probe(&self) -> Result<(), StoreError> {
+        write_and_read(self).await
+    }
 }
 
 /// What a probe writes.
 const PROBE: &[u8] = b"platen";
 
 /// Writes an object of its own, reads it and removes it.
-async fn write_and_read(store: &dyn ObjectStore) -> Result<(), StoreError> {
+async fn write_and_read<S: ObjectStore + ?Sized>(store: &S) -> Result<(), StoreError> {
     let key = StorageKey::Probe(AccountId::generate());
     store.put(&key, Bytes::from_static(PROBE)).await?;
     let read = store.get(&key, PROBE.len() as u64).await;

@@ -5,13 +5,15 @@ use std::fs::{DirBuilder, DirEntry, File, FileTimes, Metadata};
 use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use tokio::task::spawn_blocking;
 
-use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
+use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes, within};
 use crate::clock;
 
 /// Most folders remembered as durable; beyond it the memory begins anew.
@@ -224,13 +226,18 @@ impl ObjectFiles {
     /// writer that has not synced it yet; a power cut would take it with this object. So the upper folders are synced once
     /// a run whoever made them, those of the file and its job each time.
     fn settle(&self, path: &Path) -> Result<(), StoreError> {
+        let settled = || self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let mut named = path;
         for (height, folder) in path.ancestors().skip(1).enumerate() {
             if height < 2 {
                 sync_folder(folder)?;
-            } else if !self.is_settled(named) {
+            } else if !settled().contains(named) {
                 sync_folder(folder)?;
-                self.remember(named);
+                let mut settled = settled();
+                if settled.len() >= SETTLED_LIMIT {
+                    settled.clear();
+                }
+                settled.insert(named.to_owned());
             }
             if folder == self.root {
                 break;
@@ -238,18 +245,6 @@ impl ObjectFiles {
             named = folder;
         }
         Ok(())
-    }
-
-    fn is_settled(&self, folder: &Path) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(folder)
-    }
-
-    fn remember(&self, folder: &Path) {
-        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        if settled.len() >= SETTLED_LIMIT {
-            settled.clear();
-        }
-        settled.insert(folder.to_owned());
     }
 }
 
@@ -264,6 +259,27 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
+}
+
+/// The chunks of a file from one place to another, read as they are taken.
+pub(super) fn chunks(file: Arc<File>, start: u64, end: u64) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    let next = move |(file, at): (Arc<File>, u64)| async move {
+        if at >= end {
+            return Ok(None);
+        }
+        let (reading, length) = (Arc::clone(&file), (end - at).min(CHUNK_BYTES as u64));
+        let chunk = blocking(move || read_at(&reading, at, length)).await?;
+        Ok(Some((chunk, (file, at + length))))
+    };
+    stream::try_unfold((file, start), next).boxed()
+}
+
+/// So many bytes of a file.
+pub(super) fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
+    let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes.into())
 }
 
 /// A file under its temporary name, removed when this is dropped before it is published.
@@ -284,20 +300,63 @@ impl StagedFile {
     }
 }
 
-/// What was written to a staged file, if there is one, and `gathered` behind it.
-pub(super) async fn content(file: Option<&StagedFile>, gathered: &[u8]) -> Result<Bytes, StoreError> {
-    let reader = file.map(StagedFile::reader).transpose()?;
-    let gathered = gathered.to_vec();
-    blocking(move || {
-        let Some(reader) = reader else { return Ok(gathered.into()) };
-        let length = reader.metadata()?.len();
-        let mut content = vec![0; usize::try_from(length).map_err(Error::other)?];
-        // Positioned reads: the offset at which further bytes are appended stays.
-        reader.read_exact_at(&mut content, 0)?;
-        content.extend(gathered);
-        Ok(content.into())
-    })
-    .await
+/// How much is read, or written to a file, at a time: enough that handing the work to a blocking thread costs little beside
+/// it, few enough for many readers and writers at once.
+pub(super) const CHUNK_BYTES: usize = 256 << 10;
+
+/// What was written of an object: in memory until it is worth a file, then in a staged one.
+pub(super) struct Gathered {
+    pub files: Arc<ObjectFiles>,
+    limit_bytes: u64,
+    memory_bytes: usize,
+    /// All that was written.
+    pub bytes: u64,
+    /// The staged file, if there is one.
+    pub file: Option<StagedFile>,
+    /// What is not in it yet.
+    pub pending: Vec<u8>,
+}
+
+impl Gathered {
+    /// Nothing yet, and at most `limit_bytes`; without a file up to `memory_bytes`.
+    pub fn new(files: Arc<ObjectFiles>, limit_bytes: u64, memory_bytes: usize) -> Self {
+        Self { files, limit_bytes, memory_bytes, bytes: 0, file: None, pending: Vec::new() }
+    }
+
+    /// Appends bytes.
+    pub async fn write(&mut self, bytes: &Bytes) -> Result<(), StoreError> {
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
+        within(self.bytes, self.limit_bytes)?;
+        self.pending.extend_from_slice(bytes);
+        let most = if self.file.is_some() { CHUNK_BYTES } else { self.memory_bytes };
+        if self.pending.len() > most {
+            let (files, file, pending) =
+                (Arc::clone(&self.files), self.file.take(), std::mem::take(&mut self.pending));
+            self.file = Some(blocking(move || files.append(file, &pending)).await?);
+        }
+        Ok(())
+    }
+
+    /// Everything that was written so far.
+    pub async fn content(&self) -> Result<Bytes, StoreError> {
+        let reader = self.file.as_ref().map(StagedFile::reader).transpose()?;
+        let pending = self.pending.clone();
+        blocking(move || {
+            let Some(reader) = reader else { return Ok(pending.into()) };
+            let length = reader.metadata()?.len();
+            let mut content = vec![0; usize::try_from(length).map_err(Error::other)?];
+            // Positioned reads: the offset at which further bytes are appended stays.
+            reader.read_exact_at(&mut content, 0)?;
+            content.extend(pending);
+            Ok(content.into())
+        })
+        .await
+    }
+
+    /// The same, if it is no more than it may be: a refused write may have been passed over.
+    pub fn whole(self) -> Result<Self, StoreError> {
+        within(self.bytes, self.limit_bytes).map(|()| self)
+    }
 }
 
 impl Drop for StagedFile {
@@ -363,8 +422,7 @@ fn folders() -> DirBuilder {
 }
 
 fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    let synced: Result<(), Error> = File::open(path).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| with_path(&error, path))
+    super::sync_folder(path).map_err(|error| with_path(&error, path))
 }
 
 fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {

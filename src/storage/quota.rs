@@ -3,7 +3,7 @@
 //! Hazard: uploads and templates cost their sender nothing and stay for a day or for ever, so one account could fill the
 //! disk of all. So bytes are counted before they are written, and check and count are one step: of two uploads at the
 //! same moment only as many bytes are taken as the quota has left. What does not become durable is given back when its
-//! [`StoredBytes`] is dropped.
+//! [`StorageReservation`] is dropped.
 //!
 //! After a restart the numbers are read, not measured: templates have a counter in the index, which changes in the batch
 //! of their record ([`counter`]); inputs of jobs that have not ended are few, and the job registry counts them again.
@@ -27,9 +27,9 @@ pub struct StorageQuota {
     accounts: AccountCounts<u64>,
 }
 
-/// Bytes that count for an account; given back when this is dropped.
+/// Bytes that count for an account, be they stored already or not; given back when this is dropped.
 #[derive(Debug)]
-pub struct StoredBytes {
+pub struct StorageReservation {
     quota: Arc<StorageQuota>,
     account: AccountId,
     bytes: u64,
@@ -40,7 +40,7 @@ pub struct StoredBytes {
 #[derive(Debug)]
 pub struct CountedUpload {
     staged: Box<dyn StagedObject>,
-    stored: StoredBytes,
+    stored: StorageReservation,
     /// Its first bytes, which say what it is.
     start: Vec<u8>,
 }
@@ -110,8 +110,8 @@ impl StorageQuota {
     }
 
     /// Something of the account that counts nothing yet.
-    pub fn begin(self: &Arc<Self>, account: AccountId) -> StoredBytes {
-        StoredBytes { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
+    pub fn begin(self: &Arc<Self>, account: AccountId) -> StorageReservation {
+        StorageReservation { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
 
     /// Replaces `from` counted bytes of the account by `to`. Where `is_checked` and they grow, the limit holds as if
@@ -136,7 +136,7 @@ impl StorageQuota {
     }
 }
 
-impl StoredBytes {
+impl StorageReservation {
     /// The same, where so many bytes that count now are deleted once this is durable: they do not stand against it.
     pub fn replacing(mut self, bytes: u64) -> Self {
         self.replaced = bytes;
@@ -186,7 +186,7 @@ impl StoredBytes {
     }
 }
 
-impl Drop for StoredBytes {
+impl Drop for StorageReservation {
     fn drop(&mut self) {
         let _ = self.quota.change(self.account, (self.bytes, 0), 0, false);
     }
@@ -194,7 +194,7 @@ impl Drop for StoredBytes {
 
 impl CountedUpload {
     /// An upload that comes into `staged` and counts in `stored`.
-    pub fn new(staged: Box<dyn StagedObject>, stored: StoredBytes) -> Self {
+    pub fn new(staged: Box<dyn StagedObject>, stored: StorageReservation) -> Self {
         Self { staged, stored, start: Vec::new() }
     }
 
@@ -238,7 +238,7 @@ impl CountedUpload {
     }
 
     /// The upload, which is not durable yet, and what it counts.
-    pub fn into_parts(self) -> (Box<dyn StagedObject>, StoredBytes) {
+    pub fn into_parts(self) -> (Box<dyn StagedObject>, StorageReservation) {
         (self.staged, self.stored)
     }
 
@@ -246,7 +246,7 @@ impl CountedUpload {
     ///
     /// # Errors
     /// When the store fails; nothing of it is visible then, and nothing counts.
-    pub async fn commit(self, key: &StorageKey) -> Result<StoredBytes, StoreError> {
+    pub async fn commit(self, key: &StorageKey) -> Result<StorageReservation, StoreError> {
         self.staged.commit(key).await?;
         Ok(self.stored)
     }

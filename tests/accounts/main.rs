@@ -66,7 +66,7 @@ impl DataFolder {
     }
 
     fn socket(&self) -> PathBuf {
-        DataDir::control_socket_in(self.config.storage.data_dir.as_ref())
+        DataDir::at(self.config.storage.data_dir.as_ref()).control_socket()
     }
 
     async fn service(&self) -> TestService {

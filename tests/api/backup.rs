@@ -164,7 +164,7 @@ async fn what_is_restored_from_a_backup_under_load_is_whole() {
 
 /// A backup as the command begins it, up to the end of the index: deletions are held for as long as this is there.
 fn begin(app: &TestApp) -> UnixStream {
-    let socket = DataDir::control_socket_in(&app.data_dir());
+    let socket = DataDir::at(&app.data_dir()).control_socket();
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(b"{\"command\":\"backup\"}\n").unwrap();

@@ -65,7 +65,7 @@ fn all_that_is_wrong_with_a_configuration_is_told_at_once() {
         "outbound.delivery: unknown variant `sometimes`",
         "outbound.redirect_limit: 99 is out of range",
         "http.wait_limit_s: must be an integer, not a string",
-        "log.format: 'xml' is unknown",
+        "log.format: unknown variant `xml`, expected `pretty` or `json`",
         "http.colour: there is no such key",
     ] {
         assert!(told.contains(words), "{words}: {told}");

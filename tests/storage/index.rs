@@ -176,7 +176,7 @@ async fn keys_and_values_it_cannot_take_are_refused_by_name() {
 async fn a_second_opening_says_who_has_it() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
-    let refused = SledIndex::open(root.path(), &config()).await.unwrap_err();
+    let refused = SledIndex::open(root.path(), &config()).await.err().unwrap();
     assert!(matches!(refused, IndexError::InUse(_)), "{refused}");
     assert!(refused.to_string().contains("the data folder is in use by another platen"), "{refused}");
     index.close().await;
@@ -190,7 +190,7 @@ async fn files_that_cannot_be_read_are_named_and_never_taken_for_an_empty_index(
         open(root.path()).await.close().await;
         std::fs::write(root.path().join(file), &content).unwrap();
         for _ in 0..2 {
-            let refused = SledIndex::open(root.path(), &config()).await.unwrap_err();
+            let refused = SledIndex::open(root.path(), &config()).await.err().unwrap();
             assert!(matches!(refused, IndexError::Damaged { .. }), "{refused}");
             assert!(refused.to_string().contains(root.path().to_str().unwrap()), "{refused}");
         }
@@ -204,7 +204,7 @@ async fn a_snapshot_half_written_by_a_killed_start_is_no_damage() {
     index.commit(WriteBatch::new().put("job/1", "one")).await.unwrap();
     let torn = root.path().join("snap.00000000FFFFFFFF.generating");
     std::fs::write(&torn, "half").unwrap();
-    let refused = SledIndex::open(root.path(), &config()).await.unwrap_err();
+    let refused = SledIndex::open(root.path(), &config()).await.err().unwrap();
     assert!(
         matches!(refused, IndexError::InUse(_)) && torn.exists(),
         "who has it may be writing it: {refused}"

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::report::Finding;
 use crate::clock::{Clock, SystemClock, random_bytes};
 use crate::config::{Config, Objects};
-use crate::storage::presign::{OwnPresignedUrls, Signer};
+use crate::storage::presigned_urls::{OwnPresignedUrls, Signer};
 use crate::storage::s3::{S3PresignedUrls, self_test};
 
 const PART: &str = "Store";
 
 pub(super) async fn findings(config: &Config) -> Vec<Finding> {
-    match config.storage.objects() {
-        Some(Objects::S3) => bucket(config).await,
-        Some(Objects::Disk) | None => {
+    match config.storage.objects {
+        Objects::S3 => bucket(config).await,
+        Objects::Disk => {
             let folder = Path::new(&config.storage.data_dir).join("objects");
             vec![Finding::ok(PART, format!("the disk: {}", folder.display()))]
         }

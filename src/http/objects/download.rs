@@ -14,7 +14,7 @@ use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::storage::presign::{Grant, Operation};
+use crate::storage::presigned_urls::{Grant, Operation};
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError};
 
 /// The bytes of an object.

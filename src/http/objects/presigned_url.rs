@@ -9,7 +9,7 @@ use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
-use crate::storage::presign::{Grant, Operation, PresignError, PresignedUrl};
+use crate::storage::presigned_urls::{Grant, Operation, PresignError, PresignedUrl};
 
 /// Route pattern of presigned URLs, below `/v1`.
 pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
@@ -81,7 +81,7 @@ pub(in crate::http) fn verify(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::presign::ADDRESS_PREFIX;
+    use crate::storage::presigned_urls::ADDRESS_PREFIX;
 
     #[test]
     fn the_route_is_where_the_addresses_lead() {

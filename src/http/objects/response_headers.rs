@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::disposition;
 use crate::domain::kinds::FileKind;
-use crate::storage::presign::ResponseHeaders;
+use crate::storage::presigned_urls::ResponseHeaders;
 use crate::storage::{StorageKey, TemplatePart};
 
 /// An object is content of an account, not a page of the service: no script may run in it, its type is not guessed, no shared

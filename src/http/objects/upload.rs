@@ -16,7 +16,7 @@ use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
-use crate::storage::presign::Operation;
+use crate::storage::presigned_urls::Operation;
 use crate::storage::{CountedUpload, StorageKey, StoreError};
 use crate::templates::registry::messages::{CloseTemplateUpload, TemplateRef};
 

@@ -22,7 +22,7 @@ use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{IndexError, WriteBatch};
 use crate::storage::{
-    ObjectStore, StorageKey, StorageQuota, StoreError, StoredBytes, UploadStaging, upload_staging,
+    ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError, UploadStaging, upload_staging,
 };
 
 /// Jobs whose inputs are looked up at once when the service starts.
@@ -37,17 +37,17 @@ pub struct StoredInputs {
 /// The inputs of one job; they count no more when this is dropped.
 #[derive(Debug, Default)]
 pub(in crate::jobs) struct CountedInputs {
-    data: Option<StoredBytes>,
-    template: Option<StoredBytes>,
+    data: Option<StorageReservation>,
+    template: Option<StorageReservation>,
 }
 
 impl CountedInputs {
     /// How many bytes they count.
     pub(in crate::jobs) fn bytes(&self) -> u64 {
-        [&self.data, &self.template].into_iter().flatten().map(StoredBytes::bytes).sum()
+        [&self.data, &self.template].into_iter().flatten().map(StorageReservation::bytes).sum()
     }
 
-    fn part(&mut self, part: InputPart) -> &mut Option<StoredBytes> {
+    fn part(&mut self, part: InputPart) -> &mut Option<StorageReservation> {
         match part {
             InputPart::Data => &mut self.data,
             InputPart::Template => &mut self.template,
@@ -84,14 +84,14 @@ impl StoredInputs {
         account: AccountId,
         job: JobId,
         part: InputPart,
-    ) -> StoredBytes {
+    ) -> StorageReservation {
         let replaced =
             self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
     }
 
     /// Counts an input that is stored, in the place of an earlier one.
-    pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StoredBytes) {
+    pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StorageReservation) {
         let former = self.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }

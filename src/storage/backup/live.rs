@@ -68,12 +68,6 @@ pub struct LiveBackup {
     turn: Semaphore,
 }
 
-impl std::fmt::Debug for LiveBackup {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("LiveBackup")
-    }
-}
-
 impl LiveBackup {
     /// Backups of `index` and of `objects`, for as long as `config` allows.
     pub fn new(index: Arc<SledIndex>, objects: Option<HeldObjects>, config: &StorageConfig) -> Self {

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 pub use live::{HeldObjects, LiveBackup, LiveSource, REQUEST};
 
-use super::Folder;
 use super::data_dir::{self, CACHES, DataDir, DataDirError, FILE_SYSTEMS_OWN, RESTORING, VERSION, WORK};
 use super::index::IndexError;
 use super::key::SECRET;
+use super::{Folder, sync_folder};
 use crate::config::StorageConfig;
 
 /// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
@@ -74,7 +74,7 @@ pub enum BackupError {
 /// See [`BackupError`]; `from` is not changed.
 pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
     prepare(from, to)?;
-    copy(from, to)
+    copy(from, to, None, 0)
 }
 
 /// The same of a data folder whose service runs and holds deletions for `source`.
@@ -88,15 +88,11 @@ pub async fn backup_live(
     config: &StorageConfig,
 ) -> Result<u64, BackupError> {
     prepare(from, to)?;
-    let index = DataDir::index_in(to);
+    let index = DataDir::at(to).index();
     source.index_into(&index, config).await?;
     let mut files = 0;
     make_private(&index, &mut files)?;
-    let mut tree = Tree { top: from, live: Some(source), files };
-    tree.copy_folder(from, to, 0)?;
-    let Tree { live, files, .. } = tree;
-    live.map_or(Ok(()), LiveSource::end)?;
-    finish(from, to, files)
+    copy(from, to, Some(source), files)
 }
 
 /// Looks at both folders before anything is written.
@@ -129,29 +125,22 @@ pub fn restore<E: From<BackupError>>(
 
 /// Everything but the end: the mark stays.
 fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
-    if data_dir::format_of(from)?.is_none() {
-        return Err(BackupError::NotOurs(from.to_owned()));
-    }
     data_dir::check_owner(to)?;
-    make_empty(to)?;
-    refuse_inside(from, to)?;
+    prepare(from, to)?;
     let mark = to.join(RESTORING);
     make_file(&mark)?.sync_all().map_err(refused(&mark))?;
     sync(to)?;
-    copy(from, to)
+    copy(from, to, None, 0)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
-    let mut tree = Tree { top: from, live: None, files: 0 };
+/// Copies everything, and `version` last; beside a service that is `live`. So many `files` are there already.
+fn copy(from: &Path, to: &Path, live: Option<LiveSource>, files: u64) -> Result<u64, BackupError> {
+    let mut tree = Tree { top: from, live, files };
     tree.copy_folder(from, to, 0)?;
-    finish(from, to, tree.files)
-}
-
-/// Makes the copy whole.
-fn finish(from: &Path, to: &Path, files: u64) -> Result<u64, BackupError> {
+    tree.live.map_or(Ok(()), LiveSource::end)?;
     copy_file(&from.join(VERSION), &to.join(VERSION))?;
     sync(to)?;
-    Ok(files + 1)
+    Ok(tree.files + 1)
 }
 
 fn make_empty(path: &Path) -> Result<(), BackupError> {
@@ -229,7 +218,7 @@ impl Tree<'_> {
     fn is_passing(&self, path: &Path, name: &OsStr) -> bool {
         let is_probes =
             path.parent() == Some(self.top.join("objects").as_path()) && name == Folder::Probes.name();
-        let is_index = self.live.is_some() && path == DataDir::index_in(self.top);
+        let is_index = self.live.is_some() && path == DataDir::at(self.top).index();
         PASSING.iter().any(|passing| name == *passing) || name == VERSION || is_probes || is_index
     }
 }
@@ -269,7 +258,7 @@ fn make_file(path: &Path) -> Result<File, BackupError> {
 }
 
 fn sync(folder: &Path) -> Result<(), BackupError> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(refused(folder))
+    sync_folder(folder).map_err(refused(folder))
 }
 
 fn refused(path: &Path) -> impl Fn(Error) -> BackupError + use<> {
@@ -338,7 +327,7 @@ mod tests {
         std::os::unix::fs::symlink("whole", data.join("objects/link")).unwrap();
         assert!(matches!(restore(&data, &copy), Err(BackupError::Strange(_))));
         assert!(copy.join(RESTORING).exists() && !copy.join("version").exists());
-        let refused = data_dir::DataDir::open(&copy).unwrap_err().to_string();
+        let refused = DataDir::open(&copy).unwrap_err().to_string();
         assert!(refused.contains("did not end"), "{refused}");
     }
 
@@ -346,11 +335,11 @@ mod tests {
     fn no_start_comes_between_the_copy_and_what_is_done_with_it() {
         let (_root, data, copy) = folders();
         let prepare = || {
-            assert!(copy.join("objects/whole").exists() && data_dir::DataDir::open(&copy).is_err());
+            assert!(copy.join("objects/whole").exists() && DataDir::open(&copy).is_err());
             Err(BackupError::NotOurs(PathBuf::new()))
         };
         assert!(super::restore(&data, &copy, prepare).is_err());
-        assert!(data_dir::DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));
+        assert!(DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));
     }
 
     #[test]

@@ -34,19 +34,15 @@ impl Frame {
         bytes.extend([0; 4]);
         match self {
             Self::Entry(key, found) => {
-                bytes.push(match found {
-                    Exported::Value(_) => VALUE,
-                    Exported::Counter(_) => COUNTER,
-                    Exported::Gone => GONE,
-                });
+                let (kind, value) = match found {
+                    Exported::Value(value) => (VALUE, value.as_slice()),
+                    Exported::Counter(number) => (COUNTER, &number.to_le_bytes()[..]),
+                    Exported::Gone => (GONE, &[][..]),
+                };
                 // Keys have at most `KEY_LIMIT_BYTES`.
-                bytes.push(u8::try_from(key.len()).unwrap_or(u8::MAX));
+                bytes.extend([kind, u8::try_from(key.len()).unwrap_or(u8::MAX)]);
                 bytes.extend(key.as_bytes());
-                match found {
-                    Exported::Value(value) => bytes.extend(value),
-                    Exported::Counter(number) => bytes.extend(number.to_le_bytes()),
-                    Exported::Gone => {}
-                }
+                bytes.extend(value);
             }
             Self::Complete => bytes.push(COMPLETE),
             Self::Kept => bytes.push(KEPT),

@@ -14,8 +14,9 @@ use tokio::sync::oneshot;
 
 use super::space::{self, DiskSpace};
 use super::value::{self, failed};
-use super::{IndexError, Step, WriteBatch};
+use super::{IndexError, WriteBatch};
 use crate::config::StorageConfig;
+use crate::storage::sync_folder;
 
 /// A key that every index has; keys of the index itself begin with `~`.
 const MARK: &str = "~mark";
@@ -102,7 +103,7 @@ impl Engine {
             Ok(()) => self.apply_group(group),
             // A large change may not fit where small ones do.
             Err(IndexError::Full { .. }) => self.apply_each(group),
-            Err(refusal) => return answer_all(group, &refusal),
+            Err(refusal) => return group.into_iter().for_each(|one| one.answer(Err(refusal.clone()))),
         };
         if let Some(noted) = noted.as_mut() {
             noted.extend(applied.iter().flat_map(|request| request.change.steps.keys().cloned()));
@@ -187,24 +188,14 @@ impl Engine {
     fn batch(&self, change: &WriteBatch) -> Result<Batch, IndexError> {
         let mut batch = Batch::default();
         for (key, step) in &change.steps {
-            match step {
-                Step::Put(bytes) => value::put(&self.db, &mut batch, key, bytes)?,
-                Step::Delete => value::remove(&self.db, &mut batch, key)?,
-                Step::Add(delta) => value::add(&self.db, &mut batch, key, *delta)?,
-                Step::Count(number) => value::count(&self.db, &mut batch, key, *number)?,
-                Step::AddToValue => return Err(value::no_counter(key)),
-            }
+            value::add_step(&self.db, &mut batch, key, step)?;
         }
         Ok(batch)
     }
 
     fn sync(&self) -> Result<(), String> {
-        let outcome = self.db.flush().map_err(|error| error.to_string());
-        let outcome = outcome.and_then(|_| self.sync_files().map_err(|error| error.to_string()));
-        if let Err(cause) = &outcome {
-            self.give_up(cause.clone());
-        }
-        outcome
+        let outcome = self.db.flush().map_err(Error::other).and_then(|_| self.sync_files());
+        outcome.map_err(|error| error.to_string()).inspect_err(|cause| self.give_up(cause.clone()))
     }
 
     /// sled's flush hands the log to the kernel only; this puts it on the disk. Pages that did not
@@ -226,16 +217,10 @@ impl Engine {
             present.insert(name);
         }
         if !present.is_subset(&synced) {
-            File::open(&folder)?.sync_all()?;
+            sync_folder(&folder)?;
         }
         *synced = present;
         self.log.sync_data()
-    }
-}
-
-fn answer_all(group: Vec<Request>, refusal: &IndexError) {
-    for request in group {
-        request.answer(Err(refusal.clone()));
     }
 }
 
@@ -245,9 +230,9 @@ fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
     let log = File::open(path.join("db"))?;
     log.sync_all()?;
     File::open(path.join("conf"))?.sync_all()?;
-    File::open(path)?.sync_all()?;
+    sync_folder(path)?;
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        File::open(parent)?.sync_all()?;
+        sync_folder(parent)?;
     }
     Ok(log)
 }
@@ -265,7 +250,7 @@ fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
             db.flush().map_err(Error::other)?;
             log.sync_data()?;
             File::create(says_so)?.sync_all()?;
-            File::open(path)?.sync_all()
+            sync_folder(path)
         }
     }
 }

@@ -32,7 +32,7 @@ impl SledIndex {
         let mut after: Option<String> = None;
         loop {
             let from = after.clone();
-            let page = self.read_engine(move |engine| engine.page(from.as_deref())).await?;
+            let page = self.read(move |engine| engine.page(from.as_deref())).await?;
             let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
             tell(&pages, page).await?;
@@ -43,13 +43,13 @@ impl SledIndex {
             let mut written: Vec<String> = written.into_iter().collect();
             while !written.is_empty() {
                 let some = written.split_off(written.len().saturating_sub(PAGE));
-                tell(&pages, self.read_engine(move |engine| engine.exported(some)).await?).await?;
+                tell(&pages, self.read(move |engine| engine.exported(some)).await?).await?;
             }
             if are_few {
                 break;
             }
         }
-        let last = self.read_engine(Engine::end_noting).await?;
+        let last = self.read(Engine::end_noting).await?;
         tell(&pages, last).await
     }
 }

@@ -34,12 +34,6 @@ struct Open {
     queue: mpsc::Sender<Request>,
 }
 
-impl std::fmt::Debug for SledIndex {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("SledIndex")
-    }
-}
-
 impl SledIndex {
     /// Opens the index in the folder `path`, or makes it. Only one process can have it open.
     ///
@@ -102,19 +96,12 @@ impl SledIndex {
         answered.await.unwrap_or_else(|_| Err(IndexError::Failed("the writer ended".to_owned())))
     }
 
-    async fn read<T: Send + 'static>(
-        &self,
-        reading: impl FnOnce(&Db) -> Result<T, IndexError> + Send + 'static,
-    ) -> Result<T, IndexError> {
-        self.read_engine(move |engine| reading(&engine.db)).await
-    }
-
     pub(super) fn engine(&self) -> Result<Arc<Engine>, IndexError> {
         Ok(self.opened()?.engine)
     }
 
     /// Reads on a thread that may wait for the disk.
-    pub(super) async fn read_engine<T: Send + 'static>(
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         reading: impl FnOnce(&Engine) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
@@ -140,7 +127,7 @@ impl Index for SledIndex {
 
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         let key = key.to_owned();
-        self.read(move |db| value::get(db, &key)).await
+        self.read(move |engine| value::get(&engine.db, &key)).await
     }
 
     async fn scan(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<Entry>, IndexError> {
@@ -151,7 +138,7 @@ impl Index for SledIndex {
             Some(_) | None => Bound::Included(prefix.as_bytes().to_vec()),
         };
         let range = (first, Bound::Excluded(last));
-        self.read(move |db| collect(db, db.range::<Vec<u8>, _>(range), limit)).await
+        self.read(move |engine| collect(&engine.db, engine.db.range::<Vec<u8>, _>(range), limit)).await
     }
 
     async fn scan_back(
@@ -165,12 +152,13 @@ impl Index for SledIndex {
         if last <= first {
             return Ok(Vec::new());
         }
-        self.read(move |db| collect(db, db.range::<Vec<u8>, _>(first..last).rev(), limit)).await
+        self.read(move |engine| collect(&engine.db, engine.db.range::<Vec<u8>, _>(first..last).rev(), limit))
+            .await
     }
 
     async fn counter(&self, key: &str) -> Result<i64, IndexError> {
         let key = key.to_owned();
-        self.read(move |db| value::counter(db, &key)).await
+        self.read(move |engine| value::counter(&engine.db, &key)).await
     }
 
     async fn close(&self) {

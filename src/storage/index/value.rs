@@ -72,13 +72,27 @@ pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
     Err(IndexError::Refused { key: key.to_owned(), cause })
 }
 
-/// Adds to `batch` what makes `value` the value of `key`.
-pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result<(), IndexError> {
-    remove_pieces(db, batch, key)?;
-    if value.len() <= PIECE_BYTES {
-        batch.insert(key, headed(WHOLE, value));
-        return Ok(());
+/// Adds to `batch` what `step` makes of `key`.
+pub(super) fn add_step(db: &Db, batch: &mut Batch, key: &str, step: &Step) -> Result<(), IndexError> {
+    if !matches!(step, Step::Add(_)) {
+        remove_pieces(db, batch, key)?;
     }
+    match step {
+        Step::Put(value) if value.len() <= PIECE_BYTES => batch.insert(key, headed(WHOLE, value)),
+        Step::Put(value) => split(batch, key, value),
+        Step::Delete => batch.remove(key),
+        Step::Add(delta) => {
+            let number = counter(db, key)?.saturating_add(*delta);
+            batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
+        }
+        Step::Count(number) => batch.insert(key, headed(COUNTER, &number.to_le_bytes())),
+        Step::AddToValue => return Err(no_counter(key)),
+    }
+    Ok(())
+}
+
+/// Adds to `batch` a value in pieces.
+fn split(batch: &mut Batch, key: &str, value: &[u8]) {
     let mut tag = [0_u8; 8];
     tag.copy_from_slice(&Sha256::digest(value)[..8]);
     let mut pieces = 0_u32;
@@ -86,10 +100,7 @@ pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result
         batch.insert(piece_key(key, tag, pieces).as_str(), piece);
         pieces += 1;
     }
-    let mut head = headed(SPLIT, &pieces.to_le_bytes());
-    head.extend_from_slice(&tag);
-    batch.insert(key, head);
-    Ok(())
+    batch.insert(key, headed(SPLIT, &[&pieces.to_le_bytes()[..], &tag].concat()));
 }
 
 /// A key, and what is to be stored there, or nothing.
@@ -113,36 +124,13 @@ pub(super) fn alone<'c>(db: &Db, change: &'c WriteBatch) -> Result<Option<Alone<
     Ok(Some((key, stored)))
 }
 
-/// Adds to `batch` what removes `key` and its pieces.
-pub(super) fn remove(db: &Db, batch: &mut Batch, key: &str) -> Result<(), IndexError> {
-    remove_pieces(db, batch, key)?;
-    batch.remove(key);
-    Ok(())
-}
-
-/// Adds to `batch` what moves the counter `key` by `delta`.
-pub(super) fn add(db: &Db, batch: &mut Batch, key: &str, delta: i64) -> Result<(), IndexError> {
-    let number = counter(db, key)?.saturating_add(delta);
-    batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
-    Ok(())
-}
-
-/// Adds to `batch` what makes `key` a counter of this number, whatever it was.
-pub(super) fn count(db: &Db, batch: &mut Batch, key: &str, number: i64) -> Result<(), IndexError> {
-    remove_pieces(db, batch, key)?;
-    batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
-    Ok(())
-}
-
-/// The value of `key`.
+/// The value of `key`; a counter's are the bytes of its number.
 pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
-    for _ in 0..READ_ATTEMPTS {
-        let Some(stored) = db.get(key).map_err(failed)? else { return Ok(None) };
-        if let Some(value) = assemble(db, key, &stored)? {
-            return Ok(Some(value));
-        }
-    }
-    Err(IndexError::Failed(format!("pieces of the value of '{key}' are missing")))
+    Ok(match exported(db, key)? {
+        Exported::Value(value) => Some(value),
+        Exported::Counter(number) => Some(number.to_le_bytes().to_vec()),
+        Exported::Gone => None,
+    })
 }
 
 /// What lies under `key`, told apart by what it is.
@@ -150,7 +138,7 @@ pub(super) fn exported(db: &Db, key: &str) -> Result<Exported, IndexError> {
     for _ in 0..READ_ATTEMPTS {
         let Some(stored) = db.get(key).map_err(failed)? else { return Ok(Exported::Gone) };
         if stored.first() == Some(&COUNTER) {
-            return counter(db, key).map(Exported::Counter);
+            return number(key, &stored).map(Exported::Counter);
         }
         if let Some(value) = assemble(db, key, &stored)? {
             return Ok(Exported::Value(value));
@@ -177,7 +165,10 @@ pub(super) fn assemble(db: &Db, key: &str, stored: &[u8]) -> Result<Option<Vec<u
 
 /// The number of the counter `key`; zero when there is none.
 pub(super) fn counter(db: &Db, key: &str) -> Result<i64, IndexError> {
-    let Some(stored) = db.get(key).map_err(failed)? else { return Ok(0) };
+    db.get(key).map_err(failed)?.map_or(Ok(0), |stored| number(key, &stored))
+}
+
+fn number(key: &str, stored: &[u8]) -> Result<i64, IndexError> {
     match stored.split_first() {
         Some((&COUNTER, number)) => number.try_into().ok().map(i64::from_le_bytes),
         Some(_) | None => None,
@@ -186,7 +177,7 @@ pub(super) fn counter(db: &Db, key: &str) -> Result<i64, IndexError> {
 }
 
 /// What an addition to a value means.
-pub(super) fn no_counter(key: &str) -> IndexError {
+fn no_counter(key: &str) -> IndexError {
     IndexError::Failed(format!("'{key}' is not a counter"))
 }
 
@@ -221,10 +212,7 @@ fn split_head(rest: &[u8]) -> Option<Head<'static>> {
 }
 
 fn headed(head: u8, rest: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(1 + rest.len());
-    stored.push(head);
-    stored.extend_from_slice(rest);
-    stored
+    [&[head], rest].concat()
 }
 
 fn piece_key(key: &str, tag: [u8; 8], number: u32) -> String {

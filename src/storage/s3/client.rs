@@ -5,10 +5,12 @@
 //! whole body, so that a large object on a slow line never arrives and a silent store holds a job for a minute.
 //! Here each phase has its limit: the connection, the answer, and a body of which nothing moves.
 
+use std::mem::replace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use backon::{ExponentialBuilder, Retryable as _};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
@@ -32,22 +34,22 @@ pub(super) type Chunks = BoxStream<'static, Result<Bytes, std::io::Error>>;
 
 /// Sends requests to one bucket.
 #[derive(Clone)]
-pub(super) struct Wire {
+pub(super) struct BucketClient {
     bucket: Bucket,
     client: Client,
     answer_limit: Duration,
     stall_limit: Duration,
-    retries: u32,
+    retries: usize,
     pause: Duration,
 }
 
-/// An object that begins to arrive.
-pub(super) struct Arriving {
+/// An object whose bytes arrive.
+pub(super) struct Download {
     response: Response,
     stall_limit: Duration,
 }
 
-impl Wire {
+impl BucketClient {
     /// A client for the bucket of `config` at `endpoint`.
     pub fn new(config: &S3Config, endpoint: &str) -> Result<Self, RequestError> {
         // The library's own retries wait whole seconds and skip requests that we retry.
@@ -68,7 +70,7 @@ impl Wire {
             client,
             answer_limit,
             stall_limit: Duration::from_millis(config.stall_timeout_ms),
-            retries: u32::try_from(config.retries).unwrap_or(u32::MAX),
+            retries: usize::try_from(config.retries).unwrap_or(usize::MAX),
             pause: Duration::from_millis(config.retry_pause_ms),
         })
     }
@@ -93,21 +95,17 @@ impl Wire {
     where
         F: Future<Output = Result<T, RequestError>>,
     {
-        let (began, mut pause, mut repeated) = (Instant::now(), self.pause, 0);
-        loop {
-            match request().await {
-                // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
-                Err(RequestError::Passing(cause))
-                    if repeated < self.retries && (repeated == 0 || began.elapsed() < self.answer_limit) =>
-                {
-                    tracing::debug!(error = %cause, "the store failed; the request is repeated");
-                    repeated += 1;
-                    sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE_LIMIT);
-                }
-                outcome => return outcome,
-            }
-        }
+        let (began, mut is_repeated) = (Instant::now(), false);
+        let pauses = ExponentialBuilder::new().with_min_delay(self.pause).with_max_delay(PAUSE_LIMIT);
+        let retried = request.retry(pauses.with_max_times(self.retries)).when(|error| {
+            // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
+            let may_repeat = |is_repeated: bool| !is_repeated || began.elapsed() < self.answer_limit;
+            matches!(error, RequestError::Passing(_)) && may_repeat(replace(&mut is_repeated, true))
+        });
+        let told = |error: &RequestError, _| {
+            tracing::debug!(?error, "the store failed; the request is repeated");
+        };
+        retried.notify(told).await
     }
 
     /// Makes a request without a large body by the library.
@@ -154,12 +152,12 @@ impl Wire {
     }
 
     /// Gets an object, or the bytes from `range.0` to `range.1`, both included.
-    pub async fn get(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, RequestError> {
+    pub async fn get(&self, path: &str, range: Option<(u64, u64)>) -> Result<Download, RequestError> {
         self.repeat(|| async { self.get_once(path, range).await }).await
     }
 
     /// The same without retries, for callers that retry it with what follows.
-    pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, RequestError> {
+    pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Download, RequestError> {
         let signed = self.bucket.presign_get(path, SIGNED_FOR_S, None).await;
         let url = signed.map_err(|error| RequestError::of_library(&error))?;
         let mut request = self.client.get(url);
@@ -168,7 +166,7 @@ impl Wire {
         }
         let answered = timeout(self.answer_limit, self.answer(request)).await;
         let response = answered.map_err(|_| self.unanswered())??;
-        Ok(Arriving { response, stall_limit: self.stall_limit })
+        Ok(Download { response, stall_limit: self.stall_limit })
     }
 
     /// Sends a request; an answer that is no success is an error.
@@ -178,11 +176,11 @@ impl Wire {
         if status.is_success() {
             return Ok(response);
         }
-        let mut arriving = Arriving { response, stall_limit: self.stall_limit };
+        let mut download = Download { response, stall_limit: self.stall_limit };
         let mut body = Vec::new();
         while body.len() < ANSWER_LIMIT_BYTES {
             // An error response that breaks off may hold the code already.
-            let Ok(Some(chunk)) = arriving.next().await else { break };
+            let Ok(Some(chunk)) = download.next().await else { break };
             body.extend_from_slice(&chunk);
         }
         Err(RequestError::of_answer(status.as_u16(), &body))
@@ -214,7 +212,7 @@ impl Wire {
     }
 }
 
-impl Arriving {
+impl Download {
     /// The next chunk; none at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, RequestError> {
         let chunk =

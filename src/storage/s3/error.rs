@@ -3,8 +3,8 @@
 //! Hazard: a store's error may repeat the signed URL or the access key that it got. So only its error code and region are
 //! read, never its message: what we log and answer cannot hold a secret.
 
-use std::fmt;
 use std::io::{Error, ErrorKind};
+use std::iter::successors;
 
 use s3::error::S3Error;
 use url::Url;
@@ -97,12 +97,8 @@ impl RequestError {
 
     /// A failed connection, without the URL, which may be signed.
     pub fn of_connection(error: &reqwest::Error) -> Self {
-        let mut causes = Vec::new();
-        let mut cause = std::error::Error::source(error);
-        while let Some(error) = cause {
-            causes.push(error.to_string());
-            cause = error.source();
-        }
+        let below = successors(std::error::Error::source(error), |&cause| cause.source());
+        let mut causes: Vec<_> = below.map(ToString::to_string).collect();
         if error.is_timeout() {
             causes.push("no answer in time (s3.connect_timeout_ms, s3.answer_timeout_ms)".to_owned());
         }
@@ -148,33 +144,21 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// What it is called in a policy.
-    fn permission(self) -> &'static str {
+    /// What it does to the bucket, and what a policy calls the permission for that.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Put => "s3:PutObject",
-            Self::Get => "s3:GetObject",
-            Self::List => "s3:ListBucket",
-            Self::Delete => "s3:DeleteObject",
-            Self::Copy => "s3:GetObject and s3:PutObject",
+            Self::Put => ("put an object into", "s3:PutObject"),
+            Self::Get => ("get an object from", "s3:GetObject"),
+            Self::List => ("list", "s3:ListBucket"),
+            Self::Delete => ("delete an object from", "s3:DeleteObject"),
+            Self::Copy => ("copy an object in", "s3:GetObject and s3:PutObject"),
         }
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Put => "put an object into",
-            Self::Get => "get an object from",
-            Self::List => "list",
-            Self::Delete => "delete an object from",
-            Self::Copy => "copy an object in",
-        })
     }
 }
 
 pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: Action) -> String {
     let BucketAddress { bucket, host, region } = address;
-    let told = told(answer);
+    let (told, (tried, permission)) = (told(answer), action.words());
     let why = match (answer.code.as_str(), answer.status) {
         ("NoSuchBucket", _) => {
             return format!("there is no bucket '{bucket}' at {host}: make it, or correct s3.bucket");
@@ -213,8 +197,7 @@ pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: A
                 .to_owned()
         }
         _ if answer.denies() => {
-            let permission = action.permission();
-            format!("does not let the key {action} it; allow {permission} on the bucket, and check the keys")
+            format!("does not let the key {tried} it; allow {permission} on the bucket, and check the keys")
         }
         ("InvalidBucketName" | "MethodNotAllowed", _) => {
             "is not understood; set s3.path_style to true if the store has no name for each bucket".to_owned()
@@ -223,7 +206,7 @@ pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: A
         ("QuotaExceeded" | "XMinioStorageFull" | "InsufficientStorage", _) | (_, 507) => {
             "is full; make room, or raise its quota".to_owned()
         }
-        _ => format!("does not let us {action} it; see the store's own log"),
+        _ => format!("does not let us {tried} it; see the store's own log"),
     };
     format!("the bucket '{bucket}' at {host} {why} ({told})")
 }

@@ -43,12 +43,12 @@ pub(super) struct Owner {
     has_claimed: bool,
 }
 
-/// The name that a bucket holds.
+/// Whose name a bucket holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Borne {
-    OurName,
-    AnotherName,
-    None,
+enum BucketOwner {
+    Us,
+    AnotherIndex,
+    Nobody,
 }
 
 impl S3Store {
@@ -73,9 +73,9 @@ impl S3Store {
     pub async fn respect(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
         match self.look_in_time(owner).await {
-            Some(Borne::AnotherName) => Err(another()),
-            Some(Borne::None) if owner.has_claimed => Err(nameless()),
-            Some(Borne::OurName | Borne::None) | None => Ok(()),
+            Some(BucketOwner::AnotherIndex) => Err(another()),
+            Some(BucketOwner::Nobody) if owner.has_claimed => Err(nameless()),
+            Some(BucketOwner::Us | BucketOwner::Nobody) | None => Ok(()),
         }
     }
 
@@ -85,13 +85,13 @@ impl S3Store {
     /// When the index fails, the store does while it is asked, or it is another index's by now.
     pub async fn claim(&self, index: &dyn Index) -> Result<(), OwnerError> {
         let Some(owner) = self.owner.as_ref().filter(|owner| !owner.has_claimed) else { return Ok(()) };
-        let Some(mut borne) = self.look_in_time(owner).await else { return Ok(()) };
-        if borne == Borne::None {
+        let Some(mut found) = self.look_in_time(owner).await else { return Ok(()) };
+        if found == BucketOwner::Nobody {
             self.write(&owner.name).await?;
             // Another service that started at the same moment may have written after us.
-            borne = self.look(owner).await?;
+            found = self.look(owner).await?;
         }
-        if borne != Borne::OurName {
+        if found != BucketOwner::Us {
             return Err(another().into());
         }
         Ok(index.commit(WriteBatch::new().put(CLAIMED, [])).await?)
@@ -113,16 +113,16 @@ impl S3Store {
     pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
         match self.look(owner).await? {
-            Borne::OurName => Ok(()),
-            Borne::AnotherName => Err(another()),
-            Borne::None => Err(nameless()),
+            BucketOwner::Us => Ok(()),
+            BucketOwner::AnotherIndex => Err(another()),
+            BucketOwner::Nobody => Err(nameless()),
         }
     }
 
     /// `None` where the store does not answer.
-    async fn look_in_time(&self, owner: &Owner) -> Option<Borne> {
+    async fn look_in_time(&self, owner: &Owner) -> Option<BucketOwner> {
         let cause = match timeout(self.probe_limit, self.impatient().look(owner)).await {
-            Ok(Ok(borne)) => return Some(borne),
+            Ok(Ok(found)) => return Some(found),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "no answer in time (s3.probe_timeout_ms)".to_owned(),
         };
@@ -130,25 +130,26 @@ impl S3Store {
         None
     }
 
-    async fn look(&self, owner: &Owner) -> Result<Borne, StoreError> {
-        let (wire, path) = (&self.reach.wire, self.owner_path());
-        let read =
-            wire.repeat(|| async { wire.get_once(&path, None).await?.whole(NAME_LIMIT_BYTES).await }).await;
+    async fn look(&self, owner: &Owner) -> Result<BucketOwner, StoreError> {
+        let (client, path) = (&self.client, self.owner_path());
+        let read = client
+            .repeat(|| async { client.get_once(&path, None).await?.whole(NAME_LIMIT_BYTES).await })
+            .await;
         match read {
-            Ok(Some(name)) if name == owner.name => Ok(Borne::OurName),
-            Ok(_) => Ok(Borne::AnotherName),
-            Err(RequestError::Absent) => Ok(Borne::None),
-            Err(error) => Err(error.into_error(&self.reach.address, Action::Get, OBJECT)),
+            Ok(Some(name)) if name == owner.name => Ok(BucketOwner::Us),
+            Ok(_) => Ok(BucketOwner::AnotherIndex),
+            Err(RequestError::Absent) => Ok(BucketOwner::Nobody),
+            Err(error) => Err(error.into_error(&self.address, Action::Get, OBJECT)),
         }
     }
 
     async fn write(&self, name: &Bytes) -> Result<(), StoreError> {
-        let put = self.reach.wire.put(&self.owner_path(), name.len() as u64, || of_memory(name)).await;
-        put.map(drop).map_err(|error| error.into_error(&self.reach.address, Action::Put, OBJECT))
+        let put = self.client.put(&self.owner_path(), name.len() as u64, || of_memory(name)).await;
+        put.map(drop).map_err(|error| error.into_error(&self.address, Action::Put, OBJECT))
     }
 
     fn owner_path(&self) -> String {
-        format!("{}{OBJECT}", self.reach.prefix)
+        format!("{}{OBJECT}", self.prefix)
     }
 }
 

@@ -13,7 +13,7 @@ use super::client::bucket;
 use super::error::{Action, BucketAddress, RequestError};
 use crate::clock::{Clock, Timestamp};
 use crate::config::S3Config;
-use crate::storage::presign::{OwnPresignedUrls, PresignedUrl, PresignedUrls, ResponseHeaders};
+use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrl, PresignedUrls, ResponseHeaders};
 use crate::storage::upload_staging::UploadStaging;
 use crate::storage::{StorageKey, StoreError};
 

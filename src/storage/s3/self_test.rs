@@ -13,7 +13,7 @@ use super::{S3PresignedUrls, S3Store};
 use crate::clock;
 use crate::config::S3Config;
 use crate::domain::ids::AccountId;
-use crate::storage::presign::{PresignedUrls as _, ResponseHeaders};
+use crate::storage::presigned_urls::{PresignedUrls as _, ResponseHeaders};
 use crate::storage::{ByteRange, Folder, ObjectStore, StorageKey, StoreError};
 
 const CONTENT: &[u8] = b"platen doctor was here";
@@ -53,25 +53,21 @@ impl<'a> SelfTest<'a> {
                 true
             }
         };
-        self.note(listed.map(drop));
+        self.note(listed);
         if !goes_on {
             return self.faults;
         }
         let put = self.store.put(&self.own, Bytes::from_static(CONTENT)).await;
-        let is_there = put.is_ok();
-        self.note(put.map(drop));
-        if is_there {
+        if self.note(put) {
             let listed = self.listed().await;
             self.note(listed);
-            match self.read().await {
-                Ok(()) => {
-                    let missing = self.missing().await;
-                    self.note(missing);
-                }
-                unread => self.note(unread),
+            let read = self.read().await;
+            if self.note(read) {
+                let missing = self.missing().await;
+                self.note(missing);
             }
             let copied = self.store.copy(&self.own, &self.copy).await;
-            self.note(copied.map(drop));
+            self.note(copied);
             self.addressed().await;
             let copied_unsigned = self.copied_unsigned().await;
             self.note(copied_unsigned);
@@ -107,9 +103,9 @@ impl<'a> SelfTest<'a> {
     /// the key of the upload. The store must refuse headers that were not signed.
     async fn copied_unsigned(&self) -> Result<(), StoreError> {
         let other = StorageKey::Probe(AccountId::generate());
-        let source = format!("/{}/{}", self.store.reach.address.bucket, self.store.reach.path(&self.own));
+        let source = format!("/{}/{}", self.store.address.bucket, self.store.path(&self.own));
         let address = self.addresses.upload(&other, 0).url;
-        let request = self.store.reach.wire.client().put(address).header("x-amz-copy-source", source);
+        let request = self.store.client.client().put(address).header("x-amz-copy-source", source);
         let _ = self.sent(request).await;
         let there = self.store.get(&other, CONTENT.len() as u64).await;
         self.store.delete(&other).await?;
@@ -186,7 +182,7 @@ impl<'a> SelfTest<'a> {
         url: &str,
         body: &'static [u8],
     ) -> Result<(u16, String, Bytes), StoreError> {
-        self.sent(self.store.reach.wire.client().request(method, url).body(body)).await
+        self.sent(self.store.client.client().request(method, url).body(body)).await
     }
 
     /// Status, disposition and body of the answer.
@@ -207,12 +203,12 @@ impl<'a> SelfTest<'a> {
             Ok(Err(error)) => RequestError::of_connection(&error),
             Err(_) => RequestError::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
         };
-        let told = told(&error.into_error(&self.store.reach.address, Action::Get, "probe"));
+        let told = told(&error.into_error(&self.store.address, Action::Get, "probe"));
         Err(wrong(&format!("an address for callers leads nowhere (s3.public_endpoint): {told}")))
     }
 
     fn refused(&self, status: u16, body: &[u8], action: Action) -> StoreError {
-        let address = Arc::clone(&self.store.reach.address);
+        let address = Arc::clone(&self.store.address);
         let told = match RequestError::of_answer(status, body) {
             RequestError::Refused(answer) => refusal(&answer, &address, action),
             RequestError::Passing(cause) => cause,
@@ -223,13 +219,14 @@ impl<'a> SelfTest<'a> {
         wrong(&format!("an address for callers does not work (s3.public_endpoint): {told}"))
     }
 
-    /// One cause makes every operation fail: it is reported once.
-    fn note(&mut self, outcome: Result<(), StoreError>) {
-        let Err(error) = outcome else { return };
+    /// Whether it succeeded. One cause makes every operation fail: it is reported once.
+    fn note<T>(&mut self, outcome: Result<T, StoreError>) -> bool {
+        let Err(error) = outcome else { return true };
         let sentence = told(&error);
         if !self.faults.contains(&sentence) {
             self.faults.push(sentence);
         }
+        false
     }
 }
 

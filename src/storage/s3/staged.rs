@@ -5,65 +5,43 @@
 //! known then: it is there whole or not at all, and can be repeated. The file is the disk store's staged one: it goes
 //! when it is dropped, and after a kill the next start removes it.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
-use tokio::task::spawn_blocking;
+use futures_util::{StreamExt, TryStreamExt, stream};
 
+use super::S3Store;
 use super::client::Chunks;
-use super::{Reach, put};
-use crate::storage::object_files::{self, StagedFile, blocking};
-use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
-
-/// How much of a body is handed over at a time.
-const CHUNK_BYTES: usize = 256 << 10;
+use crate::storage::object_files::{CHUNK_BYTES, Gathered, blocking, chunks};
+use crate::storage::{ObjectMeta, ObjectStore as _, StagedObject, StorageKey, StoreError};
 
 /// The object so far.
 pub(super) struct Staged {
-    pub reach: Reach,
-    pub limit_bytes: u64,
-    pub bytes: u64,
-    pub gathered: Vec<u8>,
-    pub file: Option<StagedFile>,
+    pub store: S3Store,
+    pub gathered: Gathered,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        within(self.bytes, self.limit_bytes)?;
-        self.gathered.extend_from_slice(&bytes);
-        let most = if self.file.is_some() { CHUNK_BYTES as u64 } else { self.reach.spool_bytes };
-        if self.gathered.len() as u64 <= most {
-            return Ok(());
-        }
-        let (reach, file, gathered) =
-            (self.reach.clone(), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || reach.spool.append(file, &gathered)).await?);
-        Ok(())
+        self.gathered.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        object_files::content(self.file.as_ref(), &self.gathered).await
+        self.gathered.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let this = *self;
-        within(this.bytes, this.limit_bytes)?;
-        let Some(file) = this.file else {
-            let bytes = Bytes::from(this.gathered);
-            return put(&this.reach, key, bytes.len() as u64, || of_memory(&bytes)).await;
-        };
-        let reach = this.reach.clone();
-        let file = blocking(move || reach.spool.append(Some(file), &this.gathered)).await?;
+        let Self { store, gathered } = *self;
+        let Gathered { files, bytes, file, pending, .. } = gathered.whole()?;
+        let Some(file) = file else { return store.put(key, pending.into()).await };
+        let file = blocking(move || files.append(Some(file), &pending)).await?;
         let opened = Arc::new(file.reader()?);
-        let length = this.bytes;
         // The staged file stays until it is there.
-        let outcome = put(&this.reach, key, length, || of_file(&opened, length)).await;
+        let body = || chunks(Arc::clone(&opened), 0, bytes).map_err(Error::other).boxed();
+        let outcome = store.put_body(key, bytes, body).await;
         drop(file);
         outcome
     }
@@ -75,19 +53,4 @@ pub(super) fn of_memory(bytes: &Bytes) -> Chunks {
     let chunks: Vec<_> =
         starts.map(|start| Ok(bytes.slice(start..bytes.len().min(start + CHUNK_BYTES)))).collect();
     stream::iter(chunks).boxed()
-}
-
-/// The chunks of a file, read as they are taken.
-fn of_file(file: &Arc<File>, length: u64) -> Chunks {
-    let starts = (0..length).step_by(CHUNK_BYTES);
-    let file = Arc::clone(file);
-    let chunks = stream::iter(starts).then(move |start| {
-        let file = Arc::clone(&file);
-        async move {
-            let mut chunk = vec![0; usize::try_from(length - start).unwrap_or(usize::MAX).min(CHUNK_BYTES)];
-            let read = spawn_blocking(move || file.read_exact_at(&mut chunk, start).map(|()| chunk.into()));
-            read.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
-        }
-    });
-    chunks.boxed()
 }

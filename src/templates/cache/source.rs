@@ -7,8 +7,8 @@ use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
 use crate::templates::package::Package;
 use crate::templates::registry::context::TemplateContext;
+use crate::templates::registry::problems;
 use crate::templates::registry::record::{Content, TemplateRecord};
-use crate::templates::registry::refusal;
 use crate::thread;
 
 /// How often a package is looked for that a change deleted between the look at the record and the look at the store.
@@ -50,27 +50,41 @@ pub(in crate::templates) async fn present(
     }
 }
 
-/// Why a package is not there.
+/// Why the parts of a template are not there.
 pub(in crate::templates) enum LoadError {
-    /// The store has none.
+    /// The store has one of them no more.
     Gone(StoreError),
     /// Anything else.
     Other(Problem),
 }
 
+impl From<StoreError> for LoadError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound(_) => Self::Gone(error),
+            StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
+                Self::Other(error.into())
+            }
+        }
+    }
+}
+
+impl From<Problem> for LoadError {
+    fn from(problem: Problem) -> Self {
+        Self::Other(problem)
+    }
+}
+
 impl From<LoadError> for Problem {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Gone(error) => refusal::lost(error),
+            LoadError::Gone(error) => problems::lost(error),
             LoadError::Other(problem) => problem,
         }
     }
 }
 
 /// The unpacked files of a template.
-///
-/// # Errors
-/// See [`LoadError`].
 pub(in crate::templates) async fn load(
     templates: &TemplateContext,
     record: &TemplateRecord,
@@ -80,9 +94,6 @@ pub(in crate::templates) async fn load(
 }
 
 /// The unpacked files of a template of `account` whose content lies under `key`.
-///
-/// # Errors
-/// See [`LoadError`].
 pub(in crate::templates) async fn load_package(
     templates: &TemplateContext,
     account: AccountId,
@@ -91,26 +102,21 @@ pub(in crate::templates) async fn load_package(
     templates.cache.get(content.object, unpack(templates, account, key)).await
 }
 
-/// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. The place is the thread's, so
-/// cancelled renders never hold more archives in memory than there are places.
+/// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. The slot is the thread's, so
+/// cancelled renders never hold more archives in memory than there are slots.
 async fn unpack(
     templates: &TemplateContext,
     account: AccountId,
     key: StorageKey,
 ) -> Result<Loaded, LoadError> {
-    let place = templates.unpacking.for_render(account).await;
-    let bytes = templates.store.get(&key, u64::MAX).await.map_err(|error| match error {
-        StoreError::NotFound(_) => LoadError::Gone(error),
-        StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
-            LoadError::Other(error.into())
-        }
-    })?;
+    let slot = templates.unpacking.for_render(account).await;
+    let bytes = templates.store.get(&key, u64::MAX).await?;
     let reopen = move || {
         let loaded = Package::reopen(&bytes).map(Loaded::cached);
-        drop((bytes, place));
+        drop((bytes, slot));
         loaded
     };
-    let loaded = thread::apart(reopen).await.map_err(|error| LoadError::Other(error.into()))?;
+    let loaded = thread::apart(reopen).await.map_err(Problem::from)?;
     loaded.map_err(|error| LoadError::Other(Problem::internal(format!("{key}: {error}"))))
 }
 
@@ -125,11 +131,11 @@ pub(in crate::templates) async fn usable(
     let TemplateUse { account, template, preview } = wanted;
     let record = templates.index.usable(account, template).await?;
     let record = if preview {
-        record.ok_or_else(|| refusal::not_found(template))
+        record.ok_or_else(|| problems::not_found(template))
     } else {
-        refusal::saved(record, template)
+        problems::saved(record, template)
     };
     let mut record = record?;
-    let content = record.content.take().ok_or_else(|| refusal::empty(template))?;
+    let content = record.content.take().ok_or_else(|| problems::empty(template))?;
     Ok((record, content))
 }

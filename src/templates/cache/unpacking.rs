@@ -1,8 +1,8 @@
-//! How many archives are held in memory at once.
+//! How many archives are unpacked in memory at once (`templates.unpacking_limit`).
 //!
-//! Hazard: an archive takes as much memory as it unpacks to, and a crowd of one account could take all of it. So each
-//! account has one archive at a time. Renders have as many places as changes, and their own: no flood of changes keeps
-//! them waiting.
+//! Hazard: an unpacked archive takes many times the memory that it has packed, and one account could have the service hold
+//! many. So an account has one slot at a time. Changes and renders have as many slots each: no flood of changes keeps
+//! renders waiting.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 use crate::slots::{AccountShare, AccountSlots, Slot};
 
-/// Archives of one account at a time, of changes and of renders each.
+/// Slots of one account, for changes and for renders each.
 const ACCOUNT_LIMIT: u64 = 1;
 
-/// The places for archives in memory.
+/// The slots for unpacked archives.
 pub(in crate::templates) struct UnpackingLimits {
     changes: AccountSlots,
     renders: AccountSlots,
@@ -24,7 +24,7 @@ pub(in crate::templates) struct UnpackingLimits {
 }
 
 impl UnpackingLimits {
-    /// As many places as the configuration says (`templates.unpacking_limit`).
+    /// As many slots as the configuration says.
     pub fn new(limits: &TemplatesConfig) -> Self {
         let count = usize::try_from(limits.unpacking_limit).unwrap_or(usize::MAX);
         let slots = || AccountSlots::new(count, AccountShare::new(ACCOUNT_LIMIT));
@@ -32,7 +32,7 @@ impl UnpackingLimits {
         Self { changes: slots(), renders: slots(), wait }
     }
 
-    /// A place for a change that holds an archive in memory.
+    /// A slot for a change that holds an archive in memory.
     ///
     /// # Errors
     /// `overloaded` when none is free in time.
@@ -46,7 +46,7 @@ impl UnpackingLimits {
         })
     }
 
-    /// A place for a package of `account` that is unpacked for a render.
+    /// A slot for a package of `account` that is unpacked for a render.
     pub async fn for_render(&self, account: AccountId) -> Slot {
         self.renders.acquire(account).await
     }
@@ -66,17 +66,5 @@ mod tests {
         let refused = unpacking.for_change(AccountId::generate()).await;
         assert_eq!(refused.unwrap_err().code, Code::Overloaded);
         drop(unpacking.for_render(account).await);
-    }
-
-    #[tokio::test]
-    async fn a_crowd_of_one_account_keeps_no_other_waiting() {
-        tokio::time::pause();
-        let limits = TemplatesConfig { unpacking_limit: 2, ..Config::default().templates };
-        let (unpacking, one, other) =
-            (UnpackingLimits::new(&limits), AccountId::generate(), AccountId::generate());
-        let _held = unpacking.for_change(one).await.unwrap();
-        let crowd = futures_util::future::join_all((0..30).map(|_| unpacking.for_change(one)));
-        let (crowd, place) = tokio::join!(crowd, unpacking.for_change(other));
-        assert!(place.is_ok() && crowd.iter().all(Result::is_err), "one place is the other account's");
     }
 }

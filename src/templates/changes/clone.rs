@@ -1,17 +1,17 @@
 //! Clone: a copy of a saved template, under a new id, for the caller's account.
 
 use actix::prelude::*;
-use bytes::Bytes;
 
 use super::commit::PendingChange;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::{StoreError, TemplatePart};
+use crate::templates::cache::source::LoadError;
 use crate::templates::registry::info_object::InfoObject;
 use crate::templates::registry::messages::{CloneTemplate, TemplateRef};
 use crate::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::templates::registry::{TemplateRegistry, problems};
 use crate::thread;
 
 impl Handler<CloneTemplate> for TemplateRegistry {
@@ -30,31 +30,28 @@ async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Pr
     let mut attempts = 1;
     loop {
         let record = writer.context.index.usable(of.account, of.template).await?;
-        let original = refusal::saved(record, of.template)?;
+        let original = problems::saved(record, of.template)?;
         // Without the original's lock: a crowd that clones a public template must not keep its owner waiting.
         match copy_as_it_is(writer, of, &original).await {
-            Err(StoreError::NotFound(_)) if attempts < ATTEMPTS => attempts += 1,
-            copied => return copied.map_err(refusal::lost)?,
+            Err(LoadError::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
+            copied => return copied.map_err(Problem::from),
         }
     }
 }
 
-/// Copies the template as its record says; the outer error is the store's.
+/// Copies the template as its record says.
 async fn copy_as_it_is(
     writer: &TemplateWriter,
     of: TemplateRef,
     original: &TemplateRecord,
-) -> Result<Result<TemplateId, Problem>, StoreError> {
+) -> Result<TemplateId, LoadError> {
     let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
     // The sweep deletes objects that no record names, unless their template is locked.
-    let lock = match writer.lock([record.id]).await {
-        Ok(lock) => lock,
-        Err(problem) => return Ok(Err(problem)),
-    };
+    let lock = writer.lock([record.id]).await?;
     let mut change = PendingChange::begin(writer, lock, of.account, &[]);
     let (Some(content), Some(previews), Some(info)) = (&original.content, original.previews, &original.info)
     else {
-        return Ok(Err(Problem::internal("a saved template without its parts")));
+        return Err(Problem::internal("a saved template without its parts").into());
     };
     let (object, copy_of) = (ObjectId::generate(), Some(content.version()));
     let copied = Content { id: record.id, object, copy_of, ..content.clone() };
@@ -63,10 +60,19 @@ async fn copy_as_it_is(
     record.previews = Some(copy_previews(&mut change, original, &record, previews).await?);
 
     let former = original.key(info.object, TemplatePart::Info);
-    let info_bytes = writer.context.store.get(&former, u64::MAX).await?;
+    let bytes = writer.context.store.get(&former, u64::MAX).await?;
+    let read =
+        thread::by_size(bytes.len(), move || InfoObject::read(&bytes)).await.map_err(Problem::from)??;
+    let variables = read.variables();
+    let InfoObject { sample_data, files, .. } = read;
     let permissions = Permissions::Private;
     record.info = Some(Info { object: ObjectId::generate(), permissions, ..info.clone() });
-    Ok(finish(change, record, info_bytes).await)
+    change.fill_in_sizes(&[], &mut record);
+    let (key, bytes) = InfoObject::new(&record, &sample_data, (files, variables)).encode().await?;
+    change.put(key, bytes).await?;
+    let id = record.id;
+    change.commit(&[], record, Vec::new()).await?;
+    Ok(id)
 }
 
 async fn copy_previews(
@@ -89,20 +95,4 @@ async fn copy_previews(
         change.copy(&original.key(from.object, part), record.key(to.object, part)).await?;
     }
     Ok(copies)
-}
-
-async fn finish(
-    mut change: PendingChange<'_>,
-    mut record: TemplateRecord,
-    info: Bytes,
-) -> Result<TemplateId, Problem> {
-    let info = thread::by_size(info.len(), move || InfoObject::read(&info)).await??;
-    let variables = info.variables();
-    let InfoObject { sample_data, files, .. } = info;
-    change.measure(&[], &mut record);
-    let (key, bytes) = InfoObject::new(&record, &sample_data, (files, variables)).encode().await?;
-    change.put(key, bytes).await?;
-    let id = record.id;
-    change.commit(&[], record, Vec::new()).await?;
-    Ok(id)
 }

@@ -17,7 +17,9 @@ use bytes::Bytes;
 use crate::domain::ids::{AccountId, ObjectId};
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
-use crate::storage::{ObjectStore, StorageKey, StoreError, StoredBytes, TemplatePart, deletion_log, quota};
+use crate::storage::{
+    ObjectStore, StorageKey, StorageReservation, StoreError, TemplatePart, deletion_log, quota,
+};
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::registry::index;
 use crate::templates::registry::locks::TemplateLock;
@@ -31,28 +33,25 @@ pub(in crate::templates) struct PendingChange<'a> {
     lock: TemplateLock,
     written: Vec<StorageKey>,
     sizes: BTreeMap<ObjectId, u64>,
-    stored: StoredBytes,
+    stored: StorageReservation,
     /// The account's quota had no room for what was copied.
     refusal: Option<Problem>,
 }
 
-/// The states before a change; nothing, where the template is new.
-pub(in crate::templates) type Formers<'a> = &'a [&'a TemplateRecord];
-
 impl<'a> PendingChange<'a> {
-    /// A change of templates of `account` under their `lock`, which has written nothing. What `formers` count is free for
+    /// A change of templates of `account` under their `lock`, which has written nothing. What `replaced` count is free for
     /// it: most of that is deleted by it.
     pub fn begin(
         writer: &'a TemplateWriter,
         lock: TemplateLock,
         account: AccountId,
-        formers: Formers<'_>,
+        replaced: &[&TemplateRecord],
     ) -> Self {
-        Self::with(writer, lock, writer.context.quota.begin(account).replacing(count(formers)))
+        Self::with(writer, lock, writer.context.quota.begin(account).replacing(count(replaced)))
     }
 
     /// A change to which belongs what counts in `stored`.
-    pub fn with(writer: &'a TemplateWriter, lock: TemplateLock, stored: StoredBytes) -> Self {
+    pub fn with(writer: &'a TemplateWriter, lock: TemplateLock, stored: StorageReservation) -> Self {
         Self { writer, lock, written: Vec::new(), sizes: BTreeMap::new(), stored, refusal: None }
     }
 
@@ -62,7 +61,7 @@ impl<'a> PendingChange<'a> {
     /// `storage_exceeded`, or when the store fails.
     pub async fn put(&mut self, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
         self.stored.grow(bytes.len() as u64)?;
-        self.measured(&key, bytes.len() as u64);
+        self.note_size(&key, bytes.len() as u64);
         self.written.push(key);
         self.writer.context.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
     }
@@ -74,50 +73,50 @@ impl<'a> PendingChange<'a> {
     pub async fn copy(&mut self, from: &StorageKey, key: StorageKey) -> Result<(), StoreError> {
         self.written.push(key);
         let bytes = self.writer.context.store.copy(from, &key).await?.bytes;
-        self.measured(&key, bytes);
+        self.note_size(&key, bytes);
         if let Err(problem) = self.stored.grow(bytes) {
             self.refusal.get_or_insert(problem);
         }
         Ok(())
     }
 
-    fn measured(&mut self, key: &StorageKey, bytes: u64) {
+    fn note_size(&mut self, key: &StorageKey, bytes: u64) {
         if let StorageKey::Template(_, _, object, _) | StorageKey::UnfinishedPackage(_, _, object) = key {
             self.sizes.insert(*object, bytes);
         }
     }
 
     /// Writes into the record how large the objects are that it names; one that is not written yet has no size.
-    pub fn measure(&self, formers: Formers<'_>, record: &mut TemplateRecord) {
+    pub fn fill_in_sizes(&self, replaced: &[&TemplateRecord], record: &mut TemplateRecord) {
         let known = |object: &ObjectId| {
-            let before = || formers.iter().find_map(|former| former.sizes.get(object));
+            let before = || replaced.iter().find_map(|record| record.sizes.get(object));
             self.sizes.get(object).or_else(before).copied()
         };
-        record.sizes = record.object_ids().filter_map(|object| Some((object, known(&object)?))).collect();
+        record.sizes = record.named().filter_map(|(object, _)| Some((object, known(&object)?))).collect();
     }
 
-    /// Commits `record` in place of `formers`, of which those with another id are removed. It is durable when this answers;
+    /// Commits `record` in place of `replaced`, of which those with another id are removed. It is durable when this answers;
     /// then `gone` is deleted, in this order.
     ///
     /// # Errors
     /// `storage_exceeded`, or when the index fails.
     pub async fn commit(
         mut self,
-        formers: Formers<'_>,
+        replaced: &[&TemplateRecord],
         mut record: TemplateRecord,
         gone: Vec<StorageKey>,
     ) -> Result<(), Problem> {
         if let Some(refusal) = self.refusal.take() {
             return Err(refusal);
         }
-        self.measure(formers, &mut record);
+        self.fill_in_sizes(replaced, &mut record);
         record.look_up_sizes(self.writer.context.store.as_ref()).await?;
         record.counted = true;
         let mut batch = index::put_record(&record).map_err(Problem::internal)?;
-        for used_up in formers.iter().filter(|former| former.id != record.id) {
+        for used_up in replaced.iter().filter(|used_up| used_up.id != record.id) {
             batch = batch.and(index::delete_record(used_up));
         }
-        self.send(batch, (record.account, count(formers), record.stored_bytes()), gone).await
+        self.send(batch, (record.account, count(replaced), record.stored_bytes()), gone).await
     }
 
     /// Commits that a template is removed. It is durable when this answers; then `gone` is deleted, in this order.
@@ -165,7 +164,7 @@ impl Handler<CommitChange> for TemplateRegistry {
             if !gone.is_empty() {
                 deletion_log::clear(index.as_ref(), context.store.as_ref(), &[(mark, gone)]).await;
             }
-            // Only now: a render that read the former record may have put its package into the cache until its object was gone.
+            // Only now: a render that read the record record may have put its package into the cache until its object was gone.
             context.cache.forget(packages);
             drop(lock);
             Ok(())
@@ -173,8 +172,8 @@ impl Handler<CommitChange> for TemplateRegistry {
     }
 }
 
-fn count(formers: Formers<'_>) -> u64 {
-    formers.iter().map(|former| former.stored_bytes()).sum()
+fn count(replaced: &[&TemplateRecord]) -> u64 {
+    replaced.iter().map(|record| record.stored_bytes()).sum()
 }
 
 impl Drop for PendingChange<'_> {
@@ -198,16 +197,10 @@ async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
 
 /// The package that lies under the key, if one does.
 fn package_of(key: &StorageKey) -> Option<ObjectId> {
-    match key {
-        StorageKey::UnfinishedPackage(_, _, object)
-        | StorageKey::Template(_, _, object, TemplatePart::Package) => Some(*object),
-        StorageKey::Template(..)
-        | StorageKey::TemplateUpload(..)
-        | StorageKey::JobData(..)
-        | StorageKey::JobTemplate(..)
-        | StorageKey::JobSecret(..)
-        | StorageKey::JobOutput(..)
-        | StorageKey::Upload(..)
-        | StorageKey::Probe(_) => None,
+    if let StorageKey::UnfinishedPackage(_, _, object)
+    | StorageKey::Template(_, _, object, TemplatePart::Package) = key
+    {
+        return Some(*object);
     }
+    None
 }

@@ -18,7 +18,7 @@ use crate::templates::registry::messages::{
 use crate::templates::registry::record::{Content, Info, Preview, Previews, TemplateRecord};
 use crate::templates::registry::variables::KnownVariables;
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::templates::registry::{TemplateRegistry, problems};
 
 impl Handler<SaveTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
@@ -37,14 +37,14 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
     fn handle(&mut self, message: UpdateTemplate, ctx: &mut Self::Context) -> Self::Result {
         self.change(ctx, ("update", message.of.account), move |writer| async move {
             let (of, content) = (message.of, message.content);
-            let former = refusal::saved(Some(writer.context.own(of).await?), of.template)?;
+            let former = problems::saved(Some(writer.context.own(of).await?), of.template)?;
             let is_new = !has_content(&former, content);
             if is_new {
                 // Any id may be named, a stranger's too: nobody waits for a template that is not an unfinished one of theirs.
                 draft(&writer.context, &former, content).await?;
             }
             let (lock, former) = writer.lock_own_with(of, is_new.then_some(content)).await?;
-            let former = refusal::saved(Some(former), of.template)?;
+            let former = problems::saved(Some(former), of.template)?;
             let is_new = !has_content(&former, content);
             let draft = if is_new { Some(draft(&writer.context, &former, content).await?) } else { None };
             Saving::new(former, draft, message.info)?.write(&writer, lock, message.previews).await
@@ -98,7 +98,7 @@ impl Saving {
         info: TemplateInfo,
     ) -> Result<Self, Problem> {
         let source = draft.as_ref().unwrap_or(&former);
-        let content = source.content.clone().ok_or_else(|| refusal::empty(source.id))?;
+        let content = source.content.clone().ok_or_else(|| problems::empty(source.id))?;
         if !info.kind.fits(content.kind) {
             let (said, found, entry) = (info.kind.name(), content.kind.name(), &content.entry);
             let detail = format!("is {said}, and the template's entry '{entry}' is {found}");
@@ -115,7 +115,7 @@ impl Saving {
     ) -> Result<(), Problem> {
         let templates = &writer.context;
         // Everything that may be refused comes before the first object.
-        let chosen = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
+        let [png, pdf] = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
         let known = self.files_and_variables(templates).await?;
         let Self { former, draft, content, info } = self;
         let source = draft.as_ref().unwrap_or(&former);
@@ -124,17 +124,15 @@ impl Saving {
         record.unfinished = false;
         record.upload_bytes = 0;
         record.updated_at = templates.clock.now();
-        let formers: Vec<_> = [&former].into_iter().chain(&draft).collect();
-        let mut change = PendingChange::begin(writer, lock, former.account, &formers);
+        let replaced: Vec<_> = [&former].into_iter().chain(&draft).collect();
+        let mut change = PendingChange::begin(writer, lock, former.account, &replaced);
         record.content = Some(keep_content(&mut change, source, &record, content).await?);
-        let [png, pdf] = chosen;
-        record.previews = Some(Previews {
-            png: take_preview(&mut change, &record, png, Target::Png).await?,
-            pdf: take_preview(&mut change, &record, pdf, Target::Pdf).await?,
-        });
+        take_preview(&mut change, &record, png, Target::Png).await?;
+        take_preview(&mut change, &record, pdf, Target::Pdf).await?;
+        record.previews = Some(Previews { png, pdf });
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
-        change.measure(&formers, &mut record);
+        change.fill_in_sizes(&replaced, &mut record);
         let (key, bytes) = InfoObject::new(&record, &sample_data, known).encode().await?;
         change.put(key, bytes).await?;
 
@@ -144,19 +142,19 @@ impl Saving {
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
-        let begun = formers.iter().filter(|record| record.unfinished);
+        let begun = replaced.iter().filter(|record| record.unfinished);
         let staging = templates.store.upload_staging();
         gone.extend(begun.map(|record| staging.of(&StorageKey::TemplateUpload(record.account, record.id))));
-        change.commit(&formers, record, gone).await
+        change.commit(&replaced, record, gone).await
     }
 
-    /// The preview that the template has already, if its content stays; or the job whose document becomes it.
-    fn choose(&self, PreviewJob { job, shows }: PreviewJob, target: Target) -> Result<Chosen, Problem> {
+    /// The preview that the template has already, if its content stays; or a new one, which the document of the job becomes.
+    fn choose(&self, PreviewJob { job, shows }: PreviewJob, target: Target) -> Result<Preview, Problem> {
         let previews = self.former.previews.filter(|_| self.draft.is_none());
         let kept = previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
         if let Some(kept) = kept.filter(|kept| kept.job == Some(job)) {
             self.check_version(job, kept.version)?;
-            return Ok(Chosen::Kept(kept));
+            return Ok(kept);
         }
         let Shown { template: shown, version } = shows?;
         // A document of another content would show what the template is not.
@@ -166,7 +164,7 @@ impl Saving {
         };
         if is_of_this {
             self.check_version(job, version)?;
-            return Ok(Chosen::Job(job, version));
+            return Ok(Preview { object: ObjectId::generate(), job: Some(job), version });
         }
         Err(self.unusable(job, &format!("belongs to another template, '{shown}'")))
     }
@@ -200,13 +198,6 @@ impl Saving {
     }
 }
 
-/// Where a preview comes from.
-enum Chosen {
-    Kept(Preview),
-    /// The job, and the version of the content that its document shows.
-    Job(JobId, Option<ObjectId>),
-}
-
 /// Copies the files to where those of a saved template lie, unless they lie there.
 async fn keep_content(
     change: &mut PendingChange<'_>,
@@ -219,28 +210,31 @@ async fn keep_content(
         return Ok(content);
     }
     let kept = Content { object: ObjectId::generate(), copy_of: Some(content.version()), ..content };
-    change.copy(&from, record.package(&kept)).await.map_err(refusal::lost)?;
+    change.copy(&from, record.package(&kept)).await.map_err(problems::lost)?;
     Ok(kept)
 }
 
-/// Copies a job's document to where previews of a saved template lie; a preview that the template has already stays.
+/// Copies the document of a new preview to where previews of a saved template lie.
 async fn take_preview(
     change: &mut PendingChange<'_>,
     record: &TemplateRecord,
-    chosen: Chosen,
+    preview: Preview,
     target: Target,
-) -> Result<Preview, Problem> {
-    let (job, version) = match chosen {
-        Chosen::Kept(preview) => return Ok(preview),
-        Chosen::Job(job, version) => (job, version),
+) -> Result<(), Problem> {
+    let former = record.previews.map(|previews| [previews.png, previews.pdf]);
+    let Some(job) = preview.job.filter(|_| !former.is_some_and(|former| former.contains(&preview))) else {
+        return Ok(());
     };
     let part = if target == Target::Png { TemplatePart::PngPreview } else { TemplatePart::PdfPreview };
-    let preview = Preview { object: ObjectId::generate(), job: Some(job), version };
     let document = StorageKey::JobOutput(record.account, job, target.file());
     match change.copy(&document, record.key(preview.object, part)).await {
-        Ok(()) => Ok(preview),
-        Err(StoreError::NotFound(_)) => Err(document_gone(job)),
-        Err(error) => Err(error.into()),
+        Err(StoreError::NotFound(_)) => {
+            let detail = format!(
+                "The document of the preview '{job}' is not kept any more; render the previews again."
+            );
+            Err(Problem::new(Code::PreviewNotUsable, detail))
+        }
+        copied => copied.map_err(Problem::from),
     }
 }
 
@@ -255,10 +249,4 @@ fn info_of(former: &TemplateRecord, info: TemplateInfo) -> Info {
         permissions: info.permissions.or(before.map(|info| info.permissions)).unwrap_or_default(),
         link: info.link,
     }
-}
-
-fn document_gone(job: JobId) -> Problem {
-    let detail =
-        format!("The document of the preview '{job}' is not kept any more; render the previews again.");
-    Problem::new(Code::PreviewNotUsable, detail)
 }

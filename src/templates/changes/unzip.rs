@@ -20,7 +20,7 @@ use crate::templates::registry::messages::{ReadIndexHtml, TemplateRef, UnzipTemp
 use crate::templates::registry::record::{Content, TemplateRecord};
 use crate::templates::registry::variables::KnownVariables;
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::templates::registry::{TemplateRegistry, problems};
 use crate::thread;
 
 /// An archive as the store keeps it, and what its entry is.
@@ -69,7 +69,7 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
         // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
-    let _place = templates.unpacking.for_change(of.account).await?;
+    let _slot = templates.unpacking.for_change(of.account).await?;
     let upload = templates.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
     // A presigned URL of a bucket takes an upload at any moment, without a word to the service.
     let read = templates.store.head(&upload).await.ok();
@@ -77,8 +77,14 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
         Ok(bytes) => bytes,
         // Repeated as well: the first request deleted the upload that it unpacked.
         Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
-        Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
-        Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
+        Err(StoreError::NotFound(_)) => return Err(problems::empty(of.template)),
+        // Only where a presigned URL of a bucket took it: the service's own stop at the limit.
+        Err(StoreError::TooLarge { limit_bytes }) => {
+            let detail = format!(
+                "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
+            );
+            return Err(Problem::new(Code::PayloadTooLarge, detail));
+        }
         Err(error) => return Err(error.into()),
     };
     let limits = templates.limits.clone();
@@ -109,7 +115,7 @@ async fn read_entry(
     TemplateRef { account, template }: TemplateRef,
 ) -> Result<String, Problem> {
     let (content, loaded) = present(templates, TemplateUse { account, template, preview: true }).await?;
-    refusal::text_entry(&content)?;
+    problems::text_entry(&content)?;
     let length = loaded.site.page().map_or(0, Bytes::len);
     let limit = templates.text_limit_bytes;
     let text = thread::by_size(length, move || entry_text(&loaded.site, &content)).await??;
@@ -139,17 +145,17 @@ async fn write_entry(
 ) -> Result<(), Problem> {
     let templates = &writer.context;
     let (lock, before) = writer.lock_own(of).await?;
-    let former = before.content.as_ref().ok_or_else(|| refusal::empty(of.template))?;
-    refusal::text_entry(former)?;
+    let former = before.content.as_ref().ok_or_else(|| problems::empty(of.template))?;
+    problems::text_entry(former)?;
     // Before anything is unpacked: while it waits it must not hold an archive.
-    let place = templates.unpacking.for_change(of.account).await?;
+    let slot = templates.unpacking.for_change(of.account).await?;
     let site = load(templates, &before, former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
     let packed = thread::apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("text", &error))?;
     // To find the variables may take a process that is long in coming; others pack meanwhile.
-    drop(place);
+    drop(slot);
     let variables = if before.unfinished {
         KnownVariables::NotYet
     } else {
@@ -172,7 +178,7 @@ async fn write_entry(
         let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);
         let sample_data = InfoObject::fetch(templates.store.as_ref(), &key).await?.sample_data;
         info.object = ObjectId::generate();
-        change.measure(&[&before], &mut record);
+        change.fill_in_sizes(&[&before], &mut record);
         let object = InfoObject::new(&record, &sample_data, (files, variables));
         let (new, bytes) = object.encode().await?;
         change.put(new, bytes).await?;
@@ -196,14 +202,6 @@ fn all(site: &Site) -> Files {
 
 fn refused(what: &str, error: &PackageError) -> Problem {
     Problem::new(Code::TemplateArchiveInvalid, format!("The {what} is refused: {error}."))
-}
-
-/// It can be that large only where a presigned URL of a bucket took it: the service's own stop at the limit.
-fn too_large(limit_bytes: u64) -> Problem {
-    let detail = format!(
-        "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
-    );
-    Problem::new(Code::PayloadTooLarge, detail)
 }
 
 fn no_text(content: &Content) -> Problem {

@@ -10,7 +10,7 @@ use crate::templates::registry::locks::TemplateLock;
 use crate::templates::registry::messages::{CloseTemplateUpload, InitTemplate};
 use crate::templates::registry::record::TemplateRecord;
 use crate::templates::registry::writer::TemplateWriter;
-use crate::templates::registry::{TemplateRegistry, refusal};
+use crate::templates::registry::{TemplateRegistry, problems};
 
 impl Handler<InitTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
@@ -42,7 +42,7 @@ async fn close(writer: &TemplateWriter, message: CloseTemplateUpload) -> Result<
     let CloseTemplateUpload { account, template, upload } = message;
     let context = &writer.context;
     let lock = writer.lock([template]).await?;
-    let former = refusal::takes_uploads(context.index.read(account, template).await?, template)?;
+    let former = problems::takes_uploads(context.index.read(account, template).await?, template)?;
     let key = context.store.upload_staging().of(&StorageKey::TemplateUpload(account, template));
     let (staged, stored) = upload.into_parts();
     let bytes = stored.bytes();

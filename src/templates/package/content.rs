@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memmem};
 
+use super::end_record::{END, END_LIMIT_BYTES};
 use crate::domain::encoding::{self, Form};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::{COMPOUND_START, RTF_START};
@@ -30,10 +31,7 @@ pub(super) enum ContentKind {
 
 const LOCAL_HEADER: &[u8] = b"PK\x03\x04";
 /// An archive without entries begins with its end; `PK00` and `PK\x07\x08` mark archives made for several disks.
-const ARCHIVE_STARTS: [&[u8]; 4] = [LOCAL_HEADER, b"PK\x05\x06", b"PK\x07\x08", b"PK00PK"];
-const ARCHIVE_END: &[u8] = b"PK\x05\x06";
-/// The end record and the longest comment behind it.
-const END_LIMIT_BYTES: usize = 22 + 65_535;
+const ARCHIVE_STARTS: [&[u8]; 4] = [LOCAL_HEADER, END, b"PK\x07\x08", b"PK00PK"];
 
 /// How far from its beginning the root element of a flat `OpenDocument` file begins at most.
 const FLAT_ROOT_WITHIN: usize = 1 << 10;
@@ -102,7 +100,7 @@ pub(super) fn of(bytes: &[u8]) -> ContentKind {
     }
     // Some programs write a remark, or themselves, before the archive.
     let tail = &bytes[bytes.len().saturating_sub(END_LIMIT_BYTES)..];
-    if memmem::find(tail, ARCHIVE_END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
+    if memmem::find(tail, END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
         return ContentKind::Archive;
     }
     ContentKind::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }

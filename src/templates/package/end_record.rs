@@ -18,9 +18,10 @@ pub(super) struct EndRecord {
     pub entries: u64,
 }
 
-const END: &[u8] = b"PK\x05\x06";
+pub(super) const END: &[u8] = b"PK\x05\x06";
 const END_BYTES: usize = 22;
-const COMMENT_LIMIT_BYTES: usize = 65_535;
+/// With the longest comment behind it.
+pub(super) const END_LIMIT_BYTES: usize = END_BYTES + 65_535;
 
 /// The end record of large archives, and what stands between it and the other one.
 const LARGE_END: &[u8] = b"PK\x06\x06";
@@ -38,7 +39,7 @@ const NUMBERS: [[usize; 4]; 6] =
 
 /// The last end record of `upload` that fits what stands before it; what is wrong with the last one where none does.
 pub(super) fn find(upload: &[u8]) -> Result<EndRecord, &'static str> {
-    let skipped = upload.len().saturating_sub(END_BYTES + COMMENT_LIMIT_BYTES);
+    let skipped = upload.len().saturating_sub(END_LIMIT_BYTES);
     let mut wrong = "it has no end record";
     for (tried, at) in memmem::rfind_iter(&upload[skipped..], END).enumerate() {
         if tried == CANDIDATES_LIMIT {

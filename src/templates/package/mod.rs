@@ -76,7 +76,9 @@ impl Package {
                 // A text may begin with template code, and have the class in a file that it includes.
                 let is_latex = wanted == Some(TemplateKind::Latex) && !content::is_markup(upload);
                 let kind = if is_latex { TemplateKind::Latex } else { kind };
-                Ok(Self::single(plain_name(kind), kind, upload.clone()))
+                // A page is `index.html`, the name that messages have.
+                let name = if kind == TemplateKind::Latex { "index.tex" } else { "index.html" };
+                Ok(Self::single(name, kind, upload.clone()))
             }
             ContentKind::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
             ContentKind::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
@@ -166,20 +168,6 @@ impl Package {
 
     fn single(entry: &str, kind: TemplateKind, content: Bytes) -> Self {
         Self { entry: entry.to_owned(), kind, files: Files::from([(entry.to_owned(), content)]) }
-    }
-}
-
-/// The path of a template that is one text. A page is `index.html`, the name that messages have.
-fn plain_name(kind: TemplateKind) -> &'static str {
-    match kind {
-        TemplateKind::Latex => "index.tex",
-        TemplateKind::Html
-        | TemplateKind::Ejs
-        | TemplateKind::Framework
-        // No text is one of these.
-        | TemplateKind::Docx
-        | TemplateKind::Xlsx
-        | TemplateKind::Pptx => "index.html",
     }
 }
 

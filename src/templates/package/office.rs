@@ -136,10 +136,7 @@ pub(super) fn opened<'a>(
 }
 
 /// Hazard: the program that renders the file judges it by its first bytes. A file that begins as another format would be checked
-/// here as one thing and rendered as another.
-///
-/// # Errors
-/// For such a file.
+/// here as one thing and rendered as another. So it is refused.
 fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageError> {
     if OfficeFormat::of_start(format.kind(), bytes) == Some(format) {
         return Ok(());

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use super::index::TemplateIndex;
 use super::messages::TemplateRef;
+use super::problems;
 use super::record::TemplateRecord;
-use super::refusal;
 use super::variables::{KnownVariables, Reading, VariableReader, Variables};
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::storage::index::Index;
 use crate::storage::{ObjectStore, StorageQuota};
 use crate::telemetry::TemplateMetrics;
@@ -31,7 +31,8 @@ pub struct TemplateContext {
     pub(in crate::templates) cache: ContentCache,
     pub(in crate::templates) unpacking: UnpackingLimits,
     pub(in crate::templates) quota: Arc<StorageQuota>,
-    variable_reader: OnceLock<Arc<dyn VariableReader>>,
+    /// Nothing where nobody finds variables: then a template need not be loaded for them.
+    pub(in crate::templates) variable_reader: OnceLock<Arc<dyn VariableReader>>,
     pub(in crate::templates) metrics: TemplateMetrics,
 }
 
@@ -69,11 +70,6 @@ impl TemplateContext {
         let _ = self.variable_reader.set(reader);
     }
 
-    /// Whether anybody finds variables: if not, a template need not be loaded for them.
-    pub(in crate::templates) fn has_variable_reader(&self) -> bool {
-        self.variable_reader.get().is_some()
-    }
-
     /// The variables of a template with these files, within `templates.variables_timeout_ms`.
     pub(in crate::templates) async fn variables(
         &self,
@@ -98,7 +94,16 @@ impl TemplateContext {
     /// # Errors
     /// `template_not_found`, `not_owner`.
     pub(in crate::templates) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
-        let record = self.index.usable(of.account, of.template).await?;
-        refusal::own(record, of)
+        let TemplateRef { account, template } = of;
+        let record = self.index.usable(account, template).await?;
+        let record = record.ok_or_else(|| problems::not_found(template))?;
+        if record.account == account {
+            return Ok(record);
+        }
+        let detail = format!(
+            "Template '{template}' is public and another account's; clone it by POST /templates/{template}/clone and \
+             change the clone."
+        );
+        Err(Problem::new(Code::NotOwner, detail))
     }
 }

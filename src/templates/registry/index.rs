@@ -15,17 +15,17 @@ use tokio::task::spawn_blocking;
 use super::record::TemplateRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::storage::index::{Entry, Index, IndexError, WriteBatch};
+use crate::storage::index::{Entry, Index, IndexError, WriteBatch, scan_all};
 use crate::storage::{StorageKey, Upload, record};
 
 /// The form of a template's record that this version reads and writes.
 const RECORD_VERSION: u8 = 1;
-const RECORDS: &str = "template/";
+pub(in crate::templates) const RECORDS: &str = "template/";
 const PUBLIC: &str = "public/";
 const UNFINISHED: &str = "unfinished/";
 const DAMAGED: &str = "damaged/";
-/// Entries read at a time when all of them are.
-const PAGE: usize = 1_000;
+/// Entries removed at a time.
+const PORTION: usize = 1_000;
 
 /// Reads the records of templates. Only the registry writes them, and a rebuild while no service runs.
 #[derive(Clone)]
@@ -56,9 +56,7 @@ impl TemplateIndex {
         account: AccountId,
         id: TemplateId,
     ) -> Result<Option<TemplateRecord>, IndexError> {
-        let key = record_key(account, id);
-        let bytes = self.index.get(&key).await?;
-        bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
+        self.stored(account, id).await?.map(|entry| decoded(&entry)).transpose()
     }
 
     /// The same; none where the record cannot be read.
@@ -67,14 +65,13 @@ impl TemplateIndex {
         account: AccountId,
         id: TemplateId,
     ) -> Result<Option<TemplateRecord>, IndexError> {
-        let key = record_key(account, id);
-        let bytes = self.index.get(&key).await?;
-        Ok(bytes.and_then(|bytes| record::decode(RECORD_VERSION, &key, &bytes).ok()))
+        Ok(self.stored(account, id).await?.and_then(|entry| decoded(&entry).ok()))
     }
 
-    /// Whether there is a record, readable or not.
-    pub async fn has_record(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
-        Ok(self.index.get(&record_key(account, id)).await?.is_some())
+    /// The record's entry, readable or not.
+    pub async fn stored(&self, account: AccountId, id: TemplateId) -> Result<Option<Entry>, IndexError> {
+        let key = record_key(account, id);
+        Ok(self.index.get(&key).await?.map(|value| Entry { key, value }))
     }
 
     /// The record of a template that `account` may use: its own, or a public one.
@@ -115,18 +112,10 @@ impl TemplateIndex {
 
     /// Every template that is saved and whose record can be read.
     pub async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
-        let (mut saved, mut after) = (Vec::new(), None::<String>);
-        loop {
-            let page = self.index.scan(RECORDS, after.as_deref(), PAGE).await?;
-            let Some(last) = page.last() else { return Ok(saved) };
-            after = Some(last.key.clone());
-            let records = page.iter().filter_map(|entry| {
-                record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value).ok()
-            });
-            saved.extend(
-                records.filter(|record| !record.unfinished).map(|record| (record.account, record.id)),
-            );
-        }
+        let entries = scan_all(self.index.as_ref(), RECORDS).await?;
+        let saved =
+            entries.iter().filter_map(|entry| decoded(entry).ok()).filter(|record| !record.unfinished);
+        Ok(saved.map(|record| (record.account, record.id)).collect())
     }
 
     /// Whether a rebuild found something of the template lost: nothing of it is swept then.
@@ -141,13 +130,13 @@ pub(in crate::templates) async fn keep_only(
     kept: &HashSet<String>,
 ) -> Result<(), IndexError> {
     for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
-        let mut after: Option<String> = None;
-        loop {
-            let page = index.scan(prefix, after.as_deref(), PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.key.clone());
-            let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
-            index.commit(stale.fold(WriteBatch::new(), WriteBatch::delete)).await?;
+        let entries = scan_all(index, prefix).await?;
+        let stale: Vec<_> =
+            entries.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key)).collect();
+        for portion in stale.chunks(PORTION) {
+            index
+                .commit(portion.iter().fold(WriteBatch::new(), |batch, key| batch.delete(key.as_str())))
+                .await?;
         }
     }
     Ok(())
@@ -233,9 +222,13 @@ impl Unfinished {
 /// A record of a list. One that cannot be read is reported and left out: it must not hide the others from their owner.
 fn listed(entry: &Entry) -> Option<Listed> {
     let id = entry.key.rsplit('/').next()?.parse().ok()?;
-    let read = record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value);
-    let read = read.inspect_err(|error| tracing::error!(error = %error, "a list leaves a template out"));
+    let read =
+        decoded(entry).inspect_err(|error| tracing::error!(error = %error, "a list leaves a template out"));
     Some((id, read.ok()))
+}
+
+fn decoded(entry: &Entry) -> Result<TemplateRecord, IndexError> {
+    record::decode(RECORD_VERSION, &entry.key, &entry.value)
 }
 
 fn record_key(account: AccountId, id: TemplateId) -> String {

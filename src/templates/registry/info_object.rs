@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::problems;
 use super::record::TemplateRecord;
-use super::refusal;
 use super::variables::{KnownVariables, Variables};
 use crate::domain::site::Site;
 use crate::problem::Problem;
@@ -83,14 +83,11 @@ impl InfoObject {
     /// # Errors
     /// When it is lost or cannot be read, or another version wrote it.
     pub async fn fetch(store: &dyn ObjectStore, key: &StorageKey) -> Result<Self, Problem> {
-        let bytes = store.get(key, u64::MAX).await.map_err(refusal::lost)?;
+        let bytes = store.get(key, u64::MAX).await.map_err(problems::lost)?;
         thread::by_size(bytes.len(), move || Self::read(&bytes)).await?
     }
 
-    /// Reads one.
-    ///
-    /// # Errors
-    /// When it cannot be read, or another version wrote it.
+    /// Reads one; not what another version wrote.
     pub fn read(bytes: &[u8]) -> Result<Self, Problem> {
         let object: Self = serde_json::from_slice(bytes).map_err(Problem::internal)?;
         if object.version == VERSION {

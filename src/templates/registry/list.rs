@@ -1,11 +1,9 @@
 //! Lists of an account's saved templates, newest first.
 
-use super::context::TemplateContext;
 use super::view::TemplateSummary;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
-use crate::domain::search::{Page, Search};
-use crate::storage::index::IndexError;
+use crate::domain::search::Page;
 
 /// Which templates a list shows; what is not given does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,25 +44,3 @@ pub struct TemplateQuery {
 
 /// A page of the list.
 pub type TemplatePage = Page<TemplateId, TemplateSummary>;
-
-/// The page that the query asks for. It may hold fewer than its limit: of records that the filter leaves out only
-/// `templates.list_scan_limit` are looked at for a page.
-///
-/// # Errors
-/// When the index fails.
-pub(in crate::templates) async fn page(
-    context: &TemplateContext,
-    query: TemplateQuery,
-) -> Result<TemplatePage, IndexError> {
-    let filtered = query.filter != TemplateFilter::default();
-    let mut search = Search::new(query.before, query.limit, filtered, context.limits.list_scan_limit);
-    loop {
-        let wanted = search.portion();
-        let portion = context.index.newest(query.account, search.before(), wanted).await?;
-        let portion =
-            portion.into_iter().map(|(id, record)| (id, record.and_then(TemplateSummary::of))).collect();
-        if let Some(page) = search.take(portion, wanted, |template| query.filter.shows(template)) {
-            return Ok(page);
-        }
-    }
-}

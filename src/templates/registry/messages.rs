@@ -12,7 +12,7 @@ use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
-use crate::storage::{CountedUpload, StorageKey, StoredBytes};
+use crate::storage::{CountedUpload, StorageKey, StorageReservation};
 
 /// Begins a template: it has the unfinished tag. Durable when it is answered.
 #[derive(Clone, Copy, Debug, Message)]
@@ -172,7 +172,7 @@ pub(in crate::templates) struct CommitChange {
     /// What these templates counted as stored, and count from then on, in bytes.
     pub stored: (u64, u64),
     /// The bytes that they count more, taken from the account's quota already.
-    pub reserved: StoredBytes,
+    pub reserved: StorageReservation,
     /// The objects that nothing names from then on.
     pub gone: Vec<StorageKey>,
 }

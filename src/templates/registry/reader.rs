@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::context::TemplateContext;
 use super::info_object::InfoObject;
-use super::list::{self, TemplatePage, TemplateQuery};
+use super::list::{TemplateFilter, TemplatePage, TemplateQuery};
 use super::messages::TemplateRef;
-use super::refusal;
+use super::problems;
 use super::variables::{KnownVariables, Variables};
 use super::view::{TemplateSummary, TemplateView};
 use crate::domain::ids::AccountId;
+use crate::domain::search::Search;
 use crate::problem::Problem;
 use crate::storage::{CountedUpload, StorageKey, TemplatePart};
 use crate::templates::cache::source::{self, Loaded, TemplateUse};
@@ -56,12 +57,24 @@ impl TemplateReader {
         Ok(TemplateView { summary, sample_data, files, variables })
     }
 
-    /// A page of an account's saved templates, newest first.
+    /// A page of an account's saved templates, newest first. It may hold fewer than its limit: of records that the filter
+    /// leaves out only `templates.list_scan_limit` are looked at for a page.
     ///
     /// # Errors
     /// When the index fails.
     pub async fn list(&self, query: TemplateQuery) -> Result<TemplatePage, Problem> {
-        Ok(list::page(&self.context, query).await?)
+        let filtered = query.filter != TemplateFilter::default();
+        let mut search =
+            Search::new(query.before, query.limit, filtered, self.context.limits.list_scan_limit);
+        loop {
+            let wanted = search.portion();
+            let portion = self.context.index.newest(query.account, search.before(), wanted).await?;
+            let portion =
+                portion.into_iter().map(|(id, record)| (id, record.and_then(TemplateSummary::of))).collect();
+            if let Some(page) = search.take(portion, wanted, |template| query.filter.shows(template)) {
+                return Ok(page);
+            }
+        }
     }
 
     /// Where the archive lies: of one's own template as soon as it has files, of a public one as it is saved.
@@ -70,8 +83,8 @@ impl TemplateReader {
     /// `template_not_found`, `template_archive_invalid` when it has no files.
     pub async fn archive(&self, of: TemplateRef) -> Result<StorageKey, Problem> {
         let record = self.context.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
-        let record = record.ok_or_else(|| refusal::not_found(of.template))?;
-        let content = record.content.as_ref().ok_or_else(|| refusal::empty(of.template))?;
+        let record = record.ok_or_else(|| problems::not_found(of.template))?;
+        let content = record.content.as_ref().ok_or_else(|| problems::empty(of.template))?;
         Ok(record.package(content))
     }
 
@@ -98,7 +111,7 @@ impl TemplateReader {
     /// `upload_closed`.
     pub async fn stage_upload(&self, of: TemplateRef, limit_bytes: u64) -> Result<CountedUpload, Problem> {
         let record = self.context.index.read(of.account, of.template).await?;
-        let record = refusal::takes_uploads(record, of.template)?;
+        let record = problems::takes_uploads(record, of.template)?;
         let staged = self.context.store.stage(limit_bytes).await?;
         let stored = self.context.quota.begin(of.account).replacing(record.upload_bytes);
         Ok(CountedUpload::new(staged, stored))
@@ -107,7 +120,7 @@ impl TemplateReader {
     /// The variables of a template that were not found when it was saved.
     async fn variables(&self, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
         let content = &summary.content;
-        if !self.context.has_variable_reader() {
+        if self.context.variable_reader.get().is_none() {
             return None;
         }
         let key = summary.key(TemplatePart::Package);
@@ -123,7 +136,7 @@ impl TemplateReader {
         TemplateRef { account, template }: TemplateRef,
     ) -> Result<TemplateSummary, Problem> {
         let record = self.context.index.usable(account, template).await?;
-        let record = refusal::saved(record, template)?;
+        let record = problems::saved(record, template)?;
         TemplateSummary::of(record).ok_or_else(|| Problem::internal("a saved template without its parts"))
     }
 }

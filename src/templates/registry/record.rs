@@ -184,11 +184,19 @@ impl TemplateRecord {
         RECORD_BYTES + self.upload_bytes + self.sizes.values().sum::<u64>()
     }
 
-    /// The ids of the objects that it names.
-    pub fn object_ids(&self) -> impl Iterator<Item = ObjectId> {
-        let info = self.info.iter().map(|info| info.object);
-        let content = self.content.iter().map(|content| content.object);
-        let previews = self.previews.iter().flat_map(|previews| [previews.png.object, previews.pdf.object]);
+    /// The objects that it names, first the info object, from which a rebuild knows all others. An upload is not among them.
+    pub fn objects(&self) -> Vec<StorageKey> {
+        self.named().map(|(_, key)| key).collect()
+    }
+
+    /// The ids of these objects, each with its key.
+    pub(in crate::templates) fn named(&self) -> impl Iterator<Item = (ObjectId, StorageKey)> {
+        let of = |object, part| (object, self.key(object, part));
+        let info = self.info.iter().map(move |info| of(info.object, TemplatePart::Info));
+        let content = self.content.iter().map(|content| (content.object, self.package(content)));
+        let previews = self.previews.iter().flat_map(move |Previews { png, pdf }| {
+            [of(png.object, TemplatePart::PngPreview), of(pdf.object, TemplatePart::PdfPreview)]
+        });
         info.chain(content).chain(previews)
     }
 
@@ -197,28 +205,11 @@ impl TemplateRecord {
     /// # Errors
     /// When the store fails; an object that is not there has no size.
     pub async fn look_up_sizes(&mut self, store: &dyn ObjectStore) -> Result<(), StoreError> {
-        let objects: Vec<_> = self.object_ids().zip(self.objects()).collect();
-        for (object, key) in objects {
-            if !self.sizes.contains_key(&object)
-                && let Some(bytes) = size(store, &key).await?
-            {
-                self.sizes.insert(object, bytes);
-            }
+        let unknown = self.named().filter(|(object, _)| !self.sizes.contains_key(object));
+        for (object, key) in unknown.collect::<Vec<_>>() {
+            self.sizes.extend(size(store, &key).await?.map(|bytes| (object, bytes)));
         }
         Ok(())
-    }
-
-    /// The objects that it names, first the info object, from which a rebuild knows all others. An upload is not among them.
-    pub fn objects(&self) -> Vec<StorageKey> {
-        let info = self.info.iter().map(|info| self.key(info.object, TemplatePart::Info));
-        let content = self.content.iter().map(|content| self.package(content));
-        let previews = self.previews.iter().flat_map(|previews| {
-            [
-                self.key(previews.png.object, TemplatePart::PngPreview),
-                self.key(previews.pdf.object, TemplatePart::PdfPreview),
-            ]
-        });
-        info.chain(content).chain(previews).collect()
     }
 }
 

@@ -35,9 +35,6 @@ impl TemplateWriter {
     ///
     /// Hazard: two changes that each hold what the other waits for would wait for ever. So everybody asks for locks in
     /// the order of the ids.
-    ///
-    /// # Errors
-    /// When the registry has stopped.
     pub async fn lock(
         &self,
         templates: impl IntoIterator<Item = TemplateId>,
@@ -47,7 +44,7 @@ impl TemplateWriter {
         for template in templates {
             guards.push(self.locks.send(LockTemplate(template)).await.map_err(Problem::internal)??);
         }
-        Ok(TemplateLock::of(guards))
+        Ok(Arc::new(guards))
     }
 
     /// The lock of a template, and its record as it is under the lock.
@@ -76,17 +73,11 @@ impl TemplateWriter {
     }
 
     /// Commits a change: it is durable when this answers.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub async fn commit(&self, change: CommitChange) -> Result<(), Problem> {
         self.commits.send(change).await.map_err(Problem::internal)?
     }
 
     /// Commits entries that change nothing of what counts as stored, and no objects.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub async fn commit_entries(
         &self,
         account: AccountId,

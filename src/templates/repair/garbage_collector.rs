@@ -122,24 +122,20 @@ impl GarbageCollector {
         let limit = usize::try_from(self.writer.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
         let page = self.walk.next(self.writer.context.store.as_ref(), limit).await?;
         let orphan_age_ms = self.writer.context.limits.orphan_age_s.saturating_mul(1_000);
-        let mut orphans = 0;
         let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= orphan_age_ms);
-        let mut of: Vec<(AccountId, TemplateId, Vec<StorageKey>)> = Vec::new();
-        for (key, (account, template)) in old.filter_map(|key| index::owner(&key).map(|owner| (key, owner))) {
-            match of.last_mut() {
-                Some((_, last, keys)) if *last == template => keys.push(key),
-                _ => of.push((account, template, vec![key])),
-            }
-        }
-        for (account, template, keys) in of {
-            orphans += self.remove_orphans(account, template, keys).await;
+        let owned: Vec<_> = old.filter_map(|key| Some((index::owner(&key)?, key))).collect();
+        let mut orphans = 0;
+        for of_one in owned.chunk_by(|(one, _), (other, _)| one == other) {
+            let keys = of_one.iter().map(|(_, key)| *key);
+            orphans += self.remove_orphans(of_one[0].0, keys.collect()).await;
         }
         Ok(orphans)
     }
 
     /// Deletes those objects of one template that it does not name. Where that cannot be known they stay, and the sweep goes
     /// on with the next template.
-    async fn remove_orphans(&self, account: AccountId, template: TemplateId, keys: Vec<StorageKey>) -> u64 {
+    async fn remove_orphans(&self, owner: (AccountId, TemplateId), mut keys: Vec<StorageKey>) -> u64 {
+        let (account, template) = owner;
         let Ok(lock) = self.writer.lock([template]).await else { return 0 };
         // A rebuild found something of it lost: what is left is for the operator to look at.
         if self.writer.context.index.is_damaged(account, template).await.unwrap_or(true) {
@@ -158,7 +154,7 @@ impl GarbageCollector {
                 objects.contains(key) || (*unfinished && is_upload)
             })
         };
-        let keys: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
+        keys.retain(|key| !is_named(key));
         if keys.is_empty() {
             return 0;
         }

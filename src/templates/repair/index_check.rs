@@ -6,13 +6,12 @@
 
 use crate::storage::index::{Index, IndexError, WriteBatch};
 use crate::storage::{Folder, ObjectStore, StoreError};
+use crate::templates::registry::index::RECORDS;
 
 /// It is there while a rebuild is under way, or was broken off.
 const MARK: &str = "rebuilding/templates";
 /// It is there once the index has met the store: what such an index does not name was never saved, or is deleted.
 const KNOWN: &str = "known/templates";
-/// What the records of templates begin with.
-const RECORDS: &str = "template/";
 
 /// Why a service does not start.
 #[derive(Debug, thiserror::Error)]

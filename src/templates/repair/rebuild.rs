@@ -11,8 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use tokio::task::spawn_blocking;
-
 use super::index_check;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
@@ -22,6 +20,7 @@ use crate::templates::package::Package;
 use crate::templates::registry::index::{self, TemplateIndex};
 use crate::templates::registry::info_object::InfoObject;
 use crate::templates::registry::record::{Content, TemplateRecord, size};
+use crate::thread;
 
 /// Templates written at a time.
 const PORTION: usize = 500;
@@ -302,9 +301,9 @@ impl Rebuild {
     async fn reopened(&self, key: &StorageKey) -> Result<(Package, u64), String> {
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let size = bytes.len() as u64;
-        let reopened = spawn_blocking(move || Package::reopen(&bytes)).await;
+        let reopened = thread::apart(move || Package::reopen(&bytes)).await;
         let reopened = reopened.map_err(|error| unreadable(key, &error))?;
-        Ok((reopened.map_err(|error| unreadable(key, &error))?, size))
+        Ok((reopened.map_err(|error| unreadable(key, error))?, size))
     }
 
     /// Sets each account's counter to what its templates count.
@@ -339,7 +338,7 @@ impl Rebuild {
     ) -> Result<Option<String>, RebuildError> {
         let Some(part) = found.part() else { return Ok(None) };
         let is_broken_off = self.is_trusted
-            && !self.templates.has_record(account, template).await?
+            && self.templates.stored(account, template).await?.is_none()
             && !self.templates.is_damaged(account, template).await?;
         let damage = || unsolved(&format!("{part} is there, and no info object that tells of it"));
         Ok((!is_broken_off).then(damage))

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::Index;
+use proptest::sample::{Index, select};
 use zip::ZipArchive;
 
 use super::super::view::{View, open};
@@ -162,67 +162,32 @@ fn whole() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What may befall an archive.
-#[derive(Clone, Debug)]
-enum Mutation {
-    Flip(Index, u8),
-    Fill(Index, usize, u8),
-    Cut(Index),
-    Drop(Index, usize),
-    /// A piece of this archive, or of another one, put between.
-    Splice(Index, Index, Index, usize),
+/// What comes in the place of some bytes: any, many of one, or a piece of an archive.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let same = (prop_oneof![Just(0), Just(0xff), any::<u8>()], 0..9_usize);
+    let cut = (select(whole()), any::<Index>(), 1..400_usize).prop_map(|(archive, from, count)| {
+        let from = from.index(archive.len());
+        archive[from..archive.len().min(from + count)].to_vec()
+    });
+    prop_oneof![4 => vec(any::<u8>(), 1), 2 => same.prop_map(|(byte, count)| vec![byte; count]), 3 => cut]
 }
 
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let index = any::<Index>;
-    prop_oneof![
-        4 => (index(), 1..=255_u8).prop_map(|(at, bits)| Mutation::Flip(at, bits)),
-        2 => (index(), 1..9_usize, prop_oneof![Just(0), Just(0xff), any::<u8>()])
-            .prop_map(|(at, count, byte)| Mutation::Fill(at, count, byte)),
-        1 => index().prop_map(Mutation::Cut),
-        1 => (index(), 1..80_usize).prop_map(|(at, count)| Mutation::Drop(at, count)),
-        3 => (index(), index(), index(), 1..400_usize)
-            .prop_map(|(other, from, to, count)| Mutation::Splice(other, from, to, count)),
-    ]
-}
-
-impl Mutation {
-    fn apply(self, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
-        let length = bytes.len();
-        if length == 0 {
-            return;
-        }
-        match self {
-            Self::Flip(at, bits) => bytes[at.index(length)] ^= bits,
-            Self::Fill(at, count, byte) => {
-                let at = at.index(length);
-                bytes[at..length.min(at + count)].fill(byte);
-            }
-            Self::Cut(at) => bytes.truncate(at.index(length)),
-            Self::Drop(at, count) => {
-                let at = at.index(length);
-                bytes.drain(at..length.min(at + count));
-            }
-            Self::Splice(other, from, to, count) => {
-                let other = other.get(others);
-                let from = from.index(other.len());
-                let piece = other[from..other.len().min(from + count)].to_vec();
-                let to = to.index(length);
-                bytes.splice(to..to, piece);
-            }
-        }
-    }
+/// How many bytes it takes the place of; none: as many as it has.
+fn removed() -> impl Strategy<Value = Option<usize>> {
+    prop_oneof![7 => Just(None), 3 => (0..80_usize).prop_map(Some), 1 => Just(Some(1 << 20))]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
-    fn no_mutation_makes_an_archive_costly(which in any::<Index>(), mutations in vec(mutation(), 1..6)) {
-        let others = whole();
-        let mut bytes = which.get(&others).clone();
-        for mutation in mutations {
-            mutation.apply(&mut bytes, &others);
+    fn no_mutation_makes_an_archive_costly(
+        mut bytes in select(whole()), mutations in vec((any::<Index>(), piece(), removed()), 1..6)
+    ) {
+        for (at, piece, removed) in mutations {
+            let at = at.index(bytes.len() + 1);
+            let end = bytes.len().min(at + removed.unwrap_or(piece.len()));
+            bytes.splice(at..end, piece);
         }
         let length = bytes.len() as u64;
         let view = View::of(&bytes, &ArchiveLimits::WIDEST);

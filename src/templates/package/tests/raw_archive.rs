@@ -31,7 +31,7 @@ pub fn stored(name: impl AsRef<[u8]>, content: &[u8]) -> RawEntry {
         name: name.as_ref().to_vec(),
         flags: 0,
         method: 0,
-        crc: crc(content),
+        crc: crc32fast::hash(content),
         packed: content.to_vec(),
         reach: 0,
         size: u32::try_from(content.len()).unwrap(),
@@ -65,7 +65,8 @@ pub fn streamed(name: &str, content: &[u8]) -> RawEntry {
 pub fn renamed(name: impl AsRef<[u8]>, to: &str, content: &[u8]) -> RawEntry {
     let entry = stored(name, content);
     let length = u16::try_from(5 + to.len()).unwrap().to_le_bytes();
-    let extra = [b"\x75\x70", &length[..], &[1], &crc(&entry.name).to_le_bytes(), to.as_bytes()].concat();
+    let extra =
+        [b"\x75\x70", &length[..], &[1], &crc32fast::hash(&entry.name).to_le_bytes(), to.as_bytes()].concat();
     RawEntry { extra, ..entry }
 }
 
@@ -151,9 +152,4 @@ fn fields(entry: &RawEntry, known: bool) -> Vec<u8> {
 
 fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap()
-}
-
-pub fn crc(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-    !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
 }

@@ -1,6 +1,5 @@
-//! Why something is not done for a caller, in sentences that name the remedy.
+//! The problems that a caller gets with a template, each with its remedy, and what a record must be for a request.
 
-use super::messages::TemplateRef;
 use super::record::{Content, TemplateRecord};
 use crate::domain::ids::TemplateId;
 use crate::domain::kinds::TemplateKind;
@@ -16,24 +15,6 @@ pub(in crate::templates) fn not_found(template: TemplateId) -> Problem {
     Problem::new(Code::TemplateNotFound, detail)
 }
 
-/// It was begun and not saved.
-pub(in crate::templates) fn unfinished(template: TemplateId) -> Problem {
-    let detail = format!(
-        "Template '{template}' is not saved yet: upload it, unzip it, render its previews and save it by POST \
-         /templates/{template}."
-    );
-    Problem::new(Code::TemplateUnfinished, detail)
-}
-
-/// It is another account's.
-pub(in crate::templates) fn not_owner(template: TemplateId) -> Problem {
-    let detail = format!(
-        "Template '{template}' is public and another account's; clone it by POST /templates/{template}/clone and \
-         change the clone."
-    );
-    Problem::new(Code::NotOwner, detail)
-}
-
 /// It has no files.
 pub(in crate::templates) fn empty(template: TemplateId) -> Problem {
     let detail = format!(
@@ -41,18 +22,6 @@ pub(in crate::templates) fn empty(template: TemplateId) -> Problem {
          PATCH /templates/{template}/unzip."
     );
     Problem::new(Code::TemplateArchiveInvalid, detail)
-}
-
-/// The record as one that `account` may change.
-///
-/// # Errors
-/// `template_not_found`, `not_owner`.
-pub(in crate::templates) fn own(
-    record: Option<TemplateRecord>,
-    of: TemplateRef,
-) -> Result<TemplateRecord, Problem> {
-    let record = record.ok_or_else(|| not_found(of.template))?;
-    if record.account == of.account { Ok(record) } else { Err(not_owner(of.template)) }
 }
 
 /// The record as one that is saved.
@@ -64,7 +33,14 @@ pub(in crate::templates) fn saved(
     template: TemplateId,
 ) -> Result<TemplateRecord, Problem> {
     let record = record.ok_or_else(|| not_found(template))?;
-    if record.unfinished { Err(unfinished(template)) } else { Ok(record) }
+    if !record.unfinished {
+        return Ok(record);
+    }
+    let detail = format!(
+        "Template '{template}' is not saved yet: upload it, unzip it, render its previews and save it by POST \
+         /templates/{template}."
+    );
+    Err(Problem::new(Code::TemplateUnfinished, detail))
 }
 
 /// The record as one to which files may be uploaded: one that is not saved.
