@@ -1,7 +1,8 @@
 //! The files of one template, as the assembler reads them and the page's origin serves them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -27,6 +28,25 @@ pub struct Site {
     scripts: Option<Arc<Scripts>>,
     /// What the entry's file is in; looked for once.
     encoding: Arc<OnceLock<&'static Encoding>>,
+}
+
+/// Which files a site has, without keeping them: that of another site is equal only where both share them.
+#[derive(Clone, Debug)]
+pub struct FilesId(Weak<Files>);
+
+impl PartialEq for FilesId {
+    fn eq(&self, other: &Self) -> bool {
+        // Whoever holds one keeps its place in memory from becoming that of others.
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for FilesId {}
+
+impl Hash for FilesId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().hash(state);
+    }
 }
 
 /// A file of a template as text, in UTF-8.
@@ -178,6 +198,11 @@ impl Site {
     /// The file at `path` as its author wrote it, whatever stands in its place.
     pub fn original(&self, path: &str) -> Option<&Bytes> {
         self.files.get(path)
+    }
+
+    /// Which files it has.
+    pub fn files_id(&self) -> FilesId {
+        FilesId(Arc::downgrade(&self.files))
     }
 
     /// The paths of all files, the entry included.

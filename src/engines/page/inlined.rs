@@ -1,0 +1,134 @@
+//! Pages without script whose files are put into them as `data:` addresses: then they are written into their tab, which
+//! costs half of what a navigation and a request for each file do.
+//!
+//! The address of a file is made once for all jobs of a package. What becomes of the page (its lane, limits, scans for
+//! rules and fonts) is decided without what was put in: base64 may spell any word.
+
+use std::sync::Arc;
+
+use page_inliner::{Base, Files, Role, inline, sheet_address};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::outlasting::outlasts_its_elements;
+use super::references::has_references;
+use crate::browser::{self, Way};
+use crate::config::BrowserConfig;
+use crate::domain::encoding;
+use crate::domain::site::{FilesId, Site};
+
+/// What an entry takes beside its address.
+const FIXED_BYTES: u64 = 256;
+/// Files that the cache expects.
+const EXPECTED_FILES: usize = 256;
+/// Sheets that import each other; more is left to the browser.
+const IMPORTS_LIMIT: u32 = 8;
+
+/// Puts files into pages. Cloning shares what it keeps of them.
+#[derive(Clone)]
+pub struct Inliner {
+    addresses: Arc<Cache<(FilesId, String), Option<Arc<str>>, Weight>>,
+    limit_bytes: usize,
+}
+
+/// A page with its files in it.
+#[derive(Debug)]
+pub struct InlinedPage {
+    /// The page.
+    pub html: String,
+    /// How it comes into its tab.
+    pub way: Way,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<(FilesId, String), Option<Arc<str>>> for Weight {
+    fn weight(&self, (_, path): &(FilesId, String), address: &Option<Arc<str>>) -> u64 {
+        FIXED_BYTES + (path.len() + address.as_ref().map_or(0, |address| address.len())) as u64
+    }
+}
+
+impl Inliner {
+    /// One that puts in and keeps as much as configured.
+    pub fn new(config: &BrowserConfig) -> Self {
+        let addresses = Arc::new(Cache::with_weighter(EXPECTED_FILES, config.inlined_cache_bytes, Weight));
+        Self { addresses, limit_bytes: usize::try_from(config.inlined_limit_bytes).unwrap_or(usize::MAX) }
+    }
+
+    /// Whether it puts in anything at all beside the page of `site`.
+    pub fn may_inline(&self, site: &Site) -> bool {
+        self.limit_bytes > 0 && site.has_assets()
+    }
+
+    /// The page of `site` with what it refers to in it; none where it would not be shown the same, or still refers to
+    /// something.
+    pub fn inlined(&self, site: &Site) -> Option<InlinedPage> {
+        let page = encoding::unmarked(site.page()?.clone());
+        let page = std::str::from_utf8(&page).ok()?;
+        let folder = site.folder();
+        let base = Base::of(&if folder.is_empty() { String::new() } else { format!("{folder}/") })?;
+        let files = Beside { inliner: self, site, id: site.files_id(), imports: 0 };
+        let inlined = inline(page, &base, &files, self.limit_bytes)?;
+        // What no parser has read is judged as that of any page.
+        let rest = inlined.skeleton().as_bytes();
+        if has_references(rest) {
+            return None;
+        }
+        let way = if outlasts_its_elements(rest) { Way::Put } else { Way::PutInPlace };
+        Some(InlinedPage { html: inlined.whole(), way })
+    }
+}
+
+/// The files beside a page, or beside a sheet that is `imports` sheets away from it.
+struct Beside<'a> {
+    inliner: &'a Inliner,
+    site: &'a Site,
+    id: FilesId,
+    imports: u32,
+}
+
+impl Files for Beside<'_> {
+    fn address(&self, role: Role, path: &str) -> Option<Arc<str>> {
+        let essence = browser::media_type(path);
+        let is_wanted = role_of(&essence) == Some(role) && path != self.site.entry();
+        let content = self.site.get(path).filter(|_| is_wanted)?;
+        let key = (self.id.clone(), path.to_owned());
+        if let Some(known) = self.inliner.addresses.get(&key) {
+            return known;
+        }
+        let limit = self.inliner.limit_bytes;
+        let address = match role {
+            _ if content.len() > limit => None,
+            Role::Sheet => self.sheet(path, content),
+            Role::Picture | Role::Font => page_inliner::data_address(role, &essence, content),
+        };
+        let address = address.filter(|address| address.len() <= limit).map(Arc::from);
+        self.inliner.addresses.insert(key, address.clone());
+        address
+    }
+}
+
+impl Beside<'_> {
+    fn sheet(&self, path: &str, content: &[u8]) -> Option<String> {
+        let imports = self.imports + 1;
+        if imports > IMPORTS_LIMIT {
+            return None;
+        }
+        // It is served as UTF-8 where it is, whatever it declares; what is not is read as the browser finds.
+        let text = std::str::from_utf8(content).ok()?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let beside = Beside { inliner: self.inliner, site: self.site, id: self.id.clone(), imports };
+        sheet_address(text, &Base::of(path)?, &beside, self.inliner.limit_bytes)
+    }
+}
+
+/// What a file of a type is wanted for.
+fn role_of(essence: &str) -> Option<Role> {
+    match essence.split_once('/')? {
+        ("text", "css") => Some(Role::Sheet),
+        ("image", _) => Some(Role::Picture),
+        ("font", _) => Some(Role::Font),
+        _ => None,
+    }
+}
