@@ -132,3 +132,118 @@ fn role_of(essence: &str) -> Option<Role> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::domain::site::Files as SiteFiles;
+
+    const DOT: &[u8] = include_bytes!("../../../tests/browser/dot.png");
+
+    fn site(page: &str, sheet: &str) -> Site {
+        let files: [(&str, &[u8]); 9] = [
+            ("f/index.html", page.as_bytes()),
+            ("f/a.css", sheet.as_bytes()),
+            ("f/latin.css", b"@charset \"latin1\"; p{content:'\xe4'}"),
+            ("f/loop.css", b"@import 'loop.css';"),
+            ("f/dot.png", DOT),
+            ("f/damaged.png", &DOT[..DOT.len() - 1]),
+            ("f/dot.jpg", DOT),
+            ("f/dot.txt", DOT),
+            ("f/drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><use href='other.svg#a'/></svg>"),
+        ];
+        let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
+        Site::new("f/index.html", SiteFiles::from(files))
+    }
+
+    fn inliner(change: impl FnOnce(&mut BrowserConfig)) -> Inliner {
+        let mut config = Config::default().browser;
+        change(&mut config);
+        Inliner::new(&config)
+    }
+
+    fn way(page: &str, sheet: &str) -> Option<Way> {
+        inliner(|_| {}).inlined(&site(page, sheet)).map(|inlined| inlined.way)
+    }
+
+    #[test]
+    fn a_page_whose_files_are_all_known_is_put_in_place() {
+        let sheet = "p{background:url(dot.png)}";
+        for page in [
+            "<link rel=stylesheet href=a.css><p>x",
+            "\u{feff}<!doctype html><img src=dot.png><img src=/f/dot.png?v=1>",
+            "<style>p::after{content:'\\201C'}</style><p>no file, but an escape",
+        ] {
+            assert_eq!(way(page, sheet), Some(Way::PutInPlace), "{page}");
+        }
+        // It leaves something, whatever is put in.
+        assert_eq!(way("<meta name=color-scheme content=dark><img src=dot.png>", ""), Some(Way::Put));
+    }
+
+    #[test]
+    fn a_page_with_anything_else_is_served() {
+        for page in [
+            "<img src=missing.png>",
+            "<img src=damaged.png>",
+            "<img src=dot.jpg>",
+            "<img src=dot.txt>",
+            "<img src=drawing.svg>",
+            "<img src=index.html>",
+            "<img src='.'>",
+            "<img src=dot.png srcset='dot.png 2x'>",
+            "<img src=dot.png><img src=https://h.example/dot.png>",
+            "<picture><source srcset=dot.png><img src=dot.png></picture>",
+            "<svg><use href='drawing.svg#a'/></svg>",
+            "<svg><image href=dot.png /></svg>",
+            "<svg><rect fill='url(drawing.svg#a)'/></svg>",
+            "<table background=dot.png>",
+            "<link rel=icon href=dot.png><link rel=stylesheet href=a.css>",
+            "<link rel=stylesheet href=missing.css>",
+            "<link rel=stylesheet href=latin.css>",
+            "<link rel=stylesheet href=loop.css>",
+            "<link rel=stylesheet href=dot.png>",
+            "<link rel=stylesheet integrity=sha256-AA href=a.css>",
+            "<link rel='alternate stylesheet' title=b href=a.css>",
+            "<style>@import 'missing.css';</style>",
+            "<p style='mask:url(drawing.svg#a)'>",
+        ] {
+            assert_eq!(way(page, "p{color:red}"), None, "{page}");
+        }
+        for sheet in [
+            "p{background:url(missing.png)}",
+            "p{background:url(damaged.png)}",
+            "@font-face{font-family:a;src:url(dot.png)}",
+            "@namespace svg url(http://www.w3.org/2000/svg);",
+            "@import 'missing.css';",
+            "p{filter:url(drawing.svg#a)}",
+        ] {
+            assert_eq!(way("<link rel=stylesheet href=a.css>", sheet), None, "{sheet}");
+        }
+    }
+
+    #[test]
+    fn the_address_of_a_file_is_made_once_for_a_package_and_within_the_limit() {
+        let first = site("<img src=dot.png>", "");
+        let inliner = inliner(|config| config.inlined_limit_bytes = 200);
+        assert!(inliner.may_inline(&first) && !inliner.may_inline(&Site::single("a", Bytes::new())));
+        let kept = |inliner: &Inliner| {
+            inliner.addresses.iter().map(|(_, address)| address.unwrap()).collect::<Vec<_>>()
+        };
+        inliner.inlined(&first).unwrap();
+        let address = kept(&inliner);
+        let other = first.clone().with_page(Bytes::from_static(b"<p><img src=dot.png><img src=dot.png>"));
+        assert!(inliner.inlined(&other).is_none(), "twice is more than the limit");
+        let other = first.clone().with_page(Bytes::from_static(b"<p>again<img src=dot.png>"));
+        let html = inliner.inlined(&other).unwrap().html;
+        assert_eq!(html, format!("<p>again<img src=\"{}\">", address[0]));
+        assert!(Arc::ptr_eq(&kept(&inliner)[0], &address[0]), "made once");
+        // Another package has files of its own under the same names.
+        inliner.inlined(&site("<img src=dot.png>", "")).unwrap();
+        assert_eq!(kept(&inliner).len(), 2);
+        let none = self::inliner(|config| config.inlined_limit_bytes = 0);
+        assert!(!none.may_inline(&first));
+    }
+}

@@ -256,3 +256,61 @@ fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
         Retry::Alone => RenderError::BrowserLost(page.fault),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::domain::ids::AccountId;
+    use crate::domain::site::Files;
+
+    async fn task(page: &'static str, change: impl FnOnce(&mut PageOrder)) -> PageTask {
+        let files = [
+            ("index.html", page.as_bytes()),
+            ("a.css", b"p{color:red}"),
+            ("asks.css", b"@media (scripting: none) {p{color:red}}"),
+        ];
+        let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
+        let mut order = PageOrder {
+            meter: AccountId::generate().into(),
+            site: Site::new("index.html", Files::from(files)),
+            data: Bytes::new(),
+            file: FileKind::Pdf,
+            limit_bytes: 1,
+            options: PageOptions::default(),
+            reach: Reach::OwnFiles,
+            alone: false,
+        };
+        change(&mut order);
+        task_of(&order, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn files_are_put_into_pdfs_of_pages_without_script() {
+        const PAGE: &str = "<link rel=stylesheet href=a.css><p>x";
+        let known = task(PAGE, |_| {}).await;
+        let inlined = known.inlined.unwrap();
+        assert_eq!((known.way, known.lane), (Way::PutInPlace, Lane::Static));
+        assert!(inlined.starts_with(b"<link rel=\"stylesheet\" href=\"data:text/css;"), "{inlined:?}");
+        assert_eq!(known.site.page().unwrap(), PAGE, "everything else goes by the page itself");
+        for (page, lane) in [
+            ("<link rel=stylesheet href=a.css><img src=missing.png>", Lane::Static),
+            ("<link rel=stylesheet href=a.css><script></script>", Lane::Scripted),
+            ("<link rel=stylesheet href=asks.css>", Lane::Scripted),
+        ] {
+            let task = task(page, |_| {}).await;
+            assert_eq!((task.way, task.lane, task.inlined), (Way::Served, lane, None), "{page}");
+        }
+        let changes: [fn(&mut PageOrder); 3] = [
+            |order| order.options.javascript = false,
+            |order| order.file = FileKind::Png,
+            |order| order.file = FileKind::Html,
+        ];
+        for change in changes {
+            let task = task(PAGE, change).await;
+            assert_eq!((task.way, task.inlined), (Way::Served, None));
+        }
+        let alone = task("<p>x", |_| {}).await;
+        assert_eq!((alone.way, alone.inlined), (Way::PutInPlace, None));
+    }
+}
