@@ -27,8 +27,8 @@ const SCREEN: &str = "h1 { color: red; font-size: 90px }";
 
 const PAGES: [&str; 5] = [
     "<!doctype html><html lang=en><title>One</title><link rel=stylesheet href=css/main.css><h1>Heading</h1><p>Text\
-        <img src=img/dot.png width=30 height=20 alt=dot><img src=/img/drawing.svg width=40><ul><li>item</ul>\
-        <table><tr><td>cell</table><a href=other.html>elsewhere</a> <a href=#x>part</a><p id=x style='background:\
+        <img src=img/dot.png?v=1 width=30 height=20 alt=dot><img src=/img/drawing.svg width=40><ul><li>item</ul>\
+        <table><tr><td>cell</table><a href=https://h.example/>elsewhere</a> <a href=#x>part</a><p id=x style='background:\
         url(img/drawing.svg)'>x",
     "<!doctype html><link rel=stylesheet href=css/main.css media=print><link rel=stylesheet href=css/none.css \
         media='(max-width: 1px)'><style>@import 'deep.css'; p { color: green }</style><h1>a</h1><p>b",
