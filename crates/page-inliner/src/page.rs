@@ -35,8 +35,13 @@ pub fn inline(html: &str, base: &Base, files: &dyn Files, limit_bytes: usize) ->
     if memmem::find(html.as_bytes(), MARK.as_bytes()).is_some() {
         return None;
     }
-    let rewriter =
-        RefCell::new(Rewriter { base, files, limit_bytes, pieces: Vec::new(), style: Style::default() });
+    let rewriter = RefCell::new(Rewriter {
+        base,
+        files,
+        left_bytes: limit_bytes,
+        pieces: Vec::new(),
+        style: Style::default(),
+    });
     let settings = RewriteStrSettings::new()
         .append_element_content_handler(element!("link", |link| rewriter.borrow_mut().link(link)))
         .append_element_content_handler(element!("img[src]", |image| rewriter.borrow_mut().image(image)))
@@ -58,14 +63,10 @@ impl Inlined {
         &self.skeleton
     }
 
-    /// How many bytes of it are not the skeleton's.
-    pub fn put_in_bytes(&self) -> usize {
-        self.pieces.iter().map(Parts::len).sum()
-    }
-
     /// The page with everything in it.
     pub fn whole(&self) -> String {
-        let mut whole = String::with_capacity(self.skeleton.len() + self.put_in_bytes());
+        let put_in: usize = self.pieces.iter().map(Parts::len).sum();
+        let mut whole = String::with_capacity(self.skeleton.len() + put_in);
         let mut rest = self.skeleton.as_str();
         while let Some((before, behind)) = rest.split_once(MARK) {
             whole.push_str(before);
@@ -83,7 +84,8 @@ impl Inlined {
 struct Rewriter<'a> {
     base: &'a Base,
     files: &'a dyn Files,
-    limit_bytes: usize,
+    /// How much may still be put in.
+    left_bytes: usize,
     pieces: Vec<Parts>,
     style: Style,
 }
@@ -99,9 +101,9 @@ impl Rewriter<'_> {
     /// Keeps a piece; gives its mark.
     fn keep(&mut self, piece: Parts) -> Result<String, String> {
         let mark = format!("{MARK}{}{MARK_END}", self.pieces.len());
+        self.left_bytes = self.left_bytes.checked_sub(piece.len()).ok_or("more than the limit")?;
         self.pieces.push(piece);
-        let bytes: usize = self.pieces.iter().map(Parts::len).sum();
-        if bytes > self.limit_bytes { Err("more than the limit".to_owned()) } else { Ok(mark) }
+        Ok(mark)
     }
 
     fn file(&self, role: Role, address: &str) -> Option<std::sync::Arc<str>> {

@@ -167,6 +167,25 @@ fn no_more_is_put_in_than_allowed() {
 }
 
 #[test]
+fn a_page_made_of_elements_is_read_once() {
+    let begun = std::time::Instant::now();
+    for element in [
+        "<style></style>",
+        "<p style='(:)'>",
+        "<img src=no.png>",
+        "<link rel=stylesheet href=no.css>",
+        "<style>@media(",
+    ] {
+        page(&element.repeat((256 << 10) / element.len()));
+    }
+    for css in ["@media(", "url(", "p{", "a:b{", "/*", "@import ", "[", "@font-face{src:"] {
+        sheet(&css.repeat((256 << 10) / css.len()));
+    }
+    // Read anew for each of them it takes minutes.
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn a_page_that_has_a_mark_of_ours_is_served() {
     assert!(page("<p>data:platen-inlined-0;<img src=a.png>").is_none());
 }

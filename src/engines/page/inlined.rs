@@ -23,6 +23,8 @@ const FIXED_BYTES: u64 = 256;
 const EXPECTED_FILES: usize = 256;
 /// Sheets that import each other; more is left to the browser.
 const IMPORTS_LIMIT: u32 = 8;
+/// To parse a page that is longer takes as long as is won by it.
+const PAGE_LIMIT_BYTES: usize = 1 << 20;
 
 /// Puts files into pages. Cloning shares what it keeps of them.
 #[derive(Clone)]
@@ -56,9 +58,10 @@ impl Inliner {
         Self { addresses, limit_bytes: usize::try_from(config.inlined_limit_bytes).unwrap_or(usize::MAX) }
     }
 
-    /// Whether it puts in anything at all beside the page of `site`.
+    /// Whether it puts anything into pages like that of `site`.
     pub fn may_inline(&self, site: &Site) -> bool {
-        self.limit_bytes > 0 && site.has_assets()
+        let is_short = site.page().is_some_and(|page| page.len() <= PAGE_LIMIT_BYTES);
+        self.limit_bytes > 0 && site.has_assets() && is_short
     }
 
     /// The page of `site` with what it refers to in it; none where it would not be shown the same, or still refers to
