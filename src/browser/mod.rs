@@ -37,4 +37,5 @@ pub use page::open::{ReadyPage, open};
 pub use page::task::{PageOutput, PageStep, PageTask, Way};
 pub use pool::messages::{GetPoolStatus, PoolStatus, ShutDown};
 pub use pool::state::BrowserPool;
+pub use proxy::mime::essence as media_type;
 pub use tab::lease::{Lease, LeaseError, LeaseTab};

@@ -104,6 +104,10 @@ pub struct BrowserConfig {
     pub reuse_memory_mb: u64,
     /// Until a tab that is kept shows nothing again; one that takes longer is not kept.
     pub reset_timeout_ms: u64,
+    /// Files that are put into a page without script, in bytes of their `data:` addresses; 0: none, it is served.
+    pub inlined_limit_bytes: u64,
+    /// Memory for the `data:` addresses of templates' files, each made once.
+    pub inlined_cache_bytes: u64,
     /// How much of a PDF is read from Chromium at a time.
     pub output_chunk_bytes: u64,
     /// Widest and highest viewport of formatOpts.
@@ -194,6 +198,8 @@ impl BrowserConfig {
         faults.within("browser.reuse_documents", self.reuse_documents, 0, 1_000_000);
         faults.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
         faults.within("browser.reuse_memory_mb", self.reuse_memory_mb, 64, 65_536);
+        faults.within("browser.inlined_limit_bytes", self.inlined_limit_bytes, 0, 8 << 20);
+        faults.within("browser.inlined_cache_bytes", self.inlined_cache_bytes, 0, 1 << 36);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
         faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
         faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);

@@ -1,7 +1,8 @@
 //! The files of one template, as the assembler reads them and the page's origin serves them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -35,6 +36,25 @@ pub struct Site {
 /// SHA-256 of a template's content: the entry's path, and the paths and bytes of all its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 32]);
+
+/// Which files a site has, without keeping them: that of another site is equal only where both share them.
+#[derive(Clone, Debug)]
+pub struct FilesId(Weak<Files>);
+
+impl PartialEq for FilesId {
+    fn eq(&self, other: &Self) -> bool {
+        // Whoever holds one keeps its place in memory from becoming that of others.
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for FilesId {}
+
+impl Hash for FilesId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().hash(state);
+    }
+}
 
 /// A file of a template as text, in UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,6 +229,11 @@ impl Site {
     /// The file at `path` as its author wrote it, whatever stands in its place.
     pub fn original(&self, path: &str) -> Option<&Bytes> {
         self.files.get(path)
+    }
+
+    /// Which files it has.
+    pub fn files_id(&self) -> FilesId {
+        FilesId(Arc::downgrade(&self.files))
     }
 
     /// The paths of all files, the entry included.

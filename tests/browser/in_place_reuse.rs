@@ -6,7 +6,7 @@ use platen::browser::{PageTask, Way};
 use platen::domain::ids::AccountId;
 use platen::engines::page::outlasting::outlasts_its_elements;
 
-use crate::support::{TestPool, asking, direct, text_of};
+use crate::support::{TestPool, asking, direct, lasting, text_of};
 
 /// Each may leave something in its document that no element of it holds.
 const BEFORE: [&str; 34] = [
@@ -66,19 +66,6 @@ fn put(html: &str) -> PageTask {
         way: if outlasts_its_elements(html.as_bytes()) { Way::Put } else { Way::PutInPlace },
         ..direct(html)
     }
-}
-
-/// The file without its dates and the numbers of its elements.
-fn lasting(file: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::with_capacity(file.len());
-    let mut rest = file;
-    while let Some(&byte) = rest.first() {
-        let changing = ["(D:", "(node"].iter().any(|begin| rest.starts_with(begin.as_bytes()));
-        let end = if changing { rest.iter().position(|&byte| byte == b')') } else { None };
-        kept.push(byte);
-        rest = &rest[end.unwrap_or(1)..];
-    }
-    kept
 }
 
 #[actix::test]

@@ -20,6 +20,7 @@ mod idle_chains;
 mod idle_late;
 mod idle_workers;
 mod in_place_reuse;
+mod inlined_pages;
 mod lazy;
 mod lifecycle;
 mod lost_browsers;

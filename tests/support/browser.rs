@@ -174,6 +174,7 @@ pub fn scripted(html: &str) -> PageTask {
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
         way: Way::Served,
+        inlined: None,
         has_page_rules: true,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
@@ -210,6 +211,19 @@ pub fn with_bytes(html: &str, files: &[(&str, &[u8])]) -> PageTask {
     let all = files.iter().copied().chain([("index.html", html.as_bytes())]);
     let all = all.map(|(name, content)| (name.to_owned(), Bytes::copy_from_slice(content)));
     PageTask { site: Site::new("index.html", all.collect()), ..scripted("") }
+}
+
+/// The file without its dates and the numbers of its elements.
+pub fn lasting(file: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(file.len());
+    let mut rest = file;
+    while let Some(&byte) = rest.first() {
+        let changing = ["(D:", "(node"].iter().any(|begin| rest.starts_with(begin.as_bytes()));
+        let end = if changing { rest.iter().position(|&byte| byte == b')') } else { None };
+        kept.push(byte);
+        rest = &rest[end.unwrap_or(1)..];
+    }
+    kept
 }
 
 /// The text of a PDF, its white space made single.

@@ -93,7 +93,8 @@ async fn navigate(tab: &Tab, session: &PageSession, limit: Duration) -> Result<(
 
 async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), StepError> {
     // A byte order mark would be a letter of the text here, and content before the doctype.
-    let page = task.site.page().cloned().map(encoding::unmarked).unwrap_or_default();
+    let page = task.inlined.as_ref().or_else(|| task.site.page());
+    let page = page.cloned().map(encoding::unmarked).unwrap_or_default();
     let html = String::from_utf8_lossy(&page).into_owned();
     let put = Page::SetDocumentContent { frame_id: tab.frame.clone(), html };
     tab.send_large(put).await?.answer(limit).await?;

@@ -22,6 +22,8 @@ pub struct PageTask {
     pub lane: Lane,
     /// How it comes into the tab.
     pub way: Way,
+    /// The page with its files in it, where that is what is put into the tab; all else goes by the page of `site`.
+    pub inlined: Option<Bytes>,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
     /// Paper, margins, readiness.
@@ -39,7 +41,8 @@ pub struct PageTask {
 pub enum Way {
     /// Served under a host name of its own.
     Served,
-    /// Written into the tab, which saves a navigation: a page without script and without references.
+    /// Written into the tab, which saves a navigation: a page without script that refers to nothing, or has its files in
+    /// it.
     Put,
     /// The same, and nothing of it outlasts its elements: the next page may take their place without a reset.
     PutInPlace,
@@ -79,7 +82,8 @@ pub enum PageStep {
 impl PageTask {
     /// Whether the page is written into the tab; otherwise it is served.
     pub(super) fn is_put(&self) -> bool {
-        self.way != Way::Served && self.lane == Lane::Static && self.length_bytes() <= PUT_LIMIT_BYTES
+        let length_bytes = self.inlined.as_ref().map_or(self.length_bytes(), Bytes::len);
+        self.way != Way::Served && self.lane == Lane::Static && length_bytes <= PUT_LIMIT_BYTES
     }
 
     /// Length of the page itself, without its files.

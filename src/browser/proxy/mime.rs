@@ -27,7 +27,7 @@ const OURS: &[(&str, &str)] = &[
 ];
 
 /// The type of the file `name`, without parameters.
-pub(in crate::browser) fn essence(name: &str) -> Cow<'static, str> {
+pub fn essence(name: &str) -> Cow<'static, str> {
     let extension = name.rsplit('/').next().and_then(|last| last.rsplit_once('.')).map_or("", |it| it.1);
     let extension = extension.to_ascii_lowercase();
     if let Some((_, own)) = OURS.iter().find(|(known, _)| *known == extension) {

@@ -5,6 +5,7 @@
 
 mod attempts;
 pub mod html;
+pub mod inlined;
 pub mod lane;
 mod markup;
 pub mod outlasting;

@@ -4,6 +4,7 @@ use actix::Addr;
 use bytes::Bytes;
 use std::cell::RefCell;
 
+use super::inlined::{InlinedPage, Inliner};
 use super::lane::lane_of;
 use super::outlasting::outlasts_its_elements;
 use super::page_rules::{files_with_styles, rules_may_matter};
@@ -37,6 +38,7 @@ pub struct PageEngine {
     /// A page without script computes from its first moment to its last: more of them at once than there
     /// are cores make none earlier and cost each of them more. One account does not get all turns.
     statics: AccountSlots,
+    inliner: Inliner,
 }
 
 /// One page to be made into a file.
@@ -84,7 +86,8 @@ impl PageEngine {
         metrics: StepMetrics,
     ) -> Self {
         let statics = AccountSlots::new(browser::static_pages(config.static_pages), share);
-        Self { pool, config, metrics, opens_hosts: false, statics }
+        let inliner = Inliner::new(&config);
+        Self { pool, config, metrics, opens_hosts: false, statics, inliner }
     }
 
     /// The same whose pages go by `outbound`.
@@ -103,7 +106,8 @@ impl PageEngine {
         sink: &mut Sink,
         warnings: &mut Warnings,
     ) -> Result<Option<u32>, RenderError> {
-        let Some(task) = task_of(order, self.opens_hosts).await.map_err(RenderError::Page)? else {
+        let Some(task) = task_of(order, self.opens_hosts, &self.inliner).await.map_err(RenderError::Page)?
+        else {
             let sentence = format!("a page cannot become {}", order.file.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
@@ -165,7 +169,11 @@ fn measured(step: PageStep) -> Step {
     }
 }
 
-async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask>, JobFault> {
+async fn task_of(
+    order: &PageOrder,
+    opens_hosts: bool,
+    inliner: &Inliner,
+) -> Result<Option<PageTask>, JobFault> {
     let output = match order.file {
         FileKind::Pdf => PageOutput::Pdf,
         FileKind::Png => PageOutput::Png,
@@ -189,12 +197,18 @@ async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask
     });
     let (lane, way) = looked.await?;
     let (lane, way) = if order.options.javascript { (lane, way) } else { (Lane::Static, Way::Served) };
-    let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, way).await?;
+    let is_alone = way != Way::Served;
+    let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, is_alone).await?;
+    let may_inline =
+        lane == Lane::Static && !is_alone && order.options.javascript && output == PageOutput::Pdf;
+    let inlined = if may_inline { with_files(&order.site, inliner).await } else { None };
+    let (way, inlined) = inlined.map_or((way, None), |page| (page.way, Some(Bytes::from(page.html))));
     Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
         way,
+        inlined,
         has_page_rules,
         options: order.options.clone(),
         reach: order.reach,
@@ -204,14 +218,29 @@ async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask
 }
 
 /// Whether the page, or a file that it may use, may have rules of `@page` that matter.
-async fn may_have_page_rules(order: &PageOrder, way: Way) -> Result<bool, JobFault> {
-    let files = files_with_styles(&order.site, way != Way::Served);
+async fn may_have_page_rules(order: &PageOrder, is_alone: bool) -> Result<bool, JobFault> {
+    let files = files_with_styles(&order.site, is_alone);
     let bytes: usize = files.iter().map(Bytes::len).sum();
     if bytes <= thread::HERE_BYTES {
         return Ok(files.iter().any(|file| rules_may_matter(file, &order.options)));
     }
     let options = order.options.clone();
     Ok(thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
+}
+
+/// The page with the files beside it in it, where it is the same so.
+async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
+    if !inliner.may_inline(site) {
+        return None;
+    }
+    let (site, inliner) = (site.clone(), inliner.clone());
+    match thread::apart(move || inliner.inlined(&site)).await {
+        Ok(inlined) => inlined,
+        Err(fault) => {
+            tracing::error!(error = %fault, "a page is served, for its files could not be put in");
+            None
+        }
+    }
 }
 
 /// How a page without script comes into its tab.
@@ -235,5 +264,61 @@ fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
         Retry::No => RenderError::Page(page.fault),
         Retry::OtherTab => RenderError::TabLost(page.fault),
         Retry::Alone => RenderError::BrowserLost(page.fault),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::domain::ids::AccountId;
+    use crate::domain::site::Files;
+
+    async fn task(page: &'static str, change: impl FnOnce(&mut PageOrder)) -> PageTask {
+        let sheet: &[u8] =
+            if page.contains("asks") { b"@media (scripting: none) {p{color:red}}" } else { b"p{}" };
+        let files = [("index.html", page.as_bytes()), ("a.css", sheet)];
+        let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
+        let mut order = PageOrder {
+            meter: AccountId::generate().into(),
+            site: Site::new("index.html", Files::from(files)),
+            data: Bytes::new(),
+            file: FileKind::Pdf,
+            limit_bytes: 1,
+            options: PageOptions::default(),
+            reach: Reach::OwnFiles,
+            alone: false,
+        };
+        change(&mut order);
+        task_of(&order, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn files_are_put_into_pdfs_of_pages_without_script() {
+        const PAGE: &str = "<link rel=stylesheet href=a.css><p>x";
+        let known = task(PAGE, |_| {}).await;
+        let inlined = known.inlined.unwrap();
+        assert_eq!((known.way, known.lane), (Way::PutInPlace, Lane::Static));
+        assert!(inlined.starts_with(b"<link rel=\"stylesheet\" href=\"data:text/css;"), "{inlined:?}");
+        assert_eq!(known.site.page().unwrap(), PAGE, "everything else goes by the page itself");
+        for (page, lane) in [
+            ("<link rel=stylesheet href=a.css><img src=missing.png>", Lane::Static),
+            ("<link rel=stylesheet href=a.css><script></script>", Lane::Scripted),
+            ("<link rel=stylesheet href=a.css><p>asks", Lane::Scripted),
+        ] {
+            let task = task(page, |_| {}).await;
+            assert_eq!((task.way, task.lane, task.inlined), (Way::Served, lane, None), "{page}");
+        }
+        let changes: [fn(&mut PageOrder); 3] = [
+            |order| order.options.javascript = false,
+            |order| order.file = FileKind::Png,
+            |order| order.file = FileKind::Html,
+        ];
+        for change in changes {
+            let task = task(PAGE, change).await;
+            assert_eq!((task.way, task.inlined), (Way::Served, None));
+        }
+        let alone = task("<p>x", |_| {}).await;
+        assert_eq!((alone.way, alone.inlined), (Way::PutInPlace, None));
     }
 }

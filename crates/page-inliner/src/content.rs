@@ -1,0 +1,192 @@
+//! What a file is, by its name and its content: only where both agree is it shown the same from a `data:` address.
+//!
+//! A picture must be whole: of one that is damaged the author is warned with the name of its file, and the address of
+//! one that is in the page has none.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use roxmltree::{Document, ParsingOptions};
+
+use crate::address::stays;
+use crate::css;
+
+/// What a page wants of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The rules of a style sheet.
+    Sheet,
+    /// A picture to be shown.
+    Picture,
+    /// A font to be drawn with.
+    Font,
+}
+
+/// Elements of a drawing; more is left to the browser.
+const NODES_LIMIT: u32 = 100_000;
+
+/// The `data:` address of a picture or font that is served as `essence` (a type without parameters); none where its
+/// content is another type, or damaged, or refers to something.
+pub fn data_address(role: Role, essence: &str, content: &[u8]) -> Option<String> {
+    let is_sound = match (role, essence) {
+        (Role::Picture, "image/png") => is_png(content),
+        (Role::Picture, "image/jpeg") => {
+            content.starts_with(b"\xff\xd8\xff") && content.ends_with(b"\xff\xd9")
+        }
+        (Role::Picture, "image/webp") => is_webp(content),
+        (Role::Picture, "image/svg+xml") => std::str::from_utf8(content).is_ok_and(is_drawing),
+        (Role::Font, "font/ttf" | "font/otf" | "font/woff" | "font/woff2") => is_font(content),
+        _ => false,
+    };
+    is_sound.then(|| encoded(essence, content))
+}
+
+/// The address of a style sheet.
+pub fn sheet_address(text: &str) -> String {
+    encoded("text/css;charset=utf-8", text.as_bytes())
+}
+
+fn encoded(kind: &str, content: &[u8]) -> String {
+    let mut address = String::with_capacity(kind.len() + 13 + content.len().div_ceil(3) * 4);
+    address.push_str("data:");
+    address.push_str(kind);
+    address.push_str(";base64,");
+    STANDARD.encode_string(content, &mut address);
+    address
+}
+
+/// Chunk by chunk with its checksum, to the last one.
+fn is_png(content: &[u8]) -> bool {
+    let Some(mut rest) = content.strip_prefix(b"\x89PNG\r\n\x1a\n") else { return false };
+    let (mut is_first, mut has_pixels) = (true, false);
+    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        let Ok(length) = usize::try_from(u32::from_be_bytes(*length)) else { return false };
+        let Some((chunk, behind)) = length.checked_add(4).and_then(|length| behind.split_at_checked(length))
+        else {
+            return false;
+        };
+        let Some((checksum, behind)) = behind.split_first_chunk::<4>() else { return false };
+        if crc32fast::hash(chunk).to_be_bytes() != *checksum || is_first != chunk.starts_with(b"IHDR") {
+            return false;
+        }
+        match &chunk[..4] {
+            b"IHDR" => is_first = chunk.len() != 17 || chunk[4..8] == [0; 4] || chunk[8..12] == [0; 4],
+            b"IDAT" => has_pixels = true,
+            b"IEND" => return has_pixels && behind.is_empty(),
+            _ => {}
+        }
+        if is_first {
+            return false;
+        }
+        rest = behind;
+    }
+    false
+}
+
+fn is_webp(content: &[u8]) -> bool {
+    let Some((head, rest)) = content.split_first_chunk::<12>() else { return false };
+    let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+    head.starts_with(b"RIFF")
+        && head.ends_with(b"WEBP")
+        && rest.starts_with(b"VP8")
+        && usize::try_from(length).is_ok_and(|length| length == rest.len() + 4)
+}
+
+fn is_font(content: &[u8]) -> bool {
+    [&b"\0\x01\0\0"[..], b"true", b"OTTO", b"wOFF", b"wOF2"].iter().any(|start| content.starts_with(start))
+}
+
+/// An SVG that refers to nothing beside itself. In a picture nothing of it runs; what it names is not loaded, but a
+/// browser that would do so is none of our business either.
+fn is_drawing(text: &str) -> bool {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
+    let Ok(document) = Document::parse_with_options(text, options) else { return false };
+    let root = document.root_element().tag_name();
+    (root.name(), root.namespace()) == ("svg", Some("http://www.w3.org/2000/svg"))
+        && document.descendants().all(|node| {
+            let is_plain = !node.is_pi() && !matches!(node.tag_name().name(), "foreignObject" | "script");
+            let styles = node.tag_name().name() == "style";
+            is_plain
+                && (!styles || node.children().all(|child| css::stays(child.text().unwrap_or_default())))
+                && node.attributes().all(|attribute| match attribute.name() {
+                    "href" | "src" => stays(attribute.value()),
+                    _ => css::stays(attribute.value()),
+                })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PNG of one pixel.
+    const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\
+        \xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
+
+    #[test]
+    fn a_picture_is_whole_and_what_its_name_says() {
+        let address = data_address(Role::Picture, "image/png", DOT).unwrap();
+        assert!(address.starts_with("data:image/png;base64,iVBORw0KGgo"), "{address}");
+        for essence in ["image/jpeg", "image/webp", "image/svg+xml", "image/gif", "text/css", "font/ttf"] {
+            assert_eq!(data_address(Role::Picture, essence, DOT), None, "{essence}");
+        }
+        assert_eq!(data_address(Role::Font, "image/png", DOT), None);
+        for at in [0, 12, 16, 30, 45, DOT.len() - 5] {
+            let mut damaged = DOT.to_vec();
+            damaged[at] ^= 1;
+            assert_eq!(data_address(Role::Picture, "image/png", &damaged), None, "{at}");
+            assert_eq!(data_address(Role::Picture, "image/png", &DOT[..at]), None, "{at}");
+        }
+        assert_eq!(data_address(Role::Picture, "image/png", &[DOT, b"x"].concat()), None);
+        let jpeg = |content| data_address(Role::Picture, "image/jpeg", content);
+        assert_eq!(jpeg(b"\xff\xd8\xff\xe0\xff\xd9").unwrap(), "data:image/jpeg;base64,/9j/4P/Z");
+        assert_eq!(jpeg(b"\xff\xd8\xff\xe0\xff"), None);
+        let webp = |content| data_address(Role::Picture, "image/webp", content).is_some();
+        assert!(webp(b"RIFF\x08\0\0\0WEBPVP8 "));
+        assert!(!webp(b"RIFF\x09\0\0\0WEBPVP8 "));
+    }
+
+    #[test]
+    fn a_drawing_refers_to_nothing_beside_itself() {
+        let drawing = |inner: &str| {
+            let text = format!(
+                "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'>{inner}</svg>"
+            );
+            data_address(Role::Picture, "image/svg+xml", text.as_bytes()).is_some()
+        };
+        for inner in [
+            "",
+            "<defs><g id='a'/></defs><use href='#a'/><use xlink:href='#a'/><rect fill='url(#a)' style='filter:url(#b)'/>",
+            "<image href='data:image/png;base64,AA'/><style>p{fill:url(#a)}</style><text>url(x) href</text>",
+        ] {
+            assert!(drawing(inner), "{inner}");
+        }
+        for inner in [
+            "<use href='b.svg#a'/>",
+            "<image xlink:href='a.png'/>",
+            "<a href='http://h.example/'/>",
+            "<rect fill='url(a.svg#b)'/>",
+            "<rect style='fill:u\\72l(a.svg#b)'/>",
+            "<style>@import 'a.css';</style>",
+            "<style><![CDATA[p{background:url(a.png)}]]></style>",
+            "<foreignObject/>",
+            "<script/>",
+            "<?xml-stylesheet href='a.css'?>",
+            "<b>",
+        ] {
+            assert!(!drawing(inner), "{inner}");
+        }
+        let entity = b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg'/>";
+        assert_eq!(data_address(Role::Picture, "image/svg+xml", entity), None);
+        assert_eq!(data_address(Role::Picture, "image/svg+xml", b"<svg/>"), None);
+    }
+
+    #[test]
+    fn a_font_is_one_by_its_first_bytes() {
+        assert_eq!(
+            data_address(Role::Font, "font/woff2", b"wOF2").as_deref(),
+            Some("data:font/woff2;base64,d09GMg==")
+        );
+        assert_eq!(data_address(Role::Font, "font/ttf", b"<html>"), None);
+        assert_eq!(data_address(Role::Font, "image/svg+xml", b"OTTO"), None);
+    }
+}

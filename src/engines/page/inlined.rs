@@ -1,0 +1,252 @@
+//! Pages without script whose files are put into them as `data:` addresses: then they are written into their tab, which
+//! costs half of what a navigation and a request for each file do.
+//!
+//! The address of a file is made once for all jobs of a package. What becomes of the page (its lane, limits, scans for
+//! rules and fonts) is decided without what was put in: base64 may spell any word.
+
+use std::sync::Arc;
+
+use page_inliner::{Base, Files, Role, inline, sheet_address};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::outlasting::outlasts_its_elements;
+use super::references::has_references;
+use crate::browser::{self, Way};
+use crate::config::BrowserConfig;
+use crate::domain::encoding;
+use crate::domain::site::{FilesId, Site};
+
+/// What an entry takes beside its address.
+const FIXED_BYTES: u64 = 256;
+/// Files that the cache expects.
+const EXPECTED_FILES: usize = 256;
+/// Sheets that import each other; more is left to the browser.
+const IMPORTS_LIMIT: u32 = 8;
+/// To parse a page that is longer takes as long as is won by it.
+const PAGE_LIMIT_BYTES: usize = 1 << 20;
+
+/// Puts files into pages. Cloning shares what it keeps of them.
+#[derive(Clone)]
+pub struct Inliner {
+    addresses: Arc<Cache<(FilesId, String), Option<Arc<str>>, Weight>>,
+    limit_bytes: usize,
+}
+
+/// A page with its files in it.
+#[derive(Debug)]
+pub struct InlinedPage {
+    /// The page.
+    pub html: String,
+    /// How it comes into its tab.
+    pub way: Way,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<(FilesId, String), Option<Arc<str>>> for Weight {
+    fn weight(&self, (_, path): &(FilesId, String), address: &Option<Arc<str>>) -> u64 {
+        FIXED_BYTES + (path.len() + address.as_ref().map_or(0, |address| address.len())) as u64
+    }
+}
+
+impl Inliner {
+    /// One that puts in and keeps as much as configured.
+    pub fn new(config: &BrowserConfig) -> Self {
+        let addresses = Arc::new(Cache::with_weighter(EXPECTED_FILES, config.inlined_cache_bytes, Weight));
+        Self { addresses, limit_bytes: usize::try_from(config.inlined_limit_bytes).unwrap_or(usize::MAX) }
+    }
+
+    /// Whether it puts anything into pages like that of `site`.
+    pub fn may_inline(&self, site: &Site) -> bool {
+        let is_short = site.page().is_some_and(|page| page.len() <= PAGE_LIMIT_BYTES);
+        self.limit_bytes > 0 && site.has_assets() && is_short
+    }
+
+    /// The page of `site` with what it refers to in it; none where it would not be shown the same, or still refers to
+    /// something.
+    pub fn inlined(&self, site: &Site) -> Option<InlinedPage> {
+        let page = encoding::unmarked(site.page()?.clone());
+        let page = std::str::from_utf8(&page).ok()?;
+        let folder = site.folder();
+        let base = Base::of(&if folder.is_empty() { String::new() } else { format!("{folder}/") })?;
+        let files = Beside { inliner: self, site, id: site.files_id(), imports: 0 };
+        let inlined = inline(page, &base, &files, self.limit_bytes)?;
+        // What no parser has read is judged as that of any page.
+        let rest = inlined.skeleton().as_bytes();
+        if has_references(rest) {
+            return None;
+        }
+        let way = if outlasts_its_elements(rest) { Way::Put } else { Way::PutInPlace };
+        Some(InlinedPage { html: inlined.whole(), way })
+    }
+}
+
+/// The files beside a page, or beside a sheet that is `imports` sheets away from it.
+struct Beside<'a> {
+    inliner: &'a Inliner,
+    site: &'a Site,
+    id: FilesId,
+    imports: u32,
+}
+
+impl Files for Beside<'_> {
+    fn address(&self, role: Role, path: &str) -> Option<Arc<str>> {
+        let essence = browser::media_type(path);
+        let is_wanted = role_of(&essence) == Some(role) && path != self.site.entry();
+        let content = self.site.get(path).filter(|_| is_wanted)?;
+        let key = (self.id.clone(), path.to_owned());
+        if let Some(known) = self.inliner.addresses.get(&key) {
+            return known;
+        }
+        let limit = self.inliner.limit_bytes;
+        let address = match role {
+            _ if content.len() > limit => None,
+            Role::Sheet => self.sheet(path, content),
+            Role::Picture | Role::Font => page_inliner::data_address(role, &essence, content),
+        };
+        let address = address.filter(|address| address.len() <= limit).map(Arc::from);
+        self.inliner.addresses.insert(key, address.clone());
+        address
+    }
+}
+
+impl Beside<'_> {
+    fn sheet(&self, path: &str, content: &[u8]) -> Option<String> {
+        let imports = self.imports + 1;
+        if imports > IMPORTS_LIMIT {
+            return None;
+        }
+        // It is served as UTF-8 where it is, whatever it declares; what is not is read as the browser finds.
+        let text = std::str::from_utf8(content).ok()?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let beside = Beside { inliner: self.inliner, site: self.site, id: self.id.clone(), imports };
+        sheet_address(text, &Base::of(path)?, &beside, self.inliner.limit_bytes)
+    }
+}
+
+/// What a file of a type is wanted for.
+fn role_of(essence: &str) -> Option<Role> {
+    match essence.split_once('/')? {
+        ("text", "css") => Some(Role::Sheet),
+        ("image", _) => Some(Role::Picture),
+        ("font", _) => Some(Role::Font),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::domain::site::Files as SiteFiles;
+
+    const DOT: &[u8] = include_bytes!("../../../tests/browser/dot.png");
+
+    fn site(page: &str, sheet: &str) -> Site {
+        let files: [(&str, &[u8]); 9] = [
+            ("f/index.html", page.as_bytes()),
+            ("f/a.css", sheet.as_bytes()),
+            ("f/latin.css", b"@charset \"latin1\"; p{content:'\xe4'}"),
+            ("f/loop.css", b"@import 'loop.css';"),
+            ("f/dot.png", DOT),
+            ("f/damaged.png", &DOT[..DOT.len() - 1]),
+            ("f/dot.jpg", DOT),
+            ("f/dot.txt", DOT),
+            ("f/drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><use href='other.svg#a'/></svg>"),
+        ];
+        let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
+        Site::new("f/index.html", SiteFiles::from(files))
+    }
+
+    fn inliner(change: impl FnOnce(&mut BrowserConfig)) -> Inliner {
+        let mut config = Config::default().browser;
+        change(&mut config);
+        Inliner::new(&config)
+    }
+
+    fn way(page: &str, sheet: &str) -> Option<Way> {
+        inliner(|_| {}).inlined(&site(page, sheet)).map(|inlined| inlined.way)
+    }
+
+    #[test]
+    fn a_page_whose_files_are_all_known_is_put_in_place() {
+        let sheet = "p{background:url(dot.png)}";
+        for page in [
+            "<link rel=stylesheet href=a.css><p>x",
+            "\u{feff}<!doctype html><img src=dot.png><img src=/f/dot.png?v=1>",
+            "<style>p::after{content:'\\201C'}</style><p>no file, but an escape",
+        ] {
+            assert_eq!(way(page, sheet), Some(Way::PutInPlace), "{page}");
+        }
+        // It leaves something, whatever is put in.
+        assert_eq!(way("<meta name=color-scheme content=dark><img src=dot.png>", ""), Some(Way::Put));
+    }
+
+    #[test]
+    fn a_page_with_anything_else_is_served() {
+        for page in [
+            "<img src=missing.png>",
+            "<img src=damaged.png>",
+            "<img src=dot.jpg>",
+            "<img src=dot.txt>",
+            "<img src=drawing.svg>",
+            "<img src=index.html>",
+            "<img src='.'>",
+            "<img src=dot.png srcset='dot.png 2x'>",
+            "<img src=dot.png><img src=https://h.example/dot.png>",
+            "<picture><source srcset=dot.png><img src=dot.png></picture>",
+            "<svg><use href='drawing.svg#a'/></svg>",
+            "<svg><image href=dot.png /></svg>",
+            "<svg><rect fill='url(drawing.svg#a)'/></svg>",
+            "<table background=dot.png>",
+            "<link rel=icon href=dot.png><link rel=stylesheet href=a.css>",
+            "<link rel=stylesheet href=missing.css>",
+            "<link rel=stylesheet href=latin.css>",
+            "<link rel=stylesheet href=loop.css>",
+            "<link rel=stylesheet href=dot.png>",
+            "<link rel=stylesheet integrity=sha256-AA href=a.css>",
+            "<link rel='alternate stylesheet' title=b href=a.css>",
+            "<style>@import 'missing.css';</style>",
+            "<p style='mask:url(drawing.svg#a)'>",
+        ] {
+            assert_eq!(way(page, "p{color:red}"), None, "{page}");
+        }
+        for sheet in [
+            "p{background:url(missing.png)}",
+            "p{background:url(damaged.png)}",
+            "@font-face{font-family:a;src:url(dot.png)}",
+            "@namespace svg url(http://www.w3.org/2000/svg);",
+            "@import 'missing.css';",
+            "p{filter:url(drawing.svg#a)}",
+        ] {
+            assert_eq!(way("<link rel=stylesheet href=a.css>", sheet), None, "{sheet}");
+        }
+    }
+
+    #[test]
+    fn the_address_of_a_file_is_made_once_for_a_package_and_within_the_limit() {
+        let first = site("<img src=dot.png>", "");
+        let inliner = inliner(|config| config.inlined_limit_bytes = 200);
+        assert!(inliner.may_inline(&first) && !inliner.may_inline(&Site::single("a", Bytes::new())));
+        let kept = |inliner: &Inliner| {
+            inliner.addresses.iter().map(|(_, address)| address.unwrap()).collect::<Vec<_>>()
+        };
+        inliner.inlined(&first).unwrap();
+        let address = kept(&inliner);
+        let other = first.clone().with_page(Bytes::from_static(b"<p><img src=dot.png><img src=dot.png>"));
+        assert!(inliner.inlined(&other).is_none(), "twice is more than the limit");
+        let other = first.clone().with_page(Bytes::from_static(b"<p>again<img src=dot.png>"));
+        let html = inliner.inlined(&other).unwrap().html;
+        assert_eq!(html, format!("<p>again<img src=\"{}\">", address[0]));
+        assert!(Arc::ptr_eq(&kept(&inliner)[0], &address[0]), "made once");
+        // Another package has files of its own under the same names.
+        inliner.inlined(&site("<img src=dot.png>", "")).unwrap();
+        assert_eq!(kept(&inliner).len(), 2);
+        let none = self::inliner(|config| config.inlined_limit_bytes = 0);
+        assert!(!none.may_inline(&first));
+    }
+}
