@@ -23,6 +23,7 @@ mod in_place_reuse;
 mod lazy;
 mod lifecycle;
 mod lost_browsers;
+mod members;
 mod named_elements;
 mod options;
 mod page_count;
