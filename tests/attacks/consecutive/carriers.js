@@ -128,20 +128,6 @@ const carriers = {
     set: mark => { navigator.locks.request(mark, () => new Promise(() => {})) },
     look: async () => { const all = await navigator.locks.query(); return [...all.held, ...all.pending].map(it => it.name).join() },
   },
-  'service worker': {
-    set: async () => { await navigator.serviceWorker.register('/service.js'); await registered() },
-    look: async () => (await registration())?.scope,
-  },
-  'service worker in control': { set: () => {}, look: () => navigator.serviceWorker.controller?.scriptURL },
-  'service worker with cookies': {
-    set: async mark => { (await registered())?.active?.postMessage({ mark, domain: above() }) },
-    look: async () => { for (const end = performance.now() + patience(); performance.now() < end && !cookie('service');) await pause(10); return cookie('service') },
-  },
-  'service worker that speaks': { set: () => {}, look: () => heard('service') },
-  'background fetch': {
-    set: async mark => { await (await registered())?.backgroundFetch.fetch(mark, ['/counted?far']) },
-    look: async () => (await (await registration())?.backgroundFetch.getIds())?.join(),
-  },
   'shared worker': { set: mark => ask(new SharedWorker('/shared.js', 'a'), mark), look: () => ask(new SharedWorker('/shared.js', 'a'), '') },
   'shared worker that lives on': {
     set: mark => ask(new SharedWorker('/shared.js', { name: 'b', extendedLifetime: true }), mark).then(() => {}),
@@ -158,10 +144,6 @@ const carriers = {
   'blob address': {
     set: mark => URL.createObjectURL(new Blob([mark])),
     look: told => told ? fetch(told).then(it => it.text(), () => '') : '',
-  },
-  'notification': {
-    set: async mark => { new Notification(mark); await (await registered())?.showNotification(mark) },
-    look: async () => (await (await registration())?.getNotifications())?.map(it => it.title).join(),
   },
 
   // Kept under the site, which the tab's pages have in common.
@@ -386,6 +368,29 @@ const carriers = {
       setInterval(tell, 40); onpagehide = () => { for (const end = performance.now() + 200; performance.now() < end;); tell() };
       <\/script>` }), 'load').then(() => {}),
     look: () => '',
+  },
+};
+
+// A service worker outlasts its page, so a page that has one leaves its tab to nobody: apart from the others, which would
+// not have a tab in common.
+const doors = {
+  'service worker': {
+    set: async () => { await navigator.serviceWorker.register('/service.js'); await registered() },
+    look: async () => (await registration())?.scope,
+  },
+  'service worker in control': { set: () => {}, look: () => navigator.serviceWorker.controller?.scriptURL },
+  'service worker with cookies': {
+    set: async mark => { (await registered())?.active?.postMessage({ mark, domain: above() }) },
+    look: async () => { for (const end = performance.now() + patience(); performance.now() < end && !cookie('service');) await pause(10); return cookie('service') },
+  },
+  'service worker that speaks': { set: () => {}, look: () => heard('service') },
+  'background fetch': {
+    set: async mark => { await (await registered())?.backgroundFetch.fetch(mark, ['/counted?far']) },
+    look: async () => (await (await registration())?.backgroundFetch.getIds())?.join(),
+  },
+  'notification': {
+    set: async mark => { new Notification(mark); await (await registered())?.showNotification(mark) },
+    look: async () => (await (await registration())?.getNotifications())?.map(it => it.title).join(),
   },
 };
 
