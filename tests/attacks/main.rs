@@ -14,6 +14,7 @@ mod bounds;
 #[path = "../support/canary.rs"]
 mod canary;
 mod carriers;
+mod consecutive;
 mod documents;
 mod files;
 #[path = "../support/foreign.rs"]

@@ -63,15 +63,17 @@ impl Made {
 /// Renders `order` for the account of `token`.
 pub async fn render(app: &TestApp, token: &str, order: Order) -> Made {
     let body = json!({"type": "html", "target": order.target, "data": {}, "formatOpts": order.opts});
-    let post = async |path: &str, body: Value| {
-        let request = app.client.post(format!("{}{path}", app.base)).bearer_auth(token);
-        crate::app::read(request.body(body.to_string()).send().await.unwrap()).await
-    };
-    let (status, job) = post("/v1/documents/init", body).await;
+    let request = app.client.post(format!("{}/v1/documents/init", app.base)).bearer_auth(token);
+    let (status, job) = crate::app::read(request.body(body.to_string()).send().await.unwrap()).await;
     assert_eq!(status, 200, "{job}");
     assert_eq!(app.put(job["presignedTemplateUploadUrl"].as_str().unwrap(), order.template).await, 200);
-    let id = job["jobId"].as_str().unwrap();
-    let (status, answer) = post(&format!("/v1/documents/{id}/render"), json!({})).await;
+    finish(app, token, job["jobId"].as_str().unwrap(), order.target).await
+}
+
+/// Starts the job `id` of the account of `token`, and waits for what it becomes.
+pub async fn finish(app: &TestApp, token: &str, id: &str, target: &'static str) -> Made {
+    let request = app.client.post(format!("{}/v1/documents/{id}/render", app.base)).bearer_auth(token);
+    let (status, answer) = crate::app::read(request.body("{}").send().await.unwrap()).await;
     assert!(matches!(status, 200 | 202), "{answer}");
     let view = loop {
         let request = app.client.get(format!("{}/v1/jobs/{id}?wait=20", app.base)).bearer_auth(token);
@@ -85,7 +87,7 @@ pub async fn render(app: &TestApp, token: &str, order: Order) -> Made {
         Some(url) => app.client.get(url).send().await.unwrap().bytes().await.unwrap().to_vec(),
         None => Vec::new(),
     };
-    Made { view, file, target: order.target }
+    Made { view, file, target }
 }
 
 /// The text of a PDF.

@@ -24,6 +24,7 @@ mod inlined_pages;
 mod lazy;
 mod lifecycle;
 mod lost_browsers;
+mod members;
 mod named_elements;
 mod options;
 mod page_count;

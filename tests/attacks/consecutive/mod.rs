@@ -1,0 +1,188 @@
+//! Suite H for the jobs of one account's one template, one after the other: what a page with script leaves for the next
+//! one, which may have its tab.
+//!
+//! Each page looks for what another one may have left by the carriers of `carriers.js`, then leaves something by all of
+//! them, at once or when it is hidden. What it saw in a fresh tab, and what it agrees on with the next one, is the next
+//! one's data. Two controls show that the carriers carry: in the page's own document, and in the next document of its
+//! address, to which it goes itself and which nobody has cleaned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::service::{Made, finish};
+use crate::table::{Outcome, report};
+use crate::template::archive;
+
+const FILES: [(&str, &str); 8] = [
+    ("index.html", include_str!("index.html")),
+    ("carriers.js", include_str!("carriers.js")),
+    ("worker.js", include_str!("worker.js")),
+    ("shared.js", include_str!("shared.js")),
+    ("service.js", include_str!("service.js")),
+    ("deep/empty.html", "<!doctype html><title>empty</title>"),
+    ("dot.svg", "<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>"),
+    ("counted", "x"),
+];
+
+/// Found in neither control: the browser refuses them to a page that nobody touches, or has nothing of the kind; the
+/// page's server keeps them out of caches; a busy page does not come to them; or only a warning of the next job, and what
+/// it is made of, would show them.
+const QUIET: [&str; 40] = [
+    "HTTP cache",
+    "idle callback",
+    "picture in memory",
+    "prefetch",
+    "storage persisted",
+    "storage event",
+    "notification",
+    "cookie with Domain localhost",
+    "window.opener",
+    "window by its name",
+    "history.state",
+    "back cache",
+    "speculation rules",
+    "page scale",
+    "focus of the page",
+    "user activation",
+    "full screen",
+    "pointer lock",
+    "orientation",
+    "view transition",
+    "document.domain",
+    "finalizer",
+    "medium",
+    "language and zone",
+    "rejection",
+    "console",
+    "permissions",
+    "geolocation",
+    "clipboard",
+    "clipboard by a command",
+    "speech",
+    "wake lock",
+    "protocol",
+    "download",
+    "keepalive",
+    "beacon",
+    "fetchLater",
+    "ping",
+    "picture on its way",
+    "frame of its own process",
+];
+
+/// What is left and when, and for how many pairs of jobs: cookies do not always lose their race.
+const WAYS: [(&str, usize); 6] =
+    [("now", 1), ("hide", 1), ("doors", 1), ("doorshide", 1), ("flood", 2), ("floodhide", 4)];
+
+/// What a page has seen.
+#[derive(Debug)]
+struct Looked {
+    kinds: BTreeSet<String>,
+    found: BTreeMap<String, String>,
+    first: Value,
+    told: Value,
+    tab: String,
+}
+
+impl Looked {
+    fn of(made: &Made) -> Self {
+        let page = String::from_utf8(made.file.clone()).unwrap();
+        let texts = page.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+        let lines: Vec<(&str, &str, &str)> = texts
+            .filter_map(|text| {
+                let (word, rest) = text.split_once(' ')?;
+                let (kind, what) = rest.split_once('=')?;
+                Some((word, kind, what))
+            })
+            .collect();
+        let of = |word: &str| lines.iter().find(|line| line.0 == word).map_or("", |line| line.2);
+        let value = |word| serde_json::from_str(&of(word).replace("&amp;", "&")).unwrap_or_default();
+        assert!(!of("TAB").is_empty(), "not all was looked at: {} {page}", made.told());
+        let untried: Vec<_> = lines.iter().filter(|line| line.0 == "UNTRIED").collect();
+        assert!(untried.is_empty(), "{untried:?}");
+        let found = lines.iter().filter(|line| line.0 == "FOUND");
+        Self {
+            kinds: serde_json::from_value(value("KINDS")).unwrap_or_default(),
+            found: found.map(|line| (line.1.to_owned(), line.2.to_owned())).collect(),
+            first: value("FIRST"),
+            told: value("TOLD"),
+            tab: of("TAB").to_owned(),
+        }
+    }
+}
+
+/// A service that shows such pages one at a time, and the template.
+async fn service() -> (TestApp, String) {
+    // Timers go on without end, so the page is never idle.
+    let settings = [
+        ("browser.tabs", "1"),
+        ("browser.quiet_window_ms", "50"),
+        ("browser.rest_cap_ms", "100"),
+        ("browser.readiness_timeout_ms", "60000"),
+    ];
+    let app = TestApp::with(&settings).await;
+    let template = app.saved("Looks and leaves", archive(&FILES)).await;
+    (app, template)
+}
+
+async fn render(app: &TestApp, template: &str, data: Value) -> Made {
+    let opts = json!({"waitForSelector": "#done"});
+    let body =
+        json!({"type": "html", "target": "html", "templateId": template, "data": data, "formatOpts": opts});
+    let job = app.init(body).await;
+    let made = finish(app, &app.token, &job.id, "html").await;
+    assert_eq!(made.view["success"], true, "{}", made.view);
+    made
+}
+
+#[actix::test]
+async fn a_page_finds_what_it_left_itself_by_each_carrier() {
+    let (app, template) = service().await;
+    let mut found = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    for way in ["here", "again"] {
+        let looked = Looked::of(&render(&app, &template, json!({"mark": "markone", "way": way})).await);
+        kinds.extend(looked.kinds);
+        found.extend(looked.found.into_keys());
+    }
+    let missing: Vec<_> =
+        kinds.iter().filter(|kind| !found.contains(*kind) && !QUIET.contains(&kind.as_str())).collect();
+    assert!(missing.is_empty(), "not found where they were left: {missing:?}");
+    assert!(found.len() >= 60, "{} carriers", found.len());
+}
+
+#[actix::test]
+async fn nothing_is_left_for_the_next_job_of_a_template() {
+    let (app, template) = service().await;
+    for (way, pairs) in WAYS {
+        let (mut traces, mut kinds) = (BTreeMap::<String, Vec<String>>::new(), BTreeSet::new());
+        let mut shared = 0;
+        for pair in 0..pairs {
+            let marks = [format!("markone{pair}"), format!("marktwo{pair}")];
+            let one = Looked::of(&render(&app, &template, json!({"mark": marks[0], "way": way})).await);
+            let data = json!({"mark": marks[1], "way": way, "first": one.first, "told": one.told});
+            let made = render(&app, &template, data).await;
+            let two = Looked::of(&made);
+            kinds.extend(two.kinds);
+            shared += usize::from(one.tab == two.tab);
+            for (kind, what) in one.found.into_iter().chain(two.found) {
+                traces.entry(kind).or_default().push(what);
+            }
+            if made.holds(&marks[0]) {
+                traces.entry("the output or its warnings".to_owned()).or_default().push(made.told());
+            }
+        }
+        kinds.extend(traces.keys().cloned());
+        let told = format!("{shared} of {pairs} in the same tab");
+        let outcome = |name: String| {
+            let leaks = traces.get(&name).cloned().unwrap_or_default();
+            Outcome { name, carrier: way.to_owned(), leaks, told: told.clone() }
+        };
+        report(
+            "suite H, jobs of one template one after the other (traces found)",
+            kinds.into_iter().map(outcome).collect(),
+        );
+    }
+}

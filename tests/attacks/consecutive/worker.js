@@ -1,0 +1,5 @@
+const channel = new BroadcastChannel('worker');
+onmessage = message => {
+  postMessage('');
+  setInterval(() => channel.postMessage(message.data), 40);
+};
