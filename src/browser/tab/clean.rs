@@ -32,6 +32,9 @@ pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result
     if tab.events.monitor.has_had_workers() {
         return Err(ResetError::Unclean("the page before had workers"));
     }
+    if !tab.events.may_make_entries() {
+        return Err(ResetError::Unclean("pages before have made too many entries in the history"));
+    }
     let is_known = tab.events.renderer.get().is_some();
     let script = if is_known { FORGET_NAME } else { REQUEST };
     let mut calls = PendingCalls::default();

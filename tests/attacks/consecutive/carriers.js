@@ -128,19 +128,6 @@ const carriers = {
     set: mark => { navigator.locks.request(mark, () => new Promise(() => {})) },
     look: async () => { const all = await navigator.locks.query(); return [...all.held, ...all.pending].map(it => it.name).join() },
   },
-  'shared worker': { set: mark => ask(new SharedWorker('/shared.js', 'a'), mark), look: () => ask(new SharedWorker('/shared.js', 'a'), '') },
-  'shared worker that lives on': {
-    set: mark => ask(new SharedWorker('/shared.js', { name: 'b', extendedLifetime: true }), mark).then(() => {}),
-    look: () => ask(new SharedWorker('/shared.js', { name: 'b', extendedLifetime: true }), ''),
-  },
-  'shared worker that speaks': {
-    set: mark => ask(new SharedWorker('/shared.js?loud', { name: 'c', extendedLifetime: true }), mark).then(() => {}),
-    look: () => heard('shared'),
-  },
-  'worker': {
-    set: mark => { const worker = new Worker('/worker.js'); worker.postMessage(mark); return event(worker, 'message').then(() => {}) },
-    look: () => heard('worker'),
-  },
   'blob address': {
     set: mark => URL.createObjectURL(new Blob([mark])),
     look: told => told ? fetch(told).then(it => it.text(), () => '') : '',
@@ -371,9 +358,32 @@ const carriers = {
   },
 };
 
-// A service worker outlasts its page, so a page that has one leaves its tab to nobody: apart from the others, which would
-// not have a tab in common.
+// Workers may outlast their page, and a frame takes no further calls of history for a while: a page that does any of this
+// leaves its tab to nobody. Apart from the others, which would not have a tab in common.
 const doors = {
+  'shared worker': { set: mark => ask(new SharedWorker('/shared.js', 'a'), mark), look: () => ask(new SharedWorker('/shared.js', 'a'), '') },
+  'shared worker that lives on': {
+    set: mark => ask(new SharedWorker('/shared.js', { name: 'b', extendedLifetime: true }), mark).then(() => {}),
+    look: () => ask(new SharedWorker('/shared.js', { name: 'b', extendedLifetime: true }), ''),
+  },
+  'shared worker that speaks': {
+    set: mark => ask(new SharedWorker('/shared.js?loud', { name: 'c', extendedLifetime: true }), mark).then(() => {}),
+    look: () => heard('shared'),
+  },
+  'worker': {
+    set: mark => { const worker = new Worker('/worker.js'); worker.postMessage(mark); return event(worker, 'message').then(() => {}) },
+    look: () => heard('worker'),
+  },
+  'calls of history': {
+    set: mark => { for (let at = 0; at < 250; at++) history.replaceState(mark, '') },
+    look: () => {
+      const before = history.state;
+      history.replaceState('probe', '');
+      const after = history.state;
+      history.replaceState(before, '');
+      return after === 'probe' ? '' : 'dropped';
+    },
+  },
   'service worker': {
     set: async () => { await navigator.serviceWorker.register('/service.js'); await registered() },
     look: async () => (await registration())?.scope,
@@ -394,19 +404,8 @@ const doors = {
   },
 };
 
-// What disturbs the others: cookies, so many that they are still being written when everything else is done; and all
-// the calls that a frame has in ten seconds, after which it goes nowhere.
+// What disturbs the others: cookies, so many that they are still being written when everything else is done.
 const floods = {
-  'calls of history': {
-    set: mark => { for (let at = 0; at < 250; at++) history.replaceState(mark, '') },
-    look: () => {
-      const before = history.state;
-      history.replaceState('probe', '');
-      const after = history.state;
-      history.replaceState(before, '');
-      return after === 'probe' ? '' : 'dropped';
-    },
-  },
   'cookies without end': {
     set: mark => {
       for (let at = 0; at < 150; at++) {
