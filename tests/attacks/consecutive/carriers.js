@@ -358,8 +358,8 @@ const carriers = {
   },
 };
 
-// Workers may outlast their page, and a frame takes no further calls of history for a while: a page that does any of this
-// leaves its tab to nobody. Apart from the others, which would not have a tab in common.
+// Workers may outlast their page, so a page that has one leaves its tab to nobody: apart from the others, which would not
+// have a tab in common.
 const doors = {
   'shared worker': { set: mark => ask(new SharedWorker('/shared.js', 'a'), mark), look: () => ask(new SharedWorker('/shared.js', 'a'), '') },
   'shared worker that lives on': {
@@ -373,16 +373,6 @@ const doors = {
   'worker': {
     set: mark => { const worker = new Worker('/worker.js'); worker.postMessage(mark); return event(worker, 'message').then(() => {}) },
     look: () => heard('worker'),
-  },
-  'calls of history': {
-    set: mark => { for (let at = 0; at < 250; at++) history.replaceState(mark, '') },
-    look: () => {
-      const before = history.state;
-      history.replaceState('probe', '');
-      const after = history.state;
-      history.replaceState(before, '');
-      return after === 'probe' ? '' : 'dropped';
-    },
   },
   'service worker': {
     set: async () => { await navigator.serviceWorker.register('/service.js'); await registered() },
@@ -414,5 +404,19 @@ const floods = {
       }
     },
     look: () => document.cookie.match(/(flood|store)\d+=mark/)?.[0],
+  },
+};
+
+// All the calls that a frame has in ten seconds, after which it goes nowhere: such a page leaves its tab to nobody either.
+const calls = {
+  'calls of history': {
+    set: mark => { for (let at = 0; at < 250; at++) history.replaceState(mark, '') },
+    look: () => {
+      const before = history.state;
+      history.replaceState('probe', '');
+      const after = history.state;
+      history.replaceState(before, '');
+      return after === 'probe' ? '' : 'dropped';
+    },
   },
 };
