@@ -1,17 +1,17 @@
 //! Everything that lasts: objects (`ObjectStore`) and records (`index`).
 //!
 //! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
-//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies presigned URLs ([`presign`]) and
-//! hands them out ([`presigned_urls`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
+//! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` hands out presigned URLs and
+//! verifies them ([`presign`]). Only `app` and `cli` name a concrete store, and the parts of a backup or a rebuild.
 //!
 //! | File | What it is |
 //! |---|---|
 //! | `disk`, `object_files`, `s3` | the two stores |
-//! | `counted`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
+//! | `metered`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
-//! | `quota` | bytes stored by each account |
-//! | `folder`, `backup` | the data folder and copies of it |
+//! | `account_counts`, `quota` | what is counted for each account; the bytes that it stores |
+//! | `data_dir`, `backup` | the data folder and copies of it |
 
 pub mod account_counts;
 pub mod backup;
@@ -19,6 +19,7 @@ pub mod data_dir;
 pub mod deletion_log;
 pub mod deletions;
 pub mod disk;
+#[cfg(debug_assertions)]
 pub mod failpoint;
 pub mod index;
 pub mod key;
