@@ -24,7 +24,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::ControlSocket;
-use crate::accounts::{AccountStore, Accounts};
+use crate::accounts::{AccountStore, Accounts, OpenJobs, Returns};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -106,32 +106,15 @@ impl App {
         let context = Arc::new(context);
         let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
-        let basis = Basis {
-            executable,
-            store: lasting.store.clone(),
-            work: lasting.work.clone(),
-            caches: lasting.caches.clone(),
-            catalog: catalog.clone(),
-            templates: Some(template_reader.clone()),
-            outbound: outbound.clone(),
-            metrics: metrics.clone(),
-        };
+        let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&context);
         let limit = config.accounts.mailbox_limit;
         let accounts = start_on(&control_thread, Accounts::new(owned, limit));
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
-        let context = JobContext {
-            clock: clock.clone(),
-            journal: Journal::new(lasting.index.clone(), &config.jobs),
-            pipeline: engines.pipeline.clone(),
-            limits: config.jobs.clone(),
-            reserve: accounts.clone().recipient(),
-            returns,
-            open_jobs,
-            stored: StoredInputs::new(stored),
-        };
+        let stored = (open_jobs, StoredInputs::new(stored));
+        let context = job_context(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
         let eraser = Eraser::new(&lasting, context.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry =
@@ -278,6 +261,44 @@ fn outbound(
     let mut own = vec![listener.local_addr()?];
     own.extend(metrics.map(MetricsPage::bound));
     Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
+}
+
+/// What the engines stand on.
+fn basis(
+    executable: PathBuf,
+    (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
+    outbound: &Outbound,
+    metrics: &Metrics,
+) -> Basis {
+    Basis {
+        executable,
+        store: lasting.store.clone(),
+        work: lasting.work.clone(),
+        caches: lasting.caches.clone(),
+        catalog: catalog.clone(),
+        templates: Some(templates.clone()),
+        outbound: outbound.clone(),
+        metrics: metrics.clone(),
+    }
+}
+
+/// What jobs ask of the others.
+fn job_context(
+    config: &Config,
+    (lasting, clock): (&Lasting, &Arc<dyn Clock>),
+    engines: &Engines,
+    (accounts, returns, (open_jobs, stored)): (&Addr<Accounts>, Returns, (Arc<OpenJobs>, StoredInputs)),
+) -> JobContext {
+    JobContext {
+        clock: clock.clone(),
+        journal: Journal::new(lasting.index.clone(), &config.jobs),
+        pipeline: engines.pipeline.clone(),
+        limits: config.jobs.clone(),
+        reserve: accounts.clone().recipient(),
+        returns,
+        open_jobs,
+        stored,
+    }
 }
 
 /// The template registry, and its garbage collector.

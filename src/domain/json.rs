@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 /// Where JSON is not JSON, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonFault {
+pub struct JsonError {
     /// Line of the fault, from 1.
     pub line: usize,
     /// Column of the fault in characters, from 1.
@@ -15,13 +15,13 @@ pub struct JsonFault {
     pub what: String,
 }
 
-impl fmt::Display for JsonFault {
+impl fmt::Display for JsonError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "line {}, column {}: {}", self.line, self.column, self.what)
     }
 }
 
-impl std::error::Error for JsonFault {}
+impl std::error::Error for JsonError {}
 
 /// Looks whether `bytes` are one JSON value (RFC 8259, UTF-8) nested at most `depth_limit` deep.
 ///
@@ -29,7 +29,7 @@ impl std::error::Error for JsonFault {}
 ///
 /// # Errors
 /// The fault, with its line and column.
-pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonFault> {
+pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| fault_at(&bytes[..error.valid_up_to()], "this is not UTF-8".to_owned()))?;
     if let Some(at) = too_deep(bytes, depth_limit) {
@@ -66,11 +66,11 @@ fn too_deep(bytes: &[u8], limit: usize) -> Option<usize> {
 }
 
 /// A fault behind these bytes.
-fn fault_at(before: &[u8], what: String) -> JsonFault {
+fn fault_at(before: &[u8], what: String) -> JsonError {
     let lines = before.split(|&byte| byte == b'\n');
     let (line, last) = lines.fold((0, &[][..]), |(number, _), line| (number + 1, line));
     let column = String::from_utf8_lossy(last).chars().count() + 1;
-    JsonFault { line, column, what }
+    JsonError { line, column, what }
 }
 
 #[cfg(test)]

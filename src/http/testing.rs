@@ -21,6 +21,7 @@ use super::objects::presigned_url;
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
+use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::{self, catalog::Catalog};
@@ -207,7 +208,7 @@ pub(super) fn job_view() -> JobView {
         template: None,
         preview: false,
         format_opts: None,
-        secrets: Default::default(),
+        secrets: Secrets::default(),
     };
     JobRecord::new(AccountId::generate(), spec, NOW).view()
 }

@@ -7,10 +7,10 @@
 //! | File | What it is |
 //! |---|---|
 //! | `disk`, `object_files`, `s3` | the two stores |
-//! | `counted`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
+//! | `metered`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
-//! | `quota` | bytes stored by each account |
+//! | `account_counts`, `quota` | what is counted for each account; the bytes that it stores |
 //! | `data_dir`, `backup` | the data folder and copies of it |
 
 pub mod account_counts;
@@ -19,6 +19,7 @@ pub mod data_dir;
 pub mod deletion_log;
 pub mod deletions;
 pub mod disk;
+#[cfg(debug_assertions)]
 pub mod failpoint;
 pub mod index;
 pub mod key;

@@ -96,7 +96,7 @@ fn ports(clients: &[TcpStream]) -> HashSet<u16> {
 
 #[tokio::test]
 async fn a_wait_ends_with_the_present_view_when_its_time_is_over() {
-    let app = TestApp::with(&[("http.wait_limit_s", "1")]).await;
+    let app = TestApp::with(&[("http.wait_limit_s", "1"), ("http.wait_default_s", "1")]).await;
     let job = app.init(json!({"type": "html", "target": "pdf"})).await;
     let path = format!("/jobs/{}", job.id);
     let started = std::time::Instant::now();

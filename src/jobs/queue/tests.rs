@@ -18,14 +18,6 @@ fn queue(all: usize, account: usize, running: usize) -> FairQueue {
     FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Gauge::default())
 }
 
-/// Runs the next job at no cost.
-fn next(queue: &mut FairQueue) -> Option<JobId> {
-    let turn = queue.next_turn()?;
-    let job = turn.job;
-    queue.end_turn(turn, Some(Duration::ZERO));
-    Some(job)
-}
-
 fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
     put_kind(queue, account, PAGE)
 }
@@ -58,42 +50,6 @@ fn accounts_whose_jobs_cost_the_same_take_turns_and_keep_their_order() {
     let order: Vec<_> = std::iter::from_fn(|| queue.next_turn()).map(|turn| turn.job).collect();
     assert_eq!(order, [many[0], one, many[1], many[2]]);
     assert_eq!(queue.len(), 0);
-}
-
-#[test]
-fn both_limits_hold_and_released_places_are_free_again() {
-    let mut queue = queue(3, 2, 9);
-    let (first, second) = (AccountId::generate(), AccountId::generate());
-    put(&mut queue, first);
-    queue.admit(first).unwrap();
-    assert_eq!(queue.admit(first), Err(AdmissionError::AccountFull));
-    put(&mut queue, second);
-    assert_eq!(queue.admit(second), Err(AdmissionError::QueueFull));
-    queue.release(first);
-    assert_eq!(queue.admit(second), Ok(()));
-}
-
-#[test]
-fn a_job_that_ends_while_queued_frees_its_place() {
-    let mut queue = queue(10, 10, 10);
-    let account = AccountId::generate();
-    let (first, second) = (put(&mut queue, account), put(&mut queue, account));
-    queue.remove(account, first);
-    queue.remove(account, first);
-    assert_eq!((queue.len(), next(&mut queue), next(&mut queue), queue.len()), (1, Some(second), None, 0));
-}
-
-#[test]
-fn an_account_at_its_running_limit_is_skipped() {
-    let mut queue = queue(10, 10, 2);
-    let (many, other) = (AccountId::generate(), AccountId::generate());
-    let jobs: Vec<_> = (0..4).map(|_| put(&mut queue, many)).collect();
-    let (first, second) = (queue.next_turn().unwrap(), queue.next_turn().unwrap());
-    assert_eq!(([first.job, second.job], queue.next_turn()), ([jobs[0], jobs[1]], None));
-    let late = put(&mut queue, other);
-    assert_eq!((queue.next_turn().map(|turn| turn.job), queue.next_turn()), (Some(late), None));
-    queue.end_turn(first, Some(ms(1)));
-    assert_eq!((queue.next_turn().map(|turn| turn.job), queue.next_turn()), (Some(jobs[2]), None));
 }
 
 /// What an account's jobs cost, what another's cost, and whose turns follow each other when both wait all the time.

@@ -49,17 +49,6 @@ fn beside_nine_slow_jobs_of_two_accounts_each_a_thirds_job_is_next() {
 }
 
 #[test]
-fn one_account_never_takes_every_run_of_an_engine() {
-    let mut queue = heavy_queue(7, &[(PAPER, TEX)]);
-    let (many, other) = (AccountId::generate(), AccountId::generate());
-    let jobs = put_many(&mut queue, many, PAPER, 9);
-    let turns = fill(&mut queue);
-    assert_eq!(turns.iter().map(|turn| turn.job).collect::<Vec<_>>(), jobs[..2]);
-    put_many(&mut queue, other, PAPER, 9);
-    assert_eq!(fill(&mut queue).len(), 1);
-}
-
-#[test]
 fn several_engines_together_leave_turns_to_jobs_that_need_none() {
     let raster = EngineLimit { engine: "raster", runs: 6, account: 6 };
     let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 6, account: 6, ..TEX }), (PICTURE, raster)]);
@@ -68,18 +57,6 @@ fn several_engines_together_leave_turns_to_jobs_that_need_none() {
     assert_eq!(fill(&mut queue).len(), 7);
     let page = put(&mut queue, AccountId::generate());
     assert_eq!(queue.next_turn().map(|turn| turn.job), Some(page));
-}
-
-#[test]
-fn an_accounts_jobs_keep_their_order_behind_one_that_waits_for_its_engine() {
-    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
-    let account = AccountId::generate();
-    let papers = put_many(&mut queue, account, PAPER, 2);
-    let page = put(&mut queue, account);
-    let turn = queue.next_turn().unwrap();
-    assert_eq!((turn.job, queue.next_turn()), (papers[0], None));
-    queue.end_turn(turn, Some(ms(10)));
-    assert_eq!(fill(&mut queue).iter().map(|turn| turn.job).collect::<Vec<_>>(), [papers[1], page]);
 }
 
 #[test]

@@ -54,7 +54,12 @@ proptest! {
                     let all: usize = waiting.values().map(VecDeque::len).sum();
                     let own = waiting.get(&account).map_or(0, VecDeque::len);
                     let admitted = queue.admit(account);
-                    prop_assert_eq!(admitted.is_ok(), all < 20 && own < 8);
+                    let expected = match (all < 20, own < 8) {
+                        (true, true) => Ok(()),
+                        (false, _) => Err(AdmissionError::QueueFull),
+                        (true, false) => Err(AdmissionError::AccountFull),
+                    };
+                    prop_assert_eq!(admitted, expected);
                     if admitted.is_ok() {
                         let job = JobId::generate();
                         queue.enqueue(account, job, kind);
