@@ -14,10 +14,9 @@ use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
 pub use parts::{
-    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, Step, StepMetrics,
-    StoreMetrics, TexMetrics,
+    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StoreMetrics, TexMetrics,
 };
-pub use register::{Gauge, Histogram, Label, Labelled};
+pub use register::{Counters, Gauge, Gauges, Histogram, Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
 

@@ -13,7 +13,7 @@ use super::requirement::{Lack, ProgramFile, Requirement};
 use super::step::Step;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::telemetry::EngineMetrics;
+use crate::telemetry::Gauges;
 use crate::workers::Starter;
 
 /// A look is as good as the truth for so long: who asks costs a few system calls, and anybody may ask.
@@ -24,7 +24,7 @@ pub struct Catalog {
     entries: Vec<Entry>,
     /// Files can be kept from programs here.
     confines: bool,
-    metrics: EngineMetrics,
+    available: Gauges<1>,
     /// Starts programs that are asked for their versions.
     starter: OnceLock<Starter>,
 }
@@ -72,7 +72,7 @@ struct Seen {
 impl Catalog {
     /// The catalogue of `engines`, which are looked at now. `confines`: files can be kept from programs here, or the
     /// operator does without.
-    pub fn new(engines: Vec<Engine>, confines: bool, metrics: EngineMetrics) -> Self {
+    pub fn new(engines: Vec<Engine>, confines: bool, available: Gauges<1>) -> Self {
         let entry = |engine: Engine| {
             let lack = lack_of(&engine, confines);
             let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
@@ -84,7 +84,7 @@ impl Catalog {
         let catalog = Self {
             entries: engines.into_iter().map(entry).collect(),
             confines,
-            metrics,
+            available,
             starter: OnceLock::new(),
         };
         catalog.look();
@@ -273,7 +273,7 @@ impl Catalog {
         let lack = entry.look(self.confines, good_for);
         // What was never installed is nobody's loss, and no alert's: it has no series.
         if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole {
-            self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
+            self.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
         }
         lack
     }

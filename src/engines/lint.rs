@@ -17,8 +17,8 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{Reading, VariableReader};
-use crate::workers::assemble::{FillLimits, Language, Order, ScriptError};
-use crate::workers::lint::{LintJob, LintReport, Linted};
+use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, Order, ScriptError};
+use crate::workers::lint::LintReport;
 use crate::workers::{Asked, FileSource, WorkerFault};
 
 /// Looks through templates. Cloning shares its processes.

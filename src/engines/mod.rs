@@ -109,8 +109,8 @@ pub fn can_confine_files(config: &Config) -> bool {
 
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
-    pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, basis: &EngineContext<'_>) -> Self {
-        Self(engines.map(|engine| (engine.name, (engine.start)(basis))).collect())
+    pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, context: &EngineContext<'_>) -> Self {
+        Self(engines.map(|engine| (engine.name, (engine.start)(context))).collect())
     }
 
     /// Who takes the steps of the engine `name`.

@@ -11,11 +11,10 @@ use prometheus_client::registry::Registry;
 
 use super::browsers::BrowserMetrics;
 use super::parts::{
-    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, StepMetrics,
-    StoreMetrics, TexMetrics,
+    self, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics, TexMetrics,
 };
 use super::process;
-use super::register::Register;
+use super::register::{Counters, Gauges, Register};
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
 
@@ -28,12 +27,12 @@ pub struct Metrics {
     pub steps: StepMetrics,
     /// Engine processes.
     pub children: ChildMetrics,
-    /// Documents that are filled.
-    pub office: OfficeMetrics,
+    /// Pictures that Office documents have at addresses, by `outcome`: `fetched`, `refused`, `failed`, `too_long`, `late`.
+    pub office_pictures: Counters<1>,
     /// Documents of LaTeX.
     pub tex: TexMetrics,
-    /// What engines need of the machine.
-    pub engines: EngineMetrics,
+    /// By `engine`: 1 where all that it needs of the machine is there, else 0.
+    pub engines: Gauges<1>,
     /// Slots of engines that run heavy programs.
     pub slots: SlotMetrics,
     /// Browsers and their tabs.
@@ -64,9 +63,9 @@ impl Metrics {
         let jobs = JobMetrics::new(&mut register);
         let steps = StepMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
-        let office = OfficeMetrics::new(&mut register);
+        let office_pictures = parts::office_pictures(&mut register);
         let tex = TexMetrics::new(&mut register);
-        let engines = EngineMetrics::new(&mut register);
+        let engines = parts::available_engines(&mut register);
         let slots = SlotMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
         let store = StoreMetrics::new(&mut register);
@@ -81,7 +80,7 @@ impl Metrics {
             jobs,
             steps,
             children,
-            office,
+            office_pictures,
             tex,
             engines,
             slots,

@@ -81,13 +81,6 @@ pub struct ChildMetrics {
     pub scripts: Counters<1>,
 }
 
-/// Documents that are filled.
-#[derive(Clone, Debug)]
-pub struct OfficeMetrics {
-    /// Pictures at addresses, by `outcome`: `fetched`, `refused`, `failed`, `too_long`, `late`.
-    pub pictures: Counters<1>,
-}
-
 /// Formats of preambles: what TeX has read of one, made ahead for the next documents that begin with it.
 #[derive(Clone, Debug)]
 pub struct TexMetrics {
@@ -95,13 +88,6 @@ pub struct TexMetrics {
     pub formats: Counters<1>,
     /// Bytes of those that are kept.
     pub format_bytes: Gauge,
-}
-
-/// Engines that need something of the machine.
-#[derive(Clone, Debug)]
-pub struct EngineMetrics {
-    /// By `engine`: 1 where all that it needs is there, else 0.
-    pub available: Gauges<1>,
 }
 
 /// Objects.
@@ -274,13 +260,12 @@ impl ChildMetrics {
     }
 }
 
-impl OfficeMetrics {
-    pub(super) fn new(register: &mut Register) -> Self {
-        let meaning = "Pictures that documents have at addresses: fetched, refused, failed, too_long, late";
-        let pictures = register.labelled("platen_office_pictures", ["outcome"], meaning, Counter::default);
-        let outcomes = ["fetched", "refused", "failed", "too_long", "late"];
-        Self { pictures: pictures.beginning_with(outcomes.map(|outcome| [outcome])) }
-    }
+/// Pictures that Office documents have at addresses, by `outcome`.
+pub(super) fn office_pictures(register: &mut Register) -> Counters<1> {
+    let meaning = "Pictures that documents have at addresses: fetched, refused, failed, too_long, late";
+    let pictures = register.labelled("platen_office_pictures", ["outcome"], meaning, Counter::default);
+    let outcomes = ["fetched", "refused", "failed", "too_long", "late"];
+    pictures.beginning_with(outcomes.map(|outcome| [outcome]))
 }
 
 impl TexMetrics {
@@ -296,11 +281,10 @@ impl TexMetrics {
     }
 }
 
-impl EngineMetrics {
-    pub(super) fn new(register: &mut Register) -> Self {
-        let meaning = "1 where all is there that the engine needs, else 0";
-        Self { available: register.labelled("platen_engine_available", ["engine"], meaning, Gauge::default) }
-    }
+/// By `engine`: 1 where all that it needs of the machine is there, else 0.
+pub(super) fn available_engines(register: &mut Register) -> Gauges<1> {
+    let meaning = "1 where all is there that the engine needs, else 0";
+    register.labelled("platen_engine_available", ["engine"], meaning, Gauge::default)
 }
 
 impl StoreMetrics {

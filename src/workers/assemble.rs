@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::lint::LintJob;
 use super::spec::{ChildSpec, User};
 
 /// The program's name.
@@ -59,7 +58,7 @@ pub enum Order<'a> {
     Fill(FillJob<'a>),
     /// To take an Office file as it is; answered by [`Unfilled`].
     Unfilled(UnfilledJob),
-    /// To look through a template; answered by [`Linted`](super::lint::Linted).
+    /// To look through a template; answered by [`Linted`].
     Lint(LintJob<'a>),
 }
 
@@ -210,6 +209,31 @@ pub struct UnfilledTags {
     /// What its author should know besides.
     pub warnings: Vec<String>,
 }
+
+/// A template to look through; the body is its entry.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LintJob<'a> {
+    /// A page, or a file of LaTeX; what it includes, the child asks for.
+    Page {
+        /// What the files are written in.
+        language: Language,
+        /// The path of the entry.
+        entry: Cow<'a, str>,
+        /// The paths of all files, the entry included.
+        files: Vec<Cow<'a, str>>,
+    },
+    /// An Office file.
+    Office {
+        /// What tags begin and end with.
+        delimiters: Delimiters<'a>,
+        /// What bounds the file.
+        limits: FillLimits,
+    },
+}
+
+/// What came of a [`LintJob`]: the frame's body is a [`LintReport`](super::lint::LintReport) in JSON.
+pub type Linted = Result<(), ScriptError>;
 
 /// What tells `JavaScriptCore` to be one thread that only interprets, with all its memory from the system's allocator:
 /// then one limit of the address space bounds all but what the engine reserves at its start for the shapes of objects,

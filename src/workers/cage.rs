@@ -73,9 +73,6 @@ pub fn landlock() -> Landlock {
 /// Closes a caged process in further, for good and for all it starts: from now on it reads only `read` and writes only
 /// `write`, signals nobody, and starts neither processes nor programs. What a document's child does before it opens the
 /// document. Where files cannot be fenced, the rest is done.
-///
-/// # Errors
-/// A sentence, when the system refuses.
 pub(super) fn narrow(read: &[PathBuf], write: &[PathBuf]) -> Result<(), String> {
     if landlock() == Landlock::Available {
         let build = || {

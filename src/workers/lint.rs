@@ -1,36 +1,6 @@
-//! What is said of a template of which nothing runs: the order to look through it, and what was found. The child is that
-//! of [`assemble`](super::assemble).
-
-use std::borrow::Cow;
+//! What is found in a template of which nothing runs.
 
 use serde::{Deserialize, Serialize};
-
-use super::assemble::{Delimiters, FillLimits, Language, ScriptError};
-
-/// A template to look through; the body is its entry.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LintJob<'a> {
-    /// A page, or a file of LaTeX; what it includes, the child asks for.
-    Page {
-        /// What the files are written in.
-        language: Language,
-        /// The path of the entry.
-        entry: Cow<'a, str>,
-        /// The paths of all files, the entry included.
-        files: Vec<Cow<'a, str>>,
-    },
-    /// An Office file.
-    Office {
-        /// What tags begin and end with.
-        delimiters: Delimiters<'a>,
-        /// What bounds the file.
-        limits: FillLimits,
-    },
-}
-
-/// What came of it: the frame's body is a [`LintReport`] in JSON.
-pub type Linted = Result<(), ScriptError>;
 
 /// What a template has in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

@@ -8,7 +8,6 @@
 //!                      └─► killed: no answer, or nobody waits for it any more
 //! ```
 
-mod claim;
 mod lease;
 mod shelf;
 mod supply;
@@ -25,8 +24,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use self::claim::Claim;
-use self::lease::Lease;
+use self::lease::{Claim, Lease};
 use self::shelf::Shelf;
 use super::housing::{House, Housing, Quarters};
 use super::place::{Levels, Place, Places};

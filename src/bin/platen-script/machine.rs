@@ -18,27 +18,18 @@ impl Machine {
     }
 
     /// Evaluates a script whose address in stack traces is `address`.
-    ///
-    /// # Errors
-    /// What it throws.
     pub fn evaluate(&self, script: &str, address: &str) -> Result<Value, Thrown> {
         let value = self.context.evaluate_with_source_uri(script, address, 1);
         self.caught(value)
     }
 
     /// Calls a function.
-    ///
-    /// # Errors
-    /// What it throws.
     pub fn call(&self, function: &Value, arguments: &[Value]) -> Result<Value, Thrown> {
         let value = function.function_callv(arguments);
         self.caught(value)
     }
 
     /// Calls a function that returns a text. A half of a character that is alone becomes a mark of its own.
-    ///
-    /// # Errors
-    /// What it throws.
     pub fn text_of(&self, function: &Value, arguments: &[Value]) -> Result<String, Thrown> {
         let value = self.call(function, arguments)?;
         if !value.is_string() {
@@ -50,9 +41,6 @@ impl Machine {
     }
 
     /// A function or an object by its name in `object`.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn member(object: &Value, name: &str) -> Result<Value, Thrown> {
         object.object_get_property(name).ok_or_else(|| Thrown(format!("there is no '{name}'")))
     }

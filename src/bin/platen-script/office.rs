@@ -27,15 +27,18 @@ pub struct Office {
     known: Option<(String, String)>,
 }
 
+/// A filled file, behind what its author should know of it.
+pub type Made = Result<(Vec<String>, Vec<u8>), Failure>;
+
 impl Office {
     /// Fills a file in `machine`, in which no template's code has run, or without it: the second says whether the machine had a
-    /// part in it, and no further job may have it. With the file comes what its author should know.
+    /// part in it, and no further job may have it.
     pub fn fill(
         &mut self,
         machine: &Machine,
         memory: &Memory,
         (job, mut body): (&FillJob<'_>, Vec<u8>),
-    ) -> (Result<(Vec<String>, Vec<u8>), Failure>, bool) {
+    ) -> (Made, bool) {
         let data = body.split_off(job.file_bytes.min(body.len()));
         let mut is_machine_used = false;
         let filled = (|| {

@@ -31,9 +31,9 @@ pub const ENGINE: Engine = Engine {
     requires: &[JAVASCRIPT_CORE],
     reads_files: false,
     slots: None,
-    start: |basis| {
-        let children = basis.metrics.children.clone();
-        Box::new(Assembler::on(basis.script.clone(), &basis.config.assemble, children))
+    start: |context| {
+        let children = context.metrics.children.clone();
+        Box::new(Assembler::on(context.script.clone(), &context.config.assemble, children))
     },
 };
 

@@ -38,7 +38,7 @@ pub const ENGINE: Engine = Engine {
     reads_files: true,
     // With the one that is left to other accounts, two: each takes some 110 MB of its own.
     slots: Some(1),
-    start: |basis| Box::new(LibreOffice::start(basis)),
+    start: |context| Box::new(LibreOffice::start(context)),
 };
 
 /// The servers keep the deadline of their documents; the pool's is the net under that.
@@ -92,12 +92,12 @@ impl StepRunner for LibreOffice {
 }
 
 impl LibreOffice {
-    fn start(basis: &EngineContext<'_>) -> Self {
-        let (config, bounds) = (&basis.config.office, basis.programs.bounds());
-        let servers = basis.budget.slot_count(ENGINE.name, ENGINE.slots.unwrap_or(1));
+    fn start(context: &EngineContext<'_>) -> Self {
+        let (config, bounds) = (&context.config.office, context.programs.bounds());
+        let servers = context.budget.slot_count(ENGINE.name, ENGINE.slots.unwrap_or(1));
         let is_here = needs::NEEDS.iter().all(|needed| needed.installed().is_some());
         let is_eager =
-            config.start == OfficeStart::Eager && is_here && super::can_confine_files(basis.config);
+            config.start == OfficeStart::Eager && is_here && super::can_confine_files(context.config);
         let order = ServerOrder {
             programs: needs::programs(),
             read: needs::readable(),
@@ -109,7 +109,7 @@ impl LibreOffice {
         let memory_mb = config.memory_limit_mb + 2 * config.server_memory_limit_mb;
         let settings = PoolSettings {
             name: ENGINE.name,
-            spec: server_child(basis.starter.executable().to_owned(), &order),
+            spec: server_child(context.starter.executable().to_owned(), &order),
             spares: if is_eager { servers } else { 0 },
             kept: servers,
             child_jobs: config.server_documents,
@@ -123,17 +123,17 @@ impl LibreOffice {
             answer_limit_bytes: bounds.scratch_bytes,
             resident_limit_bytes: Some(config.server_memory_limit_mb << 20),
             housing: Some(Housing {
-                programs: basis.programs.clone(),
+                programs: context.programs.clone(),
                 profile: needs::profile(),
                 bounds: Bounds { memory_bytes: memory_mb << 20, ..bounds },
             }),
         };
         Self {
-            pool: Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone()),
-            slots: basis.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
+            pool: Pool::new(context.starter.clone(), settings, context.metrics.children.clone()),
+            slots: context.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
             bounds,
-            fonts: InstalledFonts::of(basis.starter.clone()),
+            fonts: InstalledFonts::of(context.starter.clone()),
         }
     }
 

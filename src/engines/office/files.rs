@@ -19,7 +19,7 @@ use crate::domain::address::without_secrets;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
-use crate::telemetry::OfficeMetrics;
+use crate::telemetry::Counters;
 use crate::workers::{Asked, FileSource};
 
 /// Longest name or address in a sentence, in characters: what opens it must have room beside it.
@@ -31,7 +31,7 @@ pub(super) struct TemplateFiles<'a> {
     reach: Reach,
     outbound: &'a Outbound,
     config: &'a OfficeConfig,
-    metrics: &'a OfficeMetrics,
+    fetched_pictures: &'a Counters<1>,
     budget: Mutex<FetchBudget>,
 }
 
@@ -45,11 +45,11 @@ impl<'a> TemplateFiles<'a> {
     pub(super) fn new(
         site: &'a Site,
         reach: Reach,
-        (outbound, config, metrics): (&'a Outbound, &'a OfficeConfig, &'a OfficeMetrics),
+        (outbound, config, fetched_pictures): (&'a Outbound, &'a OfficeConfig, &'a Counters<1>),
     ) -> Self {
         let time = Duration::from_millis(config.pictures_timeout_ms);
         let budget = Mutex::new(FetchBudget { pictures: config.pictures_limit, time });
-        Self { site, reach, outbound, config, metrics, budget }
+        Self { site, reach, outbound, config, fetched_pictures, budget }
     }
 
     /// What is at an address, which the sentence begins with where it cannot be had.
@@ -66,7 +66,7 @@ impl<'a> TemplateFiles<'a> {
         let fetching = self.outbound.fetch(address, self.config.picture_limit_bytes);
         let fetched = timeout(time, fetching).await;
         self.lock().time = time.saturating_sub(begun.elapsed());
-        self.metrics.pictures.of([outcome(fetched.as_ref().ok())]).inc();
+        self.fetched_pictures.of([outcome(fetched.as_ref().ok())]).inc();
         match fetched {
             Ok(Ok(file)) => Ok(file),
             Ok(Err(FetchError::Refused(refusal))) => Err(refused(&refusal.to_string())),
@@ -187,7 +187,7 @@ mod tests {
         let config = Config::load(None, [("PLATEN__OFFICE__PICTURES_LIMIT".to_owned(), "2".to_owned())]);
         let config = config.unwrap();
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-        let metrics = Metrics::new().office;
+        let metrics = Metrics::new().office_pictures;
         let files = TemplateFiles::new(site, reach, (&outbound, &config.office, &metrics));
         let mut answers = Vec::new();
         for name in names {

@@ -23,7 +23,7 @@ use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
-use crate::telemetry::OfficeMetrics;
+use crate::telemetry::Counters;
 use crate::workers::assemble::{FillJob, FillLimits, Filled, Order};
 
 /// What files heed that are filled.
@@ -40,13 +40,13 @@ pub const ENGINE: Engine = Engine {
     requires: &[JAVASCRIPT_CORE],
     reads_files: false,
     slots: None,
-    start: |basis| {
+    start: |context| {
         Box::new(Office {
-            script: basis.script.clone(),
-            outbound: basis.outbound.clone(),
-            metrics: basis.metrics.office.clone(),
-            config: basis.config.office.clone(),
-            limits: limits(basis.config),
+            script: context.script.clone(),
+            outbound: context.outbound.clone(),
+            metrics: context.metrics.office_pictures.clone(),
+            config: context.config.office.clone(),
+            limits: limits(context.config),
         })
     },
 };
@@ -59,7 +59,7 @@ const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'s
 struct Office {
     script: TemplateCodePool,
     outbound: Outbound,
-    metrics: OfficeMetrics,
+    metrics: Counters<1>,
     config: OfficeConfig,
     limits: FillLimits,
 }

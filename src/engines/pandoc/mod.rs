@@ -39,7 +39,7 @@ pub const ENGINE: Engine = Engine {
     requires: &[needs::PANDOC],
     reads_files: true,
     slots: Some(SLOTS),
-    start: |basis| Box::new(Pandoc::start(basis)),
+    start: |context| Box::new(Pandoc::start(context)),
 };
 
 const fn able(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
@@ -97,13 +97,13 @@ impl StepRunner for Pandoc {
 }
 
 impl Pandoc {
-    fn start(basis: &EngineContext<'_>) -> Self {
-        let assemble = &basis.config.assemble;
+    fn start(context: &EngineContext<'_>) -> Self {
+        let assemble = &context.config.assemble;
         Self {
-            steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
-            pictures: Pictures::start(basis),
+            steps: ProgramSteps::new(context.programs.clone(), context.budget.slots_of(NAME, SLOTS)),
+            pictures: Pictures::start(context),
             profile: Arc::new(needs::profile()),
-            config: basis.config.pandoc.clone(),
+            config: context.config.pandoc.clone(),
             zone: assemble.timezone.clone(),
             locale: assemble.locale.clone(),
         }

@@ -40,10 +40,10 @@ struct PictureExchange {
 }
 
 impl Pictures {
-    pub fn start(basis: &EngineContext<'_>) -> Self {
-        let config = &basis.config;
+    pub fn start(context: &EngineContext<'_>) -> Self {
+        let config = &context.config;
         Self {
-            pool: raster::pool(basis, super::NAME, PROCESSES),
+            pool: raster::pool(context, super::NAME, PROCESSES, (0, 0)),
             timeout: Duration::from_millis(
                 config.raster.timeout_ms.saturating_add(config.raster.page_timeout_ms),
             ),

@@ -54,11 +54,14 @@ pub const ENGINE: Engine = Engine {
     requires: &[QPDF],
     reads_files: true,
     slots: Some(SLOTS),
-    start: |basis| {
-        let slots = basis.budget.slots_of(NAME, SLOTS);
+    start: |context| {
+        let slots = context.budget.slots_of(NAME, SLOTS);
         // Its random bytes come from there.
         let profile = program::profile(&[PROGRAM], &["/dev/urandom"]);
-        Box::new(Qpdf { steps: ProgramSteps::new(basis.programs.clone(), slots), profile: Arc::new(profile) })
+        Box::new(Qpdf {
+            steps: ProgramSteps::new(context.programs.clone(), slots),
+            profile: Arc::new(profile),
+        })
     },
 };
 

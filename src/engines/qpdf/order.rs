@@ -30,9 +30,6 @@ const UNRESTRICTED: Permissions = Permissions {
 
 /// The order. Where no owner's password is given, nobody gets to know one: with an empty one, or the user's, who opens
 /// the file would have all rights.
-///
-/// # Errors
-/// When the operating system has no random source to give.
 pub(super) fn order(protection: &Protection) -> io::Result<Bytes> {
     let secret = |password: &Option<Password>| password.as_ref().map(|password| password.secret().to_owned());
     let user = secret(&protection.passwords.user).unwrap_or_default();

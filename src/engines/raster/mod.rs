@@ -55,7 +55,7 @@ pub const ENGINE: Engine = Engine {
     requires: &[],
     reads_files: false,
     slots: Some(SLOTS),
-    start: |basis| Box::new(Raster::new(basis)),
+    start: |context| Box::new(Raster::new(context)),
 };
 
 const fn of(to: FileKind, cost: u32, heeds: &'static [&'static [&'static str]]) -> Ability {
@@ -114,12 +114,11 @@ impl StepRunner for Raster {
 }
 
 impl Raster {
-    fn new(basis: &EngineContext<'_>) -> Self {
-        let config = basis.config.raster.clone();
-        let settings = pool_settings(basis, NAME, basis.budget.slot_count(NAME, SLOTS));
-        let kept = PoolSettings { spares: count(config.spares), kept: count(config.kept), ..settings };
-        let pool = Pool::new(basis.starter.clone(), kept, basis.metrics.children.clone());
-        Self { pool, slots: basis.budget.slots_of(NAME, SLOTS), config }
+    fn new(context: &EngineContext<'_>) -> Self {
+        let config = context.config.raster.clone();
+        let reused = (count(config.spares), count(config.kept));
+        let pool = pool(context, NAME, context.budget.slot_count(NAME, SLOTS), reused);
+        Self { pool, slots: context.budget.slots_of(NAME, SLOTS), config }
     }
 
     /// Goes by the number of pages that there will be at most.
@@ -137,23 +136,23 @@ impl Raster {
     }
 }
 
-/// Children for another engine, `name`, which wants pictures of what its documents bring; none of them waits for a job.
-pub(super) fn pool(basis: &EngineContext<'_>, name: &'static str, processes: usize) -> Pool {
-    let settings = pool_settings(basis, name, processes);
-    Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone())
-}
-
-fn pool_settings(basis: &EngineContext<'_>, name: &'static str, processes: usize) -> PoolSettings {
-    let config = &basis.config.raster;
+/// Children of the engine `name`, whose documents bring PDF; so many are started ahead, and kept for a further job.
+pub(super) fn pool(
+    context: &EngineContext<'_>,
+    name: &'static str,
+    processes: usize,
+    (spares, kept): (usize, usize),
+) -> Pool {
+    let config = &context.config.raster;
     let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
-    PoolSettings {
+    let settings = PoolSettings {
         name,
         spec: raster_child(&limits(config), user),
-        spares: 0,
-        kept: 0,
+        spares,
+        kept,
         child_jobs: config.child_jobs,
         processes,
-        share: basis.share,
+        share: context.share,
         // Nothing is waited for that is elsewhere.
         waiting: 1,
         start_timeout: Duration::from_millis(config.start_timeout_ms),
@@ -162,7 +161,8 @@ fn pool_settings(basis: &EngineContext<'_>, name: &'static str, processes: usize
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
         housing: None,
-    }
+    };
+    Pool::new(context.starter.clone(), settings, context.metrics.children.clone())
 }
 
 /// The pages that the options name. Where a step before this one has left out what is not from `fromPage` to `toPage`,

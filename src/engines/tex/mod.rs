@@ -62,7 +62,7 @@ pub const ENGINE: Engine = Engine {
     requires: needs::NEEDS,
     reads_files: true,
     slots: Some(SLOTS),
-    start: |basis| Box::new(Tex::start(basis)),
+    start: |context| Box::new(Tex::start(context)),
 };
 
 /// Makes documents of LaTeX.
@@ -107,15 +107,15 @@ impl StepRunner for Tex {
 }
 
 impl Tex {
-    fn start(basis: &EngineContext<'_>) -> Self {
+    fn start(context: &EngineContext<'_>) -> Self {
         Self {
-            steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
+            steps: ProgramSteps::new(context.programs.clone(), context.budget.slots_of(NAME, SLOTS)),
             profile: Arc::new(needs::profile()),
-            config: basis.config.tex.clone(),
-            zone: basis.config.assemble.timezone.clone(),
-            fonts: FontCache::new(basis.caches),
+            config: context.config.tex.clone(),
+            zone: context.config.assemble.timezone.clone(),
+            fonts: FontCache::new(context.caches),
             formats: Formats::default(),
-            ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
+            ahead: Ahead::new(context.config.tex.formats_limit_mb << 20, context.metrics.tex.clone()),
         }
     }
 

@@ -86,7 +86,10 @@ fn said(metadata: &Metadata) -> String {
 /// A text of a PDF in UTF-16 with its mark (ISO 32000-1, 7.9.2.2), each byte in octal digits.
 fn octal(text: &str) -> String {
     let bytes = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes);
-    bytes.map(|byte| format!("\\string\\{byte:03o}")).collect()
+    bytes.fold(String::new(), |mut made, byte| {
+        let _ = write!(made, "\\string\\{byte:03o}");
+        made
+    })
 }
 
 #[cfg(test)]

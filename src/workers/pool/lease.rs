@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::Pool;
-use super::claim::Claim;
+use super::shelf::Shelf;
 use crate::domain::ids::AccountId;
 use crate::workers::place::Place;
 use crate::workers::priority::{processor_time, yield_processor};
@@ -106,5 +106,33 @@ impl Drop for Lease {
             drop(place);
             pool.refill();
         });
+    }
+}
+
+/// A job's child, counted ([`Shelf::working`]) from when the job takes it or begins to start one: whoever looks meanwhile how
+/// many there are would else start one too many. Dropped, it is not counted any more.
+pub(super) struct Claim {
+    pool: Option<Pool>,
+}
+
+impl Claim {
+    /// Counts one more child of the pool, whose shelf this is.
+    pub fn new(pool: &Pool, stock: &mut Shelf) -> Self {
+        stock.working += 1;
+        Self { pool: Some(pool.clone()) }
+    }
+
+    /// Gives it up with the shelf in hand, on which the child is put.
+    pub fn give_up(mut self, stock: &mut Shelf) {
+        self.pool = None;
+        stock.working -= 1;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.shelf().working -= 1;
+        }
     }
 }

@@ -16,10 +16,7 @@ use rustix::io::Errno;
 /// Longer than this no removal goes on; what is left is the next sweep's.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
-/// Empties the folder `top`; the folder itself stays.
-///
-/// # Errors
-/// What the system says, or that it takes too long.
+/// Empties the folder `top`, unless it takes too long; the folder itself stays.
 pub(super) fn empty(top: &OwnedFd) -> io::Result<()> {
     let begun = Instant::now();
     let mut moved = 0_u64;

@@ -104,7 +104,7 @@ pub fn engine() -> Engine {
         requires: Box::leak(Box::new([requirement])),
         reads_files: true,
         slots: Some(SLOTS),
-        start: |basis| Box::new(Press::new(basis)),
+        start: |context| Box::new(Press::new(context)),
     }
 }
 
@@ -114,12 +114,12 @@ struct Press {
 }
 
 impl Press {
-    fn new(basis: &EngineContext<'_>) -> Self {
+    fn new(context: &EngineContext<'_>) -> Self {
         let execute = MACHINE.into_iter().chain([*PROGRAM]).map(PathBuf::from).collect();
         let profile =
             Profile { execute, write: vec![PathBuf::from("/dev/null")], yields: true, ..Profile::default() };
-        let slots = basis.budget.slots_of("fake", SLOTS);
-        Self { steps: ProgramSteps::new(basis.programs.clone(), slots), profile: Arc::new(profile) }
+        let slots = context.budget.slots_of("fake", SLOTS);
+        Self { steps: ProgramSteps::new(context.programs.clone(), slots), profile: Arc::new(profile) }
     }
 
     /// Has the program do `order` to the document.
