@@ -108,13 +108,20 @@ impl StorageQuota {
 
     /// How many bytes count for the account.
     pub fn used(&self, account: AccountId) -> u64 {
-        self.lock().get(&account).map_or(0, |stored| stored.bytes)
+        self.stored(account).bytes
     }
 
     /// How many bytes may count for the account; without a number as many as it likes.
     pub fn limit(&self, account: AccountId) -> Option<u64> {
-        let own = self.lock().get(&account).and_then(|stored| stored.own_limit);
-        Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
+        self.limit_of(self.stored(account))
+    }
+
+    fn limit_of(&self, stored: Stored) -> Option<u64> {
+        Some(stored.own_limit.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
+    }
+
+    fn stored(&self, account: AccountId) -> Stored {
+        self.lock().get(&account).copied().unwrap_or_default()
     }
 
     /// Something of the account that counts nothing yet.
@@ -122,26 +129,11 @@ impl StorageQuota {
         StorageReservation { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
 
-    /// Replaces `from` counted bytes of the account by `to`. Where `is_checked` and they grow, the limit holds as if
-    /// `replaced` bytes of the account were free already.
-    fn change(
-        &self,
-        account: AccountId,
-        (from, to): (u64, u64),
-        replaced: u64,
-        is_checked: bool,
-    ) -> Result<(), Problem> {
-        let limit = self.limit(account);
+    /// Replaces `from` counted bytes of the account by `to`, whatever its limit is.
+    fn replace(&self, account: AccountId, from: u64, to: u64) {
         let mut accounts = self.lock();
         let stored = accounts.entry(account).or_default();
-        let others = stored.bytes.saturating_sub(from);
-        if let Some(limit) = limit.filter(|_| is_checked && to > from)
-            && others.saturating_sub(replaced).saturating_add(to) > limit
-        {
-            return Err(exceeded(stored.bytes, to - from, limit));
-        }
-        stored.bytes = others.saturating_add(to);
-        Ok(())
+        stored.bytes = stored.bytes.saturating_sub(from).saturating_add(to);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Stored>> {
@@ -166,12 +158,17 @@ impl StorageReservation {
     /// # Errors
     /// `storage_exceeded`.
     pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
-        let Some(limit) = self.quota.limit(self.account) else { return Ok(()) };
-        let used = self.quota.used(self.account);
-        if bytes == 0 || used.saturating_sub(self.replaced).saturating_add(bytes) <= limit {
-            return Ok(());
+        self.check(self.quota.stored(self.account), bytes)
+    }
+
+    fn check(&self, stored: Stored, more: u64) -> Result<(), Problem> {
+        let others = stored.bytes.saturating_sub(self.bytes).saturating_sub(self.replaced);
+        match self.quota.limit_of(stored) {
+            Some(limit) if more > 0 && others.saturating_add(self.bytes).saturating_add(more) > limit => {
+                Err(exceeded(stored.bytes, more, limit))
+            }
+            Some(_) | None => Ok(()),
         }
-        Err(exceeded(used, bytes, limit))
     }
 
     /// Counts so many bytes more.
@@ -179,29 +176,31 @@ impl StorageReservation {
     /// # Errors
     /// `storage_exceeded`; nothing more counts then.
     pub fn grow(&mut self, bytes: u64) -> Result<(), Problem> {
-        let grown = self.bytes.saturating_add(bytes);
-        self.quota.change(self.account, (self.bytes, grown), self.replaced, true)?;
-        self.bytes = grown;
+        let mut accounts = self.quota.lock();
+        let stored = accounts.entry(self.account).or_default();
+        self.check(*stored, bytes)?;
+        stored.bytes = stored.bytes.saturating_add(bytes);
+        drop(accounts);
+        self.bytes = self.bytes.saturating_add(bytes);
         Ok(())
     }
 
     /// Counts so many bytes, which are stored already.
     pub fn found(&mut self, bytes: u64) {
-        // Unchecked, it cannot be refused.
-        let _ = self.quota.change(self.account, (self.bytes, bytes), 0, false);
+        self.quota.replace(self.account, self.bytes, bytes);
         self.bytes = bytes;
     }
 
     /// What is counted is durable, and `gone` bytes that counted before are no more.
     pub fn keep(mut self, gone: u64) {
-        let _ = self.quota.change(self.account, (gone, 0), 0, false);
+        self.quota.replace(self.account, gone, 0);
         self.bytes = 0;
     }
 }
 
 impl Drop for StorageReservation {
     fn drop(&mut self) {
-        let _ = self.quota.change(self.account, (self.bytes, 0), 0, false);
+        self.quota.replace(self.account, self.bytes, 0);
     }
 }
 
