@@ -77,8 +77,8 @@ impl Layers {
                     if value.is_array() {
                         faults.add(&name, error);
                     }
-                    if let Some(default) = default_of(section, key) {
-                        *value = default;
+                    if let Some(default) = defaults().get(section).and_then(|keys| keys.get(key)) {
+                        *value = default.clone();
                         self.sources.remove(&name);
                     }
                 }
@@ -153,10 +153,6 @@ impl Layers {
 fn defaults() -> Table {
     #[expect(clippy::expect_used, reason = "compiled in; the unit tests load it")]
     DEFAULT_TOML.parse().expect("config/default.toml is TOML")
-}
-
-fn default_of(section: &str, key: &str) -> Option<Value> {
-    defaults().get(section)?.get(key).cloned()
 }
 
 /// Reads the value by itself among the defaults.

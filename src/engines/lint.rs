@@ -16,7 +16,7 @@ use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
-use crate::templates::registry::variables::{Reading, VariableReader};
+use crate::templates::registry::variables::{KnownVariables, VariableReader};
 use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, Order, ScriptError};
 use crate::workers::lint::LintReport;
 use crate::workers::{Asked, FileSource, WorkerFault};
@@ -116,17 +116,17 @@ impl VariableReader for Linter {
         account: AccountId,
         template: (TemplateKind, &Site),
         limit: Duration,
-    ) -> Reading {
+    ) -> KnownVariables<Vec<String>> {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
             Ok(Some(report)) if !template.0.is_office() || report.faults.is_empty() => {
-                report.variables.map_or(Reading::Unreadable, Reading::Paths)
+                report.variables.map_or(KnownVariables::Unreadable, KnownVariables::Found)
             }
-            Ok(Some(_)) => Reading::Unreadable,
-            Ok(None) => Reading::NotInTime,
+            Ok(Some(_)) => KnownVariables::Unreadable,
+            Ok(None) => KnownVariables::NotYet,
             Err(why) => {
                 tracing::debug!(error = why, "a template's variables are not told");
-                Reading::Unreadable
+                KnownVariables::Unreadable
             }
         }
     }

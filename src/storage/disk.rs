@@ -10,7 +10,8 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use super::deletions::{self, Deletions};
-use super::object_files::{CHUNK_BYTES, Gathered, ObjectFiles, blocking, chunks, read_at};
+use super::gathered::{CHUNK_BYTES, Gathered, chunks, read_at};
+use super::object_files::{ObjectFiles, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
     within,

@@ -6,7 +6,7 @@
 //!
 //! | File | What it is |
 //! |---|---|
-//! | `disk`, `object_files`, `s3` | the two stores |
+//! | `disk`, `object_files`, `s3`, `gathered` | the two stores, and what both have |
 //! | `metered`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
@@ -21,6 +21,7 @@ pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
+mod gathered;
 pub mod index;
 pub mod key;
 pub mod metered;

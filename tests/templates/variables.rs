@@ -11,7 +11,7 @@ use platen::domain::site::Site;
 use platen::problem::Code;
 use platen::templates::registry::messages::WriteIndexHtml;
 use platen::templates::registry::record::Permissions::Private;
-use platen::templates::registry::variables::{Reading, VariableReader};
+use platen::templates::registry::variables::{KnownVariables, VariableReader};
 use tokio::sync::Semaphore;
 
 use crate::service::PATIENCE;
@@ -34,14 +34,19 @@ impl Reader {
 
 #[async_trait(?Send)]
 impl VariableReader for Reader {
-    async fn variables(&self, _: AccountId, (_, site): (TemplateKind, &Site), _: Duration) -> Reading {
+    async fn variables(
+        &self,
+        _: AccountId,
+        (_, site): (TemplateKind, &Site),
+        _: Duration,
+    ) -> KnownVariables<Vec<String>> {
         self.asked.add_permits(1);
         if self.is_busy.load(Ordering::Relaxed) {
-            return Reading::NotInTime;
+            return KnownVariables::NotYet;
         }
         self.places.acquire().await.unwrap().forget();
         let text = String::from_utf8(site.page().unwrap().to_vec()).unwrap();
-        if text.contains("fault") { Reading::Unreadable } else { Reading::Paths(vec![text]) }
+        if text.contains("fault") { KnownVariables::Unreadable } else { KnownVariables::Found(vec![text]) }
     }
 }
 

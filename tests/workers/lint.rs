@@ -13,7 +13,7 @@ use platen::engines::lint::Linter;
 use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
-use platen::templates::registry::variables::{Reading, VariableReader as _};
+use platen::templates::registry::variables::{KnownVariables, VariableReader as _};
 use platen::workers::lint::{LintReport, Place};
 
 use crate::ejs::site;
@@ -232,13 +232,22 @@ async fn variables_are_told_aside_or_not_at_all() {
     let (account, limit) = (AccountId::generate(), Duration::from_secs(20));
     let files = site(&[("index.html", "<%- include('a') %>"), ("a.ejs", "<%= b.c %>")]);
     let told = linter.variables(account, (TemplateKind::Framework, &files), limit).await;
-    assert_eq!(told, Reading::Paths(vec!["b.c".to_owned()]));
+    assert_eq!(told, KnownVariables::Found(vec!["b.c".to_owned()]));
     let faulty = site(&[("index.html", "<% if { %>")]);
-    assert_eq!(linter.variables(account, (TemplateKind::Html, &faulty), limit).await, Reading::Unreadable);
-    assert_eq!(linter.variables(account, (TemplateKind::Pptx, &files), limit).await, Reading::Unreadable);
+    assert_eq!(
+        linter.variables(account, (TemplateKind::Html, &faulty), limit).await,
+        KnownVariables::Unreadable
+    );
+    assert_eq!(
+        linter.variables(account, (TemplateKind::Pptx, &files), limit).await,
+        KnownVariables::Unreadable
+    );
     let no_time = Duration::from_millis(1);
     let begun = Instant::now();
-    assert_eq!(linter.variables(account, (TemplateKind::Html, &files), no_time).await, Reading::NotInTime);
+    assert_eq!(
+        linter.variables(account, (TemplateKind::Html, &files), no_time).await,
+        KnownVariables::NotYet
+    );
     assert!(begun.elapsed() < Duration::from_secs(2), "no process is waited for: {:?}", begun.elapsed());
 }
 

@@ -200,15 +200,12 @@ fn remove_pieces(db: &Db, batch: &mut Batch, key: &str) -> Result<(), IndexError
 fn parse<'a>(key: &str, stored: &'a [u8]) -> Result<Head<'a>, IndexError> {
     let head = match stored.split_first() {
         Some((&(WHOLE | COUNTER), value)) => Some(Head::Whole(value)),
-        Some((&SPLIT, rest)) => split_head(rest),
+        Some((&SPLIT, rest)) => rest.split_first_chunk::<4>().and_then(|(pieces, tag)| {
+            Some(Head::Split { pieces: u32::from_le_bytes(*pieces), tag: tag.try_into().ok()? })
+        }),
         Some(_) | None => None,
     };
     head.ok_or_else(|| IndexError::Failed(format!("the value of '{key}' is of no known form")))
-}
-
-fn split_head(rest: &[u8]) -> Option<Head<'static>> {
-    let (pieces, tag) = rest.split_first_chunk::<4>()?;
-    Some(Head::Split { pieces: u32::from_le_bytes(*pieces), tag: tag.try_into().ok()? })
 }
 
 fn headed(head: u8, rest: &[u8]) -> Vec<u8> {

@@ -27,7 +27,8 @@ pub use presigned_urls::S3PresignedUrls;
 use self::client::{BucketClient, Chunks, Download, plain_tag};
 use self::error::{Action, BucketAddress, RequestError};
 use self::staged::{Staged, of_memory};
-use super::object_files::{Gathered, ObjectFiles, blocking};
+use super::gathered::Gathered;
+use super::object_files::{ObjectFiles, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
     UploadStaging, bounds, write_and_read,

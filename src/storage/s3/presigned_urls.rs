@@ -20,7 +20,7 @@ use crate::storage::{StorageKey, StoreError};
 /// What a browser may keep of an object.
 const CACHE_CONTROL: &str = "private, no-store";
 
-/// Makes addresses of a bucket.
+/// Makes presigned URLs of a bucket.
 pub struct S3PresignedUrls {
     bucket: Bucket,
     prefix: String,
@@ -34,7 +34,7 @@ impl S3PresignedUrls {
     /// that leads through the service.
     ///
     /// # Errors
-    /// When the settings make no address.
+    /// When the settings make no URL.
     pub fn new(
         config: &S3Config,
         lifetime_s: u64,
@@ -50,7 +50,7 @@ impl S3PresignedUrls {
         Ok(Self { bucket, prefix: config.prefix.clone(), lifetime_s, clock, own })
     }
 
-    /// From then on an address that is signed now is refused: the signature's time has no fractions.
+    /// From then on a URL that is signed now is refused: the signature's time has no fractions.
     fn expires_at(&self) -> Timestamp {
         let now = self.clock.now().0;
         Timestamp(now - now % 1_000).plus_ms(u64::from(self.lifetime_s) * 1_000)

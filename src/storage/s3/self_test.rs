@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use reqwest::RequestBuilder;
 use reqwest::header::CONTENT_DISPOSITION;
-use reqwest::{Method, RequestBuilder, Response};
 
 use super::error::{Action, ErrorResponse, RequestError, refusal};
 use super::{S3PresignedUrls, S3Store};
@@ -157,14 +157,15 @@ impl<'a> SelfTest<'a> {
         let headers = ResponseHeaders { content_type: "text/plain", disposition, file_name: None };
         let (put, get) =
             (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &headers).url);
-        let answered = self.call(Method::PUT, &put, CONTENT).await;
+        let client = self.store.client.client().clone();
+        let answered = self.sent(client.put(put).body(CONTENT)).await;
         let faults = match answered {
             Ok((200, _, body)) if body.is_empty() => Ok(()),
             Ok((status, _, body)) => Err(self.refused(status, &body, Action::Put)),
             Err(error) => Err(error),
         };
         self.note(faults);
-        let answered = self.call(Method::GET, &get, b"").await;
+        let answered = self.sent(client.get(get)).await;
         let faults = match answered {
             Ok((200, shown, body)) if body == CONTENT && shown == headers.disposition => Ok(()),
             Ok((200, _, body)) if body == CONTENT => Err(wrong(
@@ -176,25 +177,13 @@ impl<'a> SelfTest<'a> {
         self.note(faults);
     }
 
-    async fn call(
-        &self,
-        method: Method,
-        url: &str,
-        body: &'static [u8],
-    ) -> Result<(u16, String, Bytes), StoreError> {
-        self.sent(self.store.client.client().request(method, url).body(body)).await
-    }
-
     /// Status, disposition and body of the answer.
     async fn sent(&self, request: RequestBuilder) -> Result<(u16, String, Bytes), StoreError> {
-        let shown = |response: &Response| {
-            let disposition =
-                response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
-            disposition.unwrap_or_default().to_owned()
-        };
         let answered = async {
             let response = request.send().await?;
-            let (status, shown) = (response.status().as_u16(), shown(&response));
+            let status = response.status().as_u16();
+            let shown = response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
+            let shown = shown.unwrap_or_default().to_owned();
             Ok((status, shown, response.bytes().await?))
         };
         let outcome = tokio::time::timeout(self.store.probe_limit, answered).await;

@@ -14,7 +14,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::S3Store;
 use super::client::Chunks;
-use crate::storage::object_files::{CHUNK_BYTES, Gathered, blocking, chunks};
+use crate::storage::gathered::{CHUNK_BYTES, Gathered, chunks};
+use crate::storage::object_files::blocking;
 use crate::storage::{ObjectMeta, ObjectStore as _, StagedObject, StorageKey, StoreError};
 
 /// The object so far.

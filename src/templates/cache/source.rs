@@ -36,7 +36,7 @@ pub(in crate::templates) async fn present(
     let mut attempts = 1;
     loop {
         let (record, content) = usable(templates, wanted).await?;
-        match load(templates, &record, &content).await {
+        match load(templates, record.account, (&content, record.package(&content))).await {
             Ok(loaded) => {
                 let own = record.account == wanted.account;
                 let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
@@ -84,17 +84,8 @@ impl From<LoadError> for Problem {
     }
 }
 
-/// The unpacked files of a template.
-pub(in crate::templates) async fn load(
-    templates: &TemplateContext,
-    record: &TemplateRecord,
-    content: &Content,
-) -> Result<Loaded, LoadError> {
-    load_package(templates, record.account, (content, record.package(content))).await
-}
-
 /// The unpacked files of a template of `account` whose content lies under `key`.
-pub(in crate::templates) async fn load_package(
+pub(in crate::templates) async fn load(
     templates: &TemplateContext,
     account: AccountId,
     (content, key): (&Content, StorageKey),

@@ -192,7 +192,8 @@ impl Saving {
         templates: &TemplateContext,
     ) -> Result<(Vec<FileEntry>, KnownVariables), Problem> {
         let source = self.draft.as_ref().unwrap_or(&self.former);
-        let loaded = load(templates, source, &self.content).await.map_err(Problem::from)?;
+        let (account, key) = (source.account, source.package(&self.content));
+        let loaded = load(templates, account, (&self.content, key)).await.map_err(Problem::from)?;
         let variables = templates.variables(source.account, (self.content.kind, &loaded.site)).await;
         Ok((files(&loaded.site), variables))
     }

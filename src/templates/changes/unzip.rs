@@ -149,7 +149,8 @@ async fn write_entry(
     problems::text_entry(former)?;
     // Before anything is unpacked: while it waits it must not hold an archive.
     let slot = templates.unpacking.for_change(of.account).await?;
-    let site = load(templates, &before, former).await.map_err(Problem::from)?.site.with_page(text);
+    let loaded = load(templates, before.account, (former, before.package(former))).await;
+    let site = loaded.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
     let packed = thread::apart(move || pack(package)).await?;

@@ -41,11 +41,6 @@ fn own_entries(wanted: Option<TemplateKind>) -> &'static [&'static str] {
     }
 }
 
-/// The name of an entry that sentences advise.
-fn usual(own: &[&'static str]) -> &'static str {
-    own.first().copied().unwrap_or("index.html")
-}
-
 /// Names that a sentence lists.
 const SHOWN_LIMIT: usize = 5;
 
@@ -76,7 +71,7 @@ pub(super) fn package(
 ) -> Result<Package, PackageError> {
     let own = own_entries(wanted);
     if files.is_empty() {
-        let usual = usual(own);
+        let usual = own.first().copied().unwrap_or("index.html");
         return Err(invalid(format!("the archive holds no files; pack {usual} and what belongs to it")));
     }
     let files = unwrapped(files);
@@ -106,14 +101,8 @@ fn unwrapped(files: Files) -> Files {
 }
 
 fn entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
-    if let Some(entry) = own_entry(files, own) {
-        return Some(entry);
-    }
-    let known = ENTRIES.into_iter().find(|name| files.contains_key(*name));
-    if known.is_some() {
-        return known;
-    }
-    only(files, |_| true)
+    let known = || ENTRIES.into_iter().find(|name| files.contains_key(*name));
+    own_entry(files, own).or_else(known).or_else(|| only(files, |_| true))
 }
 
 /// The only file at the top that may be an entry and `fits`: of those that go first, or, where there are none, of the others.
@@ -183,7 +172,7 @@ fn office(shown: &str, content: &[u8], limits: &ArchiveLimits) -> Result<Templat
 }
 
 fn no_entry(files: &Files, own: &[&'static str]) -> PackageError {
-    let usual = usual(own);
+    let usual = own.first().copied().unwrap_or("index.html");
     let candidates: Vec<&str> = top(files).filter(|path| kind_of_name(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);

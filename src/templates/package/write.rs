@@ -22,19 +22,18 @@ const RATIO_LIMIT: u64 = 100;
 
 /// The archive of a package.
 pub(super) fn pack(package: &Package) -> Result<Bytes, PackageError> {
-    if !package.files.contains_key(&package.entry) {
+    let Some(entry) = package.files.get_key_value(&package.entry) else {
         let entry = quoted(&package.entry);
         return Err(invalid(format!("the template has no file {entry}, which is to be its entry")));
-    }
-    let failed = |error| invalid(format!("the template's archive cannot be written: {error}"));
-    written(package).map_err(failed)
+    };
+    let others = package.files.iter().filter(|(path, _)| **path != package.entry);
+    written([entry].into_iter().chain(others))
+        .map_err(|error| invalid(format!("the template's archive cannot be written: {error}")))
 }
 
-fn written(package: &Package) -> ZipResult<Bytes> {
+fn written<'a>(files: impl Iterator<Item = (&'a String, &'a Bytes)>) -> ZipResult<Bytes> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let entry = package.files.get_key_value(&package.entry);
-    let others = package.files.iter().filter(|(path, _)| **path != package.entry);
-    for (path, content) in entry.into_iter().chain(others) {
+    for (path, content) in files {
         writer.add_prepared_file(prepared(path, content)?)?;
     }
     Ok(Bytes::from(writer.finish()?.into_inner()))

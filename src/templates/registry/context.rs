@@ -7,7 +7,7 @@ use super::index::TemplateIndex;
 use super::messages::TemplateRef;
 use super::problems;
 use super::record::TemplateRecord;
-use super::variables::{KnownVariables, Reading, VariableReader, Variables};
+use super::variables::{KnownVariables, VariableReader, Variables};
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
 use crate::domain::ids::AccountId;
@@ -81,11 +81,11 @@ impl TemplateContext {
             return KnownVariables::NotYet;
         };
         match reader.variables(account, template, limit).await {
-            Reading::Paths(all) => {
+            KnownVariables::Found(all) => {
                 KnownVariables::Found(Variables::bounded(all, self.limits.variables_limit))
             }
-            Reading::Unreadable => KnownVariables::Unreadable,
-            Reading::NotInTime => KnownVariables::NotYet,
+            KnownVariables::Unreadable => KnownVariables::Unreadable,
+            KnownVariables::NotYet => KnownVariables::NotYet,
         }
     }
 

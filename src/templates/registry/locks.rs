@@ -68,9 +68,7 @@ impl ChangeLocks {
     pub fn admit(&mut self, account: AccountId) -> Result<Guard, Problem> {
         // A caller may ask again as soon as it is answered, which can be before the registry is polled for what the
         // answered change gave back.
-        while let Ok(held) = self.returned.try_recv() {
-            self.take_back(held);
-        }
+        self.settle();
         let count = self.changes.get(&account).copied().unwrap_or(0);
         if count >= self.account_limit {
             let limit = self.account_limit;
@@ -104,6 +102,13 @@ impl ChangeLocks {
             self.take_back(held);
         }
         Poll::Pending
+    }
+
+    /// Takes back what guards gave back until now.
+    fn settle(&mut self) {
+        while let Ok(held) = self.returned.try_recv() {
+            self.take_back(held);
+        }
     }
 
     fn take_back(&mut self, held: Held) {
@@ -140,14 +145,6 @@ impl ChangeLocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl ChangeLocks {
-        fn settle(&mut self) {
-            while let Ok(held) = self.returned.try_recv() {
-                self.take_back(held);
-            }
-        }
-    }
 
     #[test]
     fn a_template_is_locked_for_one_after_the_other_in_order_and_passes_over_who_gave_up() {

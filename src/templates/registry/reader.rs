@@ -124,7 +124,7 @@ impl TemplateReader {
             return None;
         }
         let key = summary.key(TemplatePart::Package);
-        let loaded = source::load_package(&self.context, summary.account, (content, key)).await.ok()?;
+        let loaded = source::load(&self.context, summary.account, (content, key)).await.ok()?;
         match self.context.variables(account, (content.kind, &loaded.site)).await {
             KnownVariables::Found(variables) => Some(variables),
             KnownVariables::Unreadable | KnownVariables::NotYet => None,

@@ -33,22 +33,12 @@ impl Variables {
     }
 }
 
-/// What a reader finds in a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// All paths that it reads.
-    Paths(Vec<String>),
-    /// They cannot be found: the template has an error, or its kind no reader.
-    Unreadable,
-    /// They could not be found within the limit; later they may be.
-    NotInTime,
-}
-
 /// What is known of the variables of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::templates) enum KnownVariables {
-    Found(Variables),
-    /// They cannot be found, however often they are looked for.
+pub enum KnownVariables<T = Variables> {
+    /// These.
+    Found(T),
+    /// They cannot be found, however often they are looked for: the template has an error, or its kind no reader.
     Unreadable,
     /// They have not been looked for, or there was no time.
     NotYet,
@@ -63,7 +53,7 @@ pub trait VariableReader: Send + Sync {
         account: AccountId,
         template: (TemplateKind, &Site),
         limit: Duration,
-    ) -> Reading;
+    ) -> KnownVariables<Vec<String>>;
 }
 
 #[cfg(test)]

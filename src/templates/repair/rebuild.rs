@@ -172,11 +172,6 @@ impl Found {
     fn has_files_of(&self, record: &TemplateRecord) -> bool {
         record.content.as_ref().is_some_and(|content| self.objects.contains(&record.package(content)))
     }
-
-    /// One of the objects that only a saved template has.
-    fn part(&self) -> Option<&StorageKey> {
-        self.objects.iter().find(|key| matches!(key, StorageKey::Template(..)))
-    }
 }
 
 impl Rebuild {
@@ -336,7 +331,9 @@ impl Rebuild {
         (account, template): Owner,
         found: &Found,
     ) -> Result<Option<String>, RebuildError> {
-        let Some(part) = found.part() else { return Ok(None) };
+        // Only a saved template has such objects.
+        let part = found.objects.iter().find(|key| matches!(key, StorageKey::Template(..)));
+        let Some(part) = part else { return Ok(None) };
         let is_broken_off = self.is_trusted
             && self.templates.stored(account, template).await?.is_none()
             && !self.templates.is_damaged(account, template).await?;
