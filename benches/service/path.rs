@@ -91,6 +91,7 @@ pub fn task(document: &Document) -> PageTask {
         data: Bytes::from_static(b"{}"),
         lane: if document.scripted { Lane::Scripted } else { Lane::Static },
         way: if document.served { Way::Served } else { Way::PutInPlace },
+        inlined: None,
         has_page_rules: false,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
