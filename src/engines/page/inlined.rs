@@ -29,9 +29,14 @@ const PAGE_LIMIT_BYTES: usize = 1 << 20;
 /// Puts files into pages. Cloning shares what it keeps of them.
 #[derive(Clone)]
 pub struct Inliner {
-    addresses: Arc<Cache<(FilesId, String), Option<Arc<str>>, Weight>>,
+    addresses: Arc<Cache<Key, Address, Weight>>,
     limit_bytes: usize,
 }
+
+/// A file of a package.
+type Key = (FilesId, String);
+/// None where it cannot be put in.
+type Address = Option<Arc<str>>;
 
 /// A page with its files in it.
 #[derive(Debug)]
@@ -45,8 +50,8 @@ pub struct InlinedPage {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<(FilesId, String), Option<Arc<str>>> for Weight {
-    fn weight(&self, (_, path): &(FilesId, String), address: &Option<Arc<str>>) -> u64 {
+impl Weighter<Key, Address> for Weight {
+    fn weight(&self, (_, path): &Key, address: &Address) -> u64 {
         FIXED_BYTES + (path.len() + address.as_ref().map_or(0, |address| address.len())) as u64
     }
 }

@@ -201,14 +201,14 @@ async fn task_of(
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, is_alone).await?;
     let may_inline =
         lane == Lane::Static && !is_alone && order.options.javascript && output == PageOutput::Pdf;
-    let inlined = if may_inline { with_files(&order.site, inliner).await } else { None };
-    let (way, inlined) = inlined.map_or((way, None), |page| (page.way, Some(Bytes::from(page.html))));
+    let whole = if may_inline { with_files(&order.site, inliner).await } else { None };
+    let (way, whole) = whole.map_or((way, None), |page| (page.way, Some(Bytes::from(page.html))));
     Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
         way,
-        inlined,
+        inlined: whole,
         has_page_rules,
         options: order.options.clone(),
         reach: order.reach,
@@ -235,7 +235,7 @@ async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
     }
     let (site, inliner) = (site.clone(), inliner.clone());
     match thread::apart(move || inliner.inlined(&site)).await {
-        Ok(inlined) => inlined,
+        Ok(page) => page,
         Err(fault) => {
             tracing::error!(error = %fault, "a page is served, for its files could not be put in");
             None
