@@ -99,13 +99,12 @@ impl BucketClient {
         let pauses = ExponentialBuilder::new().with_min_delay(self.pause).with_max_delay(PAUSE_LIMIT);
         let retried = request.retry(pauses.with_max_times(self.retries)).when(|error| {
             // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
-            let may_repeat = |is_repeated: bool| !is_repeated || began.elapsed() < self.answer_limit;
-            matches!(error, RequestError::Passing(_)) && may_repeat(replace(&mut is_repeated, true))
+            let is_first = !replace(&mut is_repeated, true);
+            matches!(error, RequestError::Passing(_)) && (is_first || began.elapsed() < self.answer_limit)
         });
-        let told = |error: &RequestError, _| {
-            tracing::debug!(?error, "the store failed; the request is repeated");
-        };
-        retried.notify(told).await
+        let notify =
+            |error: &RequestError, _| tracing::debug!(?error, "the store failed; the request is repeated");
+        retried.notify(notify).await
     }
 
     /// Makes a request without a large body by the library.

@@ -215,7 +215,7 @@ async fn keep_content(
     Ok(kept)
 }
 
-/// Copies the document of a new preview to where previews of a saved template lie.
+/// Copies the document of a new preview to where previews of a saved template lie; one that the template has stays.
 async fn take_preview(
     change: &mut PendingChange<'_>,
     record: &TemplateRecord,

@@ -120,9 +120,7 @@ impl TemplateReader {
     /// The variables of a template that were not found when it was saved.
     async fn variables(&self, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
         let content = &summary.content;
-        if self.context.variable_reader.get().is_none() {
-            return None;
-        }
+        self.context.variable_reader.get()?;
         let key = summary.key(TemplatePart::Package);
         let loaded = source::load(&self.context, summary.account, (content, key)).await.ok()?;
         match self.context.variables(account, (content.kind, &loaded.site)).await {
