@@ -195,16 +195,20 @@ impl BrowserConfig {
         }
         faults.within("browser.recycle_pause_s", self.recycle_pause_s, 0, 86_400);
         faults.within("browser.recycle_drain_s", self.recycle_drain_s, 1, 86_400);
-        faults.within("browser.reuse_documents", self.reuse_documents, 0, 1_000_000);
-        faults.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
-        faults.within("browser.reuse_memory_mb", self.reuse_memory_mb, 64, 65_536);
-        faults.within("browser.inlined_limit_bytes", self.inlined_limit_bytes, 0, 2 << 20);
-        faults.within("browser.inlined_cache_bytes", self.inlined_cache_bytes, 0, 1 << 36);
+        self.validate_reuse(faults);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
         faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
         faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);
         faults.within("browser.wait_limit_ms", self.wait_limit_ms, 0, 600_000);
         faults.within("browser.tagged_pages_limit", self.tagged_pages_limit, 0, 1_000_000);
+    }
+
+    fn validate_reuse(&self, faults: &mut Faults) {
+        faults.within("browser.reuse_documents", self.reuse_documents, 0, 1_000_000);
+        faults.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
+        faults.within("browser.reuse_memory_mb", self.reuse_memory_mb, 64, 65_536);
+        faults.within("browser.inlined_limit_bytes", self.inlined_limit_bytes, 0, 2 << 20);
+        faults.within("browser.inlined_cache_bytes", self.inlined_cache_bytes, 0, 1 << 36);
     }
 }
 

@@ -71,14 +71,11 @@ pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result
 
 /// Puts the tab's window where it was made, and as large: script may move it and change its size.
 async fn plain_window(tab: &Tab, limit: Duration) -> Result<Browser::SetWindowBounds, CallError> {
-    let window_id = match tab.window.get() {
-        Some(window) => *window,
-        None => {
-            let of_tab = Browser::GetWindowForTarget { target_id: Some(tab.frame.clone()) };
-            let window = tab.connection.call(None, of_tab, limit).await?.window_id;
-            *tab.window.get_or_init(|| window)
-        }
+    let ask = async || {
+        let of_tab = Browser::GetWindowForTarget { target_id: Some(tab.frame.clone()) };
+        Ok(tab.connection.call(None, of_tab, limit).await?.window_id)
     };
+    let window_id = *tab.window.get_or_try_init(ask).await?;
     let (width, height) = TINY_WINDOW;
     let bounds = Browser::Bounds {
         left: Some(0),

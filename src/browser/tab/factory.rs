@@ -1,9 +1,10 @@
 //! Makes tabs, each for one lane: all calls that can be made before the page is known are made here, ahead of time.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
+use tokio::sync::OnceCell;
 
 use super::events::PageEvents;
 use super::idle_scripts::IdleScripts;
@@ -72,7 +73,7 @@ impl TabFactory {
             fonts: self.fonts,
             families: self.families,
             call_limit: limit,
-            window: OnceLock::new(),
+            window: OnceCell::new(),
         };
         match prepare(&tab, &self.idle_scripts).await {
             Ok(()) => Ok(tab),

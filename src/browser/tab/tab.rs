@@ -1,12 +1,12 @@
 //! One tab: a browser context of its own, with a [`PageServer`] as its only way out.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{Browser, Fetch, Runtime, Target};
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 use super::events::PageEvents;
 use super::page_state::PageState;
@@ -33,7 +33,7 @@ pub struct Tab {
     pub(in crate::browser) families: Arc<Families>,
     pub(in crate::browser) call_limit: Duration,
     /// Its window, once a page with script was shown.
-    pub(in crate::browser) window: OnceLock<Browser::WindowID>,
+    pub(in crate::browser) window: OnceCell<Browser::WindowID>,
 }
 
 impl Tab {
