@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
 use roxmltree::{Document, ParsingOptions};
 
 use crate::address::stays;
@@ -23,15 +24,16 @@ pub enum Role {
 
 /// Elements of a drawing; more is left to the browser.
 const NODES_LIMIT: u32 = 100_000;
+/// Namespaces that a drawing names, and attributes of one element.
+const NAMESPACES_LIMIT: usize = 32;
+const ATTRIBUTES_LIMIT: usize = 256;
 
 /// The `data:` address of a picture or font that is served as `essence` (a type without parameters); none where its
 /// content is another type, or damaged, or refers to something.
 pub fn data_address(role: Role, essence: &str, content: &[u8]) -> Option<String> {
     let is_sound = match (role, essence) {
         (Role::Picture, "image/png") => is_png(content),
-        (Role::Picture, "image/jpeg") => {
-            content.starts_with(b"\xff\xd8\xff") && content.ends_with(b"\xff\xd9")
-        }
+        (Role::Picture, "image/jpeg") => is_jpeg(content),
         (Role::Picture, "image/webp") => is_webp(content),
         (Role::Picture, "image/svg+xml") => std::str::from_utf8(content).is_ok_and(is_drawing),
         (Role::Font, "font/ttf" | "font/otf" | "font/woff" | "font/woff2") => is_font(content),
@@ -82,13 +84,45 @@ fn is_png(content: &[u8]) -> bool {
     false
 }
 
+/// Segment by segment to the first scan, behind a frame that has a size, and with an end.
+fn is_jpeg(content: &[u8]) -> bool {
+    let Some(mut rest) = content.strip_prefix(b"\xff\xd8").filter(|rest| rest.ends_with(b"\xff\xd9")) else {
+        return false;
+    };
+    let mut has_frame = false;
+    while let Some(([0xff, kind, length @ ..], _)) = rest.split_first_chunk::<4>() {
+        let length = usize::from(u16::from_be_bytes(*length));
+        let Some(segment) = rest.get(4..2 + length) else { return false };
+        match kind {
+            // Precision, height, width.
+            0xc0..=0xc2 => {
+                has_frame = matches!(segment, [8, high, low, left, right, _, ..] if high | low != 0 && left | right != 0)
+            }
+            0xda => return has_frame,
+            _ => {}
+        }
+        rest = &rest[2 + length..];
+    }
+    false
+}
+
 fn is_webp(content: &[u8]) -> bool {
     let Some((head, rest)) = content.split_first_chunk::<12>() else { return false };
     let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
     head.starts_with(b"RIFF")
         && head.ends_with(b"WEBP")
-        && rest.starts_with(b"VP8")
+        && is_frame(rest)
         && usize::try_from(length).is_ok_and(|length| length == rest.len() + 4)
+}
+
+/// The first chunk of a picture in `WebP`: plain, without loss, or with more chunks behind it.
+fn is_frame(chunks: &[u8]) -> bool {
+    match chunks.split_first_chunk::<8>() {
+        Some((head, frame)) if head.starts_with(b"VP8 ") => frame.get(3..6) == Some(b"\x9d\x01\x2a"),
+        Some((head, frame)) if head.starts_with(b"VP8L") => frame.first() == Some(&0x2f),
+        Some((head, _)) => head.starts_with(b"VP8X"),
+        None => false,
+    }
 }
 
 fn is_font(content: &[u8]) -> bool {
@@ -98,6 +132,9 @@ fn is_font(content: &[u8]) -> bool {
 /// An SVG that refers to nothing beside itself. In a picture nothing of it runs; what it names is not loaded, but a
 /// browser that would do so is none of our business either.
 fn is_drawing(text: &str) -> bool {
+    if is_costly(text) {
+        return false;
+    }
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
     let Ok(document) = Document::parse_with_options(text, options) else { return false };
     let root = document.root_element().tag_name();
@@ -112,6 +149,13 @@ fn is_drawing(text: &str) -> bool {
                     _ => css::stays(attribute.value()),
                 })
         })
+}
+
+/// Hazard: the parser compares each attribute with all others of its element, and copies the namespaces of an element to
+/// those in it; either would take hours of a drawing that is made for it.
+fn is_costly(text: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), b"xmlns").nth(NAMESPACES_LIMIT).is_some()
+        || text.split('<').any(|tag| tag.bytes().filter(|byte| *byte == b'=').nth(ATTRIBUTES_LIMIT).is_some())
 }
 
 #[cfg(test)]
@@ -137,12 +181,21 @@ mod tests {
             assert_eq!(data_address(Role::Picture, "image/png", &DOT[..at]), None, "{at}");
         }
         assert_eq!(data_address(Role::Picture, "image/png", &[DOT, b"x"].concat()), None);
-        let jpeg = |content| data_address(Role::Picture, "image/jpeg", content);
-        assert_eq!(jpeg(b"\xff\xd8\xff\xe0\xff\xd9").unwrap(), "data:image/jpeg;base64,/9j/4P/Z");
-        assert_eq!(jpeg(b"\xff\xd8\xff\xe0\xff"), None);
-        let webp = |content| data_address(Role::Picture, "image/webp", content).is_some();
-        assert!(webp(b"RIFF\x08\0\0\0WEBPVP8 "));
-        assert!(!webp(b"RIFF\x09\0\0\0WEBPVP8 "));
+        let jpeg = |content: &[u8]| data_address(Role::Picture, "image/jpeg", content);
+        let whole =
+            b"\xff\xd8\xff\xe0\0\x03x\xff\xc0\0\x0b\x08\0\x01\0\x01\x01\x01\x11\0\xff\xda\0\x02data\xff\xd9";
+        assert!(jpeg(whole).unwrap().starts_with("data:image/jpeg;base64,/9j/4AAD"));
+        assert_eq!(jpeg(b"\xff\xd8\xff\xe0\xff\xd9"), None);
+        for at in [1, 5, 11, 13, whole.len() - 1] {
+            let mut damaged = whole.to_vec();
+            damaged[at] ^= 1;
+            assert_eq!(jpeg(&damaged), None, "{at}");
+        }
+        let webp = |content: &[u8]| data_address(Role::Picture, "image/webp", content).is_some();
+        assert!(webp(b"RIFF\x12\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2a"));
+        assert!(webp(b"RIFF\x0d\0\0\0WEBPVP8L\x01\0\0\0\x2f"));
+        assert!(!webp(b"RIFF\x13\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2a"));
+        assert!(!webp(b"RIFF\x12\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2b"));
     }
 
     #[test]
@@ -178,6 +231,18 @@ mod tests {
         let entity = b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg'/>";
         assert_eq!(data_address(Role::Picture, "image/svg+xml", entity), None);
         assert_eq!(data_address(Role::Picture, "image/svg+xml", b"<svg/>"), None);
+    }
+
+    #[test]
+    fn a_drawing_that_takes_long_to_read_is_not_read() {
+        let many = |part: fn(u32) -> String| (0..30_000).map(part).collect::<String>();
+        for inner in [
+            format!("<g{}/>", many(|at| format!(" a{at}=''"))),
+            format!("<g{}>{}</g>", many(|at| format!(" xmlns:a{at}='b'")), "<a xmlns:z='b'/>".repeat(30_000)),
+        ] {
+            let text = format!("<svg xmlns='http://www.w3.org/2000/svg'>{inner}</svg>");
+            assert_eq!(data_address(Role::Picture, "image/svg+xml", text.as_bytes()), None);
+        }
     }
 
     #[test]

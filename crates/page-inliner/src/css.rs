@@ -44,7 +44,9 @@ pub fn inlined(text: &str, base: &Base, files: &dyn Files) -> Option<Parts> {
     let (mut parts, mut at) = (Parts::default(), 0);
     for (place, address) in walk.edits {
         parts.push(text.get(at..place.start)?);
-        parts.push("url(");
+        // A text may touch the keyword before it (`@import"a.css"`), a function would become a part of that.
+        let touches = text.get(..place.start)?.ends_with(char::is_alphabetic);
+        parts.push(if touches { " url(" } else { "url(" });
         parts.push_address(address);
         parts.push(")");
         at = place.end;
@@ -144,6 +146,8 @@ impl Walk<'_> {
 
     fn at_rule(&mut self, input: &mut Parser<'_, '_>, name: &CowRcStr<'_>) -> Walked {
         match name.to_ascii_lowercase().as_str() {
+            // In a block a browser imports nothing.
+            "import" if self.depth > 0 => Err(Refused),
             "import" => {
                 let (begin, token) = next_word(input).ok_or(Refused)?;
                 let address = match token {

@@ -94,6 +94,8 @@ struct Rewriter<'a> {
 #[derive(Default)]
 struct Style {
     is_css: bool,
+    /// It is one of a drawing in the page; its rules hold for the whole page.
+    is_drawn: bool,
     text: String,
 }
 
@@ -118,7 +120,8 @@ impl Rewriter<'_> {
         let Some(href) = link.get_attribute("href").filter(|href| is_sheet && !stays(href)) else {
             return Ok(());
         };
-        let Some(address) = plain(&href).and_then(|href| self.file(Role::Sheet, href)) else { return Ok(()) };
+        let address = plain(&href).and_then(|href| self.file(Role::Sheet, href));
+        let address = address.ok_or("a style sheet that cannot be put in")?;
         let mut tag = Parts::default();
         tag.push("<link");
         let mut had = Vec::new();
@@ -144,7 +147,8 @@ impl Rewriter<'_> {
 
     fn image(&mut self, image: &mut Element<'_, '_>) -> HandlerResult {
         let Some(src) = image.get_attribute("src").filter(|src| !stays(src)) else { return Ok(()) };
-        let Some(address) = plain(&src).and_then(|src| self.file(Role::Picture, src)) else { return Ok(()) };
+        let address = plain(&src).and_then(|src| self.file(Role::Picture, src));
+        let address = address.ok_or("a picture that cannot be put in")?;
         let mut piece = Parts::default();
         piece.push_address(address);
         let mark = self.keep(piece)?;
@@ -169,11 +173,19 @@ impl Rewriter<'_> {
 
     fn style_begins(&mut self, style: &Element<'_, '_>) {
         let kind = style.get_attribute("type");
-        let is_css = style.namespace_uri() == HTML && kind.is_none_or(|kind| is_css(&kind));
-        self.style = Style { is_css, text: String::new() };
+        let has_rules = kind.is_none_or(|kind| is_css(&kind));
+        let is_drawn = style.namespace_uri() != HTML;
+        self.style =
+            Style { is_css: has_rules && !is_drawn, is_drawn: has_rules && is_drawn, text: String::new() };
     }
 
     fn style_text(&mut self, chunk: &mut TextChunk<'_>) -> HandlerResult {
+        if self.style.is_drawn {
+            // They may hang on an address, which becomes another.
+            let hangs =
+                chunk.as_str().contains(['[', '\\']) || chunk.as_str().to_ascii_lowercase().contains("attr");
+            return if hangs { Err("a drawing's rules may hang on an attribute".into()) } else { Ok(()) };
+        }
         if !self.style.is_css {
             return Ok(());
         }

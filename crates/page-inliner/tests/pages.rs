@@ -61,19 +61,25 @@ fn what_is_left_shows_in_the_skeleton() {
         "<link rel=stylesheet integrity=sha256-x href=a.css>",
         "<link rel=stylesheet type=text/less href=a.css>",
         "<link rel=stylesheet charset=latin1 href=a.css>",
-        "<link rel=stylesheet href=no.css>",
-        "<link rel=stylesheet href=a&amp;.css>",
-        "<link rel=stylesheet href=//h.example/a.css>",
         "<link rel=preload as=style href=a.css>",
         "<svg><link rel=stylesheet href=a.css></link><style>p{fill:url(a.svg#x)}</style></svg>",
-        "<img src=no.png>",
-        "<img src=a.svg#x>",
         "<image src=a.png><input type=image src=a.png><video poster=a.png>",
         "<p style='background:url(&quot;x.png&quot;)'>",
         "<style type=text/plain>p{background:url(x.png)}</style>",
         "<textarea><img src=a.png></textarea><!-- <img src=a.png> --><title><img src=a.png></title>",
     ] {
         assert_eq!(page(html).unwrap(), (html.to_owned(), html.to_owned()));
+    }
+    for html in [
+        "<link rel=stylesheet href=no.css>",
+        "<link rel=stylesheet href=a&amp;.css>",
+        "<link rel=stylesheet href=//h.example/a.css>",
+        "<link rel=stylesheet href=http://page.invalid/a.css>",
+        "<img src=no.png>",
+        "<img src=a.svg#x>",
+        "<svg><style>img[src$='.png']{border:3px solid}</style></svg><img src=a.png>",
+    ] {
+        assert_eq!(page(html), None, "{html}");
     }
     // Both are seen, and only one of them is understood.
     let (_, skeleton) = page("<img src=a.png srcset='b.png 2x'>").unwrap();
@@ -188,4 +194,19 @@ fn a_page_made_of_elements_is_read_once() {
 #[test]
 fn a_page_that_has_a_mark_of_ours_is_served() {
     assert!(page("<p>data:platen-inlined-0;<img src=a.png>").is_none());
+}
+
+#[test]
+fn an_import_may_touch_its_address_and_is_none_in_a_block() {
+    for (css, whole) in [
+        ("@import\"a.css\"screen;", "@import url(data:sheet,f/a.css)screen;"),
+        ("@import'a.css';", "@import url(data:sheet,f/a.css);"),
+        ("@import url(a.css);", "@import url(data:sheet,f/a.css);"),
+    ] {
+        assert_eq!(
+            sheet(css).unwrap().split_whitespace().collect::<Vec<_>>(),
+            whole.split_whitespace().collect::<Vec<_>>()
+        );
+    }
+    assert_eq!(sheet("@media all{@import 'a.css';}"), None);
 }

@@ -199,8 +199,11 @@ async fn task_of(
     let (lane, way) = if order.options.javascript { (lane, way) } else { (Lane::Static, Way::Served) };
     let is_alone = way != Way::Served;
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, is_alone).await?;
-    let may_inline =
-        lane == Lane::Static && !is_alone && order.options.javascript && output == PageOutput::Pdf;
+    // What is looked for by an address would not be found behind another one.
+    let by_attribute = [&order.options.selector, &order.options.wait_for_selector];
+    let by_attribute = by_attribute.into_iter().flatten().any(|selector| selector.contains('['));
+    let may_inline = lane == Lane::Static && !is_alone && !by_attribute;
+    let may_inline = may_inline && order.options.javascript && output == PageOutput::Pdf;
     let whole = if may_inline { with_files(&order.site, inliner).await } else { None };
     let (way, whole) = whole.map_or((way, None), |page| (page.way, Some(Bytes::from(page.html))));
     Ok(Some(PageTask {

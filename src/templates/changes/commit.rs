@@ -164,7 +164,7 @@ impl Handler<CommitChange> for TemplateRegistry {
             if !gone.is_empty() {
                 deletion_log::clear(index.as_ref(), context.store.as_ref(), &[(mark, gone)]).await;
             }
-            // Only now: a render that read the record record may have put its package into the cache until its object was gone.
+            // Only now: a render that read the former record may have put its package into the cache until its object was gone.
             context.cache.forget(packages);
             drop(lock);
             Ok(())
