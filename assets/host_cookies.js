@@ -5,6 +5,7 @@
 // page's own scripts. It must hold also where it is called from a frame that has gone, so nothing in it is looked up then.
 (() => {
     const { apply, get } = Reflect, { defineProperty, getOwnPropertyDescriptor } = Object;
+    const Any = Object, { reject } = Promise, Promised = Promise;
     const { charCodeAt, slice, toLowerCase, trim } = String.prototype;
     const bare = cookie => {
         let kept = '', from = 0;
@@ -27,11 +28,16 @@
     for (const name of ['set', 'delete']) {
         const it = getOwnPropertyDescriptor(stores, name), native = it.value;
         it.value = { [name](options) {
-            if (arguments.length !== 1 || options === null || typeof options !== 'object' && typeof options !== 'function') return apply(native, this, arguments);
+            // Not by `typeof`: `document.all` is an object that says it is undefined.
+            if (arguments.length !== 1 || Any(options) !== options) return apply(native, this, arguments);
             const copy = { __proto__: null };
-            for (let at = 0; at < KEYS.length; at++) {
-                const value = get(options, KEYS[at]);
-                if (value !== undefined) copy[KEYS[at]] = value;
+            try {
+                for (let at = 0; at < KEYS.length; at++) {
+                    const value = get(options, KEYS[at]);
+                    if (value !== undefined) copy[KEYS[at]] = value;
+                }
+            } catch (error) {
+                return apply(reject, Promised, [error]);
             }
             return apply(native, this, [copy]);
         } }[name];

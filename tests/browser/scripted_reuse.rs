@@ -44,9 +44,10 @@ fn ended(pool: &TestPool, reason: &'static str) -> u64 {
     pool.metrics.kept_ended.of([reason]).get()
 }
 
-/// The tabs of two pages in a row, the first of which runs `script`.
+/// The tabs of `task` and of the page behind it, of a template that was there before.
 async fn tabs_after(pool: &TestPool, task: &PageTask) -> BTreeSet<String> {
     let (account, of) = (AccountId::generate(), template("t"));
+    tab_of(pool, account, &of, &named("")).await;
     let first = tab_of(pool, account, &of, task).await;
     [first, tab_of(pool, account, &of, &named("")).await].into()
 }
@@ -59,7 +60,9 @@ async fn a_tab_is_reused_for_the_same_template_of_the_same_account_only() {
     let page = named("");
     let mut tabs = BTreeSet::new();
     for (account, of) in [(one, &bill), (two, &bill), (one, &letter), (two, &letter)] {
+        let once = tab_of(&pool, account, of, &page).await;
         let first = tab_of(&pool, account, of, &page).await;
+        assert_ne!(once, first, "no tab is kept for a template that was there once");
         for _ in 0..3 {
             assert_eq!(tab_of(&pool, account, of, &page).await, first);
         }
@@ -74,6 +77,7 @@ async fn which_pages_share_a_tab_is_configured() {
     for (reuse, shared) in [(ScriptedReuse::Account, true), (ScriptedReuse::Never, false)] {
         let pool = pool_of(4, |config| config.scripted_reuse = reuse);
         let account = AccountId::generate();
+        tab_of(&pool, account, &template("a"), &named("")).await;
         let first = tab_of(&pool, account, &template("a"), &named("")).await;
         let other = tab_of(&pool, account, &template("b"), &named("")).await;
         assert_eq!(first == other, shared, "{reuse:?}");
@@ -127,7 +131,7 @@ async fn medium_and_viewport_are_undone() {
         let again = pool.render_template(account, &of, &page).await.unwrap();
         assert_eq!(text_of(&again.bytes), fresh, "{opts}");
     }
-    assert_eq!(pool.metrics.leases.of(["scripted", "fresh"]).get(), 1);
+    assert_eq!(pool.metrics.leases.of(["scripted", "fresh"]).get(), 2);
     pool.finish().await;
 }
 
@@ -136,16 +140,32 @@ async fn a_tab_wears_by_documents_and_by_what_its_process_holds() {
     let pool = pool_of(1, |config| config.reuse_documents = 3);
     let (account, of) = (AccountId::generate(), template("t"));
     let mut tabs = Vec::new();
-    for _ in 0..7 {
+    for _ in 0..8 {
         tabs.push(tab_of(&pool, account, &of, &named("")).await);
     }
     let runs: Vec<usize> = tabs.chunk_by(|one, two| one == two).map(<[_]>::len).collect();
-    assert_eq!((runs, ended(&pool, "documents")), (vec![3, 3, 1], 2));
+    assert_eq!((runs, ended(&pool, "documents")), (vec![1, 3, 3, 1], 2));
     pool.finish().await;
 
     let pool = pool_of(2, |config| config.reuse_memory_mb = 64);
     let heavy = named("window.kept = new Uint8Array(200 << 20).fill(1)");
     assert_eq!(tabs_after(&pool, &heavy).await.len(), 2);
     assert!(ended(&pool, "worn") > 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn the_author_of_each_page_is_warned_of_its_own_refused_requests() {
+    let pool = pool_of(4, |_| {});
+    let (account, of) = (AccountId::generate(), template("t"));
+    let page = scripted(
+        "<body><img src=http://picture.example/x.png><script>fetch('https://data.example/', { mode: 'no-cors' })\
+         .catch(() => {})</script>",
+    );
+    for _ in 0..4 {
+        let warnings = pool.render_template(account, &of, &page).await.unwrap().warnings.join("\n");
+        assert!(warnings.contains("picture.example") && warnings.contains("data.example"), "{warnings}");
+    }
+    assert_eq!(pool.metrics.leases.of(["scripted", "kept"]).get(), 2);
     pool.finish().await;
 }

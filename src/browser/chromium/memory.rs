@@ -46,6 +46,8 @@ pub(in crate::browser) struct RendererUse {
     pub processor: Duration,
     /// Memory that it holds.
     pub resident_bytes: u64,
+    /// It was made to yield to all others, and stays behind them.
+    pub yields: bool,
 }
 
 /// What a renderer may take.
@@ -100,7 +102,7 @@ impl RendererUse {
     pub(in crate::browser) fn of(process: i32) -> Option<Self> {
         let resident_bytes = Size::of(process)?.resident;
         let processor = processor_time(process).filter(|_| is_renderer(process))?;
-        Some(Self { process, processor, resident_bytes })
+        Some(Self { process, processor, resident_bytes, yields: niceness(process)? > 0 })
     }
 }
 
@@ -123,6 +125,12 @@ impl Size {
         let mut pages = sizes.split_ascii_whitespace().skip(1).map(|text| text.parse::<u64>().ok());
         Some(Self { resident: pages.next()?? * page_bytes, shared: pages.next()?? * page_bytes })
     }
+}
+
+/// Field 19 of `/proc/PID/stat`; the second one, a name, may have anything in it.
+fn niceness(process: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(16)?.parse().ok()
 }
 
 fn collect_children(process: i32, depth: u32, found: &mut Vec<Process>) {

@@ -71,7 +71,11 @@ async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
         let permitted = (task.reach, task.options.javascript);
         let served = tab.server.serve(&tab.site(), task.site.clone(), data, permitted);
         let no_name = |error: io::Error| StepError::fault(FaultCode::Internal, error.to_string());
-        page.session = Some(served.map_err(no_name)?);
+        let session = served.map_err(no_name)?;
+        if task.lane == Lane::Scripted && page.lease.was_used() {
+            session.note_follows();
+        }
+        page.session = Some(session);
     }
     let limit = page.limits.load;
     page.scripts = page.within(limit, load::load(page.tab()?, task, page.session.as_deref(), limit)).await?;

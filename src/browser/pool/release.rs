@@ -70,11 +70,15 @@ impl BrowserPool {
             LeaseEnd::NotReusable => self.dispose_reusable(held, DisposeReason::Page, ctx),
             LeaseEnd::Failed | LeaseEnd::Stalled => {
                 self.dispose_reusable(held, DisposeReason::Page, ctx);
-                // If it was the tab and not the page, the next try must not get another one like it.
-                for held in self.reusable.extract_of(key) {
+                // If it was the tab and not the page, the next try must not get another one like it. With script it was the
+                // page most likely, and each tab is a process of its own.
+                let like_it = if lane == Lane::Static { self.reusable.extract_of(key) } else { Vec::new() };
+                for held in like_it {
                     self.dispose_reusable(held, DisposeReason::Page, ctx);
                 }
             }
+            // Cleaned for nobody, a tab would only take time from others.
+            LeaseEnd::Reusable(_) if !self.comes_again(key) => Self::dispose(held, ctx),
             LeaseEnd::Reusable(traces) => match self.worn_out_by(&held) {
                 Some(gone) => self.dispose_reusable(held, gone, ctx),
                 None if !self.may_reuse(held.browser) => Self::dispose(held, ctx),
@@ -96,9 +100,19 @@ impl BrowserPool {
             (Lane::Static, _) => None,
             (Lane::Scripted, ScriptedReuse::Never) => return None,
             (Lane::Scripted, ScriptedReuse::Template) => Some(asked.content?),
-            (Lane::Scripted, ScriptedReuse::Account) => Some(ContentHash::default()),
+            (Lane::Scripted, ScriptedReuse::Account) => {
+                asked.content?;
+                Some(ContentHash::default())
+            }
         };
         Some(ReuseKey { account: asked.account, content })
+    }
+
+    /// Whether another page of `key` is likely: with script, one that was there before or waits now.
+    fn comes_again(&mut self, key: ReuseKey) -> bool {
+        let is_awaited = self.waiters.iter().any(|waiter| self.reuse_key(waiter.asked) == Some(key));
+        let is_known = key.content.is_none() || self.recent.note(key);
+        is_known || is_awaited
     }
 
     /// The lease of a browser that died is not forgotten before the pool handles its loss: its account is a suspect then.
@@ -168,10 +182,11 @@ impl BrowserPool {
         let Some(running) = self.find(browser) else { return false };
         let before = running.renderers.insert(renderer.process, renderer.processor).unwrap_or_default();
         let used = renderer.processor.saturating_sub(before);
-        undisturbed.is_none_or(|most| used < most) && renderer.resident_bytes <= most_bytes
+        let keeps_up = undisturbed.is_none_or(|most| used < most && !renderer.yields);
+        keeps_up && renderer.resident_bytes <= most_bytes
     }
 
-    /// Disposes of a tab of the static lane, and counts why.
+    /// Disposes of a tab that could have been kept, and counts why.
     pub(super) fn dispose_reusable(&self, held: HeldTab, why: DisposeReason, ctx: &mut Context<Self>) {
         self.metrics.kept_ended.of([why.name()]).inc();
         Self::dispose(held, ctx);

@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser};
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
 use super::quarantine::Quarantine;
-use super::reuse::ReusableTabs;
+use super::reuse::{RecentKeys, ReusableTabs};
 use crate::browser::cdp::error::CallError;
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::font_families::{self, Families};
@@ -75,6 +75,8 @@ pub struct BrowserPool {
     pub(super) warm_tabs: VecDeque<HeldTab>,
     /// Tabs of the static lane, each of one account.
     pub(super) reusable: ReusableTabs<HeldTab>,
+    /// Pages with script that may come again.
+    pub(super) recent: RecentKeys,
     pub(super) leased: usize,
     pub(super) leased_by: HashMap<AccountId, usize>,
     pub(super) waiters: VecDeque<Waiter>,
@@ -124,6 +126,7 @@ impl BrowserPool {
             free_servers: Vec::new(),
             warm_tabs: VecDeque::new(),
             reusable: ReusableTabs::new(),
+            recent: RecentKeys::default(),
             leased: 0,
             leased_by: HashMap::new(),
             waiters: VecDeque::new(),

@@ -131,7 +131,7 @@ async fn answer(
     session: Arc<PageSession>,
     request: Request<Incoming>,
 ) -> Result<Response<PageResponse>, Refused> {
-    if session.is_of_earlier_page(request.uri()) {
+    if session.is_of_earlier_page(request.uri(), request.headers()) {
         return Err(Refused);
     }
     if request.method() == Method::CONNECT || request.uri().host() != Some(session.host()) {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use hyper::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER};
 use hyper::{Request, Response, Uri};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -59,6 +59,8 @@ pub(in crate::browser) struct PageSession {
     javascript: bool,
     /// The script of a service worker was asked for.
     has_service_worker: AtomicBool,
+    /// Its tab had another page before.
+    follows: AtomicBool,
     requests: Mutex<Requests>,
     /// Cancelled when the page is gone.
     pub(super) ended: CancellationToken,
@@ -112,6 +114,7 @@ impl PageSession {
             data,
             javascript,
             has_service_worker: AtomicBool::default(),
+            follows: AtomicBool::default(),
             requests: Mutex::default(),
             ended: CancellationToken::new(),
         })
@@ -136,9 +139,23 @@ impl PageSession {
 
     /// Whether `address` belongs to another page of the same tab. What that one has begun for its end (`keepalive`) may come
     /// when this one is served already, and is no fault of this one.
-    pub(super) fn is_of_earlier_page(&self, address: &Uri) -> bool {
+    ///
+    /// A request for another host may be of either page where the tab had one before, and only a header tells. No such page
+    /// reaches any host, so it is refused in any case; but a warning could show this page's author what that one asked for.
+    pub(super) fn is_of_earlier_page(&self, address: &Uri, headers: &HeaderMap) -> bool {
         let (Some(host), Some((_, tab))) = (address.host(), self.host.split_once('.')) else { return false };
-        host != self.host && host.strip_suffix(tab).is_some_and(|name| name.ends_with('.'))
+        let is_own = |name: &HeaderName| {
+            let from = headers.get(name).and_then(|value| value.to_str().ok()?.parse::<Uri>().ok());
+            from.is_some_and(|from| from.host() == Some(self.host.as_str()))
+        };
+        let is_sibling = host.strip_suffix(tab).is_some_and(|name| name.ends_with('.'));
+        let follows = self.follows.load(Ordering::Relaxed);
+        host != self.host && (is_sibling || follows && !is_own(&ORIGIN) && !is_own(&REFERER))
+    }
+
+    /// Its tab had another page before, of which requests may still come.
+    pub(in crate::browser) fn note_follows(&self) {
+        self.follows.store(true, Ordering::Relaxed);
     }
 
     /// Where the page's data is, when it is served.

@@ -23,7 +23,7 @@ use crate::domain::format_opts::Requests;
 /// Most exceptions, errors and warnings of the console that are heard of one page.
 const HEARD_LIMIT: u32 = 500;
 /// Most history entries of all pages of a tab; behind that no other page follows in it.
-const ENTRIES_LIMIT: u32 = 100;
+const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const CHATTER_LIMIT: u32 = 10_000;
 /// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer ends itself by these. A full heap is 5, a fault in it 11 (tried).
@@ -36,7 +36,7 @@ pub(in crate::browser) struct PageEvents {
     /// The main frame.
     frame: String,
     kills: Arc<Kills>,
-    /// Headers and cookies that its requests carry. A tab for pages with script shows one page, so they are set once.
+    /// Headers and cookies that its requests carry. No other page follows one that has any, so they are set once.
     pub(in crate::browser) carried: OnceLock<Requests>,
     /// The page's console was switched off.
     is_deaf: AtomicBool,
@@ -295,6 +295,9 @@ impl EventSink for PageEvents {
             // A question whether the page may be left has no text of the page's: this is another dialog.
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),
             Some("Page.frameNavigated") => self.navigated_far(event),
+            Some("Page.navigatedWithinDocument") => {
+                self.entries.fetch_add(1, Ordering::Relaxed);
+            }
             Some("Page.frameStartedNavigating") => self.monitor.count_frame_address(event.bytes),
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => {
                 self.console(|| console::at_length(event));

@@ -154,10 +154,10 @@ impl PageMonitor {
     /// The number of a worker that is to be listened to; negative, for those of frames are not.
     pub(super) fn add_worker(&self, session: &Arc<str>, limit: usize) -> Option<i64> {
         let mut workers = self.workers();
+        workers.count += 1;
         if workers.is_closed || workers.living.len() >= limit {
             return None;
         }
-        workers.count += 1;
         let id = -workers.count;
         workers.living.insert(Arc::clone(session), id);
         Some(id)

@@ -32,7 +32,7 @@ pub(in crate::browser) async fn reset(
 }
 
 async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<RendererUse>, ResetError> {
-    show_nothing(tab, limit).await?;
+    let blank = show_nothing(tab, limit).await?;
     let mut calls = PendingCalls::default();
     if traces.is_emulated {
         let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
@@ -58,17 +58,33 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<Ren
     if traces.are_foreign() {
         return Err(ResetError::Unclean("an allowed host answered the page before"));
     }
+    if traces.have_service_worker() {
+        return Err(ResetError::Unclean("the page before has a service worker"));
+    }
+    let state = tab.state();
     // Of the next page no failed request would be heard.
-    if tab.state().borrow().failures.is_muted() {
+    if state.borrow().failures.is_muted() {
         return Err(ResetError::Unclean("too many requests of the page before failed"));
+    }
+    // Nor what its scripts say.
+    if tab.events.has_lost_console() {
+        return Err(ResetError::Unclean("the console of the page before was switched off"));
+    }
+    if state.borrow().document != blank {
+        return Err(ResetError::Unclean("the page before went on to another document"));
     }
     tab.events.renew();
     Ok(renderer)
 }
 
-/// Shows an empty document: what the page has for its end (`pagehide`) has run then.
-async fn show_nothing(tab: &Tab, limit: Duration) -> Result<(), ResetError> {
+/// Shows an empty document, and answers its name. What a page with script has for its end (`pagehide`) does not run: it could
+/// take as long as it likes. In frames that have a process of their own it does.
+async fn show_nothing(tab: &Tab, limit: Duration) -> Result<Option<String>, ResetError> {
     let mut state = tab.state();
+    let mut calls = PendingCalls::default();
+    if tab.lane == Lane::Scripted {
+        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
+    }
     let blank = commands::navigate("about:blank".to_owned());
     let shown = tab.call_within(blank, limit).await?;
     if let Some(error) = shown.error_text {
@@ -80,5 +96,9 @@ async fn show_nothing(tab: &Tab, limit: Duration) -> Result<(), ResetError> {
     if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
         return Err(ResetError::Ended(end));
     }
-    Ok(())
+    if tab.lane == Lane::Scripted {
+        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: false })?, limit);
+    }
+    calls.finish().await?;
+    Ok(shown.loader_id)
 }

@@ -128,6 +128,8 @@ impl PageEngine {
         }
         let content = match lane {
             Lane::Static => None,
+            // Of a tab whose pages reach hosts nobody knows of which page a late request is.
+            Lane::Scripted if self.opens_hosts && order.reach == Reach::AllowedHosts => None,
             Lane::Scripted => Some(content_of(&order.site).await.map_err(RenderError::Page)?),
         };
         let asked = LeaseTab { account, lane, alone: order.alone, content };

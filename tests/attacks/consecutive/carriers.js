@@ -345,6 +345,17 @@ const carriers = {
 
   // Requests that are still on their way; the job after must not be told of them.
   'keepalive': { set: mark => { fetch('/late?' + mark, { keepalive: true, method: 'POST', body: mark }) }, look: () => '' },
+  'keepalive elsewhere': {
+    set: mark => { for (const scheme of ['http', 'https']) fetch(scheme + '://late.example/?' + mark, { keepalive: true, mode: 'no-cors', referrerPolicy: 'no-referrer' }).catch(() => {}) },
+    look: () => '',
+  },
+  'fetchLater elsewhere': {
+    set: mark => { fetchLater('https://' + mark + '.late.example/?' + mark, { referrerPolicy: 'no-referrer' }) }, look: () => '',
+  },
+  'cookieStore by document.all': {
+    set: mark => { const all = document.all; Object.assign(all, { name: 'all', value: mark, domain: above() }); return cookieStore.set(all).catch(() => {}) },
+    look: () => cookie('all'),
+  },
   'beacon': { set: mark => { navigator.sendBeacon('/late?' + mark, mark) }, look: () => '' },
   'fetchLater': { set: mark => { fetchLater('/late?' + mark, { activateAfter: 200 }) }, look: () => '' },
   'ping': { set: mark => { add('a', { href: '#ping', ping: '/late?' + mark }).click() }, look: () => '' },
