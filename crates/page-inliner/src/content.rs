@@ -96,7 +96,7 @@ fn is_jpeg(content: &[u8]) -> bool {
         match kind {
             // Precision, height, width.
             0xc0..=0xc2 => {
-                has_frame = matches!(segment, [8, high, low, left, right, _, ..] if high | low != 0 && left | right != 0)
+                has_frame = matches!(segment, [8, frame @ ..] if frame.len() > 4 && has_size(frame));
             }
             0xda => return has_frame,
             _ => {}
@@ -104,6 +104,11 @@ fn is_jpeg(content: &[u8]) -> bool {
         rest = &rest[2 + length..];
     }
     false
+}
+
+/// Height and width of a frame, two bytes each.
+fn has_size(frame: &[u8]) -> bool {
+    frame.chunks_exact(2).take(2).all(|side| side != [0, 0])
 }
 
 fn is_webp(content: &[u8]) -> bool {

@@ -15,31 +15,12 @@ use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 use crate::domain::site::ContentHash;
 
-/// Most keys that are remembered.
-const RECENT_LIMIT: usize = 256;
-
 /// Which pages may follow one another in a tab: those of one account, with script those of one template's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ReuseKey {
     pub account: AccountId,
     /// `None` for pages without script.
     pub content: Option<ContentHash>,
-}
-
-/// Keys of pages with script that were there lately. A tab is cleaned for those that come again only.
-#[derive(Default)]
-pub(super) struct RecentKeys(VecDeque<ReuseKey>);
-
-impl RecentKeys {
-    /// Notes that a page of `key` was there; whether one was before.
-    pub(super) fn note(&mut self, key: ReuseKey) -> bool {
-        let before = self.0.iter().position(|other| *other == key).and_then(|at| self.0.remove(at));
-        self.0.push_back(key);
-        if self.0.len() > RECENT_LIMIT {
-            self.0.pop_front();
-        }
-        before.is_some()
-    }
 }
 
 /// Reusable tabs, those first that were used least lately.
@@ -314,17 +295,6 @@ mod tests {
         let waiting = [(Some(with(plain, 1)), Lane::Scripted), (Some(with(plain, 2)), Lane::Scripted)];
         assert_eq!(plan(&mut tabs, &waiting, limited_to(3)), ["scripted", "", ""]);
         assert_eq!((tabs.take(with(plain, 1)), tabs.take(plain)), (Some("a"), Some("b")));
-    }
-
-    #[test]
-    fn a_key_that_was_there_lately_is_known() {
-        let mut recent = RecentKeys::default();
-        let [one, two, _] = keys();
-        assert_eq!([one, two, one, two].map(|key| recent.note(key)), [false, false, true, true]);
-        for _ in 0..RECENT_LIMIT {
-            assert!(!recent.note(of_account(AccountId::generate())));
-        }
-        assert!(!recent.note(one));
     }
 
     #[test]

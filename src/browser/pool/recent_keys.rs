@@ -1,0 +1,44 @@
+//! Which pages with script were there lately: a tab is cleaned for those that come again only.
+//!
+//! Pure: it knows neither browsers nor the time.
+
+use std::collections::VecDeque;
+
+use super::reuse::ReuseKey;
+
+/// Most keys that are remembered.
+const RECENT_LIMIT: usize = 256;
+
+/// Keys of the pages, the latest last.
+#[derive(Default)]
+pub(super) struct RecentKeys(VecDeque<ReuseKey>);
+
+impl RecentKeys {
+    /// Notes that a page of `key` was there; whether one was before.
+    pub(super) fn note(&mut self, key: ReuseKey) -> bool {
+        let before = self.0.iter().position(|other| *other == key).and_then(|at| self.0.remove(at));
+        self.0.push_back(key);
+        if self.0.len() > RECENT_LIMIT {
+            self.0.pop_front();
+        }
+        before.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::AccountId;
+
+    #[test]
+    fn a_key_that_was_there_lately_is_known() {
+        let mut recent = RecentKeys::default();
+        let key = || ReuseKey { account: AccountId::generate(), content: None };
+        let [one, two] = [key(), key()];
+        assert_eq!([one, two, one, two].map(|key| recent.note(key)), [false, false, true, true]);
+        for _ in 0..RECENT_LIMIT {
+            assert!(!recent.note(key()));
+        }
+        assert!(!recent.note(one));
+    }
+}
