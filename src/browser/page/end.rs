@@ -31,13 +31,13 @@ pub(in crate::browser) fn give_back(
     let in_place = page.in_place && output == PageOutput::Pdf && !is_emulated && options.selector.is_none();
     let scripts = std::mem::take(&mut page.scripts);
     let traces = Traces { session: page.session.clone(), is_emulated, in_place, scripts };
-    let is_clean = !traces.are_foreign() && !traces.have_service_worker() && emulate::can_be_undone(options);
+    let is_clean = !traces.are_foreign() && emulate::can_be_undone(options);
     // Of the next page no failed request would be heard, and it would seem to have all its files.
     let is_heard = !page.state.borrow().failures.is_muted();
     let stays_within = match lane {
         Lane::Static => is_light,
         // What its process holds is looked at when it is reset.
-        Lane::Scripted => page.kept_to_itself(options),
+        Lane::Scripted => page.kept_to_itself(options) && !traces.have_service_worker(),
     };
     if stays_within && is_clean && is_heard {
         page.lease.report_reusable(traces);

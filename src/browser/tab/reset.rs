@@ -58,7 +58,7 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<Ren
     if traces.are_foreign() {
         return Err(ResetError::Unclean("an allowed host answered the page before"));
     }
-    if traces.have_service_worker() {
+    if tab.lane == Lane::Scripted && traces.have_service_worker() {
         return Err(ResetError::Unclean("the page before has a service worker"));
     }
     let state = tab.state();
