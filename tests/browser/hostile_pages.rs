@@ -10,7 +10,7 @@ use platen::domain::lane::Lane;
 use crate::support::{TestPool, fixed, scripted, text_of};
 
 /// A fatal event ends its job within this, never at a deadline.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const AT_ONCE: Duration = Duration::from_secs(10);
 
 async fn fault_of(pool: &TestPool, page: &str) -> JobFault {
     let fault = pool.render(&scripted(page)).await.unwrap_err();

@@ -97,11 +97,11 @@ async fn chromium_has_no_rights_its_sandbox_and_no_socket_to_listen_on() {
 async fn waiters_are_served_in_order_or_fail_with_the_reason() {
     let pool = TestPool::start(|config| {
         config.tabs = 1;
-        config.lease_timeout_ms = 700;
+        config.lease_timeout_ms = 3_000;
     });
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let refused = pool.lease(Lane::Static).await.unwrap_err();
-    assert!(matches!(refused, LeaseError::Timeout { limit_ms: 700, tabs: 1, .. }), "{refused}");
+    assert!(matches!(refused, LeaseError::Timeout { limit_ms: 3_000, tabs: 1, .. }), "{refused}");
     assert_eq!(pool.metrics.waiting.get(), 0, "who was refused waits no more");
     let order = std::cell::RefCell::new(Vec::new());
     let waiter = async |number: u32| {
