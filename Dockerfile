@@ -2,13 +2,13 @@
 # `--target office` a smaller one. How to run it: docs/deployment.md.
 
 FROM rust:1.95-trixie AS build
-# The newest of a stable distribution: its security updates keep the name and change the version.
+# Versions are not pinned: a stable distribution's security updates change them.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends libjavascriptcoregtk-6.0-dev npm pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# The template engine and the parser of its expressions, which build.rs puts into the program.
+# The template engine and the parser of its expressions, which build.rs embeds in the program.
 COPY assets/package.json assets/package-lock.json assets/
 RUN npm ci --prefix assets --omit=dev --ignore-scripts --no-audit --no-fund
 COPY Cargo.toml Cargo.lock build.rs ./
@@ -24,8 +24,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,targe
 # Pages of HTML and of front-end builds; Word templates are filled.
 FROM debian:trixie-slim AS pages
 # Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji, formulas.
-# fontconfig writes their cache here, once, and not Chromium in each new profile. tini is process 1: what a
-# killed Chromium leaves behind becomes its child, and somebody must reap it.
+# fontconfig writes their cache here, once, or Chromium would in each new profile. tini is process 1: processes that
+# a killed Chromium leaves behind become its children, and it reaps them.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
@@ -47,7 +47,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["platen", "docto
 ENTRYPOINT ["/usr/bin/tini", "--", "platen"]
 CMD ["serve"]
 
-# And what makes pages of Office documents. Without libreoffice-math formulas are blank, without
+# Adds LibreOffice, which makes pages of Office documents. Without libreoffice-math formulas are blank, without
 # libreoffice-uiconfig-writer no document with a comment is read.
 FROM pages AS office
 USER root
@@ -69,7 +69,7 @@ RUN apt-get update \
 COPY scripts/pandoc scripts/pandoc.txt /build/scripts/
 RUN /build/scripts/pandoc /pandoc
 
-# And what makes HTML and Word of LaTeX, and whatever other engines come to need. The last stage is what is built where none
-# is named.
+# Adds pandoc, which makes HTML and Word documents of LaTeX; programs of further engines belong here. The last stage is the
+# one built by default.
 FROM office AS full
 COPY --from=pandoc /pandoc /usr/local/lib/platen

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What the assembling child loads of npm packages, and the names by which it finds them.
+/// The files of npm packages that the assembling child loads, and their names in `OUT_DIR`.
 const PARTS: [(&str, &str); 3] = [
     ("ejs/lib/cjs/ejs.js", "ejs-ejs.js"),
     ("ejs/lib/cjs/utils.js", "ejs-utils.js"),
     ("acorn/dist/acorn.js", "acorn.js"),
 ];
 
-/// What the scripts that EJS generates call their own, and what they call it here. Hazard: around them stands `with
-/// (locals)`, so a member of the data by the same name would take its place: the page would fail, or be written without
-/// escaping. Nobody's data has these names, and `assemble.js` and `run.js` keep them apart even so. They are as long as
-/// the ones before: how much longer a script is than its template is bounded. `__append` stays a name for templates: nothing
-/// else prints out of a scriptlet, and there a member of the data by that name is the member.
+/// Names in EJS and in the scripts it generates: the text to replace, its replacement, how often it occurs. Hazard: the
+/// scripts run inside `with (locals)`, so a member of the data by such a name would replace it: the page would fail, or be
+/// written without escaping. The new names are unlikely in data, and `assemble.js` and `run.js` exclude them as well. They
+/// are as long as the old ones, for a bound limits how much longer a script is than its template. `__append` stays usable
+/// in templates, as nothing else prints from a scriptlet; there a member of the data by that name hides it.
 const RENAMED: [(&str, &str, usize); 6] = [
     ("'    ; __append(escapeFn('", "'    ; _$append(_$escape('", 1),
     ("'    ; __append(", "'    ; _$append(", 4),

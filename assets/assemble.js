@@ -1,29 +1,29 @@
-// Renders one template with EJS inside the assembling child, and says where a fault is.
+// Renders one template with EJS inside the assembling child, and locates errors in the template's files.
 //
-// Evaluated once, before the job is there. `host` brings the npm package's two modules as functions. Nothing here can
-// ask the service for a file while a template runs: what it may include is given before, and a run that wants more is
-// void and done again with it. It makes these functions; what they take and give are strings and numbers:
+// Evaluated once, before the job arrives. `host` has the npm package's two modules as functions. A running template
+// cannot ask the service for a file: includes are given beforehand (`give`). A run that includes a file not given yet
+// is void: it is repeated with that file. These functions are returned; arguments and results are strings and numbers:
 //
-//   speak(language)          for templates that are not HTML: how their values are escaped and their texts are read
-//                            (latex.js), and what notes where a text comes from (lines.js)
+//   speak(language)          for templates that are not HTML: how values are escaped and template texts are read
+//                            (latex.js), and what records the origin of output lines (lines.js)
 //   begin(job)               the JSON of the entry's path, of all paths, of the limits, of the process' time zone
-//   give(path, text, script) a file that is there, its script where one is kept, else ''; without a text it has none
+//   give(path, text, script) a file's text (undefined: it is not text) and its cached script, '' for none
 //   mentioned()              the JSON of the paths that the given files include by a literal and that are not there
-//   assemble(data)           one character and what belongs to it: 'p' a page, which `part` gives; 'w' the JSON of paths
-//                            that were wanted: the run is void; 'l' the page is too large; 'd' a sentence, includes are
-//                            too deep; 'b' what is wrong with the data; 'f' a sentence, the template's fault; 'm' the
-//                            same, where the engine has not given it memory
+//   assemble(data)           one character, then: 'p' a page, which `part` gives; 'w' the run is void, the JSON of the
+//                            missing paths; 'l' the page is too large; 'd' includes are nested too deep, a sentence;
+//                            'b' what is wrong with the data; 'f' an error of the template, a sentence; 'm' the same
+//                            where an allocation failed
 //   part(at)                 the page from `at` on, not all of it at once; '' at its end
 //   report()                 the JSON of {generated: how many scripts EJS generated, included: paths}
 //   compile(files, time)     the JSON of scripts for the JSON of [[path, text], …]
-//   inspect(path)            of a file that is there, nothing of which runs: the JSON of {tags, fault, source: what EJS generates}
+//   inspect(path)            of a given file, without running it: the JSON of {tags, fault, source: what EJS generates}
 //   resolve(path, from)      the JSON of {path, exists, isGiven}: the file that `from` includes by this path
 //   lineOf(lines, at)        the template's line of a line of what EJS generated of it
 (function (host) {
   'use strict';
 
-  // A template may replace whatever the realm has. What must hold whatever it does uses these, and objects that inherit
-  // nothing: that its run is void, and what is told of it.
+  // A template can overwrite every built-in. Whether its run is void, and the report, must not depend on that: they use
+  // these copies and objects without a prototype.
   const uncurried = (method) => Function.prototype.call.bind(method);
   const { parse, stringify } = JSON;
   const { create, defineProperty } = Object;
@@ -35,26 +35,27 @@
   const SENTENCE_LIMIT = 1500;
   const CHAIN_LIMIT = 8;
   const PART_LENGTH = 1 << 20;
-  // A loop may wait for what an include does: a void run ends when it has called so many that are not there.
+  // In a void run a missing include renders as nothing, and a loop that waits for its effect would never end: the run
+  // stops after this many renders.
   const VOID_CALLS_LIMIT = 1000;
 
-  // The template's files by absolute path ('/index.html'), and what of them is there: {text, script, seen}.
+  // The template's files by absolute path ('/index.html'), and those that were given: {text, script, seen}.
   let job = null;
   const files = create(null);
   const given = create(null);
   const included = create(null);
-  // What was wanted and is not there; null as long as the run is good.
+  // Paths that the run included and that were not given; null as long as the run is valid.
   let wanted = null;
   let voidCalls = 0;
   let page = '';
-  // What EJS generated of them in a clean engine, before this job.
+  // How many scripts EJS generated here; cached ones are not counted.
   let generated = 0;
-  // Scripts are made for later jobs, and none is run.
+  // True while scripts are generated for later jobs: none is run.
   let ahead = false;
   let depth = 0;
-  // {escape, prepare, lines}; null for HTML. Without `lines` nobody asks where a text comes from.
+  // {escape, prepare, lines}; null for HTML. Without `lines` the origin of output lines is not recorded.
   let language = null;
-  // By the text that EJS reads: which of its tags were written in another way, {tags, unclosed} of latex.js.
+  // By the text that EJS reads: which of its tags were written as \VAR{…}, as `prepare` of latex.js notes it.
   const written = new Map();
   // The template that EJS compiles at this moment: {name, text}.
   let compiling = null;
@@ -123,7 +124,7 @@
 
   // ----- The engine's faults in the words that template authors know -----
 
-  // The name that an expression ends with: what was to be read.
+  // The last name of an expression: the member that was read or set.
   function lastName(expression) {
     const member = /\.([\p{ID_Start}$_][\p{ID_Continue}$]*)$/u.exec(expression);
     const element = /\[(?:'([^']*)'|"([^"]*)"|(\d+))\]$/.exec(expression);
@@ -161,14 +162,14 @@
     return message;
   }
 
-  // A script's own names stay its own, whatever the data has (build.rs).
+  // Excluded from `with (locals)`: data with members of these names would replace the script's own (RENAMED, build.rs).
   const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
 
-  // Stands in for `Function` inside EJS, which makes a template's code with it: so that we see the code,
-  // and the error handler in it is ours.
+  // Replaces `Function` inside EJS, which compiles a template's code with it: so syntax errors can be located in the
+  // code, and the error handler passed to it is ours.
   function TemplateFunction(parameters, code) {
     if (code === undefined) return new Function(parameters);
-    // Not even parsed: a text may end the function that it is put into and go on outside of it.
+    // The code is not even parsed: a text may close the function that it is put into and continue outside of it.
     if (ahead) return quiet;
     const { name, text } = compiling;
     let run;
@@ -198,15 +199,15 @@
   const MARKER = /^    ; _\$line = (\d+)$/;
   const END_OF_TEMPLATE = '  return __output;';
 
-  // The line of a template's code where `error` arose, from 0, or -1. An error has the line in the innermost script;
-  // the engine gives a code that was made by `Function` no address, and ours have one.
+  // The line of a template's code where `error` arose, from 0, or -1. `error.line` belongs to the innermost frame that
+  // is no native one. Code made by `Function` (a template's) has a frame without address, our own scripts have one.
   function codeLine(error) {
     if (error === null || typeof error !== 'object' || typeof error.line !== 'number') return -1;
     const innermost = String(error.stack).split('\n').find((frame) => !frame.endsWith('@[native code]'));
     return innermost !== undefined && innermost.endsWith('@') ? syntaxLine(error) : -1;
   }
 
-  // The same of an error that says what is wrong with a code that was never run.
+  // The same for a syntax error, whose code was never run.
   function syntaxLine(error) {
     return typeof error.line === 'number' ? error.line - 1 - LINES_BEFORE_BODY : -1;
   }
@@ -216,7 +217,7 @@
     if (at < 0 || at >= lines.lastIndexOf(END_OF_TEMPLATE) - 1) return null;
     let token = at;
     while (token > 0 && !lines[token].startsWith(TOKEN)) token -= 1;
-    // The engine knows of some instructions only where the block around them begins, before the first tag.
+    // For some instructions the engine gives only the line where the enclosing block begins, before the first tag.
     if (!lines[token].startsWith(TOKEN)) return null;
     for (let line = token; line >= 0; line -= 1) {
       const marker = MARKER.exec(lines[line]);
@@ -225,7 +226,7 @@
     return { start: 1, line: 1 + at - token };
   }
 
-  // EJS knows the line where a tag begins; in a tag of many lines the engine knows better.
+  // EJS gives the line where a tag begins; in a tag of several lines the engine's own is more exact.
   function lineInTag(error, code, line) {
     const found = templateLine(code.split('\n'), codeLine(error));
     return found !== null && found.start === line ? found.line : line;
@@ -239,7 +240,7 @@
     const at = syntaxLine(error);
     const found = templateLine(lines, at);
     const bracket = badBracket(lines);
-    // The engine may notice a bracket's fault only later, at a token that is innocent.
+    // The engine may report a wrong bracket only later, at a token that is correct.
     if (bracket !== null && (found === null || bracket.at <= at)) return bracket;
     return { line: found === null ? text.split('\n').length : found.line, message };
   }
@@ -262,7 +263,7 @@
     }
   }
 
-  // An expression must be one by itself: where it is none, the engine would blame what follows it.
+  // Each expression is compiled by itself: within the whole script the engine would report the code after a bad one.
   function badExpression(text) {
     for (const tag of tags(text)) {
       if (tag.open !== '<%=' && tag.open !== '<%-') continue;
@@ -280,8 +281,8 @@
 
   const PAIRS = { '(': ')', '[': ']', '{': '}' };
 
-  // The first bracket that closes nothing or spans a tag's end where it must not, or the last that is
-  // never closed; with the line of the code where that shows.
+  // The first bracket that closes nothing or wrongly spans a tag's end, or the last that is never closed; with the line
+  // of the code where that is detected.
   function badBracket(lines) {
     const begin = lines.findIndex((line) => line.startsWith('  with (')) + 1;
     const end = lines.lastIndexOf(END_OF_TEMPLATE) - 1;
@@ -341,15 +342,15 @@
     return module.exports;
   }
 
-  // Templates that log run elsewhere; here nobody listens.
+  // Templates that call the console must not fail; what they write to it is dropped.
   const quiet = () => {};
   globalThis.console = { debug: quiet, error: quiet, info: quiet, log: quiet, trace: quiet, warn: quiet };
 
   modules.utils = load(host.utils);
   const ejs = load(host.ejs);
 
-  // Without a just-in-time compiler a regular expression takes a step a character, and EJS runs seven of them over each
-  // text: most of what making a script costs. These do the same by searching.
+  // Without a just-in-time compiler regular expressions are slow, and EJS runs seven of them over each text: most of
+  // the cost of generating a script. These methods do the same by string searches.
   const { generateSource } = ejs.Template.prototype;
   Object.assign(ejs.Template.prototype, {
     createRegex: quiet,
@@ -358,7 +359,7 @@
       generated += 1;
       const text = this.templateText;
       const cutsBlanks = text.includes('<%_') || text.includes('_%>');
-      // EJS replaces blanks around these marks; where there is none, it is given a text that stays what it is.
+      // EJS strips blanks around these marks. A text without them is replaced by an object whose `replace` is idle.
       if (!cutsBlanks) this.templateText = { replace: () => this.templateText };
       this.parseTemplateText = () => tokensOf(cutsBlanks ? this.templateText : text);
       try {
@@ -379,7 +380,7 @@
     },
   });
 
-  // A template's tags and what is between them: the parts by which <%% %%> <%= <%- <%_ <%# <% -%> _%> %> divide it.
+  // A template's text split at <%% %%> <%= <%- <%_ <%# <% -%> _%> %>: these marks and the parts between them.
   function tokensOf(text) {
     const tokens = [];
     let from = 0;
@@ -409,7 +410,7 @@
   const compile = ejs.compile;
   function compileKept(text, options, source) {
     const template = new ejs.Template(text, options);
-    // EJS generates only what is not there.
+    // EJS generates no source where there is one.
     template.source = source;
     return template.compile();
   }
@@ -474,7 +475,7 @@
 
   const withoutMark = (text) => text.replace(/^\uFEFF/, '');
 
-  // As EJS reads it.
+  // The text as EJS reads it: without a byte order mark, \VAR{…} as tags of EJS.
   function textOf(original) {
     const text = withoutMark(original);
     if (language === null) return text;
@@ -484,7 +485,7 @@
     return read;
   }
 
-  // Only these options: nothing of the data is one.
+  // All options that EJS gets: none comes from the data.
   const optionsOf = (filename) => ({ filename, cache: true, root: '/', escape: language?.escape });
 
   const INCLUDES = /\binclude\s*\(\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$\n]*)`)/g;
@@ -511,7 +512,7 @@
     return stringify(found);
   }
 
-  // The engine would go on with UTC, and every date would be wrong without a word.
+  // For an unknown zone the engine would silently use UTC, and every date would be wrong.
   function checkZone(timeZone) {
     try {
       new Intl.DateTimeFormat('en-US', { timeZone });
@@ -536,7 +537,7 @@
     given[path] = { text: text === undefined ? undefined : textOf(text), script, seen: false };
   }
 
-  // What the engine says where it has not given memory.
+  // The engine's error for a failed allocation.
   const isMemory = (error) => error instanceof RangeError && error.message === 'Out of memory';
 
   function assemble(json) {
@@ -546,7 +547,7 @@
     } catch (error) {
       if (wanted === null) throw error;
     }
-    // Whatever became of it.
+    // A void run is reported as such whether it ended with a page or an error.
     return wanted === null ? made : 'w' + stringify(wanted);
   }
 
@@ -573,7 +574,7 @@
   function part(at) {
     const end = at + PART_LENGTH;
     const last = end < page.length ? codeAt(page, end - 1) : 0;
-    // The halves of a character stay together.
+    // A surrogate pair is not split.
     return slice(page, at, last >= 0xd800 && last < 0xdc00 ? end - 1 : end);
   }
 
@@ -586,13 +587,13 @@
       // The job that needs it says what is wrong with it.
       return null;
     }
-    // EJS has cut blanks around some tags. The mark stays: whoever reads the text cuts it off once more.
+    // EJS has cut blanks around some tags. The byte order mark is put back: every reader of the text cuts one off.
     const mark = original.startsWith('\uFEFF') ? '\uFEFF' : '';
     const read = mark + template.templateText;
     return { text: read === original ? null : read, source: template.source };
   }
 
-  // Of all that is in the files nothing runs here, and there is no data: the scripts are for other jobs.
+  // Nothing of the files runs here and there is no data: the scripts are for later jobs.
   function compileAhead(wanted, time) {
     ahead = true;
     const end = Date.now() + time;
@@ -608,7 +609,7 @@
     });
   }
 
-  // TeX itself says that it does not know the command.
+  // EJS takes an unclosed \VAR{ for text, and TeX would only report an unknown command.
   function unclosedVariable(text) {
     const at = written.get(text)?.unclosed ?? null;
     if (at === null) return null;

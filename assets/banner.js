@@ -1,14 +1,14 @@
-// Fills in what Chromium would fill into header and footer otherwise than the caller means it: the date in another
-// language than the page's, and the address, which is one of ours.
+// Fills in what Chromium would fill wrongly into header and footer: the date, which it writes in another language than
+// the page's, and the address, which is an internal one and is left empty.
 //
-// `templates` are their texts; gives JSON, an array of the same length. Chromium writes over every element of the
-// classes `date` and `url`, so these get other names, in their style sheets too.
+// `templates` are their texts; gives JSON, an array of the same length. Chromium overwrites every element of the
+// classes `date` and `url`, so these classes are renamed, in the style sheets too.
 (templates, locale, timeZone) => {
   const formatter = new Intl.DateTimeFormat(locale, { dateStyle: 'short', timeStyle: 'short', timeZone });
   const date = formatter.format(new Date());
   const filled = { date, url: '' };
-  // A page that takes no text for markup (trusted types) takes it from whoever has a policy. Not before it is needed:
-  // where no script of the page runs, no policy does.
+  // A page with trusted types takes markup only from a policy. It is made only on failure: where no script of the page
+  // runs, the policy's function does not run either.
   function write(body, text) {
     try {
       body.innerHTML = text;

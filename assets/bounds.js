@@ -1,11 +1,12 @@
-// Counts what a page makes in Chromium's own process, which is everybody's: blobs and locks.
+// Limits what a page makes in Chromium's browser process, which all pages share: blobs and locks.
 //
 // Hazard: a few lines of script fill that process with gigabytes (blobs) or keep it busy (locks), and the browser has
-// to be ended with all pages in it. Evaluated before the page's scripts in every frame and watched worker, this refuses
-// what is beyond the limit and tells of it, at which the page is ended. It lies in the page's reach, so nothing relies on
-// it: it spares the browser in the usual case, the memory watch holds in every case.
+// to be killed with all pages in it. Evaluated before the page's scripts in every frame and watched worker, this
+// refuses what exceeds the limit and reports it, which ends the page. A page can tamper with it, so nothing relies on
+// it: it saves the browser in the usual case; the memory watch holds in every case.
 //
-// name: of the binding, which is left for the watch; most: limits of blobs (bytes) and locks (a number) of each of them.
+// name: of the binding, which the watch behind this script removes; most: {blobs: bytes, locks: how many}, for each
+// frame or worker.
 (function (name, most) {
   'use strict';
 
@@ -32,7 +33,7 @@
     return value;
   };
 
-  // What is made of other blobs holds their bytes once.
+  // A blob made of blobs shares their bytes: these are not counted again.
   const shared = parts => {
     let bytes = 0;
     if (!isArray(parts)) return bytes;
@@ -54,7 +55,7 @@
     });
     if (counted) defineProperty(counted.prototype, 'constructor', { value: counted, writable: true, configurable: true });
   }
-  // Only a page that asks for locks has the object made.
+  // The prototype is patched, since reading `navigator.locks` would create the object in every page.
   const locks = getOwnPropertyDescriptor(globalThis, 'LockManager');
   if (locks) {
     replace(locks.value.prototype, 'request', {

@@ -1,5 +1,5 @@
-// Keeps what WebGL has drawn on a canvas, for the document that is written of the page: once a picture has been shown
-// its buffer is blank.
+// Keeps what WebGL has drawn on a canvas, for the HTML written of the page: without this option Chromium clears the
+// buffer once its picture has been shown.
 //
 // Evaluated in every frame before the page's own scripts, in the page's own world.
 (() => {

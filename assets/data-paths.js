@@ -1,6 +1,7 @@
-// What the expressions of a script may be, and which of the data they read.
+// The values that expressions of a script may have, and which paths of the data they read.
 //
-// It makes `Reading`, which collects what is read, and what values are made of. What is more than the bounds below throws.
+// Gives `Reading`, which collects the paths, and what works on values. Exceeding a limit below throws; beyond those of
+// warnings, choices and segments the rest is dropped.
 (function () {
   'use strict';
 
@@ -8,12 +9,12 @@
   const PATHS_LIMIT = 5_000;
   const SEGMENTS_LIMIT = 20;
   const WARNINGS_LIMIT = 20;
-  // So many paths one value may have, as `a || b` has two.
+  // Most paths of one value; `a || b` has two.
   const CHOICES_LIMIT = 8;
 
-  // ----- What an expression may be: places in the data, a list made here, an object made here, a function -----
+  // ----- The values: paths of the data, a list made here, an object made here, a function -----
   //
-  // {paths, element, fields, own, tuple, code}. `own` are the names of `fields` that win over all else: `b` in {...a, b}.
+  // {paths, element, fields, own, tuple, code}. `own`: names of `fields` that win over all else, as `b` in {...a, b}.
 
   const NOTHING = Object.freeze({});
 
@@ -33,14 +34,14 @@
     };
   }
 
-  // Names that the text of a path could not be read with stand in quotes.
+  // The name as it is in a path; null where it must be quoted, or the path would be ambiguous.
   const shown = (name) => (/^[^.[\]"\n]+$/.test(name) ? name : null);
 
   class Reading {
     constructor() {
       this.steps = STEPS_LIMIT;
       this.depth = 0;
-      // By their text: {text, parent, count}.
+      // Paths by their text: {text, parent, count}.
       this.known = new Map();
       this.read = new Set();
       this.active = new Set();
@@ -97,7 +98,7 @@
       return found;
     }
 
-    // What was read and is not on the way to something else that was.
+    // The paths that were read and are no prefix of another one that was.
     result() {
       const inner = new Set();
       for (const path of this.read) {

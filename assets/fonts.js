@@ -1,8 +1,8 @@
 // Which font families the text of a page asks for first and does not get.
 //
-// Runs where the page's own script does not reach. `known`: families in small letters that are installed, and
-// that are missing. Answers {installed, missing, unloaded}: installed are those found just now; missing,
-// and those of the page's own that did not load, as the page spells them.
+// Runs where the page's own script does not reach. `known`: {installed, missing}, families in lower case. Answers
+// {installed, missing, unloaded}: `installed` newly found ones, in lower case; the others as the page spells them,
+// `unloaded` those of the page's own @font-face that did not load.
 // An element's name hides a member of the document (<img name=fonts>), so its prototype is asked.
 async known => {
   const its = name => Reflect.get(Document.prototype, name, document);
@@ -44,7 +44,7 @@ async known => {
     const quoted = JSON.stringify(name);
     const differs = generic => width(`${quoted}, ${generic}`, 'mmmwwwlli1') !== width(generic, 'mmmwwwlli1');
     if (differs('monospace') || differs('serif')) return true;
-    // It may have no Latin letters, or be the very font that is measured against.
+    // It may have no Latin letters, or be the generic font that it is compared with.
     const local = full => new FontFace('platen', `local(${JSON.stringify(full)})`).load();
     return Promise.any([local(name), local(`${name} Regular`)]).then(() => true, () => false);
   };

@@ -1,8 +1,9 @@
 // Drops the attribute Domain of every cookie that script sets.
 //
-// Hazard: a cookie with it reaches the hosts of all pages that follow in this tab, and Chromium has no call that waits for
-// cookies on their way. So none gets that far: it stays with the random host of its page. Evaluated in every frame before the
-// page's own scripts. It must hold also where it is called from a frame that has gone, so nothing in it is looked up then.
+// Hazard: a cookie with it is sent to the hosts of all later pages in this tab, and deleting cannot be relied on, for
+// Chromium has no call that waits for cookies still being set. Without it a cookie stays with its page's random host.
+// Evaluated in every frame before the page's own scripts. It must also work when called from a detached frame, so all
+// natives are captured beforehand.
 (() => {
     const { apply, get } = Reflect, { defineProperty, getOwnPropertyDescriptor } = Object;
     const Any = Object, { reject } = Promise, Promised = Promise;
@@ -28,7 +29,7 @@
     for (const name of ['set', 'delete']) {
         const it = getOwnPropertyDescriptor(stores, name), native = it.value;
         it.value = { [name](options) {
-            // Not by `typeof`: `document.all` is an object that says it is undefined.
+            // Not by `typeof`, which is 'undefined' for the object `document.all`.
             if (arguments.length !== 1 || Any(options) !== options) return apply(native, this, arguments);
             const copy = { __proto__: null };
             try {

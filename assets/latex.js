@@ -1,23 +1,23 @@
 // What templates of LaTeX have that pages have not: another way to escape values, and another way to write tags.
 //
-// Evaluated in a machine in which no template's code has run. It makes these functions, and gives the template all but the
-// last of them as `latex`:
+// Evaluated in an engine in which no template's code has run. It makes these functions, and gives the template all but
+// the last of them as `latex`:
 //
-//   escape(value)       the value as LaTeX prints it, in text and in formulas; its line breaks are spaces, for an empty line
-//                       would end the argument that it stands in
+//   escape(value)       the value as LaTeX prints it, in text and in formulas; line breaks become spaces, for an empty
+//                       line would end the argument around it
 //   lines(value)        the same, with each line of it on a line of its own
-//   paragraphs(value)   the same, with a paragraph for what stands between empty lines
+//   paragraphs(value)   the same, with a paragraph for each part between empty lines
 //   formula(value)      for formulas: a number as TeX sets numbers there, anything else as upright text
 //   url(value)          an address for \href and \url of hyperref
-//   key(value)          a name for \label, \ref and \cite, another one for each value; a plain one stays what it is
-//   prepare(text, seen)  the text as EJS shall read it: <%= … %> for each \VAR{…} that is no text itself, and no end of a tag but
-//                        where one was begun; which these are is put in `seen`
+//   key(value)          a name for \label, \ref and \cite, a different one for each value; a plain one is unchanged
+//   prepare(text, seen)  the text for EJS: each \VAR{…} that is not printed as text becomes <%= … %>, and a %> that
+//                        ends no tag is escaped; `seen` gets the places of the former
 (function () {
   'use strict';
 
-  // Some are commands to LaTeX, and some are printed as other characters: quotes in any encoding, < > | in the oldest one.
-  // What stands behind a line break in brackets or as a star would be taken for its option. Glyphs that exist in one kind
-  // of TeX only have a name that every kind knows. What these names print in formulas is said in values.tex.
+  // Some are commands to LaTeX, and some print as other characters: quotes in any encoding, < > | in the oldest (OT1).
+  // A bracket or star after a line break would be read as its option. Glyphs that only one kind of TeX has are written
+  // by names that every kind knows; values.tex defines what these print in formulas.
   const SIGNS = {
     '\\': '\\textbackslash{}',
     '{': '\\{',
@@ -56,18 +56,19 @@
     /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00a3\u00a5\u00ad\u00b0\u2007\u2009\u200b\u2010\u2011\u202f\u20ac\u2212]/g;
   const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
   const BREAKS = /[ \t]*(?:[\n\r\v\f\u0085\u2028\u2029][ \t]*)+/g;
-  // TeX refuses files that have them; what they might mean is not known.
+  // TeX refuses files that have these, so they are dropped.
   const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u2066-\u2069\ufeff]/g;
   // Fonts of TeX join these into dashes and quotes.
   const JOINED = '-,<>';
-  // What TeX reads as a number stays one: lengths and coordinates are made of such values.
+  // What TeX reads as a number is not escaped: templates make lengths and coordinates of such values.
   const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-  // The same as people write it.
+  // A number as people write it.
   const WRITTEN = /^[+\-\u2212]?\d(?:[\d.,\u00a0\u2009\u202f]*\d)?(?:e[+-]?\d+)?$/i;
 
   function signOf(sign, at, whole) {
     const isLast = at === whole.length - 1;
-    // What stands beside the value joins as well. A sign by itself is an operator of formulas, one before letters is theirs.
+    // A hyphen at either end could join with the text beside the value. Alone it stays an operator in formulas; before
+    // other signs it is braced and is none.
     const isFirst = sign === '-' && at === 0;
     const made = isFirst ? (isLast ? '\\mbox{}-' : '\\mbox{}{-}') : (SIGNS[sign] ?? sign);
     const isJoined = isLast ? sign === '-' : whole[at + 1] === sign && JOINED.includes(sign);
@@ -91,7 +92,7 @@
       .map(escape)
       .join('\\par ');
 
-  // Behind a comma a formula has a space, but not where it is in braces.
+  // In formulas TeX sets a space after a comma, but not after one in braces.
   function formula(value) {
     const whole = text(value).trim();
     if (!WRITTEN.test(whole) && !NUMBER.test(whole)) return `\\textnormal{${escape(whole)}}`;
@@ -100,7 +101,7 @@
     return power === undefined ? number : `${number}\\cdot10^{${power}}`;
   }
 
-  // hyperref takes these with a backslash for themselves, wherever the address stands.
+  // With a backslash hyperref takes these signs literally, also where the address is within an argument.
   function url(value) {
     const whole = text(value).trim().toWellFormed();
     const isEscape = (at) => /^%[0-9a-f]{2}$/i.test(whole.slice(at, at + 3));
@@ -115,15 +116,15 @@
 
   // ----- Tags -----
 
-  // Behind these an expression may begin, so that a slash begins a regular expression.
+  // After these an expression may begin, so a slash there begins a regular expression.
   const BEFORE_EXPRESSION = /(?:^|[=(,:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|new|void|delete))\s*$/;
   const SKIPPED = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\/\/[^\n]*|\/\*[^]*?\*\//y;
   const EXPRESSION = /\/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y;
 
   // Where the brace that is open before `from` is closed; -1 where it is not. Braces in texts, comments and regular
-  // expressions are none, but what `${…}` has in it is code again.
+  // expressions do not count, but the content of `${…}` is code again.
   function closing(source, from) {
-    // For each that is open, whether it is one of a text in backquotes.
+    // For each open brace, whether it is the `${` of a text in backquotes.
     const open = [false];
     let isText = false;
     for (let at = from; at < source.length; at += 1) {
@@ -163,23 +164,23 @@
     return before % 2 === 1;
   }
 
-  // Where the tag that begins at `at` ends; -1 where it does not. %%> in it is a text.
+  // Where the tag that begins at `at` ends; -1 where it does not. %%> is no end.
   function tagEnd(source, at) {
     let end = source.indexOf('%>', at + 2);
     while (end > at + 2 && source[end - 1] === '%') end = source.indexOf('%>', end + 2);
     return end === -1 ? -1 : end + 2;
   }
 
-  // A command's name ends before the value, whatever letter that begins with.
+  // A command's name at the end of a text. A value that begins with a letter would lengthen it: a space is put between.
   const NAME = /(?:^|[^\\])(?:\\\\)*\\[A-Za-z]+$/;
 
-  // Where \VAR is no tag, as TeX would not run it either: in a comment, and where characters are printed as they are.
+  // \VAR is no tag where TeX would not run it either: in a comment, and where text is printed verbatim.
   const COMMENT = /(?:^|[^\\])(?:\\\\)*%/;
   const PRINTED = /\\(begin|end)\{(?:verbatim|Verbatim|BVerbatim|alltt|lstlisting|minted|comment)\*?\}/g;
   const VERB = /\\(?:verb|lstinline)\*?([^a-zA-Z\s*])([^\n]*)$/;
   const VERBS = /\\(?:verb|lstinline)\*?([^a-zA-Z\s*])[^\n]*?\1/g;
 
-  // What `before` was for the text up to here, behind `text`, which has no tags in it.
+  // The context after `text`, which has no tags in it, if it was `before` in front of it.
   function contextBehind(before, text) {
     const line = text.slice(text.lastIndexOf('\n') + 1);
     const isSameLine = line.length === text.length;
@@ -193,7 +194,7 @@
     };
   }
 
-  // In `seen` are put, as places in what is made, the beginnings of tags, and the first that has no end.
+  // Puts into `seen`, as places in the result, where tags by \VAR begin, and the first that has no end.
   function prepare(source, seen = { tags: new Set(), unclosed: null }) {
     let made = '';
     let from = 0;
@@ -210,7 +211,7 @@
       const at = made.length;
       made += tag;
       from = end;
-      // Behind a question mark it would be a sign of Spanish.
+      // After a value that ends in a question mark it would print the Spanish opening one (?`).
       if (isValue && source[end] === '`') made += '\\mbox{}';
       return at;
     };

@@ -1,7 +1,7 @@
-// Has pictures and frames loaded that wait until somebody scrolls to them, for a print shows all of the page.
+// Loads lazy pictures and frames: a print shows the whole page, but nothing scrolls to them.
 //
-// Runs where the page's own script does not reach. Answers how many there were that had not been woken before. The
-// attribute is put back, for a style sheet may ask for it.
+// Runs where the page's own script does not reach. Answers how many it has woken. The attribute is put back, for a
+// style sheet may select by it.
 // An element's name hides a member of the document (<img name=querySelectorAll>), so its prototype is asked.
 () => {
   const all = (page, selector) => Document.prototype.querySelectorAll.call(page, selector);

@@ -1,17 +1,17 @@
-// Notes which line of which file of a template wrote what of a text: TeX tells a line of the whole text, and its author
-// looks for his own.
+// Records which line of which template file wrote each piece of the output: TeX reports lines of the whole output, and
+// a template's author needs the line of a file.
 //
-// Evaluated in a machine in which no template's code has run. Templates are compiled with the line of each piece in the
-// call that appends it (`append`), for the line that EJS knows at that moment is the last turn's where a loop begins
-// again. Where a piece is appended only a number is kept, and only for the first piece of a line; what the text's lines
-// come of is worked out elsewhere, and only if TeX has something to say. It makes these functions:
+// Evaluated in an engine in which no template's code has run. Generated code passes the line of each piece to the call
+// that appends it: the line that EJS itself tracks is wrong where a loop begins again (it is the end of the turn
+// before). An append keeps only a number, and only for the first piece of a line; lines of the output are worked out
+// elsewhere, and only if TeX reports something. It makes these functions:
 //
-//   appended(scan)                EJS' `scanLine`, whose appends say their lines: `7`, `-7` for a value that may have lines of its own; a text
-//                                 that ends on another line forgets which one it was
+//   appended(scan)                EJS' `scanLine`, with the line in each append: `7`, or `-7` for a value that may have
+//                                 lines of its own
 //   made(parameters, code, name)  the function of a template's code, which keeps notes
-//   told()                        of the last page: the JSON of the files' paths, a line break, and pairs of numbers: where a
-//                                 piece begins (in UTF-16), and the double of its file's number times LINES_LIMIT and its line,
-//                                 odd for a value
+//   told()                        of the last page: the JSON of the files' paths, a line break, and pairs of numbers:
+//                                 where a piece begins (in UTF-16), and twice the sum of its line and its file's number
+//                                 times LINES_LIMIT, plus 1 for a value
 (function () {
   'use strict';
 
@@ -24,9 +24,9 @@
   const trim = uncurried(String.prototype.trim);
   const join = uncurried(Array.prototype.join);
 
-  // Most notes of a page. What comes behind the last one is of no known line.
+  // Most notes of a page. Text behind the last one has no known line.
   const NOTES_LIMIT = 100_000;
-  // Most includes whose text is waited for, and so many of them are looked for in vain in one piece.
+  // Most includes whose output is still to be found in a piece, and most failed searches in one piece.
   const WAITING_LIMIT = 2_000;
   const MISSES_LIMIT = 8;
   const LINES_LIMIT = 2 ** 21;
@@ -43,16 +43,16 @@
       scan.call(this, token);
       const made = slice(this.source, from);
       if (!made.startsWith(APPEND)) {
-        // Behind code nobody knows which piece is the one before.
+        // Behind code the piece before is not known: code may branch.
         if (made !== '') this.last = 0;
         return;
       }
       const isRaw = this.mode === 'raw';
-      // What is called may have appended pieces of other lines.
+      // A function that is called may have appended pieces of other lines.
       const isCall = this.mode === 'escaped' && token.includes('(');
       const cut = truncate && !this.mode ? (/^\r?\n/.exec(token)?.[0].length ?? 0) : 0;
       const at = line + (cut > 0 ? 1 : 0);
-      // The piece ends on another line than it begins: a loop may bring the same piece next.
+      // The piece ends on another line than it begins, and a loop may append the same piece next: that must be noted.
       const isLong = !this.mode && token.includes('\n', cut);
       const isKnown = !isRaw && !isCall && !isLong && this.last === at;
       this.last = isRaw || isCall || isLong ? 0 : at;
@@ -75,7 +75,7 @@
   const paths = [];
   const numbers = create(null);
   let left = NOTES_LIMIT;
-  // Of the template that runs: {file, notes, waiting: what its includes made, outer}.
+  // Of the template that runs: {notes, waiting: the output of its includes, outer}.
   let run = null;
   let page = [];
 
@@ -87,7 +87,7 @@
     notes[length + 1] = left === 0 ? UNKNOWN : origin;
   }
 
-  // Takes over the notes of the includes whose text is in `text`, which comes to stand at `at`.
+  // Takes over the notes of the includes whose output is in `text`, which is appended at `at`.
   function take(own, text, at, origin) {
     const { waiting } = own;
     const kept = [];

@@ -1,13 +1,14 @@
-// Tells the tags, the variables and the faults of a template, nothing of which runs.
+// Lists the tags, variables and errors of a template without running it.
 //
-// Evaluated with what `assemble.js`, `variables.js` and `tag-faults.js` make. It makes these functions; all take and give JSON, but for paths:
+// Evaluated with what `assemble.js`, `variables.js` and `tag-faults.js` make. It makes these functions; all take and
+// give JSON, but for paths:
 //
-//   wanted(entry)  the paths of the files that are to be given next; none: all is there
+//   wanted(entry)  the paths of the files that are to be given next; none: all were given
 //   page(entry)    {tags, moreTags, variables, untold, warnings, faults, moreFaults} of a page and what it includes
-//   tags(steps)    {variables, untold, warnings, faults: [{tag, message}], names: [{tag, path, message}]} of an Office file; of `names` each
-//                  is a fault where the data have no such path
+//   tags(steps)    {variables, untold, warnings, faults: [{tag, message}], names: [{tag, path, message}]} of an Office
+//                  file; each of `names` is an error if the data has no such path
 //
-// `variables` is null where they cannot be told, `untold` says why.
+// `variables` is null where they cannot be determined; `untold` says why.
 (function (renderer, variables, tagFaults) {
   'use strict';
 
@@ -33,7 +34,7 @@
   const TEXT = '    ; _$append("';
   const LINE = '    ; _$line = ';
 
-  // Whether the line says only which text or which line comes: of four lines three do, and each costs as much as a tag.
+  // Whether the line only appends a text or sets the line: three of four do, and parsing each costs as much as a tag.
   function isOfNoTag(line) {
     if (line.startsWith(LINE)) return /^\d+$/.test(line.slice(LINE.length));
     if (!line.startsWith(TEXT) || !line.endsWith('")')) return false;
@@ -49,7 +50,7 @@
     try {
       return variables.includes(code);
     } catch {
-      // A form of JavaScript that the engine knows and the parser does not; the variables say so.
+      // JavaScript that the engine compiles and the parser does not know; reading the variables reports it.
       return [];
     }
   }

@@ -1,14 +1,14 @@
-// Puts `text`, rules of @page, in the place of what the page's own rules of @page say of size and margins.
+// Replaces size and margins in the page's own rules of @page by those of `text`, rules of @page.
 //
-// Hazard: of two sizes that are both !important Chromium takes the page's, wherever ours stands (tried). So the page's own
-// are taken out of its style sheets, and ours stand behind those that cannot be reached: sheets of another host.
+// Hazard: of two sizes that are both !important Chromium takes the page's, wherever ours is (tried). So the page's are
+// removed from its style sheets. Those of sheets of another host cannot be: ours come behind them.
 // An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
 (text) => {
   const SAID = ['size', 'margin-top', 'margin-right', 'margin-bottom', 'margin-left'];
 
   function walk(sheet) {
     let rules;
-    // A sheet of another host keeps its rules to itself.
+    // Reading the rules of another host's sheet throws.
     try {
       rules = sheet.cssRules;
     } catch {

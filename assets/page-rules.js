@@ -1,7 +1,7 @@
-// Says what the page's own @page rules say of size and margins, as far as a printer heeds them.
+// Collects size and margins of the page's own @page rules, as far as they apply to the print.
 //
-// Gives JSON: an array of {selector, size, margin: [top, right, bottom, left]} as they stand in the style sheets, in
-// the order in which they are heard; empty texts where a rule says nothing. `medium` is 'print' or 'screen'.
+// Gives JSON: an array of {selector, size, margin: [top, right, bottom, left]} as written in the style sheets, in their
+// order; empty texts where a rule sets nothing. `medium` is 'print' or 'screen'.
 // An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
 (medium) => {
   const SIDES = ['top', 'right', 'bottom', 'left'];
@@ -9,7 +9,7 @@
   const TEXT_LIMIT = 200;
   const found = [];
 
-  // Chromium answers for the medium that it shows now; what is asked is the one that it will print.
+  // `matchMedia` answers for the medium shown now. The question is the one to be printed, so its name is replaced.
   const other = medium === 'print' ? 'screen' : 'print';
   function applies(media) {
     const text = media.mediaText;
@@ -31,7 +31,7 @@
 
   function walk(sheet) {
     let rules;
-    // A sheet of another host keeps its rules to itself.
+    // Reading the rules of another host's sheet throws.
     try {
       if (sheet.disabled || !applies(sheet.media)) return;
       rules = sheet.cssRules;

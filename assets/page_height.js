@@ -1,7 +1,7 @@
 // How high a page is, in CSS pixels.
 //
-// Runs where the page's own script does not reach, in the medium and the width of the print. The window is as high as a
-// pixel then: what asks for its height (100vh) asks for nothing, and gets all of the sheet when that is made.
+// Runs where the page's own script does not reach, in the medium and the width of the print. The viewport is one pixel
+// high meanwhile: what has its height (100vh) adds nothing here, and fills the sheet when that is printed.
 // An element's name hides a member of the document (<img name=body>), so its prototype is asked.
 () => {
   const own = name => Reflect.get(Document.prototype, name, document);

@@ -1,9 +1,9 @@
-// Which pictures of a page came and are none that can be shown.
+// Which pictures of a page were loaded and cannot be shown.
 //
 // Runs where the page's own script does not reach. Answers null, or {broken, doubtful}: addresses of pictures that the
-// page shows broken, whatever the reason, and of others (backgrounds, posters, drawings' pictures) that are not among
-// what the browser holds decoded. Those may be fine all the same (a mask, a drawing that is used in parts): who wants
-// to know has them decoded. To ask costs no request: what is held is there at once, and what is not is not waited for.
+// page shows broken, whatever the reason, and of others (backgrounds, posters, pictures of drawings) that the browser
+// does not hold decoded. The latter may be fine (a mask, a drawing that is used in parts): only decoding them tells.
+// The check costs no request: a picture that is held is complete at once, and others are not waited for.
 // An element's name hides a member of the document (<img name=images>), so its prototype is asked.
 () => {
   const MOST = 50;
@@ -31,6 +31,6 @@
     if (doubtful.size >= MOST) break;
   }
   if (broken.size + doubtful.size === 0) return null;
-  // An address may be the whole picture.
+  // A `data:` address is as long as its picture.
   return { broken: [...broken].map(address => address.slice(0, 1000)), doubtful: [...doubtful] };
 }

@@ -1,16 +1,16 @@
-// Runs the script that EJS generated of a template before, without EJS: most of what a job costs is loading that.
+// Runs a script that EJS generated earlier, without EJS: loading EJS is most of a job's cost.
 //
-// Evaluated once, before the job is there. run(name, text, script, data, limit, timeZone, escape, made) takes the template's path, its text and its
-// script, the JSON of its data, the length of the largest page, the process' zone and, where that is not as in HTML, how values
-// are escaped and what makes the script a function (lines.js); it gives 'p', then `part` gives the page. Whatever does not go well gives '': an
-// error, an include, a page that is too large. The job is then done again from the beginning, in a fresh machine with
-// EJS, which knows what to say of it.
+// Evaluated once, before the job arrives. run(name, text, script, data, limit, timeZone, escape, made) takes the
+// template's path, its text and its script, the JSON of its data, the length of the largest page, the process' zone
+// and, where not as in HTML, how values are escaped and what makes the script a function (lines.js). It gives 'p', then
+// `part` gives the page; or '' for any error, include or page that is too large. The job is then repeated from the
+// beginning in a fresh engine with EJS, which reports the error.
 (function () {
   'use strict';
 
   const { parse, stringify } = JSON;
   const { create, defineProperty } = Object;
-  // The script's own names stay its own, whatever the data has.
+  // Excluded from `with (locals)`: data with members of these names would replace the script's own (RENAMED, build.rs).
   const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
   const { hasOwnProperty } = Object.prototype;
   const uncurried = (method) => Function.prototype.call.bind(method);
@@ -33,7 +33,7 @@
 
   function run(name, text, script, json, limit, timeZone, escape = escapeHtml, made = functionOf) {
     try {
-      // A zone that the engine does not know would be UTC without a word.
+      // For an unknown zone the engine would silently use UTC: this throws.
       if (timeZone !== 'UTC') new Intl.DateTimeFormat('en-US', { timeZone });
       const data = parse(json);
       // As EJS makes a template's variables.
@@ -62,7 +62,7 @@
   function part(at) {
     const end = at + PART_LENGTH;
     const last = end < page.length ? codeAt(page, end - 1) : 0;
-    // The halves of a character stay together.
+    // A surrogate pair is not split.
     return slice(page, at, last >= 0xd800 && last < 0xdc00 ? end - 1 : end);
   }
 

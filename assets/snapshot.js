@@ -1,13 +1,13 @@
 // Writes the document as it stands into one file that opens by itself.
 //
-// Evaluated where the page's own script does not reach. What a page can still do is name its elements like
-// members of the document or of a form (`<input name=attributes>`), so every member is asked for by the
-// getter of its prototype. The walk runs through at once, so that no task of the page comes between, and
-// keeps nothing on the call stack, for a page may be nested as deep as it likes.
+// Evaluated where the page's own script does not reach. A page can still name elements like members of the document
+// or of a form (`<input name=attributes>`), so every member is read by the getter of its prototype. The walk is
+// synchronous, so that no task of the page runs in between, and iterative, for a page may be nested deeper than the
+// call stack.
 //
-// What is written is a list of parts: a text; a number, the file of the template that stands there as a
-// `data:` address; `{parts, escape}`; or a function that answers parts when the texts of the `needs` have
-// been provided. Files are put in outside, so that they never pass through the page.
+// The result is a list of parts: a text; a number, the file of the template whose `data:` address is put there;
+// `{parts, escape}`; or a function that answers parts once the texts of the `needs` have been provided. The service
+// puts in the files, so that they never pass through the page.
 //
 // files: the paths of the template; host: of the page's origin; limit: most bytes.
 (task => {
@@ -41,7 +41,7 @@
   const is = method(Element, 'matches');
   const attribute = method(Element, 'getAttribute');
 
-  // ----- What is told -----
+  // ----- Warnings -----
 
   const LOST = 'an address made by URL.createObjectURL could not be kept';
   const warnings = new Set();
@@ -53,7 +53,7 @@
   // ----- Addresses -----
 
   const known = new Set(files);
-  // What `selector` leaves out (src/browser/output/clip.rs).
+  // Elements outside of `selector` (src/browser/output/clip.rs).
   const aside = Object.hasOwn(globalThis, 'platenAside') ? globalThis.platenAside : new WeakSet();
   const uses = new Map();
   const needs = new Set();
@@ -89,7 +89,7 @@
     const file = fileOf(text, base);
     return file && [use(file.path), file.hash];
   }
-  // What a script made. It is read when the walk is over: by then its picture may be all that is left.
+  // What a script made. It is read after the walk; if it was revoked by then, its picture on the page is drawn instead.
   function blob(address, picture) {
     if (pictures.get(address) === undefined) pictures.set(address, picture);
     return () => {
@@ -123,7 +123,7 @@
   }
   const implementation = getter(Document, 'implementation');
   const newDocument = method(DOMImplementation, 'createHTMLDocument');
-  // `toDataURL` of a canvas that stands in no document.
+  // `toDataURL`, by a canvas outside of the page's document.
   function canvasAddress(offscreen) {
     const canvas = newDocument(implementation(document), '').createElement('canvas');
     canvas.width = offscreen.width;
@@ -142,7 +142,7 @@
 
   ELEMENTS
 
-  // ----- What is asked from outside -----
+  // ----- What the service calls -----
 
   const encoder = new TextEncoder();
   const pieces = [];
@@ -159,7 +159,7 @@
     pending += piece;
     if (pending.length >= PART_CHARS) flush();
   }
-  // In pieces that one answer may hold, no character cut in two.
+  // Divides the text into pieces that fit one answer; no surrogate pair is split.
   function flush() {
     const text = pending.toWellFormed();
     for (let at = 0; at < text.length;) {

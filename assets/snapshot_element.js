@@ -10,7 +10,7 @@
   });
   const words = text => new Set(text.split(' '));
   const VOID = words('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr');
-  // What stands in these the parser takes for text up to their end tag.
+  // The parser takes the content of these for text up to their end tag.
   const RAW = words('style xmp noembed noframes');
   const DROPPED = words('nonce integrity manifest blocking');
   const FILE_OF = {
@@ -51,7 +51,7 @@
     const kind = publicId ? ` PUBLIC "${publicId}"` : systemId ? ' SYSTEM' : '';
     return `<!DOCTYPE ${get.name(doctype)}${kind}${systemId ? ` "${systemId}"` : ''}>\n`;
   }
-  // What a script animates stands as it is at this moment; animations of style sheets run again.
+  // Animations by script are frozen as they are now; those of style sheets run again in the file.
   const animations = method(Document, 'getAnimations');
   const kindOf = thing => Object.prototype.toString.call(thing);
   function settleAnimations(page) {
@@ -60,7 +60,7 @@
       try { animation.commitStyles(); } catch { /* It animates something that has no style of its own. */ }
     }
   }
-  // The file of a font that a script has made is known to the engine alone.
+  // Of a font that a script has made, no interface gives the file.
   const faceRules = new Set();
   function tellFace(face, page) {
     if (face.status !== 'loaded') return;
@@ -81,7 +81,7 @@
       }
       top.next = get.next(node);
       const type = get.type(node);
-      // A comment is left out: nobody sees it, and much ends it.
+      // Comments are left out: they are not shown, and a script's may have text that would end them early.
       if (type === Node.TEXT_NODE || type === Node.CDATA_SECTION_NODE) {
         if (!top.context.isAside) out.push({ parts: [get.data(node)], escape: escapeText });
       } else if (type === Node.ELEMENT_NODE) stack.push(...writeElement(node, top.context, out));
@@ -103,7 +103,8 @@
     if (html && VOID.has(name)) return [];
     return within(element, name, html, context, out);
   }
-  // Beside what was asked for only what style sheets may count by stands, and the sheets.
+  // Of an element outside of `selector` only id, class and style are kept, which style sheets may count by; of its
+  // content only style sheets.
   function writeAside(element, name, context, out) {
     const inside = { ...context, isAside: true };
     if (context.isAside) return [{ next: get.first(element), end: '', context: inside }];
@@ -117,8 +118,8 @@
     return RAW.has(name) || end === '' ? (out.push(end), []) : [{ next: get.first(element), end, context: { ...inside, space } }];
   }
 
-  // The parser goes by names and by where they stand; a script makes elements of any name in any place. What would
-  // be read as another element is written as one that means nothing, or not at all where it is not shown either.
+  // The parser goes by names and places, but a script can make elements of any name in any place. What would be parsed
+  // as another element is written as a neutral one, or left out where it is not shown.
   const MATHML = 'http://www.w3.org/1998/Math/MathML';
   const MATHML_NAMES = words('math mi mn mo ms mtext mspace mrow mfrac msqrt mroot mstyle merror mpadded mphantom mfenced menclose msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr maction semantics annotation');
   const HOLDS_HTML = words('mi mn mo ms mtext foreignObject desc title');
@@ -189,7 +190,7 @@
     while (child !== null && !(get.type(child) === Node.ELEMENT_NODE && isHtml(child, 'head'))) child = get.next(child);
     return child !== null;
   }
-  // One sheet may be given to a thousand roots.
+  // By sheet, for one may be adopted by a thousand shadow roots.
   const adopted = new Map();
   // The sheets that a script has given to a document or a shadow root come after its others.
   function adoptedParts({ sheets, base }) {
@@ -233,13 +234,13 @@
     out.push(` ${name}="`, { parts, escape: escapeAttribute }, '"');
   }
   const isHandler = name => /^on[a-z]+$/.test(name) && !NO_HANDLER.has(name);
-  // Whatever an address parser drops may stand in between.
+  // Parsers of addresses drop blanks and control characters, also within `javascript:`.
   const runsScript = (name, value) => LEADING.has(name) && /(?:^|;)javascript:/i.test(value.replace(/[\0- ]+/g, ''));
 
-  // A link that ran a script still looks like one; it was never visited.
+  // A link that ran a script keeps the looks of one that was not visited, and leads nowhere.
   const deadLink = (element, name) => name.endsWith('href') && get.local(element) === 'a' ? ['#0'] : null;
 
-  // What stands in an attribute; null: it does not stand there.
+  // The parts of an attribute; null where it is left out.
   function attributeParts(element, name, value, context) {
     const local = get.local(element);
     if (name === 'style') return inlineParts(element, value, context);
@@ -255,14 +256,14 @@
   }
   // `url(http://…/page#id)` of the page itself, as scripts write it where there is a `<base>`.
   const ownFragments = (value, { page }) => value.replaceAll(`${get.baseDocument(page).replace(/#.*/, '')}#`, '#');
-  // A policy of the page may have kept an attribute from having any effect, which is not in the file.
+  // An attribute that the page's content security policy has blocked is left out, for the file has no such policy.
   function inlineParts(element, value, context) {
     const space = get.space(element);
     const style = space === XHTML ? get.style : space === SVG ? get.svgStyle : null;
     if (style?.(element).cssText === '') return null;
     return styleParts(ownFragments(value, context), context.base);
   }
-  // The pictures that an image may be of: [address, how large it is].
+  // The candidates of a `srcset`: [address, descriptor].
   function candidates(value) {
     const list = [];
     const candidate = /[\s,]*([^\s,]\S*[^\s,]|[^\s,])(,)?((?:[^,(]|\([^)]*\))*)/y;
@@ -274,7 +275,7 @@
     return list;
   }
 
-  // ----- Elements of their own kind: what to walk through, or undefined where nothing is special -----
+  // ----- Special elements: each function gives what to walk through, or undefined where nothing is special -----
 
   const gone = () => [];
   const SPECIAL_SVG = { __proto__: null, script: gone, style: writeStyle, use: writeUse };

@@ -1,4 +1,4 @@
-  // Elements that are written in a way of their own, for assets/snapshot.js, which this is put into.
+  // Elements that are written in a special way, for assets/snapshot.js, which this is put into.
 
   Object.assign(get, { content: getter(Document, 'contentType'), body: getter(Document, 'body') });
   const relations = element => words((attribute(element, 'rel') ?? '').trim().toLowerCase().replace(/\s+/g, ' '));
@@ -9,7 +9,7 @@
     return inner !== null && get.content(inner) === 'text/html' && get.body(inner) !== null && get.first(get.body(inner)) !== null;
   }
 
-  // A page in there would run its scripts in the file.
+  // A page in `object` or `embed` would run its scripts when the file is opened.
   const PAGE = /^data:(?:text\/html|[^,;]*xhtml|[^,;]*\/xml)|^(?!data:)[^?#]*\.(?:x?html?|xht|xml)(?:[?#]|$)/i;
   const DRAWING = /^data:image\/svg|^(?!data:)[^?#]*\.svgz?(?:[?#]|$)/i;
   function writePlugin(element, context, out) {
@@ -26,7 +26,7 @@
     return name === 'embed' ? [] : within(element, name, true, context, out);
   }
 
-  // So would a drawing; as an image it looks the same and runs nothing.
+  // A drawing there would run its scripts as well; as an image it looks the same and runs none.
   function writeDrawing(element, address, from, context, out) {
     const parts = load(address, context.base);
     if (parts === null && from === origin) return undefined;
@@ -37,7 +37,7 @@
     return [];
   }
 
-  // What holds data stays, for who reads the file by a program; what was script has run.
+  // Data blocks are kept for programs that read the file; executable scripts have run and are left out.
   function writeScript(element, context, out) {
     const type = (attribute(element, 'type') ?? '').trim();
     if (SCRIPT_TYPE.test(type)) return [];
@@ -64,7 +64,7 @@
       return [];
     }
     if (sheet === null) {
-      // Of a kind that the browser does not know, or kept from being one by a policy.
+      // Of a type that the browser does not know (kept as it is), or blocked by a policy (left out).
       return /^(?:text\/css)?$/i.test((attribute(element, 'type') ?? '').trim()) ? [] : undefined;
     }
     if (isOtherSet(element, context)) return [];
@@ -99,7 +99,7 @@
     return [];
   }
 
-  // Of the pictures that an image may be of, the one that it is: with what says how large that one is.
+  // Of an image's candidates only the one shown is written, with its descriptor and `sizes`, which decide its size.
   get.shown = getter(HTMLImageElement, 'currentSrc');
   function writeImage(element, context, out) {
     const sources = context.picture === undefined ? [] : childrenOf(context.picture, 'source');
@@ -159,7 +159,7 @@
     const source = parse(attribute(element, 'src') ?? '', context.base);
     const isWritten = attribute(element, 'srcdoc') !== null || !/^https?:$/.test(source?.protocol);
     const sandbox = attribute(element, 'sandbox') ?? (isWritten && !page ? '' : null);
-    // What was not looked into may hold scripts still.
+    // A frame that is not written by us may still hold scripts.
     const allowed = sandbox?.split(/[ \t\n\f\r]+/).filter(word => word.toLowerCase() !== 'allow-scripts');
     if (sandbox !== null) writeAttribute('sandbox', [allowed.join(' ')], out);
     if (page) {
@@ -171,7 +171,7 @@
     return [];
   }
 
-  // ----- `use` of another file: what it names is put beside it, for no browser takes it from a `data:` address -----
+  // ----- `use` of another file: its element is put beside it, for no browser takes it from a `data:` address -----
 
   const sprites = new Map();
   function writeUse(element, context, out) {
@@ -201,7 +201,7 @@
     try { return decodeURIComponent(text); } catch { return text; }
   }
   const SPRITE = { foreign: null, depth: 0, charset: false, sheets: [], set: { title: null }, space: SVG, isSprite: true };
-  // What has the id, and what that refers to, with ids that are nobody else's in the document.
+  // The element with the id and all that it refers to, with ids that are unique in the document.
   function spriteParts(path, wanted, written) {
     const sprite = sprites.get(path);
     if (sprite.page === null) sprite.page = readSprite(path);

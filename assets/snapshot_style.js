@@ -1,8 +1,8 @@
   // Style sheets, for assets/snapshot.js, which this is put into.
   //
-  // A sheet is written as its author wrote it, as long as its rules are still those of that text: what the
-  // engine tells of its rules loses words (a shorthand with `var()` in it comes back empty). A sheet that a
-  // script has changed or made is written from its rules.
+  // A sheet is written as its author wrote it, as long as its rules are still those of that text: the engine's text
+  // of a rule loses parts (a shorthand with `var()` in it comes back empty). A sheet that a script has changed or made
+  // is written from its rules.
 
   Object.assign(get, {
     linkSheet: getter(HTMLLinkElement, 'sheet'), styleSheet: getter(HTMLStyleElement, 'sheet'),
@@ -15,7 +15,7 @@
   });
   const IMPORT = 3;
 
-  // Everything of a sheet that may be gone when its text comes; null for one that may not be read.
+  // Copies of a sheet what may be gone by the time its text is provided; null for one that may not be read.
   function keepSheet(sheet, base, source) {
     let rules;
     try { rules = get.rules(sheet); } catch { return null; }
@@ -27,7 +27,7 @@
     }
     for (const rule of rules) {
       const text = get.ruleText(rule);
-      // What they mean is read before the sheet is written.
+      // Registered now: their content is read before the sheet is written.
       for (const [address] of text.matchAll(/blob:[^"')\s\\]+/g)) blob(address);
       if (get.rule(rule) !== IMPORT) {
         kept.rules.push({ text });
@@ -63,11 +63,11 @@
 
   const TOKEN = /\/\*|["'\\{};()]|(?<![-\w\\])(?:url\(|(?:-webkit-)?image-set\(|type\()|@import(?![-\w\\])|@font-face(?![-\w\\])|:defined(?![-\w\\])/gi;
   const BARE_ADDRESS = /[ \t\r\n\f]*([^"'()\\\s]*(?:\\[^][^"'()\\\s]*)*)[ \t\r\n\f]*(?:\)|$)/y;
-  // What an attribute says of those elements of which the style sheet thinks that they are not defined yet.
+  // The attribute of custom elements that are not defined. In the file no script defines any: it replaces `:defined`.
   const UNDEFINED = 'platen-undefined';
   const EMPTY = 'data:,';
 
-  // The parts of a text of style, with the files in it that its addresses mean.
+  // The parts of a text of style: its addresses replaced by the files that they mean.
   function styleParts(text, base, imports = []) {
     const parts = [];
     let from = 0;
@@ -152,8 +152,8 @@
     return [EMPTY];
   }
 
-  // `@import "x.css" layer(a) screen;`: the sheet stands in its address.
-  // Answers where it was read to.
+  // `@import "x.css" layer(a) screen;`: the sheet is put into the address.
+  // Answers where reading goes on.
   function importInto(text, from, { base, rest, replace }) {
     const at = blankEnd(text, from);
     if (!isString(text[at]) && !/^url\($/i.test(text.slice(at, at + 4))) return from;
@@ -198,5 +198,5 @@
   const percent = found => `%${found.charCodeAt(0).toString(16).padStart(2, '0')}`;
   const escapeAddress = text => text.replace(/["'()\\<>&\s]/g, percent);
   const escapeData = text => text.replace(/[%#"'\\<>&\0-\x1f]/g, percent);
-  // In an element of HTML a sheet is text as it is, which ends at the first `</style`.
+  // In an HTML `style` element nothing is unescaped, and the sheet ends at the first `</style`.
   const escapeSheet = text => clean(text).replace(/<\/(?=style)/gi, '<\\/');

@@ -8,7 +8,7 @@
 
   // ----- Texts -----
 
-  // By their sources: parsing takes the most time of all.
+  // Trees by source: parsing takes most of the time.
   const trees = new Map();
 
   function parsed(source) {
@@ -22,7 +22,7 @@
   function includes(source) {
     const tree = parsed(source);
     const found = [];
-    // An escape may spell it.
+    // `include` may be spelled with a Unicode escape.
     const waiting = /include|\\/.test(source) ? [tree] : [];
     while (waiting.length > 0) {
       const node = waiting.pop();
@@ -105,7 +105,7 @@
     else for (const part of children(pattern)) yield* bound(part);
   }
 
-  // What a `var` may stand in. In an expression there is none but in functions, whose own they are.
+  // The nodes that may contain a `var` of the same function: expressions contain none but those of inner functions.
   const AROUND_STATEMENTS = new Set(
     ('Program BlockStatement IfStatement ForStatement ForInStatement ForOfStatement WhileStatement DoWhileStatement ' +
       'TryStatement CatchClause SwitchStatement SwitchCase LabeledStatement WithStatement').split(' '),

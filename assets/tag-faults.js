@@ -1,20 +1,20 @@
-// What is wrong with the tags of an Office file, found without running any of them.
+// What is wrong with the tags of an Office file, without running any of them.
 //
 // It makes these functions:
 //
-//   ofText(step)     why the engine does not compile the expression of a tag; null where it does, or need not
-//   isPath(text)     whether a text is names with dots between them, which are looked up
-//   isName(text)     whether a text that is no expression may be a name all the same, as `First Name`
+//   ofText(step)     why a tag's expression does not compile; null where it does, or is a path
+//   isPath(text)     whether a text is names with dots between them, which are looked up and not compiled
+//   isName(text)     whether a text that does not compile may be a name, as `First Name`
 //   ofFilters(step)  what is wrong with the filters of a tag, in sentences
-//   shown(text)      the text as a sentence has it
+//   shown(text)      the text, shortened for a sentence
 (function () {
   'use strict';
 
   const FunctionOf = Function;
   const SHOWN_CHARACTERS = 40;
-  // Those of the library; a test compares them.
+  // The filters of the library; a test compares them.
   const FILTERS = 'default count sum number currency percent date upper lower title trim text join sort group first last'.split(' ');
-  // Those of `program.rs`, which say how a picture is shown.
+  // The options of pictures, as in `program.rs`.
   const OPTIONS = 'size width height fit alt link kind level margin color background text maxSize'.split(' ');
   const PICTURES = ['image', 'qr', 'barcode'];
   const KINDS = [String, Number, Array, Date, Object, Boolean, BigInt, RegExp, Map, Set].map((kind) => kind.prototype);
@@ -27,7 +27,7 @@
 
   const compiled = new Map();
 
-  // Compiled as where it is filled, and never called.
+  // Compiled as when a document is filled, and never called.
   function wrong(code) {
     if (!compiled.has(code)) compiled.set(code, compile(code));
     return compiled.get(code);
@@ -36,7 +36,7 @@
   function compile(code) {
     try {
       new FunctionOf('names', `with (names) return (${code}\n);`);
-      // What compiles in both brackets is one expression.
+      // Code that compiles in parentheses and in brackets closes neither: it is one expression.
       new FunctionOf(`[${code}\n]`);
       return null;
     } catch (error) {
@@ -48,7 +48,6 @@
 
   const shown = (text) => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
-  // What is looked up is not compiled.
   const isPath = (text) => /^\.?$|^\.?[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*)*$/u.test(text);
 
   const ofText = ({ text, code }) => (isPath(text) ? null : wrong(code));

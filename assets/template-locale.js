@@ -1,6 +1,6 @@
 // Makes a locale the default of template code. Evaluated before a template, and only where its locale is not the
-// engine's own, en-US. What JavaScript calls with no locale then uses this one: the constructors of Intl, and the methods
-// of numbers, dates and texts. Arrays ask their elements.
+// engine's own, en-US. Calls without a locale then use this one: the constructors of Intl, and the methods of numbers,
+// dates and texts. Those of arrays call their elements' methods.
 (function (given) {
   'use strict';
 
@@ -8,7 +8,7 @@
   const { apply, construct, defineProperty } = Reflect;
   const { isArray } = Array;
 
-  // The arguments with the locale where none is given, which is at `at`. An empty list is none.
+  // The arguments, with the locale at `at` where none is given there. An empty list counts as none.
   function localized(given, at) {
     const none = given[at] === undefined || (isArray(given[at]) && given[at].length === 0);
     if (none) defineProperty(given, at, { value: locale, writable: true, enumerable: true, configurable: true });

@@ -1,7 +1,7 @@
-// What header and footer name that they cannot show: everything that is not written into them.
+// Which files header and footer refer to. They cannot show these: only `data:` addresses work in them.
 //
-// Runs where the page's own script does not reach. The texts are parsed into documents that load nothing. Answers a list
-// of [option, address] as JSON.
+// Runs where the page's own script does not reach. The texts are parsed into documents that load nothing. Answers a
+// list of [option, address] as JSON.
 // An element's name hides a member of the document (<img name=querySelectorAll>), so its prototype is asked.
 templates => {
   const MOST = 20;

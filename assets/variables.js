@@ -1,14 +1,16 @@
-// Tells which of the data the code of a template reads; nothing of it is run.
+// Finds which data a template's code reads, without running it.
 //
 // Evaluated with what `data-paths.js`, `syntax.js`, `walk.js` and `tag-faults.js` make. It makes these functions:
 //
-//   includes(source)          what a script of EJS includes by a literal: [{name, line}], lines from 0
-//   ofPage(entry, open)       the data that a page reads; open(name, from) gives {name, source} of what is included there, or null
-//   ofTags(steps, named)      the data that the tags of an Office file read: [{tag, kind, text, code, filters: [{name, codes}], body}];
-//                             named(step, path) is told of a text that is taken for a name
+//   includes(source)      what a script of EJS includes by a literal: [{name, line}], lines from 0
+//   ofPage(entry, open)   the data that a page reads; open(name, from) gives {name, source} of what `from` includes as
+//                         `name`, or null
+//   ofTags(steps, named)  the data that the tags of an Office file read: steps are
+//                         [{tag, kind, text, code, filters: [{name, codes}], body}]; named(step, path) is called for a
+//                         text that is taken for a name
 //
-// The last two give {variables, warnings}, the paths in order: 'customer.name', 'items[].price' for every item's. A path on the way to
-// another one is left out. What is more than the bounds throws: nothing is told then, rather than a part.
+// The last two give {variables, warnings}, the paths sorted: 'customer.name', 'items[].price' for every item's. A path
+// that is the beginning of another one is left out. Exceeding a limit throws: no list is better than a part of it.
 (function (paths, syntax, walks, tagFaults) {
   'use strict';
 
@@ -32,7 +34,7 @@
     const trees = new Map();
     const active = new Set();
 
-    // What is given to a file beside the data: objects made here, whose names are theirs, or places in the data.
+    // given: what an include passes beside the data, objects made in a template or paths of the data.
     function page(file, given) {
       if (!trees.has(file.name)) trees.set(file.name, parsed(file.source));
       active.add(file.name);
@@ -97,7 +99,7 @@
       return walk.visit(tree, scope);
     }
 
-    // The whole text is a name, as `First Name`, or names that are words of the language, as `new.class`.
+    // The text is a name, as `First Name`, or a path of words that are reserved in JavaScript, as `new.class`.
     function whole(text, scope) {
       const own = text.startsWith('.') ? scope.look('this') : null;
       if (!isPath(text)) return scope.look(text);
@@ -142,7 +144,7 @@
         try {
           value = filtered(value, filter, scope);
         } catch (error) {
-          // A fault of the filter's, which is told where it is filled.
+          // Code that does not compile is reported by `ofFilters` (tag-faults.js).
           if (!(error instanceof SyntaxError)) throw error;
         }
       }

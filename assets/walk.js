@@ -1,4 +1,4 @@
-// Goes over the syntax tree of a script and tells what of the data each expression reads; nothing of it is run.
+// Walks the syntax tree of a script and finds which data each expression reads; nothing of it is run.
 //
 // Evaluated with what `data-paths.js` and `syntax.js` make.
 (function (paths, syntax) {
@@ -11,14 +11,14 @@
 
   const DYNAMIC_INCLUDE =
     "an include names its file by an expression, which is known only when it runs: the variables lack what that file reads";
-  // What makes a text, a number, true or false of all that it is given.
+  // Functions whose result is a text, a number, true or false whatever they are given.
   const PLAIN =
     /^(String|Number|Boolean|BigInt|Date|RegExp|Symbol|(Eval|Range|Reference|Syntax|Type|URI)?Error|parse(Int|Float)|is(NaN|Finite)|(en|de)codeURI(Component)?|(un)?escape|escapeFn|_\$escape|_\$append|__append)$/;
   const UNFOLLOWED = new Set(['JSON.parse', 'Object.fromEntries', 'Object.create', 'Object.defineProperty', 'Map.groupBy']);
 
   const LANGUAGE = new Set(Object.getOwnPropertyNames(globalThis));
 
-  // ----- The walk: each kind of node by its name gives what it may be -----
+  // ----- The walk: RULES has a function for each type of node, which gives its value -----
 
   const ITEM_FIRST = new Set(
     'map forEach filter some every find findIndex findLast findLastIndex flatMap'.split(' '),
@@ -37,7 +37,7 @@
       reading.step();
       reading.depth += 1;
       if (reading.depth > DEPTH_LIMIT) throw new RangeError('the code is nested too deeply to tell its variables');
-      // What is thrown here ends the whole reading.
+      // A throw ends the whole reading, so `depth` need not be restored.
       const rule = RULES[node.type];
       let value = NOTHING;
       if (rule !== undefined) value = rule.call(this, node, scope) ?? NOTHING;
@@ -109,7 +109,7 @@
       return this.reading.element(value);
     }
 
-    // What the function gives where its parameters are these.
+    // What the function returns for these arguments.
     apply({ node, scope }, values) {
       const { active } = this.reading;
       if (active.has(node)) return NOTHING;
@@ -138,7 +138,7 @@
       }
     }
 
-    // From a spread on, which is which is known only when it runs: all of these are in `others`.
+    // After a spread the places are known only when the code runs: all of these values are united in `others`.
     arguments(nodes, scope) {
       const values = [];
       for (const node of nodes) {
@@ -188,7 +188,7 @@
       return NOTHING;
     }
 
-    // Says that these go where they are not followed.
+    // Warns that data go where they are not followed.
     lost(where, values) {
       const isData = (value) => !!(value.paths || value.fields || value.element || value.tuple);
       if (![...values, values.others ?? NOTHING].some(isData)) return;
@@ -259,7 +259,7 @@
     VariableDeclaration(node, scope) {
       for (const { id, init } of node.declarations) {
         const value = init ? this.visit(init, scope) : NOTHING;
-        // A `var` lives in its function, whatever block it stands in.
+        // A `var` belongs to its function, whatever block it is in.
         const [name] = bound(id);
         this.bind(id, value, node.kind === 'var' ? scope.holder(name) ?? scope : scope);
       }
@@ -335,7 +335,7 @@
       if (name !== null && !/^\d+$/.test(name)) return this.reading.member(value, name);
       this.visit(node.property, scope);
       if (value.tuple && name !== null) return this.reading.mark(value.tuple[name] ?? NOTHING);
-      // Which of all the data is known only when it runs.
+      // Which member of the whole data is read is known only when the code runs.
       if (name === null && value.paths?.includes(ROOT)) return NOTHING;
       return this.reading.mark(this.reading.element(value));
     },

@@ -1,9 +1,9 @@
-// Uses once, before the child gives up opening files, what the engine may open something for when it is first used:
-// locale and zone data of each kind, normalization, regular expressions, the collector of garbage.
+// Uses once, while the child may still open files, everything for which the engine may open one on its first use:
+// locale and zone data of each kind, normalization, regular expressions, the garbage collector.
 (function () {
   'use strict';
   const day = new Date(Date.UTC(2026, 6, 1));
-  // One will do: all locales are in one file. Thai is parted into words by a dictionary.
+  // One is enough: all locales are in one file. Thai, as its words are found by a dictionary.
   for (const locale of ['th-TH-u-nu-thai']) {
     (1234567.891).toLocaleString(locale, { style: 'currency', currency: 'EUR' });
     new Intl.NumberFormat(locale, { notation: 'compact', style: 'unit', unit: 'kilogram' }).format(1234.5);

@@ -1,11 +1,11 @@
 //! The composition root: the only place that knows every concrete type.
 //!
-//! `App::build` opens what lasts, starts the actors on their threads, takes up what the journal says is
-//! unfinished and listens; `run_until_stopped` serves until SIGINT or SIGTERM, or until the server ends by
-//! itself, and then ends everything in the order in which it depends on each other: long-polls are answered,
-//! running jobs finish (and who waits for their documents gets them) or are parked, connections close, browsers end, the index is written.
+//! `App::build` opens index and store, starts the actors on their threads, resumes the jobs that the journal has as
+//! unfinished, and listens. `run_until_stopped` serves until SIGINT or SIGTERM, or until the server ends by itself.
+//! Then everything ends in the order of its dependencies: long-polls are answered, running jobs finish (requests that
+//! wait for their documents get them) or are parked, connections close, browsers end, the index is closed.
 
-mod erasing;
+mod account_deleter;
 mod lasting;
 mod metrics;
 mod ready;
@@ -43,8 +43,8 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
 use crate::templates::repair::garbage_collector::GarbageCollector;
 
-use erasing::Eraser;
-pub use erasing::{Erased, erase_deleted};
+use account_deleter::AccountDeleter;
+pub use account_deleter::{DeletedData, delete_account_data};
 use lasting::Lasting;
 pub use lasting::store_taken_over;
 use metrics::MetricsPage;
@@ -115,10 +115,10 @@ impl App {
 
         let stored = (open_jobs, StoredInputs::new(stored));
         let context = job_context(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
-        let eraser = Eraser::new(&lasting, context.journal.clone(), templates.clone(), deletions);
+        let deleter = AccountDeleter::new(&lasting, context.journal.clone(), templates.clone(), deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry =
-            start_jobs(context, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
+            start_jobs(context, slots, (&control_thread, job_threads), (deleter, &stopping)).await?;
 
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
@@ -138,8 +138,8 @@ impl App {
             readiness: Arc::new(ready::ReadinessCheck::new(&engines.pool, &lasting, &catalog)),
             catalog,
             metrics,
-            bodies: Arc::new(Semaphore::new(http::body_room(&config.http))),
-            questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
+            bodies: Arc::new(Semaphore::new(http::body_permit_count(&config.http))),
+            actor_permits: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
             clock,
             config: Arc::new(config.clone()),
         };
@@ -166,17 +166,17 @@ impl App {
         &self.address
     }
 
-    /// What the addresses begin with that it hands out.
+    /// The base of the URLs in its answers.
     pub fn public_url(&self) -> &str {
         &self.public_url
     }
 
-    /// Where metrics are read, if not there.
+    /// Where metrics are read, if at another address.
     pub fn metrics_address(&self) -> Option<&str> {
         self.metrics.as_ref().map(MetricsPage::address)
     }
 
-    /// Ends the server when it is told to.
+    /// The handle that stops the server.
     pub fn server(&self) -> &ServerHandle {
         &self.server
     }
@@ -184,7 +184,7 @@ impl App {
     /// Serves until SIGINT or SIGTERM, then ends everything in order.
     ///
     /// # Errors
-    /// When signals cannot be heard, or the server failed or ended by itself.
+    /// When signals cannot be received, or the server failed or ended by itself.
     pub async fn run_until_stopped(mut self) -> Result<(), AppError> {
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
@@ -205,8 +205,8 @@ impl App {
         self.stop(ended).await
     }
 
-    /// Every step is taken, whatever became of those before it: what is not parked and closed is found by the next
-    /// start as a crash would have left it. `ended` is how the server ended, if it has.
+    /// Takes every step even if an earlier one failed: what is not parked and closed is recovered by the next start, as
+    /// after a crash. `ended` is how the server ended, if it has.
     async fn stop(self, ended: Option<Result<io::Result<()>, JoinError>>) -> Result<(), AppError> {
         self.stopping.cancel();
         let parked = self.registry.send(StopJobs { grace: self.grace }).await.map_err(AppError::from);
@@ -217,8 +217,8 @@ impl App {
             self.server.stop(true).await;
             self.serving.await.map_err(AppError::from).and_then(|served| Ok(served?))
         };
-        let rested = self.pool.send(ShutDown).await.map_err(AppError::from);
-        let measured = match self.metrics {
+        let closed = self.pool.send(ShutDown).await.map_err(AppError::from);
+        let metrics_closed = match self.metrics {
             Some(metrics) => metrics.close().await,
             None => Ok(()),
         };
@@ -228,7 +228,7 @@ impl App {
             arbiter.stop();
             let _ = arbiter.join();
         }
-        served.and(parked).and(rested.map(drop)).and(measured)
+        served.and(parked).and(closed.map(drop)).and(metrics_closed)
     }
 }
 
@@ -248,11 +248,11 @@ fn template_context(
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
 ) -> TemplateContext {
-    let places = (lasting.index.clone(), lasting.store.clone());
-    TemplateContext::new(clock.clone(), places, config, metrics.templates.clone())
+    let storage = (lasting.index.clone(), lasting.store.clone());
+    TemplateContext::new(clock.clone(), storage, config, metrics.templates.clone())
 }
 
-/// What decides on connections, and knows the service's own listeners.
+/// What decides which addresses may be connected to; it refuses the service's own listeners.
 fn outbound(
     config: &Config,
     listener: &TcpListener,
@@ -263,7 +263,7 @@ fn outbound(
     Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
 }
 
-/// What the engines stand on.
+/// What the engines are started with.
 fn basis(
     executable: PathBuf,
     (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
@@ -282,7 +282,7 @@ fn basis(
     }
 }
 
-/// What jobs ask of the others.
+/// What jobs need of the other parts.
 fn job_context(
     config: &Config,
     (lasting, clock): (&Lasting, &Arc<dyn Clock>),
@@ -314,12 +314,12 @@ fn start_templates(
     registry
 }
 
-/// The registry, with what the journal says is unfinished, the sweeper, and what erases deleted accounts.
+/// Starts the registry with the unfinished jobs of the journal, the sweeper, and the deleter of accounts.
 async fn start_jobs(
     context: JobContext,
     slots: usize,
     (control_thread, job_threads): (&ArbiterHandle, Vec<ArbiterHandle>),
-    (eraser, stopping): (Eraser, &CancellationToken),
+    (deleter, stopping): (AccountDeleter, &CancellationToken),
 ) -> Result<Addr<JobRegistry>, AppError> {
     let unfinished = context.journal.unfinished().await?;
     context.restore_stored_inputs(&unfinished).await?;
@@ -330,7 +330,7 @@ async fn start_jobs(
         tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
     }
     control_thread.spawn(Sweeper::new(context, registry.clone()).run(stopping.clone()));
-    control_thread.spawn(eraser.run(registry.clone(), stopping.clone()));
+    control_thread.spawn(deleter.run(registry.clone(), stopping.clone()));
     Ok(registry)
 }
 
@@ -340,7 +340,7 @@ fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {
     })
 }
 
-/// One thread for the actors there is one of, the others for jobs.
+/// The first thread is for the actors of which there is one, the others are for jobs.
 fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, Vec<ArbiterHandle>), AppError> {
     let (control, jobs) = arbiters.split_first().ok_or("jobs.threads must be at least 1")?;
     Ok((control.handle(), jobs.iter().map(Arbiter::handle).collect()))
@@ -362,7 +362,7 @@ async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppEr
     }
 }
 
-/// As many open files as the system lets us have: every waiting client is one.
+/// Raises the limit of open files to the most the system allows: every waiting client needs one.
 fn raise_descriptor_limit() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let raised = getrlimit(Resource::RLIMIT_NOFILE)

@@ -1,11 +1,12 @@
 //! Time and identity, handed in by constructor: nothing else asks the time or rolls a uuid.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 /// Milliseconds since the Unix epoch, UTC.
@@ -59,6 +60,23 @@ impl Clock for SystemClock {
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
     }
+}
+
+/// Hands `worker` to `work`, which gives it back, after each `interval` until the service stops. Work under way is then
+/// dropped where it waits.
+pub async fn repeat_every<W, F: Future<Output = W>>(
+    interval: Duration,
+    stopping: CancellationToken,
+    mut worker: W,
+    work: impl Fn(W) -> F,
+) {
+    let repeated = async {
+        loop {
+            tokio::time::sleep(interval).await;
+            worker = work(worker).await;
+        }
+    };
+    stopping.run_until_cancelled(repeated).await;
 }
 
 /// A clock that tests set by hand.

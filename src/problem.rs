@@ -91,7 +91,7 @@ codes! {
     RateLimited "rate_limited" 429 "Too many at once";
     /// The queue is full, or the service is shutting down.
     Overloaded "overloaded" 503 "The service is overloaded";
-    /// A fault of ours; the log has the cause under the request id.
+    /// An error of ours; the log has the cause under the request id.
     Internal "internal" 500 "Internal error";
 }
 
@@ -102,15 +102,15 @@ const FULL_RETRY_AFTER_S: u64 = 60;
 
 /// One wrong member of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FieldError {
     /// JSON pointer (RFC 6901) to the member.
     pub pointer: String,
     /// What is wrong with it and what would be right.
     pub detail: String,
 }
 
-impl Fault {
-    /// A fault of the member at `pointer`.
+impl FieldError {
+    /// An error of the member at `pointer`.
     pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), detail: detail.into() }
     }
@@ -124,8 +124,8 @@ pub struct Problem {
     pub code: Code,
     /// For the caller: the thing and the remedy.
     pub detail: String,
-    /// Every fault of the body, for `validation_failed`.
-    pub faults: Vec<Fault>,
+    /// Every error of the body, for `validation_failed`.
+    pub errors: Vec<FieldError>,
     /// Further members of the answer (`jobId`, `errorCode`).
     pub extra: Vec<(&'static str, String)>,
     /// Seconds after which a repeat makes sense.
@@ -141,14 +141,14 @@ impl Problem {
         Self {
             code,
             detail: detail.into(),
-            faults: Vec::new(),
+            errors: Vec::new(),
             extra: Vec::new(),
             retry_after_s: is_passing.then_some(RETRY_AFTER_S),
             cause: None,
         }
     }
 
-    /// A fault of ours: the caller learns nothing but the request id, the log gets `cause`.
+    /// An error of ours: the caller learns nothing but the request id, the log gets `cause`.
     pub fn internal(cause: impl fmt::Display) -> Self {
         let mut problem = Self::new(
             Code::Internal,
@@ -172,12 +172,12 @@ impl Problem {
         problem
     }
 
-    /// A body whose members have faults; the detail joins them in one sentence.
-    pub fn validation(faults: Vec<Fault>) -> Self {
+    /// A body whose members have errors; the detail joins them in one sentence.
+    pub fn validation(errors: Vec<FieldError>) -> Self {
         let told: Vec<String> =
-            faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+            errors.iter().map(|error| format!("{}: {}", error.pointer, error.detail)).collect();
         let mut problem = Self::new(Code::ValidationFailed, told.join("; "));
-        problem.faults = faults;
+        problem.errors = errors;
         problem
     }
 

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn acquire_idle_takes_no_slot_that_somebody_waits_for() {
+    async fn acquire_idle_takes_no_slot_that_a_waiter_may_have() {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(one).await;

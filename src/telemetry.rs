@@ -1,4 +1,5 @@
-//! What can be seen from outside: logs and spans on stderr, pretty for people, JSON for machines; metrics.
+//! Logs on stderr, as text for people or JSON for machines, and metrics. Every module may count and log; `app` and `cli` install
+//! the subscriber and make the metrics.
 
 mod browsers;
 pub mod metrics;
@@ -14,7 +15,7 @@ use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
 pub use parts::{
-    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StoreMetrics, TexMetrics,
+    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, JobPhase, StepMetrics, StoreMetrics, TexMetrics,
 };
 pub use register::{Counters, Gauge, Gauges, Histogram, Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
@@ -22,10 +23,10 @@ pub use templates::TemplateMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 
-/// What lines of the access log are told by; they are there where `log.access` says so, whatever the filter says.
+/// The tracing target of the access log; `log.access` alone switches it on, whatever `log.filter` has.
 pub const ACCESS: &str = "platen::access";
 
-/// Installs the process' subscriber. A second call changes nothing.
+/// Installs the process's subscriber. A second call has no effect.
 pub fn install(config: &LogConfig) {
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let level = if config.access { LevelFilter::INFO } else { LevelFilter::OFF };

@@ -2,7 +2,7 @@
 
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::problem::Problem;
 
 /// A scan of so much takes a tenth of a millisecond; a thread of its own costs about as much.
@@ -28,9 +28,9 @@ pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     spawn_blocking(work).await
 }
 
-impl From<JoinError> for JobFault {
+impl From<JoinError> for JobError {
     fn from(error: JoinError) -> Self {
-        Self::new(FaultCode::Internal, error.to_string())
+        Self::new(ErrorCode::Internal, error.to_string())
     }
 }
 

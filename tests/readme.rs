@@ -79,7 +79,7 @@ impl Drop for Service {
 }
 
 #[test]
-fn the_tour_works_as_it_stands_in_the_readme() {
+fn the_tour_of_the_readme_works_as_written() {
     let service = Service::start();
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     std::os::unix::fs::symlink(assets, service.folder.path().join("assets")).unwrap();
@@ -141,9 +141,9 @@ fn numbers_money_and_dates_read_as_the_page_of_templates_says() {
     }
 }
 
-/// Files that a reader would have: these stand for his own.
+/// Stand-ins for files of the reader.
 #[test]
-fn lines_for_the_program_work_as_they_stand_in_the_pages() {
+fn command_lines_in_the_pages_work_as_written() {
     let folder = tempfile::tempdir().unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     for name in ["assets", "tests"] {
@@ -155,7 +155,7 @@ fn lines_for_the_program_work_as_they_stand_in_the_pages() {
         .unwrap();
     let text: String = PAGES.iter().map(|page| blocks(page, "text")).collect();
     let mut lines: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
-    // It tries the whole machine, and its exit status is that of the machine.
+    // `doctor` checks the whole machine, so its exit status depends on the machine.
     lines.retain(|line| *line != "platen doctor");
     lines.sort_unstable();
     lines.dedup();
@@ -169,11 +169,11 @@ fn lines_for_the_program_work_as_they_stand_in_the_pages() {
 }
 
 #[test]
-fn a_block_is_what_stands_between_its_fences() {
+fn a_code_block_is_the_text_between_its_fences() {
     assert_eq!(blocks("a\n```sh\nb\nc\n```\nd\n```json\n{}\n```\n```sh\ne\n```\n", "sh"), "b\nc\ne\n");
 }
 
-/// A program with the service's data folder, and without the settings of whoever runs the tests.
+/// A program with the service's data folder, and without the settings of the user who runs the tests.
 fn command(folder: &Path, program: &str) -> Command {
     let mut command = Command::new(program);
     command

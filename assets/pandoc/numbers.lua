@@ -1,5 +1,5 @@
--- Numbers as the PDF has them: of formulas, figures and tables, with the words before them, and in what refers to them.
--- Sections and theorems pandoc numbers by itself.
+-- Numbers formulas, figures and tables as the PDF does, with the words before the numbers, and fills in references to them.
+-- pandoc itself numbers sections and theorems.
 
 local names = {
   de = { figure = 'Abbildung', table = 'Tabelle', section = 'Abschnitt', chapter = 'Kapitel', equation = 'Gleichung',
@@ -25,7 +25,7 @@ local numbered = {
 
 local words, has_chapters = names.en, false
 local chapter, counts = 0, { figure = 0, table = 0, equation = 0 }
--- What has which number, and what it is, by its label; and the entries of a bibliography written by hand.
+-- By label {kind, number}; and by key the signs of entries of a bibliography written by hand.
 local labels, items, item_count = {}, {}, 0
 
 local function next_number(kind)
@@ -71,7 +71,7 @@ local function rows_of(body)
   return rows
 end
 
--- The number of a row, if it has one, which its labels then mean.
+-- The number of a row, which its labels get; nil for none.
 local function number_of(row, is_numbered)
   local tag = row:match('\\tag%*?%s*{([^}]*)}')
   local is_silent = row:find('\\nonumber') or row:find('\\notag') or row:match('^%s*$')
@@ -86,9 +86,9 @@ local function without_marks(text)
   return (text:gsub('%s*\\tag%*?%s*{[^}]*}', ''):gsub('%s*\\label%s*{[^}]*}', ''):gsub('\\nonumber', ''):gsub('\\notag', ''))
 end
 
--- Word has no numbers of formulas. Each row stands in a line of its own between two stops, which the style Equation has, and
--- its number at the second one; what aligns rows to each other is lost. A whole array would be aligned by marks that Word
--- reads and LibreOffice prints.
+-- Word does not number formulas. Each row gets a line of its own, at the first tab stop of the style Equation, and its number
+-- is at the second; the alignment of rows to each other is lost. An array would keep it, but by marks that Word understands
+-- and LibreOffice prints.
 local function in_word(rows, numbers, ids)
   local stop = pandoc.RawInline('openxml', '<w:r><w:tab/></w:r>')
   local inlines = pandoc.Inlines {}
@@ -112,7 +112,7 @@ local function formula(math)
   for at, row in ipairs(rows) do
     numbers[at] = number_of(row, way and star == '')
     has_number = has_number or numbers[at] ~= nil
-    -- One a row, also where it has none: they stand below each other as the rows do.
+    -- One for each row, empty where the row has no number: so each number is beside its row.
     signs:insert(pandoc.Span(numbers[at] and '(' .. numbers[at] .. ')' or ''))
   end
   for label in math.text:gmatch('\\label%s*{([^}]*)}') do ids[#ids + 1] = label end
@@ -128,7 +128,7 @@ local function formula(math)
   if not has_number and #ids == 0 then return math end
   local anchors = pandoc.Inlines {}
   for at = 2, #ids do anchors:insert(pandoc.Span({}, { id = ids[at] })) end
-  -- Not to be walked into: the formula in it would be numbered again, without an end.
+  -- `false`: it is not walked into, or the formula in it would be numbered again, without an end.
   local marks = pandoc.Span(signs, { class = 'equation-number' })
   return pandoc.Span(pandoc.Inlines { math, marks } .. anchors, { id = ids[1] or '', class = 'equation' }), false
 end
@@ -139,7 +139,7 @@ local function named(caption, kind, number)
   first.content = pandoc.Inlines { pandoc.Str(words[kind] .. '\u{a0}' .. number .. ':'), pandoc.Space() } .. first.content
 end
 
--- One inside of another has a letter, and the number of the outer one.
+-- Numbers a figure; one inside of another has the outer one's number and a letter.
 local function figure(block)
   local number = #block.caption.long > 0 and next_number('figure') or nil
   local letter = 0
@@ -192,7 +192,7 @@ local count = {
   Div = function(div)
     local made = entry(div)
     if made then return made, false end
-    -- A table's label stands around it.
+    -- A table's label is on the Div around it.
     if div.identifier ~= '' and #div.content == 1 and div.content[1].t == 'Table' then
       div.content[1] = tabular(div.content[1], div.identifier)
       div.content[1] = div.content[1]:walk { Math = formula }
@@ -221,7 +221,7 @@ local function refer(link)
   return link
 end
 
--- What is cited of a bibliography written by hand; anything else is left to pandoc.
+-- A citation of a bibliography written by hand; pandoc does any other.
 local function cite(element)
   local shown = pandoc.Inlines {}
   for at, citation in ipairs(element.citations) do
@@ -238,7 +238,7 @@ local function cite(element)
   return pandoc.Span(pandoc.Inlines { pandoc.Str('[') } .. shown .. { pandoc.Str(']') })
 end
 
--- For Word: the sign of an entry of a bibliography in the paragraph that says what it is.
+-- For Word: puts the sign of a bibliography's entry into the paragraph of the entry.
 local function listed(blocks)
   local made, sign = pandoc.Blocks {}, nil
   for _, block in ipairs(blocks) do
@@ -256,7 +256,7 @@ local function listed(blocks)
   return made
 end
 
--- For Word: numbered formulas in paragraphs of their own.
+-- For Word: puts numbered formulas into paragraphs of their own.
 local function divided(block)
   local blocks, line = pandoc.Blocks {}, pandoc.Inlines {}
   local function flush()

@@ -1,5 +1,5 @@
--- What goes out is text, pictures of the template and links that lead somewhere: the attributes of a listing would become
--- those of an element of HTML (onclick), a link may run script, and a picture may lie anywhere.
+-- Lets out only text, pictures of the template and links of known schemes. Hazards: the attributes of a listing would become
+-- those of an HTML element (onclick), a link may run script, and a picture may be any file or address.
 
 local kept = { width = true, height = true, lang = true, dir = true, startFrom = true, ['custom-style'] = true }
 local schemes = { http = true, https = true, mailto = true, tel = true, ftp = true, doi = true }
@@ -19,7 +19,7 @@ local function only_kept(element)
   for name, value in pairs(element.attributes) do
     if kept[name] then attributes[name] = value end
   end
-  -- A colour that pandoc has read.
+  -- Of styles only a colour, as pandoc writes one.
   local style = element.attributes.style
   if style and style:match('^%s*[%a%-]*color%s*:%s*#?[%w]+%s*;?%s*$') then attributes.style = style end
   element.attributes = attributes
@@ -38,7 +38,7 @@ local function find(name)
   end
 end
 
--- As wide as the page of the PDF that it was drawn of.
+-- The width of the PDF's page from which the picture was drawn.
 local function width_of(path)
   local file = assert(io.open(path, 'rb'))
   local size = pandoc.image.size(file:read('a'))
@@ -76,13 +76,13 @@ local function link(element)
   return only_kept(element)
 end
 
--- Nothing is raw but the stops of numbers.lua.
+-- Removes raw content but for the tab stops of numbers.lua.
 local function raw(element)
   return element.format == 'openxml' and element.text == '<w:r><w:tab/></w:r>' and element or {}
 end
 
--- What is said of the document beside what stands on its pages: by the caller, or else by itself, as LaTeX. Title and author of
--- a Word document are also printed on its page, so what is said of these goes to word.lua.
+-- Sets the document's properties: the caller's, or else its own, which are LaTeX. Of a Word document pandoc would also print
+-- title and author on the page, so these go to word.lua.
 local html = { title = 'pagetitle', author = 'author-meta', subject = 'description-meta', keywords = 'keywords' }
 
 local function describe(meta)
@@ -112,7 +112,7 @@ function Pandoc(document)
     Header = only_kept, Div = only_kept, Span = only_kept, Code = only_kept, CodeBlock = only_kept,
     Figure = only_kept, Table = only_kept,
   }
-  -- What the title and its kin are made of is in no block.
+  -- Title, author and the like are in no block, but in the metadata.
   for name, value in pairs(meta) do
     local kind = pandoc.utils.type(value)
     if kind == 'Inlines' or kind == 'Blocks' then meta[name] = value:walk(safe) end

@@ -1,13 +1,13 @@
--- Writes the Word document by pandoc's own writer, and mends three things that it cannot be asked for:
--- * Every entry of the metadata becomes a property of the file, so what our filters and templates tell each other, and the whole
---   abstract, would stand among the document's own properties. Title, author and their kin are in docProps/core.xml and stay.
--- * The columns of a matrix say how they are aligned before how many they are, which is not the order of the format
---   (ISO/IEC 29500-1, CT_MCPr): the file would not be valid.
--- * Title and author of the properties are those of the page. Others (safe.lua) take their place when the file is written: put
---   into the metadata they would be printed, and of a title printed from elsewhere pandoc writes the sign of a footnote (\thanks)
---   without the footnote, which Word takes for a damaged file.
--- It is a filter, not a writer: what a writer of Lua warns of (a formula that pandoc cannot read) does not get into the log. What
--- pandoc writes after it is an empty document that nobody reads.
+-- Writes the Word document by pandoc's own writer, and mends three things for which that has no option:
+-- * Every entry of the metadata becomes a custom property of the file, also the whole abstract and what our filters and templates
+--   tell each other. All custom properties are removed; title, author and the like are in docProps/core.xml and stay.
+-- * It writes the alignment of a matrix' columns before their number, against the order of the format (ISO/IEC 29500-1, CT_MCPr):
+--   the file would not be valid.
+-- * Title and author of the properties are those of the page. Others (safe.lua) are put into the written file: in the metadata
+--   they would be printed, and for a title printed from elsewhere pandoc writes the sign of a footnote (\thanks) without the
+--   footnote, which Word takes for a damaged file.
+-- It is a filter, not a custom writer: warnings of that (a formula that pandoc cannot read) do not get into the log. pandoc then
+-- writes an empty document, which is not used.
 
 local properties = { { 'title', 'dc:title' }, { 'author', 'dc:creator' } }
 local entities = { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;' }

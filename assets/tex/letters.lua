@@ -1,12 +1,12 @@
--- What letters of many scripts need beside fonts: lines that run from right to left, and lines that may end between signs
--- that no space divides.
+-- What scripts beyond Latin need: fonts, lines that run from right to left, and line breaks between signs that no space
+-- divides.
 
 local GLYPH, GLUE, DIR = node.id("glyph"), node.id("glue"), node.id("dir")
 local HLIST, LOCAL_PAR = node.id("hlist"), node.id("local_par")
 
 -- ----- Fonts -----
 
--- From letter to letter: Noto's font, and the script that HarfBuzz must be told, or it joins nothing.
+-- First and last letter, Noto's font, and the script's tag, without which HarfBuzz joins no letters.
 local FONTS = {
   { 0x0370, 0x03FF, "Serif" }, { 0x0400, 0x052F, "Serif" }, { 0x1F00, 0x1FFF, "Serif" },
   { 0x0530, 0x058F, "Serif Armenian:armn" }, { 0x0590, 0x05FF, "Serif Hebrew:hebr" },
@@ -21,7 +21,7 @@ local FONTS = {
   { 0x1000, 0x109F, "Serif Myanmar:mymr" }, { 0x10A0, 0x10FF, "Serif Georgian:geor" },
   { 0x1200, 0x139F, "Serif Ethiopic:ethi" }, { 0x1780, 0x17FF, "Serif Khmer:khmr" },
 }
--- One font has all signs of these, in the forms of one country.
+-- Each East Asian font has all signs of these, in the forms of one country.
 local EASTERN = { { 0xAC00, 0xD7AF, "KR" }, { 0x1100, 0x11FF, "KR" }, { 0x3040, 0x30FF, "JP" }, { 0x2E80, 0x9FFF, "SC" },
   { 0xF900, 0xFAFF, "SC" }, { 0xFF00, 0xFFEF, "SC" }, { 0x20000, 0x3134F, "SC" } }
 
@@ -31,8 +31,14 @@ local function within(ranges, letter)
   end
 end
 
--- Whose forms those are: of Japan where there are its syllables, of Korea where there are its own. Of the document's files, for
--- at the first sign nobody knows what comes.
+-- Syllables of Korean, U+AC00 to U+D7A3, in UTF-8.
+local function has_hangul(text)
+  return text:find("\xEA[\xB0-\xBF][\x80-\xBF]") or text:find("[\xEB\xEC][\x80-\xBF][\x80-\xBF]")
+    or text:find("\xED[\x80-\x9E][\x80-\xBF]")
+end
+
+-- The country whose forms are used: Japan where there are Japanese syllables, Korea where there are Korean ones. All files of
+-- the document are searched, for the first sign that is typeset does not tell which follow.
 local function country_of(folder, depth)
   local found
   for name in lfs.dir(folder) do
@@ -45,7 +51,7 @@ local function country_of(folder, depth)
       local file = io.open(path)
       local text = file and file:read("a") or ""
       if file then file:close() end
-      country = text:find("\xE3[\x81-\x83][\x80-\xBF]") and "JP" or text:find("[\xEA-\xED][\xB0-\xBF][\x80-\xBF]") and "KR"
+      country = text:find("\xE3[\x81-\x83][\x80-\xBF]") and "JP" or has_hangul(text) and "KR"
     end
     if country == "JP" then return country end
     found = found or country
@@ -69,7 +75,7 @@ local function fonts_for(letter)
   return names
 end
 
--- By name, weight and size; false where it is not installed.
+-- Fonts by name, weight and size; false where one is not installed.
 local made = {}
 local function font_of(name, script, weight, size)
   local asked = name .. weight .. "@" .. size
@@ -85,7 +91,7 @@ local function font_of(name, script, weight, size)
   return made[asked]
 end
 
--- For each font and letter the other font that has it.
+-- By font and letter, the other font that has the letter; false for none.
 local others = {}
 local function other_font(id, letter)
   local known = others[id]
@@ -113,12 +119,12 @@ local function other_font(id, letter)
   return known[letter]
 end
 
--- What belongs to the sign before it: joiners, forms, accents, colours of skin.
+-- Signs that belong to the one before them: accents, joiners, variation selectors, skin tones.
 local JOINED = { { 0x0300, 0x036F, true }, { 0x200C, 0x200D, true }, { 0x20D0, 0x20FF, true }, { 0xFE00, 0xFE0F, true },
   { 0x1F3FB, 0x1F3FF, true } }
 
--- Each letter that a font of letters lacks is one of a font that has it. Only those that documents use are read, in the
--- sizes that they use: one of all Chinese signs takes a second.
+-- Sets each letter that its font lacks in a font that has it. Fonts are loaded only when a letter needs one, and in its
+-- size: one with all Chinese signs takes a second.
 local function with_fonts(head)
   local before
   for glyph in node.traverse_id(GLYPH, head) do
@@ -135,7 +141,7 @@ end
 
 -- ----- Readers of the PDF -----
 
--- A glyph that stands for two letters, as some of Chinese and of Arabic do, is told as the plain one of them.
+-- Some glyphs of Chinese and Arabic stand for two letters. The PDF maps them to the ordinary one, so that text is found.
 local DOUBLED = { { 0x2E80, 0x2FDF, true }, { 0xF900, 0xFAFF, true }, { 0xFB1D, 0xFDFF, true }, { 0xFE70, 0xFEFC, true } }
 
 local function tell_plain()
@@ -150,8 +156,8 @@ end
 
 -- ----- Directions -----
 
--- Babel's own rules, which need nothing else of it; they ask each node for the direction around it. None where the author
--- has Babel do it.
+-- Babel's rules of direction, which need nothing else of it; they read the direction around a node from an attribute. nil
+-- where the author uses Babel for this.
 local function bidi()
   if Babel and Babel.attr_dir then return nil end
   require("babel-bidi-basic.lua")
@@ -171,7 +177,7 @@ local function class_of(rules, letter)
   return "l"
 end
 
--- Whether there is a letter of those, and whether the first one that has a direction is.
+-- Whether any letter runs from right to left, and whether the first letter with a direction does.
 local function directions(rules, head)
   local has, first = false, nil
   for glyph in node.traverse_id(GLYPH, head) do
@@ -186,8 +192,8 @@ local function directions(rules, head)
   return has, false
 end
 
--- Brackets that belong together run one way (rule N0 of Unicode's algorithm, which Babel leaves out): that of the
--- paragraph where a letter of it is inside, else that of what is inside where the letter before them runs that way.
+-- Both brackets of a pair get one direction (rule N0 of Unicode's algorithm, UAX 9, which Babel leaves out): the paragraph's
+-- where a letter inside has it; else that of the letters inside if the letter before the pair has it too.
 local PAIRS = { [0x28] = 0x29, [0x5B] = 0x5D, [0x7B] = 0x7D }
 local MARKS = { l = 0x200E, r = 0x200F }
 
@@ -248,8 +254,8 @@ local function is_last_stop(item)
   return item.id == GLYPH and item.char == STOP and not (item.next and item.next.id == GLYPH)
 end
 
--- In a paragraph from right to left what stands first (a number, the sign of a list) is at the right, with its gaps at its
--- left. Letters and digits in it keep their order; what runs from right to left by itself (a term that is described) is left as it is.
+-- In a paragraph from right to left the box in front (a number, the sign of a list) is at the right, with its gaps at its
+-- left. Letters and digits in it keep their order; a box that itself runs from right to left (a described term) is unchanged.
 local function turn(box)
   if box.dir == "TRT" or box.head and box.head.id == DIR then return end
   box.dir = "TRT"
@@ -309,7 +315,7 @@ end
 local NO_BEGIN = set("、。，．・：；？！）］｝」』】〉》〕”’…‥ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎ"
   .. "ァィゥェォッャュョヮヵヶ,.:;?!)]}")
 local NO_END = set("（［｛「『【〈《〔“‘([{")
--- A line that is a little too short may be drawn out.
+-- How far each gap may stretch, in quads, so that a line that is a little too short is filled.
 local STRETCH = 0.05
 
 local function may_end(one, other)
@@ -323,7 +329,7 @@ local function with_ends(head)
     if item.id == GLYPH then
       if before and may_end(before.char, item.char) then
         local gap = node.new(GLUE)
-        gap.stretch = STRETCH * (font.getparameters(item.font) or {}).quad or 65536
+        gap.stretch = STRETCH * ((font.getparameters(item.font) or {}).quad or 65536)
         head = node.insert_before(head, item, gap)
       end
       before = item
@@ -342,7 +348,7 @@ local function add(callback, way, name, before)
 end
 
 add("finish_pdffile", tell_plain, "platen", "luaotfload.harf.finalize_unicode")
--- Before letters become glyphs.
+-- These run before the letters are shaped into glyphs.
 local shaped = "luaotfload.node_processor"
 for _, callback in ipairs({ "pre_linebreak_filter", "hpack_filter" }) do add(callback, with_fonts, "platen.fonts", shaped) end
 add("pre_linebreak_filter", with_ends, "platen.ends", shaped)
@@ -350,8 +356,8 @@ local rules = bidi()
 if rules then
   add("pre_linebreak_filter", directed_paragraph(rules), "platen.direction", shaped)
   add("hpack_filter", directed_box(rules), "platen.direction", shaped)
-  -- At the end of a paragraph LuaTeX means to set \shapemode to 0 and sets a register of dimensions instead, which is LaTeX's
-  -- \labelsep: lists would have no gap behind their numbers. It does so only where there is something to set.
+  -- A fault of LuaTeX: to reset \shapemode at the end of a paragraph it sets a register of dimensions to 0, LaTeX's \labelsep,
+  -- and lists lose the gap behind their numbers. It does so only where \shapemode is not 0, so that is reset here.
   luatexbase.add_to_callback("post_linebreak_filter", function()
     tex.shapemode = 0
     return true

@@ -1,5 +1,5 @@
-//! The documents that are measured. Whoever assembles templates is given template and data; whoever does not
-//! is given the very page that the service assembles of them.
+//! The documents that are measured. Renderers with templates get template and data; the others get the very page
+//! that the service assembles of them.
 
 use std::io;
 use std::process::Command;
@@ -18,7 +18,7 @@ pub struct Document {
     pub data: String,
     /// What template and data become.
     pub page: String,
-    /// What lies beside the page, by its path.
+    /// The files beside the page, by path.
     pub files: Vec<(String, Vec<u8>)>,
     /// Whether its page is fetched from an origin; put into its tab in a message otherwise.
     pub served: bool,
@@ -37,6 +37,15 @@ impl Document {
         Self::of("invoice", read("index.html")?, read("data.json")?)
     }
 
+    /// The invoice, its rows drawn by a script.
+    pub fn drawn() -> io::Result<Self> {
+        let Self { template, data, .. } = Self::invoice()?;
+        let [before, _, after] = split(&template, "<tbody>", "</tbody>")?;
+        let after = after.replacen("</body>", include_str!("drawn.html"), 1);
+        let drawn = Self::of("drawn invoice", format!("{before}<tbody></tbody>{after}"), data)?;
+        Ok(Self { scripted: true, ..drawn })
+    }
+
     /// A report of so many pages, a table on each.
     pub fn report(pages: usize) -> io::Result<Self> {
         let name = format!("report of {pages} pages");
@@ -52,7 +61,7 @@ impl Document {
         Ok(Self { name, template, data, page, files, served, scripted, build, pages })
     }
 
-    /// Its type, as the service is told.
+    /// Its type in requests to the service.
     pub fn kind(&self) -> &'static str {
         if self.build { "framework" } else { "ejs" }
     }
@@ -86,4 +95,13 @@ fn assemble(template: &str, data: &str) -> io::Result<String> {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
     std::fs::read_to_string(path("page.html"))
+}
+
+/// What stands before `from`, behind it, and behind the next `to`.
+pub fn split<'a>(text: &'a str, from: &str, to: &str) -> io::Result<[&'a str; 3]> {
+    let parts = text.split_once(from).and_then(|(before, rest)| {
+        let (inside, after) = rest.split_once(to)?;
+        Some([before, inside, after])
+    });
+    parts.ok_or_else(|| io::Error::other(format!("the sample invoice has no {from}…{to}")))
 }

@@ -52,7 +52,7 @@ impl Figures {
         self.count() / self.wall.as_secs_f64()
     }
 
-    /// Processor time of Chromium, of who asks it, and of template engines by document, in milliseconds.
+    /// Processor time a document of Chromium, of its client, and of template engines, in milliseconds.
     pub fn used_a_document_ms(&self) -> [f64; 3] {
         let Used { chromium, own, engines } = self.used;
         [chromium, own, engines].map(|time| time.as_secs_f64() * 1_000.0 / self.count())

@@ -9,9 +9,10 @@
 //!   the service makes (`browser.static_pages`).
 //! - *Kept*: each client has one tab, and every document takes the place of the one before; as many pages at
 //!   once as ahead. What a document costs in this Chromium when its tab costs nothing.
-//! - *Cleaned*: the same, but the tab shows an empty page after each document, before the next is begun.
+//! - *Kept with address*: the same, but every document comes from an address, as one with script does in the service.
+//! - *Cleaned*: as kept, but the tab shows an empty page after each document, before the next is begun.
 //!
-//! In a kept tab what one document leaves behind is there for the next: it is a floor, no way to serve strangers.
+//! A kept tab does not separate its documents: it is a floor, not a way to serve several customers.
 
 use std::fs::File;
 use std::io;
@@ -29,7 +30,7 @@ use crate::common::document::Document;
 use crate::common::figures::{Figures, Used, warm_up};
 use crate::common::origin::Origin;
 use crate::common::pipe::Pipe;
-use crate::common::supply::{Kind, Maker, Supply, Tab, Turns};
+use crate::common::supply::{Kind, PageSlots, Supply, Tab, TabFactory};
 use crate::common::usage::{group_time, own_time};
 
 /// How much of a file is read at a time, as the service does.
@@ -72,22 +73,24 @@ impl Floor {
         documents: usize,
     ) -> io::Result<Figures> {
         let (group, pipe) = (self.browser.as_ref().map_or(0, Process::id), &*self.pipe);
-        let turns = if kind == Kind::Fresh { Turns::of(clients) } else { Turns::as_in_the_service() };
+        let slots = if kind == Kind::Fresh { PageSlots::of(clients) } else { PageSlots::as_in_the_service() };
         self.origin.show(document);
-        let maker = self.maker(document.scripted);
+        let served = document.served || kind == Kind::KeptWithAddress;
+        let document = &Document { served, ..document.clone() };
+        let factory = self.factory(document.scripted);
         let mut supplies: Vec<_> =
-            (0..clients).map(|_| Supply::start(kind, &maker)).collect::<io::Result<_>>()?;
-        render_all(pipe, document, &mut supplies, (&turns, warm_up(clients)))?;
+            (0..clients).map(|_| Supply::start(kind, &factory)).collect::<io::Result<_>>()?;
+        render_all(pipe, document, &mut supplies, (&slots, warm_up(clients)))?;
         let used = || Used { chromium: group_time(group), own: own_time(), ..Used::default() };
         let figures =
-            Figures::measure(used, || render_all(pipe, document, &mut supplies, (&turns, documents)))?;
+            Figures::measure(used, || render_all(pipe, document, &mut supplies, (&slots, documents)))?;
         supplies.into_iter().try_for_each(Supply::finish)?;
         Ok(figures)
     }
 
     /// Makes tabs whose contexts reach nothing but the origin.
-    pub fn maker(&self, scripted: bool) -> Maker {
-        Maker { pipe: Arc::clone(&self.pipe), port: self.origin.port, scripted }
+    pub fn factory(&self, scripted: bool) -> TabFactory {
+        TabFactory { pipe: Arc::clone(&self.pipe), port: self.origin.port, scripted }
     }
 }
 
@@ -103,17 +106,17 @@ fn render_all(
     pipe: &Pipe,
     document: &Document,
     supplies: &mut [Supply],
-    (turns, documents): (&Turns, usize),
+    (slots, documents): (&PageSlots, usize),
 ) -> io::Result<Vec<Duration>> {
     let next = AtomicUsize::new(0);
     let client = |supply: &mut Supply| -> io::Result<Vec<Duration>> {
         let mut latencies = Vec::new();
         while next.fetch_add(1, Ordering::Relaxed) < documents {
             let begun = Instant::now();
-            let turn = turns.take();
+            let slot = slots.take();
             let tab = supply.take()?;
             document.check(&render(pipe, document, &tab)?)?;
-            drop(turn);
+            drop(slot);
             latencies.push(begun.elapsed());
             supply.give_back(tab)?;
         }

@@ -1,5 +1,5 @@
-//! An origin that serves one document and what lies beside it, as the service serves a page its files: to be
-//! kept by nobody. Reached at its own port, or under any name through a context's proxy.
+//! A page server for one document and the files beside it, with the headers of the service's own: nothing may be
+//! cached. Reached at its own port, or under any name through a context's proxy.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::common::document::Document;
 use crate::common::pipe::lock;
 
-/// Where the page lies.
+/// The page's path.
 pub const PAGE: &str = "index.html";
 
 /// A server on a port of its own.

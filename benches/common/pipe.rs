@@ -49,7 +49,7 @@ impl Pipe {
         Ok(answer["result"].take())
     }
 
-    /// Calls; nobody waits for the answer.
+    /// Calls without waiting for the answer.
     pub fn tell(&self, session: Option<&str>, method: &str, params: &Value) -> io::Result<()> {
         self.send(&self.message(session, method, params))
     }
@@ -82,7 +82,7 @@ impl Pipe {
     }
 }
 
-/// A mutex whose data are good whoever panicked.
+/// A mutex whose data stay valid when a holder panics.
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -21,7 +21,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it with further settings on a free port; whoever asks it has this token.
+    /// Starts it with further settings on a free port; its clients use this token.
     pub fn start(root: &Path, token: String, settings: &[(&str, &str)]) -> io::Result<Self> {
         Self::of(OWN, root, token, settings)
     }
@@ -69,7 +69,13 @@ impl Program {
 
     /// An immediate render with this body, and the download of its file.
     pub async fn render(&self, body: String) -> io::Result<Vec<u8>> {
-        let answer = read(self.request(Method::POST, "/v1/documents/immediate-render").body(body)).await?;
+        self.render_as(&self.token, body).await
+    }
+
+    /// The same for whose token this is.
+    pub async fn render_as(&self, token: &str, body: String) -> io::Result<Vec<u8>> {
+        let request = self.request_as(token, Method::POST, "/v1/documents/immediate-render");
+        let answer = read(request.body(body)).await?;
         let file = self.client.get(text(&answer, "/url")?).send().await.map_err(io::Error::other)?;
         Ok(file.bytes().await.map_err(io::Error::other)?.into())
     }
@@ -129,7 +135,7 @@ fn program(executable: &str, root: &Path) -> Command {
         .env("PLATEN__STORAGE__DATA_DIR", root.join("data"))
         .env("PLATEN__HTTP__RATE_LIMIT_PER_S", "1000000")
         .env("PLATEN__HTTP__RATE_BURST_LIMIT", "10000000")
-        // Only who converts Office files needs LibreOffice, and says so.
+        // Only benches that convert Office files need LibreOffice; they switch it on.
         .env("PLATEN__OFFICE__START", "lazy")
         .env("PLATEN__LOG__FILTER", "warn");
     command

@@ -7,6 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::common::clients::at_once;
 use crate::common::document::Document;
@@ -20,7 +21,7 @@ const ATTEMPTS: usize = 3;
 /// A running service with an account.
 pub struct Service {
     pub program: Program,
-    _folder: tempfile::TempDir,
+    _folder: TempDir,
     /// What is asked for a document, by its name.
     bodies: RefCell<HashMap<String, String>>,
 }
@@ -28,7 +29,11 @@ pub struct Service {
 impl Service {
     /// Starts the program with further settings and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
+        Self::start_in(tempfile::tempdir()?, settings)
+    }
+
+    /// The same on a folder that may have accounts already.
+    pub fn start_in(folder: TempDir, settings: &[(&str, &str)]) -> io::Result<Self> {
         let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
         program.runtime.block_on(async {
             while program.get("/health/ready").await.is_err() {
@@ -40,24 +45,29 @@ impl Service {
 
     /// Renders `documents` times, `clients` at once.
     ///
-    /// What a Chromium that ended used cannot be told from what engines that ended used: a measurement in
-    /// which one ended is taken again.
+    /// The kernel adds up the processor time of all ended children, Chromium and engines alike: a measurement in which
+    /// a Chromium ended is repeated.
     pub fn measure(&self, document: &Document, clients: usize, documents: usize) -> io::Result<Figures> {
         self.render_all(document, clients, warm_up(clients))?;
         let id = self.program.id();
-        let used = || Used {
-            chromium: chromium_groups(id).into_iter().map(group_time).sum(),
-            own: process_time(id),
-            engines: children_time(id, || engines(id)),
-        };
         for _ in 0..ATTEMPTS {
             let browsers = chromium_groups(id);
-            let figures = Figures::measure(used, || self.render_all(document, clients, documents))?;
+            let figures = Figures::measure(|| self.used(), || self.render_all(document, clients, documents))?;
             if browsers == chromium_groups(id) {
                 return Ok(figures);
             }
         }
         Err(io::Error::other(format!("Chromium ended in each of {ATTEMPTS} measurements")))
+    }
+
+    /// Processor time until now.
+    pub fn used(&self) -> Used {
+        let id = self.program.id();
+        Used {
+            chromium: chromium_groups(id).into_iter().map(group_time).sum(),
+            own: process_time(id),
+            engines: children_time(id, || engines(id)),
+        }
     }
 
     /// Renders `documents` times, `clients` at once; gives each latency.

@@ -1,4 +1,4 @@
-//! Where a floor's client has its tabs from, and how many pages are made at once.
+//! How a floor's client gets its tabs, and how many pages are made at once.
 
 use std::fmt;
 use std::io;
@@ -18,14 +18,16 @@ pub enum Kind {
     Fresh,
     /// Each while the document before it is made, disposed of in the background.
     Ahead,
-    /// One tab for all documents; what comes next takes the place of what was there.
+    /// One tab for all documents; each document replaces the one before.
     Kept,
+    /// The same, and every document is loaded from an address, also one that could be written into the tab.
+    KeptWithAddress,
     /// One tab for all documents, shown an empty page after each.
     Cleaned,
 }
 
 /// All kinds.
-pub const KINDS: [Kind; 4] = [Kind::Fresh, Kind::Ahead, Kind::Kept, Kind::Cleaned];
+pub const KINDS: [Kind; 5] = [Kind::Fresh, Kind::Ahead, Kind::Kept, Kind::KeptWithAddress, Kind::Cleaned];
 
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,6 +35,7 @@ impl fmt::Display for Kind {
             Self::Fresh => "fresh",
             Self::Ahead => "ahead",
             Self::Kept => "kept",
+            Self::KeptWithAddress => "kept with address",
             Self::Cleaned => "cleaned",
         })
     }
@@ -48,7 +51,7 @@ pub struct Tab {
 
 /// How tabs of one kind of page are made.
 #[derive(Clone)]
-pub struct Maker {
+pub struct TabFactory {
     pub pipe: Arc<Pipe>,
     /// Where each context's proxy listens.
     pub port: u16,
@@ -59,24 +62,24 @@ pub struct Maker {
 /// The tabs of one client.
 pub enum Supply {
     /// Made when it is wanted.
-    Fresh(Maker),
+    Fresh(TabFactory),
     /// One is always made or under way; each taken orders the next.
     Ahead { orders: Sender<()>, made: Receiver<io::Result<Tab>>, pipe: Arc<Pipe> },
     /// Given back to be taken again.
     Kept { tab: Option<Tab>, cleaned: bool, pipe: Arc<Pipe> },
 }
 
-/// So many pages at once.
-pub struct Turns {
+/// Limits how many pages are made at once.
+pub struct PageSlots {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// Leave to make a page, until it is dropped.
-pub struct Turn<'a>(&'a Turns);
+/// A page slot, held until it is dropped.
+pub struct PageSlot<'a>(&'a PageSlots);
 
-impl Maker {
-    /// Makes a tab whose load event will be heard.
+impl TabFactory {
+    /// Makes a tab and subscribes to its load event.
     pub fn open(&self) -> io::Result<Tab> {
         let pipe = &self.pipe;
         let proxy = json!({ "disposeOnDetach": true, "proxyServer": format!("http://127.0.0.1:{}", self.port),
@@ -109,7 +112,7 @@ impl Tab {
         pipe.call(None, "Target.disposeBrowserContext", &self.ended(pipe)).map(drop)
     }
 
-    /// Has the tab ended in the background.
+    /// Orders the tab's end without waiting for it.
     fn leave(self, pipe: &Pipe) -> io::Result<()> {
         pipe.tell(None, "Target.disposeBrowserContext", &self.ended(pipe))
     }
@@ -128,17 +131,17 @@ impl Tab {
 
 impl Supply {
     /// A supply of one client, its first tab made or ordered unless each is made when it is wanted.
-    pub fn start(kind: Kind, maker: &Maker) -> io::Result<Self> {
-        let (maker, pipe) = (maker.clone(), Arc::clone(&maker.pipe));
+    pub fn start(kind: Kind, factory: &TabFactory) -> io::Result<Self> {
+        let (factory, pipe) = (factory.clone(), Arc::clone(&factory.pipe));
         Ok(match kind {
-            Kind::Fresh => Self::Fresh(maker),
+            Kind::Fresh => Self::Fresh(factory),
             Kind::Ahead => {
-                let (orders, made) = make_ahead(maker);
+                let (orders, made) = make_ahead(factory);
                 orders.send(()).map_err(io::Error::other)?;
                 Self::Ahead { orders, made, pipe }
             }
-            Kind::Kept | Kind::Cleaned => {
-                Self::Kept { tab: Some(maker.open()?), cleaned: kind == Kind::Cleaned, pipe }
+            Kind::Kept | Kind::KeptWithAddress | Kind::Cleaned => {
+                Self::Kept { tab: Some(factory.open()?), cleaned: kind == Kind::Cleaned, pipe }
             }
         })
     }
@@ -146,7 +149,7 @@ impl Supply {
     /// A tab.
     pub fn take(&mut self) -> io::Result<Tab> {
         match self {
-            Self::Fresh(maker) => maker.open(),
+            Self::Fresh(factory) => factory.open(),
             Self::Ahead { orders, made, .. } => {
                 let tab = made.recv_timeout(WAIT * 4).map_err(io::Error::other)?;
                 orders.send(()).map_err(io::Error::other)?;
@@ -158,10 +161,10 @@ impl Supply {
         }
     }
 
-    /// Takes a tab back, of which nobody wants anything more.
+    /// Takes back a tab that is no longer needed.
     pub fn give_back(&mut self, used: Tab) -> io::Result<()> {
         match self {
-            Self::Fresh(maker) => used.dispose(&maker.pipe),
+            Self::Fresh(factory) => used.dispose(&factory.pipe),
             Self::Ahead { pipe, .. } => used.leave(pipe),
             Self::Kept { tab, cleaned, pipe } => {
                 if *cleaned {
@@ -173,7 +176,7 @@ impl Supply {
         }
     }
 
-    /// Ends the tab that nobody took.
+    /// Ends the tab that was made ahead and not used.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Self::Fresh(_) => Ok(()),
@@ -185,17 +188,17 @@ impl Supply {
     }
 }
 
-fn make_ahead(maker: Maker) -> (Sender<()>, Receiver<io::Result<Tab>>) {
+fn make_ahead(factory: TabFactory) -> (Sender<()>, Receiver<io::Result<Tab>>) {
     let ((orders, ordered), (sender, made)) = (channel(), channel());
     std::thread::spawn(move || {
         for () in ordered {
-            let _ = sender.send(maker.open());
+            let _ = sender.send(factory.open());
         }
     });
     (orders, made)
 }
 
-impl Turns {
+impl PageSlots {
     /// `count` pages at once.
     pub fn of(count: usize) -> Self {
         Self { free: Mutex::new(count), freed: Condvar::new() }
@@ -206,18 +209,18 @@ impl Turns {
         Self::of(static_pages(Config::default().browser.static_pages))
     }
 
-    /// Waits for a turn.
-    pub fn take(&self) -> Turn<'_> {
+    /// Waits for a free slot.
+    pub fn take(&self) -> PageSlot<'_> {
         let mut free = lock(&self.free);
         while *free == 0 {
             free = self.freed.wait(free).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         *free -= 1;
-        Turn(self)
+        PageSlot(self)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for PageSlot<'_> {
     fn drop(&mut self) {
         *lock(&self.0.free) += 1;
         self.0.freed.notify_one();

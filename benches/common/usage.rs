@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The clock of `/proc/*/stat`, in ticks a second.
 const TICKS_A_SECOND: u32 = 100;
 
-/// What `/proc/*/stat` says of a process, also when it has ended and nobody waited for it.
+/// `/proc/PID/stat` of a process, also of a zombie.
 pub struct Stat {
     /// The name of its program, at most 15 letters.
     pub program: String,

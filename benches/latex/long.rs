@@ -30,7 +30,7 @@ const PROCESSOR_S: &str = "8";
 const TIMEOUT_MS: &str = "60000";
 const WAIT_S: &str = "120";
 
-/// What becomes of a document.
+/// How a document is expected to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Made,
@@ -38,7 +38,7 @@ enum End {
     Endless,
 }
 
-/// Prints what there is of the service every hundred documents.
+/// Prints memory, files and processes of the service every hundred documents.
 pub fn run(documents: usize) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let scratch = folder.path().join("scratch");
@@ -53,7 +53,7 @@ pub fn run(documents: usize) -> io::Result<()> {
         ("PLATEN__HTTP__WAIT_LIMIT_S", WAIT_S.to_owned()),
     ];
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    // Programs may have users of their own, who go through the folders to theirs.
+    // Programs may run as users of their own, which must be able to traverse the folders above theirs.
     for folder in [folder.path(), &scratch] {
         fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     }
@@ -121,7 +121,7 @@ async fn make(program: &Program, number: usize) -> io::Result<()> {
     Err(io::Error::other(format!("document {number} did not end as it should: {:?}", made.err())))
 }
 
-/// What the service tells of itself when nothing of TeX runs any more: formats are made beside the documents.
+/// The service's figures once no TeX runs any more: formats are made beside the documents.
 async fn rested(program: &Program) -> io::Result<String> {
     let is_tex = |id: u32| {
         let found = Stat::of(id);

@@ -2,7 +2,8 @@
 //! on the same source, already filled in: processor time and time of the clock.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench latex` takes some minutes, `-- quick`
-//! looks whether it runs, `-- long` looks at memory, files and processes over a thousand documents. latexmk is left out where it is not installed. `benches/README.md` says how to read it.
+//! looks whether it runs, `-- long` looks at memory, files and processes over a thousand documents. latexmk is left out
+//! where it is not installed. `benches/README.md` says how to read it.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -30,16 +31,16 @@ const TIMES: usize = 10;
 /// Between two looks at what is waited for.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who makes PDFs of LaTeX.
+/// A way to make PDFs of LaTeX.
 trait Way {
     /// Its name in the table.
     fn name(&self) -> &'static str;
-    /// Makes a PDF; what was there of an earlier one does not help.
+    /// Makes a PDF from scratch, without results of an earlier one.
     fn make(&mut self, document: &Document) -> io::Result<Vec<u8>>;
     /// Processor time so far: of TeX, and of all that is around it.
     fn used(&self) -> [Duration; 2];
-    /// Waits until nothing is under way that an earlier document has begun.
-    fn rest(&self) {}
+    /// Waits until no work of an earlier document is under way.
+    fn wait_until_idle(&self) {}
     /// Whether it is more than TeX alone.
     fn is_service(&self) -> bool {
         false
@@ -48,7 +49,7 @@ trait Way {
 
 /// One measurement, in ms a document.
 #[derive(Clone, Copy)]
-struct Taken {
+struct Timing {
     tex: f64,
     around: f64,
     passed: f64,
@@ -78,7 +79,7 @@ fn main() -> io::Result<()> {
         for way in &mut ways {
             document.check_pages(&way.make(&document)?)?;
             document.check_pages(&way.make(&document)?)?;
-            way.rest();
+            way.wait_until_idle();
         }
         let mut taken = vec![Vec::new(); ways.len()];
         for _ in 0..rounds {
@@ -91,22 +92,22 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn measure(way: &mut dyn Way, document: &Document, times: usize) -> io::Result<Taken> {
+fn measure(way: &mut dyn Way, document: &Document, times: usize) -> io::Result<Timing> {
     let ([tex, around], begun) = (way.used(), Instant::now());
     for _ in 0..times {
         document.check(&way.make(document)?)?;
     }
     let (passed, [tex_now, around_now]) = (begun.elapsed(), way.used());
     let a_document = |time: Duration| time.as_secs_f64() * 1_000.0 / count(times);
-    Ok(Taken {
+    Ok(Timing {
         tex: a_document(tex_now.saturating_sub(tex)),
         around: a_document(around_now.saturating_sub(around)),
         passed: a_document(passed),
     })
 }
 
-fn print(ways: &[Box<dyn Way>], document: &Document, taken: &[Vec<Taken>]) {
-    let middle = |taken: &[Taken], of: fn(&Taken) -> f64| {
+fn print(ways: &[Box<dyn Way>], document: &Document, taken: &[Vec<Timing>]) {
+    let middle = |taken: &[Timing], of: fn(&Timing) -> f64| {
         let mut figures: Vec<f64> = taken.iter().map(of).collect();
         figures.sort_by(f64::total_cmp);
         figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)

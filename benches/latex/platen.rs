@@ -12,8 +12,8 @@ use crate::{PAUSE, Way};
 
 /// Until it is ready.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// Who uses no time for so long makes nothing.
-const REST: Duration = Duration::from_millis(300);
+/// A service that uses no processor time for so long is idle.
+const IDLE_AFTER: Duration = Duration::from_millis(300);
 /// One process of template code at work, and one of each kind that waits.
 const SETTINGS: [(&str, &str); 4] = [
     ("PLATEN__ASSEMBLE__SPARES", "1"),
@@ -65,10 +65,10 @@ impl Service {
     /// Waits until nothing is made beside the jobs.
     fn settle(&self) {
         let mut last = [Duration::MAX; 2];
-        // Whoever makes a format is a child, whose time grows.
+        // A format is made by a child process, whose processor time grows.
         while self.used() != last {
             last = self.used();
-            std::thread::sleep(REST);
+            std::thread::sleep(IDLE_AFTER);
         }
     }
 }
@@ -91,7 +91,7 @@ impl Way for Service {
         self.program.runtime.block_on(self.program.render(body.to_string()))
     }
 
-    fn rest(&self) {
+    fn wait_until_idle(&self) {
         self.settle();
     }
 

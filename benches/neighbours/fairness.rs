@@ -71,7 +71,7 @@ pub fn run(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The service with the fake engine of the tests, whose program is slow where it is told so.
+/// The service with the fake engine of the tests, whose program can be made slow.
 pub fn serve() -> io::Result<()> {
     fake::install(fake::PRESS);
     let variables = std::env::vars().filter(|(name, _)| name.starts_with("PLATEN__"));

@@ -1,5 +1,5 @@
-//! What one account notices of another one's worst pages: documents a second, latencies, failures, each beside what it
-//! has when it is alone; and how long its job takes beside nine slow ones.
+//! The effect of one account's worst pages on another account: documents a second, latencies, failures, each beside the
+//! figure when it is alone; and how long its job takes beside nine slow ones.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes fifteen minutes;
 //! words after `--` choose attacks and slow jobs by their names, `fairness` all slow jobs.
@@ -57,7 +57,7 @@ fn attacked(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
                 "", "a second", "of quiet", "p50 ms", "p95 ms", "failed"
             );
         }
-        // Each against a service of its own: what one leaves behind is not laid to the next one's charge.
+        // Each against a service of its own: the after-effects of one do not count for the next.
         let folder = tempfile::tempdir()?;
         let (token, hostile) =
             (make_account(folder.path(), "neighbour")?, make_account(folder.path(), "hostile")?);

@@ -1,4 +1,4 @@
-// docxtemplater without its paid modules, as its documentation has it.
+// docxtemplater without its paid modules, used as its documentation shows it.
 
 import Docxtemplater from 'docxtemplater';
 import PizZip from 'pizzip';

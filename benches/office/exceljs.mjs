@@ -1,4 +1,4 @@
-// ExcelJS, with the code that it takes to do what the template says: it has no tags of its own.
+// ExcelJS, which has no tags: this code does what the tags of the template do.
 
 import ExcelJS from 'exceljs';
 

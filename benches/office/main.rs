@@ -1,9 +1,10 @@
-//! Word and Excel templates filled by the service, each beside two libraries that fill them in Node.js; presentations, alone; Office
-//! documents made into PDFs, beside what people wrap LibreOffice with: processor time of whole processes.
+//! Word and Excel templates filled by the service, each beside two libraries that fill them in Node.js; presentations,
+//! alone; Office documents made into PDFs, beside what people wrap LibreOffice with: processor time of whole processes.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office` fills and converts, with
-//! `-- fill`, `-- workbooks`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It installs the others with `npm ci`
-//! and `pip` when they are not there; without these it goes on alone. `benches/README.md` has results.
+//! `-- fill`, `-- workbooks`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It
+//! installs the others with `npm ci` and `pip` when they are not there; without these it goes on alone.
+//! `benches/README.md` has results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -30,7 +31,7 @@ use service::{Service, Template};
 /// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
 const ROUNDS: usize = 5;
 
-/// Who fills templates.
+/// A way to fill templates.
 trait Way {
     /// Its name in the table.
     fn name(&self) -> &'static str;

@@ -25,7 +25,7 @@ pub const EXCEL: [(&str, &str); 2] = [("ExcelJS", "exceljs.mjs"), ("xlsx-templat
 pub struct Peer {
     name: &'static str,
     child: Child,
-    /// Taken when it shall end.
+    /// Taken out when it is to be ended.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }

@@ -1,8 +1,8 @@
-// What a peer says to the benchmark: a line of JSON for each line that it is sent.
+// How a peer talks to the benchmark: it answers each line of JSON with one.
 //
-// A line is {template, data, documents}: a Word file as base64, and how many times it is filled, one after the other, with
-// the file read anew each time, as a server does. The answer is {file}, the last document as base64. What fails is answered
-// as {error}. With the end of its input the peer ends.
+// A line is {template, data, documents}: a Word file as base64, and how many times it is filled, one after the other,
+// with the file read anew each time, as a server does. The answer is {file}, the last document as base64, or {error}.
+// The peer ends with its input.
 
 import { createInterface } from 'node:readline';
 

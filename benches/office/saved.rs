@@ -1,4 +1,4 @@
-//! A template that is saved already, written as it lies: saving one asks for previews, which other programs make.
+//! A template that is saved already, written in the store's format: a save would need previews, which other programs make.
 
 use std::io;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn record(account: AccountId) -> TemplateRecord {
     record
 }
 
-/// Its parts; the previews, which nobody asks for, are like its package.
+/// Its parts; the previews, which are never fetched, are copies of its package.
 fn store(record: &TemplateRecord, objects: &Path, file: &'static [u8]) -> io::Result<()> {
     let files = [(ENTRY.to_owned(), Bytes::from_static(file))].into();
     let package = Package { entry: ENTRY.to_owned(), kind: TemplateKind::Docx, files };

@@ -1,5 +1,5 @@
-//! The service over HTTP: a template that is saved, rendered in one request and downloaded in another; and one that is uploaded with
-//! each job. What fills is the engine's process.
+//! The service over HTTP: a template that is saved, rendered in one request and downloaded in another; and one that is
+//! uploaded with each job. What fills is the engine's process.
 
 use std::io;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const SETTINGS: [(&str, &str); 7] = [
 
 /// Where the template comes from.
 pub enum Template {
-    /// It lies in the service.
+    /// The template is saved in the service.
     Saved,
     /// It comes with each job.
     Uploaded,

@@ -1,4 +1,5 @@
-//! Workbooks of many rows, and a presentation of many slides: processor time, and the most memory that all processes held at once.
+//! Workbooks of many rows, and a presentation of many slides: processor time, and the most memory that all processes
+//! held at once.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,7 @@ pub fn run() -> io::Result<()> {
     for document in documents::workbooks()? {
         print(&mut ways, &document)?;
     }
-    // Nobody else makes slides of a list.
+    // None of the other libraries makes slides of a list.
     ways.truncate(2);
     println!("\n| slides | way | CPU s a presentation | × Platen | µs a slide | MB at most |");
     println!("|--:|:--|--:|--:|--:|--:|");

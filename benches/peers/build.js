@@ -1,4 +1,4 @@
-// The rows of the sample invoice from the page's data: the module of a front-end build, without a framework's code.
+// Makes the rows of the sample invoice from the page's data, as a front-end build without a framework.
 const grouped = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
 const money = (cents) => `${grouped(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, '0')}`;
 const count = (quantity) => (Number.isInteger(quantity) ? grouped(quantity) : String(quantity));

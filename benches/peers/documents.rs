@@ -1,32 +1,32 @@
-//! The documents that are compared: the sample invoice in four ways, and a long one.
+//! The documents that are compared: the sample invoice in four ways, charts, and a long one.
 
 use std::io;
+use std::path::Path;
 
-use crate::common::document::Document;
+use crate::common::document::{Document, split};
 use crate::common::noise;
 
 /// Installed by `scripts/setup`.
 const FONT: &str = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf";
 /// Width and height of the picture beside the invoice.
 const PICTURE_PX: u32 = 240;
-/// What lies beside the build's page.
+/// The files beside the build's page.
 const BUILD_MODULE: &str = "assets/index-D2hT9fQk.js";
 const BUILD_STYLE: &str = "assets/index-BXq81c0v.css";
+/// Installed with the peers; what charts are usually drawn with.
+const CHART_LIBRARY: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/node_modules/chart.js/dist/chart.umd.js");
 /// Pages of the long document.
 const PAGES: usize = 50;
 
-/// All of them.
-pub fn all() -> io::Result<[Document; 5]> {
-    Ok([Document::invoice()?, drawn()?, with_files()?, build()?, Document::report(PAGES)?])
-}
-
-/// The invoice, its rows drawn by a script.
-fn drawn() -> io::Result<Document> {
-    let Document { template, data, .. } = Document::invoice()?;
-    let [before, _, after] = split(&template, "<tbody>", "</tbody>")?;
-    let after = after.replacen("</body>", include_str!("drawn.html"), 1);
-    let drawn = Document::of("drawn invoice", format!("{before}<tbody></tbody>{after}"), data)?;
-    Ok(Document { scripted: true, ..drawn })
+/// All of them; without npm there are no charts.
+pub fn all() -> io::Result<Vec<Document>> {
+    let mut all =
+        vec![Document::invoice()?, Document::drawn()?, with_files()?, build()?, Document::report(PAGES)?];
+    if Path::new(CHART_LIBRARY).exists() {
+        all.push(charts()?);
+    }
+    Ok(all)
 }
 
 /// The invoice with its styles, a picture and a font in files beside it.
@@ -47,8 +47,8 @@ fn with_files() -> io::Result<Document> {
     Ok(Document { files, served: true, ..document })
 }
 
-/// The invoice as a bundler leaves a page: its styles and the module that draws its rows lie beside it. Who does
-/// not hand data to scripts is given a page that has them in it.
+/// The invoice as a bundler's output: its styles and the module that draws its rows are files beside it. Renderers that
+/// cannot hand data to scripts get a page with the data in it.
 fn build() -> io::Result<Document> {
     let invoice = Document::invoice()?;
     let [before, style, after] = split(&invoice.page, "<style>", "</style>")?;
@@ -57,19 +57,23 @@ fn build() -> io::Result<Document> {
     let page = format!("{before}{module}{link}{after}");
     let [before, _, after] = split(&page, "<tbody>", "</tbody>")?;
     let template = format!("{before}<tbody></tbody>{after}");
-    let data = format!("<head><script>window.__PLATEN_DATA__ = {}</script>", invoice.data);
-    let page = template.replacen("<head>", &data, 1);
+    let page = with_data(&template, &invoice.data);
     let module = include_bytes!("build.js").to_vec();
     let files = vec![(BUILD_MODULE.to_owned(), module), (BUILD_STYLE.to_owned(), style.as_bytes().to_vec())];
     let name = "front-end build".to_owned();
     Ok(Document { name, template, page, files, served: true, scripted: true, build: true, ..invoice })
 }
 
-/// What stands before `from`, behind it, and behind the next `to`.
-fn split<'a>(text: &'a str, from: &str, to: &str) -> io::Result<[&'a str; 3]> {
-    let parts = text.split_once(from).and_then(|(before, rest)| {
-        let (inside, after) = rest.split_once(to)?;
-        Some([before, inside, after])
-    });
-    parts.ok_or_else(|| io::Error::other(format!("the sample invoice has no {from}…{to}")))
+/// A report of one page: three charts that Chart.js draws on canvases, and a table.
+fn charts() -> io::Result<Document> {
+    let (template, data) = (include_str!("charts.html").to_owned(), include_str!("charts.json").to_owned());
+    let page = with_data(&template, &data);
+    let files = vec![("chart.umd.js".to_owned(), std::fs::read(CHART_LIBRARY)?)];
+    let (name, pages) = ("chart report".to_owned(), 1);
+    Ok(Document { name, template, data, page, files, served: true, scripted: true, build: true, pages })
+}
+
+/// The page of who does not hand data to scripts.
+fn with_data(template: &str, data: &str) -> String {
+    template.replacen("<head>", &format!("<head><script>window.__PLATEN_DATA__ = {data}</script>"), 1)
 }

@@ -22,7 +22,7 @@ const PEERS: [(&str, &str); 2] = [("puppeteer-core", "puppeteer.mjs"), ("jsrepor
 pub struct Driver {
     name: &'static str,
     child: Child,
-    /// Taken when it shall end.
+    /// Taken out when it is to be ended.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     /// Of the origin where pages and the files beside them are fetched from.
@@ -106,7 +106,7 @@ impl Driver {
         Ok(latencies.map(|latency_ms| Duration::from_secs_f64(latency_ms / 1_000.0)).collect())
     }
 
-    /// A page that was put into its tab needs to be told where the files beside it are.
+    /// A page that is written into its tab needs the address of the files beside it.
     fn based(&self, document: &Document, text: &str) -> String {
         if document.files.is_empty() {
             return text.to_owned();

@@ -1,4 +1,4 @@
-// jsreport as a library, with its own numbers of workers: EJS, then its recipe chrome-pdf.
+// jsreport as a library, with its default numbers of workers: EJS, then its recipe chrome-pdf.
 
 import chromePdf from '@jsreport/jsreport-chrome-pdf';
 import core from '@jsreport/jsreport-core';
@@ -12,9 +12,9 @@ await serve(async (executablePath) => {
   const reporter = core({
     discover: false,
     logger: { silent: true },
-    // EJS does not load in jsreport's sandbox for template code, so this is jsreport without it.
+    // EJS does not load in jsreport's sandbox for template code, so the sandbox is off.
     trustUserCode: true,
-    // As root Chromium starts without its sandbox only.
+    // As root Chromium starts only without its sandbox.
     chrome: { launchOptions: { executablePath, args: ['--no-sandbox'] } },
   });
   await reporter.use(chromePdf()).use(ejs()).init();

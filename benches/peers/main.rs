@@ -62,7 +62,7 @@ fn main() -> io::Result<()> {
 }
 
 /// All ways, in turn and again. The first measurement of each says how many documents the others take, and is
-/// not counted; a way that fails is told and left out.
+/// not counted; a way that fails is printed and left out.
 fn measure(ways: &mut [Box<dyn Way + '_>], document: &Document, clients: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for way in &mut *ways {

@@ -1,9 +1,9 @@
-// What a peer says to the benchmark: a line of JSON for each line that it is sent.
+// How a peer talks to the benchmark: it answers each line of JSON with one.
 //
-// The first line is {executable}: the Chromium to start; the answer is {} when it may be asked. Each further
-// line is {template, data, page, url, clients, documents}: so many documents, so many at once; a url means that the
-// page is opened there, and printed when its network is idle. The answer is {latencies_ms, file}, the last file as
-// base64. What fails is answered as {error}. With the end of its input the peer ends.
+// The first line is {executable}: the Chromium to start; the answer is {} when the peer is ready. Each further line is
+// {template, data, page, url, clients, documents}: how many documents, and how many at once; with a url the page is
+// opened there, and printed when its network is idle. The answer is {latencies_ms, file}, the last file as base64, or
+// {error}. The peer ends with its input.
 
 import { createInterface } from 'node:readline';
 

@@ -5,7 +5,7 @@ import puppeteer from 'puppeteer-core';
 import { serve } from './protocol.mjs';
 
 await serve(async (executablePath) => {
-  // As root Chromium starts without its sandbox only.
+  // As root Chromium starts only without its sandbox.
   const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox'] });
   return {
     async render(order) {

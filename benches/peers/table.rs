@@ -5,7 +5,12 @@ use std::time::Duration;
 use crate::common::figures::{Figures, Used};
 
 /// What others are compared to: the word of its column, and the name of its row.
-const BASES: [(&str, &str); 3] = [("fresh", "floor, fresh"), ("kept", "floor, kept"), ("Platen", "Platen")];
+const BASES: [(&str, &str); 4] = [
+    ("fresh", "floor, fresh"),
+    ("kept", "floor, kept"),
+    ("address", "floor, kept with address"),
+    ("Platen", "Platen"),
+];
 
 /// The rounds of one way.
 pub struct Row {

@@ -131,7 +131,8 @@ pub fn go_on() -> io::Result<()> {
     Ok(())
 }
 
-fn browser_memory_mb(service: &Service) -> u64 {
+/// Resident memory of all processes of its browsers, in MiB; what they share is counted in each.
+pub fn browser_memory_mb(service: &Service) -> u64 {
     let groups = chromium_groups(service.program.id());
     groups.into_iter().flat_map(members).map(|(id, _)| memory_mb(id, "VmRSS:")).sum()
 }

@@ -1,9 +1,9 @@
-//! What a document costs: the floors (a bare connection to Chromium, see `common/floor.rs`) and what stands
-//! above them.
+//! What a document costs: the floors (a bare connection to Chromium, see `common/floor.rs`), the pool, and the service.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes the
 //! parts `service`, `pool` and `rest`; `cargo bench --bench service -- service 4` the named part with so many
-//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (four minutes).
+//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (four minutes),
+//! `mixed` (ten minutes), `once`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -11,6 +11,7 @@
 mod common;
 mod lines;
 mod long;
+mod mixed;
 mod path;
 mod pool;
 mod rest;
@@ -56,6 +57,12 @@ fn main() -> io::Result<()> {
     }
     if named("long") {
         long::go_on()?;
+    }
+    if named("mixed") {
+        mixed::go_on()?;
+    }
+    if named("once") {
+        mixed::compare_once()?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl OwnPath {
 
     /// Renders; gives the time from the load event until the page is ready, and the file.
     pub async fn render(&self, task: &PageTask) -> io::Result<(Duration, Vec<u8>)> {
-        let failed = |fault: PageError| io::Error::other(fault);
+        let failed = |error: PageError| io::Error::other(error);
         let message = LeaseTab::new(self.account, task.lane);
         let lease = self.pool.send(message).await.map_err(io::Error::other)?.map_err(io::Error::other)?;
         let loaded = Cell::new(Instant::now());

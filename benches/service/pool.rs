@@ -11,7 +11,7 @@ use crate::common::usage::{group_time, own_time};
 use crate::lines;
 use crate::path::{OwnPath, task};
 
-/// Clients under whom numbers of tabs are compared, more than tabs.
+/// Clients for the comparison of numbers of tabs; more than tabs.
 const MANY_CLIENTS: usize = 12;
 
 /// Renders `documents` documents, `clients` at once, in as many tabs as the configuration says.

@@ -166,7 +166,7 @@ impl Outcome {
 fn print_when_idle(floor: &Floor, document: &Document) -> io::Result<(Duration, Vec<u8>)> {
     floor.origin.show(document);
     let last_asked = || *lock(&floor.origin.served.last);
-    let tab = floor.maker(document.scripted).open()?;
+    let tab = floor.factory(document.scripted).open()?;
     floor::show(&floor.pipe, document, &tab)?;
     let loaded = Instant::now();
     while let Some(left) = IDLE.checked_sub(loaded.max(last_asked()).elapsed()) {

@@ -1,4 +1,4 @@
-//! What template code costs its engine: processor time a job, and the memory of a process that waits for one.
+//! The cost of template code: processor time a job, and the memory of a process that waits for one.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench template_code` measures this version,
 //! `cargo bench --bench template_code -- /path/to/platen` another version's program in turn with it: two engines are

@@ -12,7 +12,7 @@ const AMOUNTS: &str = "<% for (let row = 0; row < 60; row += 1) { %>\
 /// 22 calls in each of 40 locales.
 const CALLS: &str = include_str!("calls.ejs");
 
-/// A template, its data, and what stands in the page.
+/// A template, its data, and text of the page.
 #[derive(Clone)]
 pub struct Template {
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! A data folder with many saved templates: the account and its token by the program, the rest written as it lies.
+//! A data folder with many saved templates: account and token are made by the program, the rest is written in its formats.
 
 use std::fs;
 use std::io;
@@ -79,7 +79,7 @@ async fn write(folder: &DataDir, count: usize) -> io::Result<Vec<TemplateId>> {
             index.commit(std::mem::take(&mut change)).await.map_err(io::Error::other)?;
         }
     }
-    // What the first start finds is what a kill leaves: nothing was closed.
+    // The first start finds the state after a kill: nothing was closed.
     let (path, killed) = (folder.index(), folder.path().join("index.killed"));
     let copied = Command::new("cp").arg("-a").args([&path, &killed]).status()?;
     index.close().await;

@@ -1,7 +1,7 @@
 //! 100,000 templates of one account: how long the service takes to start, to answer for one, to list a page.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench templates` takes 100,000
-//! templates; `cargo bench --bench templates -- 10000` as many as it is told.
+//! templates; `cargo bench --bench templates -- 10000` as many as are named.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use common::program::command;
 use service::Service;
 
-/// Templates, unless told otherwise.
+/// Templates, unless a number is named.
 const TEMPLATES: usize = 100_000;
 /// Requests of one measurement.
 const REQUESTS: usize = 4_000;

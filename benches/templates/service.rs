@@ -15,7 +15,7 @@ pub struct Service(Program);
 
 /// How long a start took, from when the program was called.
 pub struct Started {
-    /// Until it said that it lives.
+    /// Time until it reported that it runs.
     pub alive: Duration,
     /// Until it had answered for a template.
     pub answered: Duration,

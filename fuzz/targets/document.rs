@@ -1,4 +1,4 @@
-//! A Word file's document of any bytes: read, planned as a tree, and filled.
+//! Fuzzes the document of a Word file: any bytes are read, planned as a tree, and filled.
 
 #![no_main]
 

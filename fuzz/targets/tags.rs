@@ -1,4 +1,4 @@
-//! The lexer of tags, on any text.
+//! Fuzzes the lexer of tags with any text.
 
 #![no_main]
 

@@ -1,9 +1,9 @@
-//! The actor that every request passes: whose token, and may the account have one more document.
+//! The actor that every request asks: whose token this is, and whether the account may make one more document.
 //!
-//! It owns the [`AccountStore`] and decides one message after the other. The operator's orders have a queue of their own:
-//! between the check of one and its write no other one changes what it checked. Hazard: a disk that syncs slowly would keep
-//! every request waiting for its token behind an order, so tokens are looked at meanwhile. The first document of a period
-//! reads its counter (`AtomicResponse`) before the next message is looked at.
+//! It owns the [`AccountStore`] and decides one message after the other. The operator's orders are carried out one at a
+//! time from a queue of their own, so that none changes what another has checked and not yet written. Hazard: on a disk
+//! that syncs slowly every request would wait behind such a write, so tokens are checked meanwhile. A counter that is
+//! not in memory is read under an `AtomicResponse`: no other message is handled until it is known.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 #[derive(Debug)]
 pub struct Accounts {
     store: AccountStore,
-    /// Orders that wait for the one that is being written, first come first served.
+    /// Orders that wait for the one that is being written, in the order of their arrival.
     orders: VecDeque<Order>,
     is_writing: bool,
     mailbox_limit: usize,
@@ -79,7 +79,7 @@ impl Accounts {
         let written = async move { decided?.write(index).await };
         context.spawn(written.into_actor(self).map(|written, actor, context| {
             actor.is_writing = false;
-            // What is durable is applied, also when nobody waits for the answer any more.
+            // What is durable is applied, even when the command that sent the order has gone.
             let _ = reply.send(written.map(|written| actor.store.apply(written)));
             actor.next_order(context);
         }));

@@ -14,7 +14,7 @@ const NAME_LIMIT: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Makes an account: active, for ever, and without a limit unless told otherwise.
+    /// Makes an account: active, for ever, and without a limit unless one is given.
     CreateAccount {
         /// Its name.
         name: String,
@@ -61,7 +61,7 @@ pub enum Request {
         /// The last token that is known already.
         after: Option<TokenId>,
     },
-    /// Makes a token worthless at once.
+    /// Revokes a token at once.
     RevokeToken {
         /// Which one.
         id: TokenId,
@@ -126,7 +126,7 @@ pub enum Expiry {
     At(Timestamp),
 }
 
-/// A bound that the configuration has for all accounts, for one of them.
+/// An account's own value of a limit that the configuration sets for all accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountLimit {
@@ -197,7 +197,7 @@ pub struct AccountView {
     pub used: u64,
     /// When they are counted anew.
     pub period_ends_at: Timestamp,
-    /// How many tokens open it.
+    /// How many of its tokens are valid.
     pub active_tokens: usize,
     /// Bytes that it has stored.
     pub stored_bytes: u64,
@@ -258,7 +258,7 @@ pub enum AdminError {
     /// There is no such token.
     #[error("there is no token {0}; `platen token list` lists them")]
     NoToken(TokenId),
-    /// The name is none.
+    /// The name is empty or too long, or has a character that a name cannot have there.
     #[error(
         "'{0}' cannot be a name; take 1 to {NAME_LIMIT} letters, digits and . _ - @ +, beginning with a letter or digit"
     )]
@@ -284,7 +284,7 @@ pub enum AdminError {
     Index(#[from] IndexError),
 }
 
-/// Whether an account, a plan or a token may be called so.
+/// Checks the name of an account, a plan or a token.
 pub(super) fn check_name(name: &str) -> Result<(), AdminError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());

@@ -44,7 +44,7 @@ pub enum ControlError {
     Refused {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
 }

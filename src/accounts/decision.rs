@@ -16,7 +16,8 @@ pub(super) struct Decision {
     pub at: Timestamp,
     pub batch: WriteBatch,
     pub effect: Effect,
-    /// The id that the operator gives to a new account: refused while that of a deleted one.
+    /// The id that the operator gives to a new account. It is refused while data of a deleted account with this id is
+    /// left.
     pub given_id: Option<AccountId>,
     /// For each account of the answer, the counter that is not in memory.
     pub counters: Vec<Option<UsageKey>>,
@@ -26,7 +27,7 @@ pub(super) struct Decision {
 pub(super) struct Written {
     pub at: Timestamp,
     pub effect: Effect,
-    /// For each account of the answer, what the index says of its documents.
+    /// For each account of the answer, its number of documents in the index.
     pub stored: Vec<u64>,
 }
 
@@ -35,7 +36,7 @@ pub(super) enum Effect {
     SaveAccount(Account),
     DeleteAccount(Account),
     ShowAccounts(Vec<Account>),
-    /// The token, another one that goes, and the new token's text.
+    /// The token, an older one that is deleted with it, and the text of a new token.
     SaveToken(TokenRecord, Option<TokenId>, Option<String>),
     ShowTokens(Vec<TokenView>),
 }
@@ -59,7 +60,7 @@ impl Decision {
     }
 }
 
-/// What the index says of a counter, zero where none is to be read.
+/// The counter's number in the index; zero without a counter.
 pub(super) async fn read_counter(index: &dyn Index, counter: Option<&UsageKey>) -> Result<u64, IndexError> {
     match counter {
         Some(counter) => counter.read(index).await,

@@ -1,18 +1,16 @@
-//! Deleted accounts whose jobs and templates are still to be erased.
+//! Deleted accounts whose jobs and templates are still to be deleted.
 //!
 //! Hazard: a crash after the deletion of an account would leave objects without an owner. So `erasing/<account>` is
-//! written in the batch that removes the account and its tokens, and stays until everything is erased. It stays for an hour
-//! more: a request that was admitted before the deletion may end, and write, after it.
+//! written in the batch that removes the account and its tokens, and stays until everything is deleted, and for at
+//! least an hour: a request that was admitted before the deletion may write after it.
 
 use crate::clock::Timestamp;
 use crate::domain::ids::AccountId;
-use crate::storage::index::{Index, IndexError, WriteBatch, scan_all};
+use crate::storage::index::{Index, IndexError, Pages, WriteBatch, scan_all};
 
 const PREFIX: &str = "erasing/";
-/// Entries removed at a time.
-const PAGE: usize = 1_000;
 /// Longer than any request lasts.
-const LATECOMERS_MS: u64 = 3_600_000;
+const LATE_REQUESTS_MS: u64 = 3_600_000;
 
 /// A deleted account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub struct DeletedAccount {
 impl DeletedAccount {
     /// Whether no request of the account can still be under way.
     pub fn is_over(&self, now: Timestamp) -> bool {
-        now.since_ms(self.since) >= LATECOMERS_MS
+        now.since_ms(self.since) >= LATE_REQUESTS_MS
     }
 
     /// The batch that notes it.
@@ -64,11 +62,9 @@ pub(super) async fn has(index: &dyn Index, account: AccountId) -> Result<bool, I
 /// When the index fails; a repetition goes on.
 pub async fn remove_entries(index: &dyn Index, words: &[&str], account: AccountId) -> Result<(), IndexError> {
     for word in words {
-        loop {
-            let page = index.scan(&format!("{word}/{account}"), None, PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
+        let prefix = format!("{word}/{account}");
+        let mut pages = Pages::of(index, &prefix);
+        while let Some(page) = pages.next().await? {
             index
                 .commit(page.into_iter().fold(WriteBatch::new(), |change, entry| change.delete(entry.key)))
                 .await?;

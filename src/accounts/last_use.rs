@@ -1,4 +1,4 @@
-//! When tokens were used last, to the hour: a write an hour and token, none a request.
+//! When tokens were used last, to the hour: at most one write for each token and hour, not one for each request.
 //!
 //! `seen/<token>` holds the beginning of the hour. It is no part of the token's record, which a revocation rewrites.
 

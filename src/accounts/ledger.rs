@@ -1,9 +1,9 @@
 //! How many documents each account has used. The numbers in memory decide; the index keeps them for the next start.
 //!
-//! The ledger belongs to the actor [`Accounts`](super::Accounts) alone. What is given back by others (a reservation that
-//! is dropped, a job that ends without output) comes over an unbounded channel, because a document that a full mailbox
-//! refused would be lost to its account. The channel is emptied before every look at a number, so whoever gave a document
-//! back and then asks is answered with it. It stays short: each entry was a reservation before.
+//! The ledger belongs to the actor [`Accounts`](super::Accounts) alone. What is given back by others (a reservation
+//! that is dropped, a job that ends without output) comes over an unbounded channel, because a document that a full
+//! mailbox refused would be lost to its account. The channel is emptied before a number is read, so a document that was
+//! given back before a request counts for it. It stays short: each entry was a reservation before.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -61,7 +61,8 @@ impl Returns {
     }
 }
 
-/// Periods of an account that are in memory: at the turn of one, some callers are still in the last.
+/// Periods of an account that are in memory: while a period ends, some requests still count in it and others in the
+/// next.
 const PERIODS_HELD: usize = 2;
 
 /// The numbers of the periods that are current.
@@ -124,18 +125,18 @@ impl Ledger {
             }
         }
         let held = self.used.entry(key.account).or_default();
-        let place = held.iter().position(|used| used.period == key.period).unwrap_or_else(|| {
+        let at = held.iter().position(|used| used.period == key.period).unwrap_or_else(|| {
             if held.len() == PERIODS_HELD {
                 held.pop_front();
             }
             held.push_back(Used { period: key.period.clone(), documents: stored });
             held.len() - 1
         });
-        &mut held[place]
+        &mut held[at]
     }
 }
 
-/// A document that an account may make. Dropped before it is kept, the account has it back.
+/// A document counted for an account. Dropping it gives the document back, unless [`keep`](Self::keep) was called.
 #[derive(Debug)]
 pub struct Reservation {
     returns: Returns,

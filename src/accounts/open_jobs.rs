@@ -19,7 +19,7 @@ pub struct OpenJobs {
     accounts: AccountCounts<HashSet<JobId>>,
 }
 
-/// The key that stands for an open job.
+/// The key of an open job.
 pub fn mark(account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{account}/{job}")
 }

@@ -94,7 +94,7 @@ impl AccountStore {
         Arc::clone(&self.open_jobs)
     }
 
-    /// Wakes when an account was deleted, whose jobs and templates are to be erased.
+    /// Notified when an account was deleted, whose jobs and templates are to be deleted.
     pub fn deletions(&self) -> Arc<Notify> {
         Arc::clone(&self.deletions)
     }
@@ -143,9 +143,9 @@ impl AccountStore {
         self.records.account(account).and_then(|account| self.unread(account, now))
     }
 
-    /// The check at init: an active subscription, and a document that is left in the period. Previews take none, but
-    /// where none is left they would be documents that cost nothing. `stored` is what the index says of the
-    /// [`unread_counter`](Self::unread_counter).
+    /// The check at init: an active subscription, and a document that is left in the period. A preview takes no
+    /// document, but is refused when none is left: it would be a document for free. `stored` is what the index says of
+    /// the [`unread_counter`](Self::unread_counter).
     pub(super) fn reserve(
         &mut self,
         account: AccountId,
@@ -225,7 +225,7 @@ impl AccountStore {
         Ok(Decision { at: now, batch, effect, given_id, counters })
     }
 
-    /// Makes what was written known, and answers.
+    /// Applies a durable order to what is in memory, and answers.
     pub(super) fn apply(&mut self, Written { at, effect, stored }: Written) -> Reply {
         let mut stored = stored.into_iter();
         let mut view = |store: &mut Self, account| store.view(account, at, stored.next().unwrap_or_default());

@@ -23,7 +23,7 @@ pub type TokenHash = [u8; 32];
 /// What is kept of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRecord {
-    /// Which token; it names the token in lists and opens nothing.
+    /// Which token. The id is shown in lists and grants no access.
     pub id: TokenId,
     /// Whose.
     pub account: AccountId,
@@ -38,7 +38,7 @@ pub struct TokenRecord {
     /// What its owner calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// From when on it opens nothing; never, if nothing is said.
+    /// When it expires; without a date, never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
@@ -63,12 +63,12 @@ impl TokenRecord {
         Ok((record, text))
     }
 
-    /// Whether the bearer of a token with this hash has this one.
+    /// Whether `hash` is that of this token; compared in constant time.
     pub fn belongs_to(&self, hash: &TokenHash) -> bool {
         bool::from(self.hash.ct_eq(hash))
     }
 
-    /// Since when it opens nothing any more, if it does not.
+    /// When it was revoked or expired, if it was.
     pub fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.revoked_at.or(self.expires_at.filter(|expiry| *expiry <= now))
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_long_random_and_opens_until_it_is_revoked() {
+    fn a_token_is_long_and_random_and_valid_until_it_is_revoked_or_expires() {
         let account = AccountId::generate();
         let (mut record, text) = TokenRecord::generate(account, Timestamp(1)).unwrap();
         let (other, _) = TokenRecord::generate(account, Timestamp(1)).unwrap();

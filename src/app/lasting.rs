@@ -1,4 +1,4 @@
-//! What lasts: the data folder, its index, and the store that the settings name.
+//! What outlives the process: the data folder, its index, and the configured store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::repair::index_check;
 
-/// What lasts: the data folder and everything in it.
+/// The data folder, opened: index, store, keys, and the folders in it.
 pub(super) struct Lasting {
     pub store: Arc<dyn ObjectStore>,
     pub index: Arc<dyn Index>,
@@ -32,16 +32,16 @@ pub(super) struct Lasting {
     pub control_socket: PathBuf,
     /// What serves `platen backup`.
     pub backups: Arc<LiveBackup>,
-    /// The folder of the work place.
+    /// The folder for the working files of runs.
     pub work: PathBuf,
-    /// The folder of what is made once a machine.
+    /// The folder for caches that are built once for a machine.
     pub caches: Option<PathBuf>,
 }
 
 impl Lasting {
     pub async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
         let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
-        // The index' lock says that no other service uses the folder; everything else comes after it.
+        // Opening the index locks the folder against other services, so nothing else is opened before it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let sled = Arc::new(index);
         let index: Arc<dyn Index> = sled.clone();
@@ -81,7 +81,8 @@ impl Lasting {
     }
 }
 
-/// The store of objects that the settings name, which may be trusted with the index, and what a backup holds of a disk.
+/// The configured store of objects, after the check that it goes with the index; for a disk also its deletions, which
+/// wait while a backup runs.
 async fn store(
     config: &Config,
     folder: &DataDir,
@@ -95,7 +96,7 @@ async fn store(
     }
     let bucket = bucket(config, folder).await?;
     let store = bucket.clone().belonging_to(index).await?;
-    store.respect().await?;
+    store.check_at_start().await?;
     let limit_ms = config.s3.probe_timeout_ms;
     let trusted = timeout(Duration::from_millis(limit_ms), index_check::check(index, &bucket));
     trusted.await.map_err(|_| {
@@ -108,10 +109,10 @@ async fn store(
     Ok((Arc::new(store), None))
 }
 
-/// The store of objects that the settings name. A bucket belongs to the index from now on, whosever it was.
+/// The configured store of objects. A bucket belongs to this index from now on, whichever index it belonged to.
 ///
 /// # Errors
-/// When its folder cannot be used, its settings make no address, or it fails.
+/// When its folder cannot be used, its settings make no URL, or it fails.
 pub async fn store_taken_over(
     config: &Config,
     folder: &DataDir,

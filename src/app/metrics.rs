@@ -1,4 +1,4 @@
-//! The listener of `/metrics` alone, where `metrics.bind` names one.
+//! The separate listener of `/metrics`, where `metrics.bind` names one.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use crate::engines::catalog::Catalog;
 use crate::http::{self, ServerHandle};
 use crate::telemetry::metrics::Metrics;
 
-/// The server, serving.
+/// The running server of that listener.
 pub(super) struct MetricsPage {
     bound: SocketAddr,
     address: String,

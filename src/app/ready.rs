@@ -1,4 +1,4 @@
-//! The truth about whether a document can be rendered now: a browser answers and the store writes.
+//! Whether a document can be rendered now: a browser answers, and store and index take a write.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ pub(super) struct ReadinessCheck {
     store: Arc<dyn ObjectStore>,
     index: Arc<dyn Index>,
     catalog: Arc<Catalog>,
-    /// The last answer; who asks while it is being found waits for it.
+    /// The last answer. Locked while a new one is found, so that requests at the same time share one check.
     last: Mutex<Option<(Instant, Checked)>>,
 }
 
-/// An answer is as good as the truth for so long: each costs synced writes, and anybody may ask.
+/// How long an answer is used again: each check costs synced writes, and the endpoint needs no token.
 const GOOD_FOR: Duration = Duration::from_secs(1);
 
 #[async_trait]

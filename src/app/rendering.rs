@@ -12,7 +12,7 @@ use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
 use crate::engines::lint::Linter;
 use crate::engines::script::TemplateCodePool;
-use crate::engines::work::{WorkLimits, WorkPlace};
+use crate::engines::work_files::{WorkFolder, WorkLimits};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
 use crate::pipeline::{PipelineContext, RunLimits};
@@ -23,27 +23,27 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader};
 use crate::workers::{Programs, Starter, landlock};
 
-/// What engines stand on.
+/// What engines are started with.
 pub struct Basis {
     /// Our own binary, which starts children.
     pub executable: PathBuf,
     /// Where inputs come from and documents go.
     pub store: Arc<dyn ObjectStore>,
-    /// The folder where documents are between two steps.
+    /// The folder for documents between two steps of a run.
     pub work: PathBuf,
-    /// The folder of what is made once a machine; nothing is kept where there is none.
+    /// The folder for caches that are built once for a machine; without it nothing is cached.
     pub caches: Option<PathBuf>,
     /// The engines to be started.
     pub catalog: Arc<Catalog>,
-    /// Where saved templates come from; nowhere, for who has none.
+    /// Where saved templates come from; none in a command that has none.
     pub templates: Option<TemplateReader>,
-    /// Where documents are delivered by, and where pages reach what is allowed.
+    /// What sends deliveries and the requests that pages may make.
     pub outbound: Outbound,
     /// Where all of it is counted.
     pub metrics: Metrics,
 }
 
-/// Everything a run needs, and the pool to ask how it does.
+/// Everything a run needs, and the pool of browsers, whose status is asked for.
 pub struct Engines {
     /// The pool of browsers, started.
     pub pool: Addr<BrowserPool>,
@@ -57,7 +57,7 @@ impl Engines {
     /// Starts them, the pool's actor on `arbiter`.
     ///
     /// # Errors
-    /// When the system gives no thread, the work place cannot be used, or `engines.slots` names no engine.
+    /// When the system gives no thread, the work folder cannot be used, or `engines.slots` names no engine.
     pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> io::Result<Self> {
         let Basis { executable, store, work, caches, catalog, templates, outbound, metrics } = basis;
         if let Some(wrong) = unknown_engine(&catalog, &config.engines) {
@@ -66,7 +66,7 @@ impl Engines {
         let starter = Starter::new(executable)?;
         catalog.ask_versions(&starter).await;
         let share = AccountShare::new(config.jobs.running_account_limit);
-        let work = WorkPlace::open(&work, WorkLimits::of(config))?;
+        let work = WorkFolder::open(&work, WorkLimits::of(config))?;
         let pool = BrowserPool::start_in_arbiter(arbiter, {
             let (browser, outbound) = (config.browser.clone(), outbound.clone());
             let (metrics, starter) = (metrics.browser.clone(), starter.clone());
@@ -78,7 +78,7 @@ impl Engines {
         let script =
             TemplateCodePool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
         let linter = Linter::new(script.clone(), config);
-        let means = engines::EngineContext {
+        let context = engines::EngineContext {
             starter: &starter,
             script: &script,
             programs: &programs,
@@ -90,7 +90,7 @@ impl Engines {
             config,
             metrics: &metrics,
         };
-        let runners = Runners::start(catalog.engines(), &means);
+        let runners = Runners::start(catalog.engines(), &context);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let delivery_share = AccountShare::new(config.outbound.delivery_account_limit);
         let deliveries = AccountSlots::new(count(config.outbound.delivery_limit), delivery_share);
@@ -119,10 +119,9 @@ impl Engines {
         };
         Ok(Self { pool, pipeline: Arc::new(pipeline), programs, linter })
     }
-}
 
-impl Engines {
-    /// Does ahead what a service wants beside renders: foreign programs are prepared, and the variables of templates are found.
+    /// What a service needs and a single render does not: prepares external programs, and gives the templates the
+    /// reader of their variables.
     pub fn prepare(&self, templates: &TemplateContext) {
         templates.set_variable_reader(Arc::new(self.linter.clone()));
         actix::spawn(self.programs.clone().prepare());

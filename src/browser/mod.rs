@@ -6,16 +6,16 @@
 //!   page         one document in a tab: load, wait, diagnose           open
 //!     │   pool   actor: keeps browsers running, leases their tabs      its messages
 //!     │    │
-//!   tab          one tab: make, lease, hear, reset                     Lease
+//!   tab          one tab: make, lease, observe, reset                  Lease
 //!     │
-//!   proxy        what its pages reach                                  nothing from outside
-//!   chromium     one process from start to end                         probe, find_executable
+//!   proxy        what its pages reach                                  media_type
+//!   chromium     one process from start to end                         probe, Process, fonts
 //!     │
 //!   cdp          the protocol                                          nothing from outside
 //! ```
 //!
-//! A room calls those below it, at any depth, and none above or beside it (`tests/tidy/layers.rs`): what two of them need
-//! lies in the lower one.
+//! A room calls those below it, at any depth, and none above or beside it (`tests/tidy/layers.rs`): what two of them need is
+//! in the lower one.
 
 mod cdp;
 mod chromium;

@@ -6,9 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 
 use super::operator::{administer, collect, is_running, unexpected};
-use super::{CommandError, complain};
+use super::{CommandError, print_to_stderr};
 use crate::accounts::admin::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings};
-use crate::app::{self, Erased};
+use crate::app::{self, DeletedData};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::AccountId;
@@ -85,7 +85,7 @@ struct SetArgs {
     open_jobs_limit: Option<AccountLimit>,
 }
 
-/// Carries out `platen account` and tells on `out` what was done.
+/// Carries out `platen account` and prints the result to `out`.
 ///
 /// # Errors
 /// A sentence for the operator; the program ends with a failure then.
@@ -125,7 +125,7 @@ pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Asks whoever sits there for the name once more.
+/// Asks at the terminal for the name once more.
 fn confirm(name: &str) -> Result<(), CommandError> {
     let what =
         format!("this deletes account '{name}' with its jobs, documents, templates and tokens for good");
@@ -133,7 +133,7 @@ fn confirm(name: &str) -> Result<(), CommandError> {
     if !stdin.is_terminal() {
         return Err(format!("{what}; repeat the command with --yes").into());
     }
-    complain(&format!("{what}. Type its name to go on:"));
+    print_to_stderr(&format!("{what}. Type its name to go on:"));
     let mut typed = String::new();
     stdin.read_line(&mut typed)?;
     if typed.trim() == name {
@@ -142,13 +142,13 @@ fn confirm(name: &str) -> Result<(), CommandError> {
     Err("that is another name; nothing was deleted".into())
 }
 
-/// What becomes of what the account had: a running service erases it, else it is done here.
+/// Deletes the data of the deleted account here, unless a running service is already doing so. Answers a line about it.
 fn erase(config: &Config) -> Result<String, CommandError> {
     if is_running(config)? {
         return Ok("what it had is being erased by the service".to_owned());
     }
-    let erased = actix::System::new().block_on(app::erase_deleted(config));
-    let Erased { jobs, templates } = erased
+    let erased = actix::System::new().block_on(app::delete_account_data(config));
+    let DeletedData { jobs, templates } = erased
         .map_err(|error| format!("{error}; the account is gone, and the next start erases what it had"))?;
     Ok(format!("erased {jobs} jobs and {templates} templates"))
 }
@@ -174,8 +174,8 @@ fn expect_account(reply: Reply) -> Result<AccountView, CommandError> {
 
 fn line(view: &AccountView) -> String {
     let AccountView { account, used, period_ends_at, active_tokens, stored_bytes, open_jobs, .. } = view;
-    let limit = told(account.documents_per_month);
-    let (stored_limit, open_limit) = (told(view.stored_bytes_limit), told(view.open_jobs_limit));
+    let limit = limit_text(account.documents_per_month);
+    let (stored_limit, open_limit) = (limit_text(view.stored_bytes_limit), limit_text(view.open_jobs_limit));
     let renews = account.renews_at.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
     format!(
         "{}  plan={}  status={}  documents={used}/{limit}  counted-until={}  renews-at={renews}  tokens={active_tokens}  \
@@ -184,17 +184,17 @@ fn line(view: &AccountView) -> String {
         account.plan,
         account.status.name(),
         period_ends_at.rfc3339(),
-        own(account.stored_bytes_limit),
-        own(account.open_jobs_limit),
+        own_limit_mark(account.stored_bytes_limit),
+        own_limit_mark(account.open_jobs_limit),
     )
 }
 
-fn told(limit: Option<u64>) -> String {
+fn limit_text(limit: Option<u64>) -> String {
     limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string())
 }
 
-/// Tells a limit of the account's own from one that the configuration has for all.
-fn own(limit: Option<u64>) -> &'static str {
+/// Marks a limit that is the account's own and not the configuration's.
+fn own_limit_mark(limit: Option<u64>) -> &'static str {
     if limit.is_some() { " (own)" } else { "" }
 }
 

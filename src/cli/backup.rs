@@ -1,11 +1,11 @@
-//! `platen backup` and `platen restore`: a copy of the data folder, and the way back.
+//! `platen backup` and `platen restore`: copy the data folder, and copy it back.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{CommandError, data_folder, say};
+use super::{CommandError, data_folder, print_to_stdout};
 use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup::{self, LiveSource};
 use crate::storage::data_dir::DataDir;
@@ -38,34 +38,41 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
             let copied = backup::backup_live(folder.path(), &arguments.folder, source, &config.storage);
             return copied.await.map_err(CommandError::from);
         }
-        // Whoever has the index open has the folder to himself. Nothing is written to it meanwhile.
+        // Opening the index locks the folder, so no other process writes to it meanwhile.
         let index = SledIndex::open(&folder.index(), &config.storage).await.map_err(in_use)?;
         let copied = backup::backup(folder.path(), &arguments.folder);
         index.close().await;
         copied.map_err(CommandError::from)
     })?;
-    say(&format!("{files} files of {} are in {}", folder.path().display(), arguments.folder.display()))?;
-    tell_of_bucket(config, "is not in this copy: keep versions or a replica of the bucket as old as it")?;
+    print_to_stdout(&format!(
+        "{files} files of {} are in {}",
+        folder.path().display(),
+        arguments.folder.display()
+    ))?;
+    print_bucket_notice(
+        config,
+        "is not in this copy: keep versions or a replica of the bucket as old as it",
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Copies a backup into the data folder, which must be empty.
 ///
 /// # Errors
-/// When it is not, or the copy cannot be made.
+/// When it is not empty, or the copy cannot be made.
 pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
-    let files = backup::restore(&arguments.folder, data, || distrust(config, data))?;
+    let files = backup::restore(&arguments.folder, data, || mark_index_unchecked(config, data))?;
     DataDir::open(data)?;
-    say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
+    print_to_stdout(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
     let what = "did not come back by this: it must be there, as old as the copy or younger; now run `platen index rebuild`";
-    tell_of_bucket(config, what)?;
+    print_bucket_notice(config, what)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where objects live in a bucket, that may know templates that the copy does not: no service may start on its index
-/// and sweep them.
-fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
+/// Marks the index of a copy as unchecked where objects are in a bucket. Hazard: the bucket may hold templates that are younger
+/// than the copy, and a service would delete them as orphans; with the mark it does not start before `index rebuild`.
+fn mark_index_unchecked(config: &Config, data: &Path) -> Result<(), CommandError> {
     if config.storage.objects != Objects::S3 {
         return Ok(());
     }
@@ -78,13 +85,15 @@ fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
     })
 }
 
-/// Says that a data folder is not all that there is, where objects live elsewhere.
-fn tell_of_bucket(config: &Config, what: &str) -> std::io::Result<()> {
+/// Prints that the objects are not in the copy, where they are in a bucket.
+fn print_bucket_notice(config: &Config, what: &str) -> std::io::Result<()> {
     if config.storage.objects != Objects::S3 {
         return Ok(());
     }
     let S3Config { bucket, prefix, .. } = &config.s3;
-    say(&format!("what lies in the bucket '{bucket}' below '{prefix}' (documents and templates) {what}"))
+    print_to_stdout(&format!(
+        "what lies in the bucket '{bucket}' below '{prefix}' (documents and templates) {what}"
+    ))
 }
 
 fn in_use(error: IndexError) -> CommandError {

@@ -1,4 +1,5 @@
-//! `platen doctor`: what is installed, what a missing part disables, what installs it.
+//! `platen doctor`: what is installed, what a missing part disables, what installs it. One file a part; each makes findings
+//! (`report.rs`), and only this file calls them.
 
 mod browser;
 mod engine;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use self::report::Finding;
-use super::{CommandError, say};
+use super::{CommandError, print_to_stdout};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
@@ -45,23 +46,23 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
         let starter = Starter::new(std::env::current_exe()?)?;
         let catalog = actix::System::new().block_on(catalog(config, &starter));
         let chromium = browser::lack(&config.browser);
-        let besides = |plan: &Plan| chromium.clone().filter(|_| page::needs_browser(plan));
-        say(catalog.matrix_here(besides).trim_end())?;
+        let chromium_lack = |plan: &Plan| chromium.clone().filter(|_| page::needs_browser(plan));
+        print_to_stdout(catalog.matrix_here(chromium_lack).trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };
-    say(&if arguments.json { report::json(&findings)? } else { report::text(&findings) })?;
+    print_to_stdout(&if arguments.json { report::json(&findings)? } else { report::text(&findings) })?;
     Ok(if report::good(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What can become what here.
+/// The engines of this machine, with the versions of their programs.
 async fn catalog(config: &Config, starter: &Starter) -> Catalog {
     let catalog = Catalog::new(all(), can_confine_files(config), Metrics::new().engines);
     catalog.ask_versions(starter).await;
     catalog
 }
 
-/// Everything is tried as the service would do it: Chromium is started, a template assembled.
+/// Tries each part as the service would use it: Chromium is started, a template is assembled.
 fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
     let starter = Starter::new(std::env::current_exe()?)?;
     let mut findings = actix::System::new().block_on(async {

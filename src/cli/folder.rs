@@ -1,4 +1,4 @@
-//! The files of a template that lies unpacked in a folder.
+//! The files of an unpacked template in a folder.
 
 use std::fs;
 use std::io::Read as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::config::TemplatesConfig;
 use crate::domain::site::Files;
 
-/// All files below `folder`, held to what an archive of them may be. Links are not followed, hidden files are left out.
+/// All files below `folder`, within the limits of an archive. Links are not followed, hidden files are left out.
 pub(super) fn files(folder: &Path, limits: &TemplatesConfig) -> Result<Files, String> {
     let mut found = Found { files: Files::new(), bytes_left: limits.archive_bytes_limit, limits };
     found.add(folder, "", limits.archive_depth_limit)?;

@@ -1,4 +1,4 @@
-//! `platen index rebuild`: what the index says of templates, made anew from the content store.
+//! `platen index rebuild`: writes the templates of the index anew from the object store.
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
-use super::{CommandError, data_folder, say};
+use super::{CommandError, data_folder, print_to_stdout};
 use crate::accounts::AccountStore;
 use crate::app;
 use crate::clock::{Clock as _, SystemClock};
@@ -54,12 +54,12 @@ pub fn run(config: &Config, arguments: &IndexArguments) -> Result<ExitCode, Comm
         });
         lines.map(|lines| moved.into_iter().chain(lines).collect::<Vec<_>>())
     });
-    say(&lines?.join("\n"))?;
+    print_to_stdout(&lines?.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The index, which is nobody else's then; a new one where it cannot be opened and may be discarded, and where the
-/// old one is.
+/// Opens and locks the index. A damaged one that may be discarded is moved aside and replaced by a new one; the path is where
+/// the old one is then.
 async fn open(
     folder: &DataDir,
     config: &Config,
@@ -73,11 +73,12 @@ async fn open(
         }
         Err(IndexError::InUse(_)) => Err(in_use()),
         Err(IndexError::Damaged { .. }) if discard => {
-            // A damaged index may not know that it is in use.
+            // Opening a damaged index can fail before its lock is tried, so ask whether a service is running.
             if UnixStream::connect(folder.control_socket()).is_ok() {
                 return Err(in_use());
             }
-            // Wherever this is broken off, no service starts on the new one before it has been made whole.
+            // Mark the new index as unchecked before it is moved into place: if this process dies in between, no service starts
+            // on an index without templates and deletes their objects as orphans.
             let new = SledIndex::open(&folder.new_index()?, &config.storage).await?;
             let marked = index_check::begin(&new).await;
             new.close().await;

@@ -1,4 +1,5 @@
-//! `platen lint`: the tags, the variables and the faults of a template, without a server and without data.
+//! `platen lint`: the tags, variables and faults of a template, without rendering it. Data are optional: then names that they
+//! lack are listed too.
 
 mod missing;
 
@@ -10,9 +11,9 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::file_or_stdio::FileOrStdio;
 use super::folder;
-use super::place::Place;
-use super::{CommandError, complain, say};
+use super::{CommandError, print_to_stderr, print_to_stdout};
 use crate::config::Config;
 use crate::domain::encoding;
 use crate::domain::format_opts::Delimiters;
@@ -25,20 +26,20 @@ use crate::slots::AccountShare;
 use crate::telemetry::{self, metrics::Metrics};
 use crate::templates::package::Package;
 use crate::workers::Starter;
-use crate::workers::lint::{LintReport, Place as Spot};
+use crate::workers::lint::{LintReport, SourceLocation};
 
 /// Arguments of `platen lint`. Of FILE and --data one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct LintArguments {
     /// The template: a page, a file of LaTeX, an Office file, a zip archive, a folder
     #[arg(value_name = "FILE")]
-    file: Place,
+    file: FileOrStdio,
     /// As JSON, for programs
     #[arg(long)]
     json: bool,
     /// JSON data; variables that it lacks are told
     #[arg(long, value_name = "FILE")]
-    data: Option<Place>,
+    data: Option<FileOrStdio>,
     /// What the tags of an Office file begin and end with
     #[arg(long, num_args = 2, value_names = ["START", "END"], allow_hyphen_values = true)]
     delimiters: Option<Vec<String>>,
@@ -46,7 +47,7 @@ pub struct LintArguments {
 
 /// What is printed.
 #[derive(Serialize)]
-struct Told<'a> {
+struct LintOutput<'a> {
     r#type: &'static str,
     #[serde(flatten)]
     report: &'a LintReport,
@@ -61,7 +62,7 @@ struct Told<'a> {
 /// When the template or the data cannot be read, or there is no engine for its kind.
 pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log.of_command());
-    if arguments.file == Place::Stream && arguments.data == Some(Place::Stream) {
+    if arguments.file == FileOrStdio::Stream && arguments.data == Some(FileOrStdio::Stream) {
         return Err("stdin can be read once: of FILE and --data one may be '-'".into());
     }
     let data = arguments.data.as_ref().map(|data| read_data(data, config)).transpose()?;
@@ -77,24 +78,28 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
         let report = linter.lint(AccountId::generate(), (kind, &site), delimiters.as_ref()).await?;
         Ok::<_, CommandError>(report)
     })?;
-    let report = judged(report, data.as_ref());
+    let report = with_missing_names(report, data.as_ref());
     let lacks = |data: &Value| {
         let variables = report.variables.iter().flatten().map(String::as_str);
         variables.filter(|path| missing::lacks(data, path, kind.is_office())).collect()
     };
     let missing = data.as_ref().map(lacks);
-    let told = Told { r#type: kind.name(), report: &report, missing };
+    let output = LintOutput { r#type: kind.name(), report: &report, missing };
     if arguments.json {
-        say(&serde_json::to_string_pretty(&told)?)?;
+        print_to_stdout(&serde_json::to_string_pretty(&output)?)?;
     } else {
-        report.warnings.iter().for_each(|warning| complain(&format!("warning: {}", harmless(warning))));
-        say(text(&told)?.trim_end())?;
+        report
+            .warnings
+            .iter()
+            .for_each(|warning| print_to_stderr(&format!("warning: {}", harmless(warning))));
+        print_to_stdout(text(&output)?.trim_end())?;
     }
     Ok(if report.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The report with the tags that are no expressions among its faults, where there are data and these have no such name.
-fn judged(mut report: LintReport, data: Option<&Value>) -> LintReport {
+/// Tags that are no expression may be names with blanks, such as `First Name`. They are faults if there are data without such
+/// a key.
+fn with_missing_names(mut report: LintReport, data: Option<&Value>) -> LintReport {
     let names = std::mem::take(&mut report.names);
     if let Some(data) = data {
         let lacking = names.into_iter().filter(|name| missing::lacks(data, &name.path, true));
@@ -103,7 +108,7 @@ fn judged(mut report: LintReport, data: Option<&Value>) -> LintReport {
     report
 }
 
-fn read_data(data: &Place, config: &Config) -> Result<Value, CommandError> {
+fn read_data(data: &FileOrStdio, config: &Config) -> Result<Value, CommandError> {
     let bytes = encoding::unmarked(data.read(config.http.upload_limit_bytes)?);
     let value = serde_json::from_slice(&bytes);
     value.map_err(|error| format!("--data {data} is not valid JSON: {error}").into())
@@ -115,18 +120,20 @@ fn delimiters(arguments: &LintArguments) -> Option<Delimiters> {
 }
 
 /// The template's files, as an upload of them would be read.
-fn package(file: &Place, config: &Config) -> Result<Package, CommandError> {
+fn package(file: &FileOrStdio, config: &Config) -> Result<Package, CommandError> {
     let limits = &config.templates;
     match file {
-        Place::File(path) if path.is_dir() => Ok(Package::of_files(folder::files(path, limits)?, limits)?),
-        Place::File(path) => {
+        FileOrStdio::File(path) if path.is_dir() => {
+            Ok(Package::of_files(folder::files(path, limits)?, limits)?)
+        }
+        FileOrStdio::File(path) => {
             Ok(named(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?, path))
         }
-        Place::Stream => Ok(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?),
+        FileOrStdio::Stream => Ok(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?),
     }
 }
 
-/// A template that is one file, under the file's own name.
+/// Gives a package of one file the name of that file, for messages.
 fn named(package: Package, path: &Path) -> Package {
     let name = path.file_name().and_then(|name| name.to_str());
     let is_archive = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
@@ -135,15 +142,15 @@ fn named(package: Package, path: &Path) -> Package {
     Package { entry: name.to_owned(), kind: package.kind, files }
 }
 
-/// For people.
-fn text(told: &Told<'_>) -> Result<String, std::fmt::Error> {
-    let Told { report, missing, .. } = told;
+/// The output without `--json`.
+fn text(output: &LintOutput<'_>) -> Result<String, std::fmt::Error> {
+    let LintOutput { report, missing, .. } = output;
     let mut text = String::new();
-    let places: Vec<String> = report.tags.iter().map(|tag| shown(&tag.place)).collect();
-    let width = places.iter().map(String::len).max().unwrap_or_default();
+    let locations: Vec<String> = report.tags.iter().map(|tag| shown(&tag.place)).collect();
+    let width = locations.iter().map(String::len).max().unwrap_or_default();
     writeln!(text, "tags")?;
-    for (place, tag) in places.iter().zip(&report.tags) {
-        writeln!(text, "  {place:width$}  {:9}  {}", tag.kind, one_line(&tag.tag))?;
+    for (location, tag) in locations.iter().zip(&report.tags) {
+        writeln!(text, "  {location:width$}  {:9}  {}", tag.kind, one_line(&tag.tag))?;
     }
     more(&mut text, report.tags.len(), report.more_tags)?;
     writeln!(text, "\nvariables")?;
@@ -173,19 +180,19 @@ fn list<'a>(text: &mut String, lines: impl Iterator<Item = &'a str>) -> std::fmt
     more(text, count, 0)
 }
 
-/// What ends a list: how many there are beside those it has, or that there are none.
-fn more(text: &mut String, listed: usize, beside: usize) -> std::fmt::Result {
-    match (listed, beside) {
+/// Ends a list with the number of items that are not listed, or with `none` if it is empty.
+fn more(text: &mut String, listed: usize, unlisted: usize) -> std::fmt::Result {
+    match (listed, unlisted) {
         (0, 0) => writeln!(text, "  none"),
         (_, 0) => Ok(()),
-        (_, beside) => writeln!(text, "  and {beside} more"),
+        (_, unlisted) => writeln!(text, "  and {unlisted} more"),
     }
 }
 
-fn shown(place: &Spot) -> String {
-    match place {
-        Spot::Line { file, line } => format!("{}:{line}", harmless(file)),
-        Spot::Paragraph { part, paragraph } => format!("{}, paragraph {paragraph}", harmless(part)),
+fn shown(location: &SourceLocation) -> String {
+    match location {
+        SourceLocation::Line { file, line } => format!("{}:{line}", harmless(file)),
+        SourceLocation::Paragraph { part, paragraph } => format!("{}, paragraph {paragraph}", harmless(part)),
     }
 }
 
@@ -193,7 +200,7 @@ fn one_line(tag: &str) -> String {
     harmless(&tag.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The template's words are a stranger's: a control letter would command the terminal.
+/// Escapes control characters: a template may come from a stranger, and escape sequences would command the terminal.
 fn harmless(text: &str) -> String {
     text.chars().map(spelled).collect()
 }
@@ -204,12 +211,12 @@ mod tests {
     use crate::workers::lint::{LintFault, LintName, LintTag};
 
     fn fault(message: &str) -> LintFault {
-        let place = Spot::Line { file: "a\u{1b}]0;x\u{7}.html".to_owned(), line: 1 };
+        let place = SourceLocation::Line { file: "a\u{1b}]0;x\u{7}.html".to_owned(), line: 1 };
         LintFault { place, tag: "<%=\u{9b}31m%>".to_owned(), message: message.to_owned() }
     }
 
     #[test]
-    fn no_word_of_a_template_commands_the_terminal() {
+    fn control_characters_of_a_template_are_escaped() {
         let report = LintReport {
             tags: vec![LintTag {
                 place: fault("").place,
@@ -220,7 +227,7 @@ mod tests {
             faults: vec![fault("what \u{1b}[31m")],
             ..LintReport::default()
         };
-        let text = text(&Told { r#type: "html", report: &report, missing: None }).unwrap();
+        let text = text(&LintOutput { r#type: "html", report: &report, missing: None }).unwrap();
         assert!(text.contains("<%= \\u{1b}[2J %>") && text.contains("what \\u{1b}[31m"), "{text}");
         assert!(
             !text
@@ -235,14 +242,14 @@ mod tests {
         let report =
             LintReport { names: vec![name("First Name"), name("Last Name")], ..LintReport::default() };
         let data = serde_json::json!({"First Name": "A"});
-        let told = judged(report.clone(), Some(&data));
-        assert_eq!(told.faults, [fault("Last Name")]);
-        assert!(judged(report, None).faults.is_empty());
+        let judged = with_missing_names(report.clone(), Some(&data));
+        assert_eq!(judged.faults, [fault("Last Name")]);
+        assert!(with_missing_names(report, None).faults.is_empty());
     }
 
     #[test]
-    fn people_read_places_in_a_column_and_every_list_says_when_it_is_empty() {
-        let line = |line| Spot::Line { file: "index.html".to_owned(), line };
+    fn locations_are_a_column_and_every_list_says_when_it_is_empty() {
+        let line = |line| SourceLocation::Line { file: "index.html".to_owned(), line };
         let tag = |at, tag: &str| LintTag { place: line(at), kind: "value".to_owned(), tag: tag.to_owned() };
         let mut report = LintReport {
             tags: vec![tag(1, "<%= a %>"), tag(10, "<%=\n b %>")],
@@ -250,21 +257,21 @@ mod tests {
             variables: Some(vec!["a".to_owned(), "b".to_owned()]),
             ..LintReport::default()
         };
-        let told = Told { r#type: "html", report: &report, missing: Some(vec!["b"]) };
+        let output = LintOutput { r#type: "html", report: &report, missing: Some(vec!["b"]) };
         assert_eq!(
-            text(&told).unwrap(),
+            text(&output).unwrap(),
             "tags\n  index.html:1   value      <%= a %>\n  index.html:10  value      <%= b %>\n  and 3 more\n\n\
              variables\n  a\n  b\n\nmissing in the data\n  b\n\nfaults\n  none\n"
         );
         report.faults =
             vec![LintFault { place: line(2), tag: String::new(), message: "'{' is never closed".to_owned() }];
         (report.variables, report.untold) = (None, Some("it has a fault".to_owned()));
-        let told = Told { r#type: "html", report: &report, missing: None };
-        let text = text(&told).unwrap();
+        let output = LintOutput { r#type: "html", report: &report, missing: None };
+        let text = text(&output).unwrap();
         assert!(text.ends_with(
             "variables\n  unknown: it has a fault\n\nfaults\n  index.html:2: '{' is never closed\n"
         ));
-        let json = serde_json::to_value(&told).unwrap();
+        let json = serde_json::to_value(&output).unwrap();
         assert_eq!((&json["faults"][0]["line"], &json["variables"]), (&Value::from(2), &Value::Null));
         assert_eq!((&json["type"], &json["moreTags"]), (&Value::from("html"), &Value::from(3)));
     }

@@ -1,13 +1,14 @@
-//! The commands of the program, one file each.
+//! The commands of the program, one file each. Only `main` (of `src/main.rs`) enters here; commands call the service's modules
+//! and none of these calls a command.
 
 pub mod account;
 pub mod backup;
 pub mod doctor;
+mod file_or_stdio;
 mod folder;
 pub mod index;
 pub mod lint;
 pub mod operator;
-mod place;
 pub mod render;
 pub mod serve;
 pub mod token;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{self, Config, Faults};
+use crate::config::{self, Config, SettingErrors};
 use crate::http;
 use crate::storage::data_dir::DataDir;
 
@@ -57,7 +58,7 @@ enum Command {
     Openapi,
 }
 
-/// Why a command ended without doing what it was asked.
+/// Why a command failed: a sentence for the operator.
 pub type CommandError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Reads the arguments and runs the command; errors go to stderr in a sentence.
@@ -76,13 +77,13 @@ pub fn main(
     match readable(environment).and_then(|environment| run(arguments, environment)) {
         Ok(code) => code,
         Err(error) => {
-            complain(&error.to_string());
+            print_to_stderr(&error.to_string());
             ExitCode::FAILURE
         }
     }
 }
 
-/// The variables as text; one of ours that is none is refused, the others do not concern us.
+/// The variables that are UTF-8. One named `PLATEN…` that is not is an error, which otherwise would silently not apply.
 fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, String)>, CommandError> {
     let mut readable = Vec::new();
     for (name, value) in environment {
@@ -99,10 +100,10 @@ fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, Strin
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
     if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
-        let (shown, faults) =
+        let (shown, errors) =
             config::effective(file(arguments.config, &environment).as_deref(), &environment);
-        say(shown.trim_end())?;
-        return if faults.0.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(faults.into()) };
+        print_to_stdout(shown.trim_end())?;
+        return if errors.0.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(errors.into()) };
     }
     let config = load(arguments.config, environment)?;
     match arguments.command {
@@ -122,19 +123,19 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
         Command::Index(command) => index::run(&config, &command),
         Command::Doctor(command) => doctor::run(&config, &command),
         Command::Openapi => {
-            // Its server is the same host where no public one is set.
+            // An empty URL: the document then names the host that serves it.
             let document = http::openapi(config.http.public_url.trim_end_matches('/'));
-            say(&document.to_pretty_json()?)?;
+            print_to_stdout(&document.to_pretty_json()?)?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn load(named: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, Faults> {
+fn load(named: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, SettingErrors> {
     Config::load(file(named, &environment).as_deref(), environment)
 }
 
-/// The configuration file: the one that is named, or that of the environment.
+/// The configuration file: that of `--config`, else that of `PLATEN_CONFIG`.
 fn file(named: Option<PathBuf>, environment: &[(String, String)]) -> Option<PathBuf> {
     let variable = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG");
     named.or_else(|| variable.map(|(_, value)| value.into()))
@@ -150,15 +151,15 @@ fn data_folder(config: &Config) -> Result<DataDir, CommandError> {
 }
 
 /// Writes a line to stdout.
-pub(crate) fn say(line: &str) -> std::io::Result<()> {
+pub(crate) fn print_to_stdout(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}")?;
     stdout.flush()
 }
 
-/// Writes a line to stderr; there is nobody to tell when that fails.
-pub(crate) fn complain(line: &str) {
+/// Writes a line to stderr. A failure is ignored: there is nowhere left to report it.
+pub(crate) fn print_to_stderr(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr().lock(), "platen: {line}");
 }

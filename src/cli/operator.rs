@@ -1,5 +1,5 @@
-//! How the operator's commands reach the accounts: over the socket of the running service, or in the
-//! data folder itself while none runs.
+//! Sends the operator's commands to the accounts: over the control socket of the running service, or directly in the data
+//! folder while none runs.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::storage::data_dir::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
 
-/// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.
-const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
+/// Longest reply that is read: a page of a hundred accounts has about fifty kilobytes.
+const REPLY_LIMIT_BYTES: u64 = 1 << 20;
 
 /// Carries out a request, with or without a running service.
 ///
@@ -42,21 +42,23 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
                 ControlReply::Error(text) => Err(text.into()),
             }
         }
-        // No service, one that was killed, or a path no service can have a socket at.
-        Err(error) => administer_here(config, &folder, request).map_err(|fault| match fault.downcast_ref() {
-            Some(IndexError::InUse(_)) => silent(error),
-            _ => fault,
-        }),
+        // No service runs, it was killed, or the path is too long for a socket; in the last case the index is in use.
+        Err(unconnected) => {
+            administer_here(config, &folder, request).map_err(|error| match error.downcast_ref() {
+                Some(IndexError::InUse(_)) => silent(unconnected),
+                _ => error,
+            })
+        }
     }
 }
 
-/// Whether a service serves the data folder.
+/// Whether a service is running on the data folder.
 pub(super) fn is_running(config: &Config) -> std::io::Result<bool> {
     let folder = std::path::absolute(&config.storage.data_dir)?;
     Ok(UnixStream::connect(DataDir::at(&folder).control_socket()).is_ok())
 }
 
-/// Everything of a list that comes in pages: `page` asks behind the last item known.
+/// All items of a paged list: `page` reads the page behind the last item so far, until one is empty.
 pub(super) fn collect<T>(
     mut page: impl FnMut(Option<&T>) -> Result<Vec<T>, CommandError>,
 ) -> Result<Vec<T>, CommandError> {
@@ -70,7 +72,7 @@ pub(super) fn collect<T>(
     }
 }
 
-/// The error for an answer that belongs to another request.
+/// The error for a reply that does not fit the request.
 pub(super) fn unexpected() -> CommandError {
     "the service answered something else; use the same platen for both".into()
 }
@@ -81,17 +83,17 @@ fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     (&stream).write_all(&line)?;
-    let mut told = Vec::new();
-    BufReader::new(stream.take(ANSWER_LIMIT_BYTES)).read_until(b'\n', &mut told)?;
-    if told.is_empty() {
+    let mut reply = Vec::new();
+    BufReader::new(stream.take(REPLY_LIMIT_BYTES)).read_until(b'\n', &mut reply)?;
+    if reply.is_empty() {
         let reason = "it closed the connection; run the command as the service's user or as root";
         return Err(std::io::Error::new(ErrorKind::UnexpectedEof, reason));
     }
-    Ok(serde_json::from_slice(&told)?)
+    Ok(serde_json::from_slice(&reply)?)
 }
 
 fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<Reply, CommandError> {
-    // Only a first account makes a folder: any other command in a wrong place would find nothing there.
+    // Only creating an account may create the folder: with a wrong path, any other command would report an empty service.
     if !matches!(request, Request::CreateAccount { .. }) && DataDir::find(folder).is_none() {
         let place = folder.display();
         return Err(format!(

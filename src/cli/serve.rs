@@ -1,10 +1,10 @@
-//! `platen serve`: the service, until it is told to stop.
+//! `platen serve`: runs the service until a signal stops it.
 
 use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{CommandError, say};
+use super::{CommandError, print_to_stdout};
 use crate::app::App;
 use crate::config::Config;
 use crate::telemetry;
@@ -30,7 +30,7 @@ pub fn run(config: Config) -> Result<ExitCode, CommandError> {
         if app.public_url() != app.address() {
             lines.push(format!("addresses are handed out below {}", app.public_url()));
         }
-        say(&lines.join("\n"))?;
+        print_to_stdout(&lines.join("\n"))?;
         app.run_until_stopped().await?;
         Ok(ExitCode::SUCCESS)
     })

@@ -13,7 +13,7 @@ use crate::domain::ids::TokenId;
 use crate::domain::subscription::parse_moment;
 
 const HOUR_MS: u64 = 3_600_000;
-/// Longest time of a token: a hundred years.
+/// Longest lifetime of a token: a hundred years.
 const HOURS_LIMIT: u64 = 36_500 * 24;
 
 /// Arguments of `platen token`.
@@ -50,7 +50,7 @@ enum TokenCommand {
     },
 }
 
-/// Carries out `platen token` and tells on `out` what was done; `create` prints the token alone.
+/// Carries out `platen token` and prints the result to `out`; `create` prints the token alone, for scripts.
 ///
 /// # Errors
 /// A sentence for the operator; the program ends with a failure then.
@@ -94,20 +94,20 @@ fn line(view: &TokenView) -> String {
         None => "active".to_owned(),
     };
     let name = view.name.as_deref().map(|name| format!("  name={name}")).unwrap_or_default();
-    let told = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
+    let or_never = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
     format!(
         "{}  account={}{name}  ends-in={}  created {}  expires {}  last-used {}  {status}",
         view.id,
         view.account,
         view.last_chars,
         view.created_at.rfc3339(),
-        told(view.expires_at),
-        told(view.last_used_at),
+        or_never(view.expires_at),
+        or_never(view.last_used_at),
     )
 }
 
 fn parse_expiry(text: &str) -> Result<Expiry, String> {
-    let told = || {
+    let remedy = || {
         "give a time like 30d or 12h (at most 36500d), a date like 2026-12-31, or a moment of RFC 3339"
             .to_owned()
     };
@@ -117,6 +117,6 @@ fn parse_expiry(text: &str) -> Result<Expiry, String> {
     });
     match after {
         Some(hours) => Ok(Expiry::In(hours * HOUR_MS)),
-        None => parse_moment(text).map(Expiry::At).ok_or_else(told),
+        None => parse_moment(text).map(Expiry::At).ok_or_else(remedy),
     }
 }

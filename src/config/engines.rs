@@ -1,54 +1,56 @@
-//! Engines: how many heavy programs run at once, on how many cores, and what their steps may leave for each other.
+//! Engines: how many heavy programs run at once, on how many cores, and how large the files between their steps may be.
 
 use serde::Deserialize;
 
-use super::Faults;
+use super::SettingErrors;
 
-/// Most cores and slots.
+/// Upper bound of `cores` and of each engine's slots.
 const LIMIT: u64 = 1_024;
 
 /// Section `[engines]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnginesConfig {
-    /// Cores that the programs of all engines use at once; 0: the machine's and one more, left to other accounts.
+    /// Cores that the programs of heavy engines use at once, all together; 0: one more than the machine has, and the
+    /// one is left to other accounts.
     pub cores: u64,
-    /// How many programs an engine runs at once, where not as many as it comes with: `engine=count`.
+    /// Programs of one engine at once (one account: all but a quarter), instead of the engine's own number:
+    /// `engine=count`.
     pub slots: Vec<String>,
-    /// Largest file between two steps of a job.
+    /// Largest file passed between two steps of a job, e.g. a PDF of which pictures are made.
     pub work_limit_mb: u64,
     /// All such files together.
     pub work_total_limit_mb: u64,
 }
 
 impl EnginesConfig {
-    /// How many slots an engine is to have, if the configuration says so.
+    /// The number of slots set for an engine, if any.
     pub fn slots_of(&self, engine: &str) -> Option<usize> {
         let mut named = self.slots.iter().filter_map(|entry| parse(entry));
         named.find(|(name, _)| *name == engine).and_then(|(_, count)| usize::try_from(count).ok())
     }
 
-    /// The first engine that is named and is none of `known`.
+    /// The first engine named in `slots` that is not in `known`.
     pub fn unknown(&self, known: &[&str]) -> Option<&str> {
         let mut names = self.slots.iter().filter_map(|entry| parse(entry)).map(|(name, _)| name);
         names.find(|name| !known.contains(name))
     }
 
-    pub(super) fn validate(&self, faults: &mut Faults) {
-        faults.within("engines.cores", self.cores, 0, LIMIT);
-        faults.within("engines.work_limit_mb", self.work_limit_mb, 1, 1 << 20);
-        faults.within("engines.work_total_limit_mb", self.work_total_limit_mb, self.work_limit_mb, 1 << 30);
+    pub(super) fn validate(&self, errors: &mut SettingErrors) {
+        errors.within("engines.cores", self.cores, 0, LIMIT);
+        errors.within("engines.work_limit_mb", self.work_limit_mb, 1, 1 << 20);
+        errors.within("engines.work_total_limit_mb", self.work_total_limit_mb, self.work_limit_mb, 1 << 30);
         for (at, entry) in self.slots.iter().enumerate() {
             let Some((name, _)) = parse(entry) else {
                 let detail = format!(
                     "'{entry}' is not of the form engine=count, with a count from 1 to {LIMIT}, e.g. \"tex=2\""
                 );
-                faults.add("engines.slots", detail);
+                errors.add("engines.slots", detail);
                 continue;
             };
             let before = self.slots.iter().take(at).filter_map(|entry| parse(entry));
             if before.into_iter().any(|(earlier, _)| earlier == name) {
-                faults.add("engines.slots", format!("'{name}' is named twice; leave one of the two out"));
+                errors.add("engines.slots", format!("'{name}' is named twice; leave one of the two out"));
             }
         }
     }
@@ -82,14 +84,14 @@ mod tests {
 
     #[test]
     fn what_is_no_count_of_an_engine_is_refused() {
-        for (slots, faults) in [
+        for (slots, errors) in [
             (&["tex=1", "raster=1024"][..], 0),
             (&["tex", "tex=", "=1", "tex=0", "tex=1025", "tex=-1"], 6),
             (&["tex=1", "tex = 2"], 1),
         ] {
-            let mut found = Faults::default();
+            let mut found = SettingErrors::default();
             config(slots).validate(&mut found);
-            assert_eq!(found.0.len(), faults, "{found}");
+            assert_eq!(found.0.len(), errors, "{found}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 use url::Url;
 
-use super::{Faults, without_password};
+use super::{SettingErrors, without_password};
 
 /// Section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +13,7 @@ use super::{Faults, without_password};
 pub struct HttpConfig {
     /// Address and port to listen on; port 0 takes a free one.
     pub bind: String,
-    /// Base of the addresses we hand out; empty: http:// and the bound address.
+    /// Base of all URLs in answers; empty: http:// and the bound address.
     pub public_url: String,
     /// Threads that answer requests; 0: one a core, at most 4.
     pub workers: u64,
@@ -23,70 +23,70 @@ pub struct HttpConfig {
     pub json_depth_limit: u64,
     /// Parts of a form that are not files.
     pub form_fields_limit: u64,
-    /// Largest upload to a presigned address (100 MiB).
+    /// Largest upload to a presigned URL (100 MiB).
     pub upload_limit_bytes: u64,
-    /// Longest wait of a waiting start and an immediate render.
+    /// Longest wait of a waiting start or an immediate render.
     pub wait_default_s: u64,
-    /// Longest wait of a long-poll.
+    /// Longest wait of a long poll.
     pub wait_limit_s: u64,
-    /// Until the head of a request has arrived.
+    /// Longest time for the head of a request to arrive.
     pub request_timeout_ms: u64,
-    /// How long a connection is kept between two requests.
+    /// How long a connection is kept open between two requests.
     pub keep_alive_s: u64,
-    /// Until a body or an upload has arrived whole.
+    /// Longest time for a body or an upload to arrive whole.
     pub upload_timeout_s: u64,
-    /// A client that takes nothing of its answer for so long loses it.
+    /// A client that reads nothing of its response for so long is disconnected.
     pub send_timeout_s: u64,
-    /// JSON bodies that are held at once, all together.
+    /// JSON bodies held in memory at once, all together; one more is refused with 503.
     pub bodies_limit_bytes: u64,
     /// Connections held at once.
     pub connection_limit: u64,
     /// How long a stopping service lets running jobs finish.
     pub shutdown_grace_s: u64,
-    /// Requests of one token in a second, in the long run; more are refused with 429.
+    /// Requests of one token in a second, on average; more are refused with 429.
     pub rate_limit_per_s: u64,
-    /// Requests of one token at once, after it was quiet.
+    /// Requests of one token at once, after a pause.
     pub rate_burst_limit: u64,
     /// Longest `Idempotency-Key`.
     pub idempotency_key_limit_bytes: u64,
 }
 
 impl HttpConfig {
-    pub(super) fn validate(&self, faults: &mut Faults) {
+    pub(super) fn validate(&self, errors: &mut SettingErrors) {
         if self.bind.parse::<SocketAddr>().is_err() {
             let detail = format!("'{}' is no address; write IP:PORT, e.g. 127.0.0.1:8080", self.bind);
-            faults.add("http.bind", detail);
+            errors.add("http.bind", detail);
         }
         if !self.public_url.is_empty() && !is_base(&self.public_url) {
             let shown = without_password(&self.public_url);
             let detail = format!("'{shown}' is no http(s) address without name, password and query");
-            faults.add("http.public_url", detail);
+            errors.add("http.public_url", detail);
         }
-        faults.within("http.workers", self.workers, 0, 256);
-        faults.within("http.json_limit_bytes", self.json_limit_bytes, 1_024, 1 << 30);
-        faults.within("http.json_depth_limit", self.json_depth_limit, 8, 1_000);
-        faults.within("http.form_fields_limit", self.form_fields_limit, 1, 100_000);
-        faults.within("http.upload_limit_bytes", self.upload_limit_bytes, 1_024, 1 << 33);
-        faults.within("http.wait_limit_s", self.wait_limit_s, 1, 3_600);
-        faults.within("http.wait_default_s", self.wait_default_s, 0, self.wait_limit_s);
-        faults.within("http.request_timeout_ms", self.request_timeout_ms, 100, 600_000);
-        faults.within("http.keep_alive_s", self.keep_alive_s, 1, 3_600);
-        faults.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
-        faults.within("http.send_timeout_s", self.send_timeout_s, 1, 86_400);
-        faults.within("http.bodies_limit_bytes", self.bodies_limit_bytes, self.json_limit_bytes, 1 << 40);
-        faults.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
-        faults.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);
-        faults.within("http.rate_limit_per_s", self.rate_limit_per_s, 1, 1_000_000);
-        faults.within("http.rate_burst_limit", self.rate_burst_limit, 1, 10_000_000);
-        faults.within("http.idempotency_key_limit_bytes", self.idempotency_key_limit_bytes, 16, 4_096);
+        errors.within("http.workers", self.workers, 0, 256);
+        errors.within("http.json_limit_bytes", self.json_limit_bytes, 1_024, 1 << 30);
+        errors.within("http.json_depth_limit", self.json_depth_limit, 8, 1_000);
+        errors.within("http.form_fields_limit", self.form_fields_limit, 1, 100_000);
+        errors.within("http.upload_limit_bytes", self.upload_limit_bytes, 1_024, 1 << 33);
+        errors.within("http.wait_limit_s", self.wait_limit_s, 1, 3_600);
+        errors.within("http.wait_default_s", self.wait_default_s, 0, self.wait_limit_s);
+        errors.within("http.request_timeout_ms", self.request_timeout_ms, 100, 600_000);
+        errors.within("http.keep_alive_s", self.keep_alive_s, 1, 3_600);
+        errors.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
+        errors.within("http.send_timeout_s", self.send_timeout_s, 1, 86_400);
+        errors.within("http.bodies_limit_bytes", self.bodies_limit_bytes, self.json_limit_bytes, 1 << 40);
+        errors.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
+        errors.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);
+        errors.within("http.rate_limit_per_s", self.rate_limit_per_s, 1, 1_000_000);
+        errors.within("http.rate_burst_limit", self.rate_burst_limit, 1, 10_000_000);
+        errors.within("http.idempotency_key_limit_bytes", self.idempotency_key_limit_bytes, 16, 4_096);
     }
 }
 
 fn is_base(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| {
-        let names_nobody = url.username().is_empty() && url.password().is_none();
+        let has_no_user = url.username().is_empty() && url.password().is_none();
         matches!(url.scheme(), "http" | "https")
-            && names_nobody
+            && has_no_user
             && url.query().is_none()
             && url.fragment().is_none()
     })

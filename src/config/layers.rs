@@ -1,4 +1,4 @@
-//! The layers of the configuration, merged key by key, and which of them each value is from.
+//! Merges the layers of the configuration key by key, and records which layer set each value.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::{Config, DEFAULT_TOML, Faults};
+use super::{Config, DEFAULT_TOML, SettingErrors};
 
 const ENV_PREFIX: &str = "PLATEN__";
 
-/// Where a value is from.
+/// The layer that set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// A file, by the path it was given by.
+    /// The file, by the path it was given by.
     File(PathBuf),
-    /// A variable of the environment.
+    /// The variable of the environment, by its name.
     Variable(String),
 }
 
@@ -28,54 +28,54 @@ impl fmt::Display for Source {
     }
 }
 
-/// The defaults with what the other layers say.
+/// The defaults with the values of the other layers.
 pub(super) struct Layers {
     /// Every key with its value.
     pub table: Table,
-    /// The keys (`section.key`) that have another layer's value than the defaults'.
+    /// The keys (`section.key`) that a layer other than the defaults has set.
     pub sources: BTreeMap<String, Source>,
 }
 
 impl Layers {
-    /// Merges the layers. What cannot be taken over is a fault, and leaves in its place what was there.
-    pub fn read(file: Option<&Path>, environment: &[(String, String)], faults: &mut Faults) -> Self {
+    /// Merges the layers. A value that cannot be merged is an error; the value of the layer below stays.
+    pub fn read(file: Option<&Path>, environment: &[(String, String)], errors: &mut SettingErrors) -> Self {
         let mut layers = Self { table: defaults(), sources: BTreeMap::new() };
         if let Some(path) = file {
-            layers.overlay_file(path, faults);
+            layers.overlay_file(path, errors);
         }
         for (name, value) in environment {
             if let Some(key) = name.strip_prefix(ENV_PREFIX) {
-                layers.overlay_variable(name, key, value, faults);
+                layers.overlay_variable(name, key, value, errors);
             }
         }
         layers
     }
 
-    /// Puts the defaults in the place of values that cannot be read though they are of the right type, as a word that is none
-    /// of those known, so that all else is checked as well. What reads them says no key, so each is tried by itself
-    /// among the defaults. Of a list the entries are that can be read.
-    pub fn take_out_unreadable(&mut self, faults: &mut Faults) {
+    /// Replaces values by the defaults that have the right type but cannot be deserialized, such as an unknown word, and drops
+    /// such entries from lists. One bad value fails the whole table and would hide all other errors. The error names no
+    /// key, so each value is deserialized alone among the defaults.
+    pub fn replace_unreadable(&mut self, errors: &mut SettingErrors) {
         if self.table.clone().try_into::<Config>().is_ok() {
             return;
         }
         for (section, keys) in &mut self.table {
             let Some(keys) = keys.as_table_mut() else { continue };
             for (key, value) in keys {
-                let Err(error) = tried(section, key, value) else { continue };
+                let Err(error) = deserialize_alone(section, key, value) else { continue };
                 let name = format!("{section}.{key}");
                 if let Value::Array(entries) = value {
                     let mut number = 0;
                     entries.retain(|entry| {
                         number += 1;
-                        let alone = tried(section, key, &Value::Array(vec![entry.clone()]));
-                        alone.map_err(|error| faults.add(&name, format!("entry {number}: {error}"))).is_ok()
+                        let read = deserialize_alone(section, key, &Value::Array(vec![entry.clone()]));
+                        read.map_err(|error| errors.add(&name, format!("entry {number}: {error}"))).is_ok()
                     });
                 } else {
-                    faults.add(&name, error);
+                    errors.add(&name, error);
                 }
-                if let Err(error) = tried(section, key, value) {
+                if let Err(error) = deserialize_alone(section, key, value) {
                     if value.is_array() {
-                        faults.add(&name, error);
+                        errors.add(&name, error);
                     }
                     if let Some(default) = defaults().get(section).and_then(|keys| keys.get(key)) {
                         *value = default.clone();
@@ -86,30 +86,30 @@ impl Layers {
         }
     }
 
-    fn overlay_file(&mut self, path: &Path, faults: &mut Faults) {
+    fn overlay_file(&mut self, path: &Path, errors: &mut SettingErrors) {
         let shown = path.display().to_string();
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) => return faults.add(shown, format!("cannot be read: {error}")),
+            Err(error) => return errors.add(shown, format!("cannot be read: {error}")),
         };
         let table: Table = match text.parse() {
             Ok(table) => table,
-            Err(error) => return faults.add(shown, not_toml(&text, &error)),
+            Err(error) => return errors.add(shown, not_toml(&text, &error)),
         };
         for (section, keys) in table {
             let Value::Table(keys) = keys else {
-                faults.add(section, "is not a section; put it under one, e.g. [http]");
+                errors.add(section, "is not a section; put it under one, e.g. [http]");
                 continue;
             };
             for (key, value) in keys {
-                self.set((&section, &key), value, Source::File(path.to_owned()), faults);
+                self.set((&section, &key), value, Source::File(path.to_owned()), errors);
             }
         }
     }
 
-    fn overlay_variable(&mut self, name: &str, key: &str, value: &str, faults: &mut Faults) {
+    fn overlay_variable(&mut self, name: &str, key: &str, value: &str, errors: &mut SettingErrors) {
         let Some((section, key)) = key.split_once("__") else {
-            return faults.add(name, "is not of the form PLATEN__SECTION__KEY");
+            return errors.add(name, "is not of the form PLATEN__SECTION__KEY");
         };
         let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
         let present = self.table.get(&section).and_then(|keys| keys.get(&key));
@@ -118,7 +118,7 @@ impl Layers {
         } else if matches!(present, Some(Value::Array(_))) {
             match value.parse::<Value>() {
                 Ok(list) => list,
-                Err(error) => return faults.add(name, format!("is not a TOML array: {}", error.message())),
+                Err(error) => return errors.add(name, format!("is not a TOML array: {}", error.message())),
             }
         } else if let Ok(number) = value.parse::<i64>() {
             Value::Integer(number)
@@ -127,23 +127,29 @@ impl Layers {
         } else {
             Value::String(value.to_owned())
         };
-        self.set((&section, &key), parsed, Source::Variable(name.to_owned()), faults);
+        self.set((&section, &key), parsed, Source::Variable(name.to_owned()), errors);
     }
 
-    fn set(&mut self, (section, key): (&str, &str), value: Value, source: Source, faults: &mut Faults) {
+    fn set(
+        &mut self,
+        (section, key): (&str, &str),
+        value: Value,
+        source: Source,
+        errors: &mut SettingErrors,
+    ) {
         let name = format!("{section}.{key}");
         let Some(Value::Table(keys)) = self.table.get_mut(section) else {
-            return faults.add(name, "there is no such section; `platen serve --print-config` lists them");
+            return errors.add(name, "there is no such section; `platen serve --print-config` lists them");
         };
         let Some(present) = keys.get_mut(key) else {
-            return faults.add(name, "there is no such key; `platen serve --print-config` lists them");
+            return errors.add(name, "there is no such key; `platen serve --print-config` lists them");
         };
         if present.type_str() != value.type_str() {
             let detail = format!("must be {}, not {}", a(present.type_str()), a(value.type_str()));
-            return faults.add(name, detail);
+            return errors.add(name, detail);
         }
         if matches!(value, Value::Integer(number) if number < 0) {
-            return faults.add(name, "must not be negative");
+            return errors.add(name, "must not be negative");
         }
         *present = value;
         self.sources.insert(name, source);
@@ -155,16 +161,16 @@ fn defaults() -> Table {
     DEFAULT_TOML.parse().expect("config/default.toml is TOML")
 }
 
-/// Reads the value by itself among the defaults.
-fn tried(section: &str, key: &str, value: &Value) -> Result<(), String> {
-    let mut alone = defaults();
-    if let Some(present) = alone.get_mut(section).and_then(|keys| keys.get_mut(key)) {
+/// Deserializes the defaults with this one value changed.
+fn deserialize_alone(section: &str, key: &str, value: &Value) -> Result<(), String> {
+    let mut table = defaults();
+    if let Some(present) = table.get_mut(section).and_then(|keys| keys.get_mut(key)) {
         *present = value.clone();
     }
-    alone.try_into::<Config>().map(drop).map_err(|error| error.message().to_owned())
+    table.try_into::<Config>().map(drop).map_err(|error| error.message().to_owned())
 }
 
-/// Where it is wrong, and not the line itself: it may hold a secret.
+/// Names the line by its number only: its text may hold a secret.
 fn not_toml(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     format!("is not TOML: line {}: {}", before.matches('\n').count() + 1, error.message())

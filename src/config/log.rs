@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{Config, Faults};
+use super::{Config, SettingErrors};
 
 /// Section `[log]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +13,7 @@ pub struct LogConfig {
     pub format: LogFormat,
     /// Tracing directives, e.g. `info,platen::browser=debug`.
     pub filter: String,
-    /// A line for each request.
+    /// One line for each request: method, path without its query, status, time, bytes, account.
     pub access: bool,
 }
 
@@ -28,17 +28,16 @@ pub enum LogFormat {
 }
 
 impl LogConfig {
-    /// The same for a command that somebody waits for: it says itself what came of it, so of the log what is no trouble is
-    /// left out where no filter was chosen.
+    /// The same for a one-shot command, which prints its own result: warnings and errors only, unless a filter is set.
     pub fn of_command(&self) -> Self {
         let is_chosen = self.filter != Config::default().log.filter;
         let filter = if is_chosen { self.filter.clone() } else { "warn".to_owned() };
         Self { filter, ..self.clone() }
     }
 
-    pub(super) fn validate(&self, faults: &mut Faults) {
+    pub(super) fn validate(&self, errors: &mut SettingErrors) {
         if let Err(error) = EnvFilter::try_new(&self.filter) {
-            faults.add("log.filter", format!("'{}' is no filter: {error}", self.filter));
+            errors.add("log.filter", format!("'{}' is no filter: {error}", self.filter));
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Configuration: the defaults compiled in, a file over them, `PLATEN__SECTION__KEY` over both.
 //!
 //! `config/default.toml` holds every key, so it is also the schema: what it does not name is unknown,
-//! and a value must be of the type it has there. All faults are reported at once, each with its key
-//! and remedy. One file a section; `layers.rs` merges, `print.rs` shows what came of it.
+//! and a value must be of the type it has there. All errors are reported at once, each with its key
+//! and remedy. One file a section; `layers.rs` merges, `print.rs` prints the result.
+//!
+//! Every other module may read the sections' types; only `Config::load` makes them, for `cli` and tests.
 
 mod accounts;
 mod assemble;
@@ -17,6 +19,7 @@ mod office;
 mod outbound;
 mod pandoc;
 mod print;
+mod program;
 mod raster;
 mod s3;
 mod storage;
@@ -42,8 +45,9 @@ pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use office::{OfficeConfig, OfficeStart};
-pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
+pub use outbound::{Allowed, DeliveryReach, HostExceptions, OutboundConfig};
 pub use pandoc::PandocConfig;
+pub use program::ProgramLimits;
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
@@ -95,23 +99,23 @@ pub struct Config {
 
 /// One wrong setting: its key, what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SettingError {
     /// `section.key`, or the file.
     pub key: String,
     /// What is wrong and the remedy.
     pub detail: String,
 }
 
-/// All faults of a configuration.
+/// All errors of a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults(pub Vec<Fault>);
+pub struct SettingErrors(pub Vec<SettingError>);
 
-impl Faults {
+impl SettingErrors {
     fn add(&mut self, key: impl Into<String>, detail: impl Into<String>) {
-        self.0.push(Fault { key: key.into(), detail: detail.into() });
+        self.0.push(SettingError { key: key.into(), detail: detail.into() });
     }
 
-    /// Demands that `value` lies between `least` and `most`, both included.
+    /// Adds an error unless `value` is between `least` and `most`, both included.
     fn within(&mut self, key: &str, value: u64, least: u64, most: u64) {
         if value < least || value > most {
             self.add(key, format!("{value} is out of range; give a number from {least} to {most}"));
@@ -119,76 +123,76 @@ impl Faults {
     }
 }
 
-/// An address that is none, as a sentence may show it: who typed it may have typed a password.
+/// An invalid address with everything before `@` masked, for error messages: it may hold a password.
 fn without_password(address: &str) -> String {
     address.rsplit_once('@').map_or_else(|| address.to_owned(), |(_, host)| format!("***@{host}"))
 }
 
-impl fmt::Display for Faults {
+impl fmt::Display for SettingErrors {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "the configuration has {} fault(s):", self.0.len())?;
-        self.0.iter().try_for_each(|fault| write!(formatter, "\n  {}: {}", fault.key, fault.detail))
+        self.0.iter().try_for_each(|error| write!(formatter, "\n  {}: {}", error.key, error.detail))
     }
 }
 
-impl std::error::Error for Faults {}
+impl std::error::Error for SettingErrors {}
 
 impl Config {
     /// Defaults, then `file` where one is given, then `environment` (pairs of name and value).
     ///
     /// # Errors
-    /// Every fault of every layer at once.
+    /// Every error of every layer at once.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Faults> {
+    ) -> Result<Self, SettingErrors> {
         let environment: Vec<_> = environment.into_iter().collect();
-        let mut faults = Faults::default();
-        let layers = Layers::read(file, &environment, &mut faults);
-        let Some(config) = Self::of(layers, &environment, &mut faults) else { return Err(faults) };
-        if faults.0.is_empty() { Ok(config) } else { Err(faults) }
+        let mut errors = SettingErrors::default();
+        let layers = Layers::read(file, &environment, &mut errors);
+        let Some(config) = Self::of(layers, &environment, &mut errors) else { return Err(errors) };
+        if errors.0.is_empty() { Ok(config) } else { Err(errors) }
     }
 
-    /// What the layers hold, with every fault of it; nothing where not even the defaults could be read.
-    fn of(mut layers: Layers, environment: &[(String, String)], faults: &mut Faults) -> Option<Self> {
-        layers.take_out_unreadable(faults);
+    /// The validated configuration of the layers, errors added to `errors`; `None` where it cannot be deserialized.
+    fn of(mut layers: Layers, environment: &[(String, String)], errors: &mut SettingErrors) -> Option<Self> {
+        layers.replace_unreadable(errors);
         let mut config: Self = match layers.table.try_into() {
             Ok(config) => config,
             Err(error) => {
-                faults.add("config", error.message());
+                errors.add("config", error.message());
                 return None;
             }
         };
         config.s3.take_environment(environment);
         config.tex.take_environment(environment);
-        config.validate(faults);
+        config.validate(errors);
         Some(config)
     }
 
-    fn validate(&self, faults: &mut Faults) {
-        self.http.validate(faults);
-        self.jobs.validate(faults);
-        self.browser.validate(faults);
-        self.assemble.validate(faults);
-        self.office.validate(faults);
-        self.raster.validate(faults);
-        self.tex.validate(faults);
-        self.pandoc.validate(faults);
-        self.engines.validate(faults);
-        self.workers.validate(faults);
-        self.templates.validate(faults);
-        self.storage.validate(faults);
+    fn validate(&self, errors: &mut SettingErrors) {
+        self.http.validate(errors);
+        self.jobs.validate(errors);
+        self.browser.validate(errors);
+        self.assemble.validate(errors);
+        self.office.validate(errors);
+        self.raster.validate(errors);
+        self.tex.validate(errors);
+        self.pandoc.validate(errors);
+        self.engines.validate(errors);
+        self.workers.validate(errors);
+        self.templates.validate(errors);
+        self.storage.validate(errors);
         let is_s3 = self.storage.objects == Objects::S3;
         if is_s3 {
             let (output, upload) = (self.storage.output_limit_bytes, self.http.upload_limit_bytes);
-            faults.within("storage.output_limit_bytes", output, 1_024, self::s3::OBJECT_LIMIT_BYTES);
-            faults.within("http.upload_limit_bytes", upload, 1_024, self::s3::OBJECT_LIMIT_BYTES);
+            errors.within("storage.output_limit_bytes", output, 1_024, self::s3::OBJECT_LIMIT_BYTES);
+            errors.within("http.upload_limit_bytes", upload, 1_024, self::s3::OBJECT_LIMIT_BYTES);
         }
-        self.s3.validate(is_s3, faults);
-        self.accounts.validate(faults);
-        self.metrics.validate(faults);
-        self.outbound.validate(faults);
-        self.log.validate(faults);
+        self.s3.validate(is_s3, errors);
+        self.accounts.validate(errors);
+        self.metrics.validate(errors);
+        self.outbound.validate(errors);
+        self.log.validate(errors);
     }
 }
 
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_named_at_once() {
+    fn all_errors_are_reported_at_once() {
         let layers = [
             variable("PLATEN__HTTP__WAIT_LIMIT_S", "soon"),
             variable("PLATEN__HTTP__COLOUR", "blue"),
@@ -229,28 +233,28 @@ mod tests {
             variable("PLATEN__METRICS__BIND", "9090"),
             variable("PLATEN__HTTP__BIND", "nowhere"),
         ];
-        let faults = Config::load(None, layers).unwrap_err();
-        let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
+        let errors = Config::load(None, layers).unwrap_err();
+        let keys: Vec<_> = errors.0.iter().map(|error| error.key.as_str()).collect();
         let unread = ["http.wait_limit_s", "http.colour", "limbo.key", "jobs.queue_limit"];
         let wrong = ["http.bind", "browser.processes", "metrics.bind"];
         assert_eq!(keys, [&unread[..], &wrong].concat());
     }
 
     #[test]
-    fn a_word_that_is_none_of_those_known_is_named_by_its_key() {
+    fn an_unknown_word_is_reported_with_its_key() {
         let layers = [
             variable("PLATEN__OFFICE__START", "sometimes"),
             variable("PLATEN__ENGINES__SLOTS", "[1]"),
             variable("PLATEN__HTTP__WAIT_LIMIT_S", "30"),
         ];
-        let faults = Config::load(None, layers).unwrap_err();
-        let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
+        let errors = Config::load(None, layers).unwrap_err();
+        let keys: Vec<_> = errors.0.iter().map(|error| error.key.as_str()).collect();
         assert_eq!(keys, ["engines.slots", "office.start"]);
-        assert!(faults.0[1].detail.contains("expected `eager` or `lazy`"), "{faults}");
+        assert!(errors.0[1].detail.contains("expected `eager` or `lazy`"), "{errors}");
     }
 
     #[test]
-    fn what_cannot_be_read_hides_no_other_fault() {
+    fn an_unreadable_value_hides_no_other_error() {
         let allow = r#"["a.example", 1, { host = "b", privat = true }, "c d", { host = "10.0.0.1", private = true }]"#;
         let layers = [
             variable("PLATEN__OUTBOUND__ALLOW", allow),
@@ -258,16 +262,16 @@ mod tests {
             variable("PLATEN__OUTBOUND__DELIVERY_TRIES", "0"),
             variable("PLATEN__LOG__FORMAT", "xml"),
         ];
-        let faults = Config::load(None, layers).unwrap_err();
-        let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
+        let errors = Config::load(None, layers).unwrap_err();
+        let keys: Vec<_> = errors.0.iter().map(|error| error.key.as_str()).collect();
         let allow = "outbound.allow";
         let tries = "outbound.delivery_tries";
-        assert_eq!(keys, ["log.format", allow, allow, "outbound.delivery", allow, allow, tries], "{faults}");
-        let told = faults.to_string();
+        assert_eq!(keys, ["log.format", allow, allow, "outbound.delivery", allow, allow, tries], "{errors}");
+        let message = errors.to_string();
         for words in
             ["entry 2: ", "entry 3: ", "`public` or `listed`", "'c d' is no host", "'10.0.0.1' is private"]
         {
-            assert!(told.contains(words), "{words}: {told}");
+            assert!(message.contains(words), "{words}: {message}");
         }
     }
 }

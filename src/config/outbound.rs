@@ -1,8 +1,8 @@
-//! Where the service itself may connect to, and its pages through it.
+//! Which hosts the service may connect to, for itself and for its pages.
 
 use serde::Deserialize;
 
-use super::{Faults, without_password};
+use super::{SettingErrors, without_password};
 
 /// Section `[outbound]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -12,29 +12,29 @@ pub struct OutboundConfig {
     pub allow: Vec<Allowed>,
     /// Where documents may be delivered to.
     pub delivery: DeliveryReach,
-    /// How often a delivery is tried when the other side fails.
+    /// How often a delivery is tried when the receiver fails.
     pub delivery_tries: u64,
-    /// Until a delivery is done, all tries together.
+    /// Longest time for a delivery, all tries together.
     pub delivery_timeout_s: u64,
-    /// Deliveries at once.
+    /// Deliveries at once; further ones wait, which counts as part of their time.
     pub delivery_limit: u64,
     /// Deliveries at once of one account.
     pub delivery_account_limit: u64,
-    /// Until a connection is made.
+    /// Longest time to resolve a host, and again to connect to it.
     pub connect_timeout_ms: u64,
-    /// Redirects that are followed, each decided upon anew.
+    /// Redirects that a delivery or a fetched picture follows; each address is checked anew.
     pub redirect_limit: u64,
-    /// Longest delivery address.
+    /// Longest delivery URL.
     pub address_limit_bytes: u64,
-    /// One request of a page, or one of its tunnels, from its beginning to its end.
+    /// Longest time for one request of a page to an allowed host, or one of its tunnels.
     pub page_timeout_s: u64,
-    /// Largest one, both directions together.
+    /// Bytes of one request or tunnel of a page, both directions together.
     pub page_limit_bytes: u64,
-    /// Longest head of an answer to a page by http.
+    /// Longest status and headers of a response to a page over plain http.
     pub page_head_limit_bytes: u64,
-    /// All of a page together.
+    /// Bytes of all requests and tunnels of a page together.
     pub page_total_limit_bytes: u64,
-    /// Those of a page at once.
+    /// Requests and tunnels of a page at once; further ones wait, which counts as part of their time.
     pub page_connection_limit: u64,
     /// Those of a page in all.
     pub page_request_limit: u64,
@@ -64,10 +64,10 @@ pub struct Allowed {
     pub http: bool,
 }
 
-/// What an entry has to open beside a public address by https.
+/// What an entry must allow besides https to a public address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opening {
-    /// What is not encrypted.
+pub struct HostExceptions {
+    /// Plain http.
     pub http: bool,
     /// An address that is not public.
     pub private: bool,
@@ -105,7 +105,7 @@ impl From<Entry> for Allowed {
     }
 }
 
-/// `host:port`, `[v6]:port`, `host` or `v6`; a port that is none stays with the host, which then is refused.
+/// Splits `host:port`, `[v6]:port`, `host` or `v6`. An invalid port stays part of the host, which validation then refuses.
 fn split(text: &str) -> (&str, Option<u16>) {
     if let Some((host, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return (host, rest.strip_prefix(':').and_then(|port| port.parse().ok()));
@@ -117,51 +117,53 @@ fn split(text: &str) -> (&str, Option<u16>) {
 }
 
 impl OutboundConfig {
-    pub(super) fn validate(&self, faults: &mut Faults) {
+    pub(super) fn validate(&self, errors: &mut SettingErrors) {
         for entry in &self.allow {
-            entry.validate(faults);
+            entry.validate(errors);
         }
-        faults.within("outbound.delivery_tries", self.delivery_tries, 1, 10);
-        faults.within("outbound.delivery_timeout_s", self.delivery_timeout_s, 1, 3_600);
-        faults.within("outbound.delivery_limit", self.delivery_limit, 1, 100_000);
-        faults.within("outbound.delivery_account_limit", self.delivery_account_limit, 1, 100_000);
-        faults.within("outbound.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
-        faults.within("outbound.redirect_limit", self.redirect_limit, 0, 10);
-        faults.within("outbound.address_limit_bytes", self.address_limit_bytes, 256, 65_536);
-        faults.within("outbound.page_timeout_s", self.page_timeout_s, 1, 600);
-        faults.within("outbound.page_limit_bytes", self.page_limit_bytes, 1_024, 1 << 40);
-        faults.within("outbound.page_head_limit_bytes", self.page_head_limit_bytes, 8_192, 1 << 20);
-        faults.within("outbound.page_total_limit_bytes", self.page_total_limit_bytes, 1_024, 1 << 40);
-        faults.within("outbound.page_connection_limit", self.page_connection_limit, 1, 32);
-        faults.within("outbound.page_request_limit", self.page_request_limit, 1, 1_000_000);
+        errors.within("outbound.delivery_tries", self.delivery_tries, 1, 10);
+        errors.within("outbound.delivery_timeout_s", self.delivery_timeout_s, 1, 3_600);
+        errors.within("outbound.delivery_limit", self.delivery_limit, 1, 100_000);
+        errors.within("outbound.delivery_account_limit", self.delivery_account_limit, 1, 100_000);
+        errors.within("outbound.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
+        errors.within("outbound.redirect_limit", self.redirect_limit, 0, 10);
+        errors.within("outbound.address_limit_bytes", self.address_limit_bytes, 256, 65_536);
+        errors.within("outbound.page_timeout_s", self.page_timeout_s, 1, 600);
+        errors.within("outbound.page_limit_bytes", self.page_limit_bytes, 1_024, 1 << 40);
+        errors.within("outbound.page_head_limit_bytes", self.page_head_limit_bytes, 8_192, 1 << 20);
+        errors.within("outbound.page_total_limit_bytes", self.page_total_limit_bytes, 1_024, 1 << 40);
+        errors.within("outbound.page_connection_limit", self.page_connection_limit, 1, 32);
+        errors.within("outbound.page_request_limit", self.page_request_limit, 1, 1_000_000);
     }
 }
 
 impl Allowed {
-    /// What to write into `outbound.allow` so that `host` is reached at `port`.
-    pub fn entry(host: &str, port: u16, reach: Opening) -> String {
+    /// The entry of `outbound.allow` that makes `host` reachable at `port`.
+    pub fn entry(host: &str, port: u16, exceptions: HostExceptions) -> String {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        let http = if reach.http { ", http = true" } else { "" };
-        match reach {
-            Opening { private: true, .. } => format!("{{ host = \"{host}:{port}\"{http}, private = true }}"),
-            Opening { http: true, .. } => format!("{{ host = \"{host}:{port}\"{http} }}"),
-            Opening { .. } if port == 443 => format!("\"{host}\""),
-            Opening { .. } => format!("\"{host}:{port}\""),
+        let http = if exceptions.http { ", http = true" } else { "" };
+        match exceptions {
+            HostExceptions { private: true, .. } => {
+                format!("{{ host = \"{host}:{port}\"{http}, private = true }}")
+            }
+            HostExceptions { http: true, .. } => format!("{{ host = \"{host}:{port}\"{http} }}"),
+            HostExceptions { .. } if port == 443 => format!("\"{host}\""),
+            HostExceptions { .. } => format!("\"{host}:{port}\""),
         }
     }
 
-    fn validate(&self, faults: &mut Faults) {
+    fn validate(&self, errors: &mut SettingErrors) {
         let key = "outbound.allow";
         let name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
         let is_host = self.host.parse::<std::net::IpAddr>().is_ok() || self.host.chars().all(name);
         if self.host.is_empty() || !is_host {
             let host = without_password(&self.host);
             let detail = format!("'{host}' is no host; write a name or an address, with :port or without");
-            faults.add(key, detail);
+            errors.add(key, detail);
         }
         if self.private && self.port.is_none() {
             let detail = format!("'{}' is private and has no port; write \"{}:PORT\"", self.host, self.host);
-            faults.add(key, detail);
+            errors.add(key, detail);
         }
     }
 }
@@ -171,9 +173,9 @@ mod tests {
     use super::super::Config;
     use super::*;
 
-    const HTTPS: Opening = Opening { http: false, private: false };
+    const HTTPS: HostExceptions = HostExceptions { http: false, private: false };
 
-    fn load(allow: &str) -> Result<Vec<Allowed>, Faults> {
+    fn load(allow: &str) -> Result<Vec<Allowed>, SettingErrors> {
         let variable = ("PLATEN__OUTBOUND__ALLOW".to_owned(), allow.to_owned());
         Config::load(None, [variable]).map(|config| config.outbound.allow)
     }
@@ -201,23 +203,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_open_a_host_opens_it() {
-        for (host, port, reach, private, http) in [
+    fn the_suggested_entry_allows_the_host() {
+        for (host, port, exceptions, private, http) in [
             ("a.example", 443, HTTPS, false, false),
             ("a.example", 8443, HTTPS, false, false),
-            ("a.example", 80, Opening { http: true, private: false }, false, true),
-            ("10.0.0.5", 9000, Opening { http: true, private: true }, true, true),
-            ("::1", 443, Opening { http: false, private: true }, true, true),
+            ("a.example", 80, HostExceptions { http: true, private: false }, false, true),
+            ("10.0.0.5", 9000, HostExceptions { http: true, private: true }, true, true),
+            ("::1", 443, HostExceptions { http: false, private: true }, true, true),
             ("2001:db8::1", 443, HTTPS, false, false),
         ] {
-            let entry = Allowed::entry(host, port, reach);
-            let port = (reach != HTTPS || port != 443).then_some(port);
+            let entry = Allowed::entry(host, port, exceptions);
+            let port = (exceptions != HTTPS || port != 443).then_some(port);
             assert_eq!(load(&format!("[{entry}]")).unwrap(), [allowed(host, port, private, http)], "{entry}");
         }
     }
 
     #[test]
-    fn what_is_no_entry_is_refused_by_name() {
+    fn an_invalid_entry_is_refused_without_showing_its_password() {
         for (allow, words) in [
             (r#"["https://a.example/"]"#, "'https://a.example/' is no host"),
             (r#"["https://u:pw@a.example", "u:pw@b"]"#, "'***@a.example' is no host"),
@@ -227,8 +229,8 @@ mod tests {
             (r#"[{ host = "a", privat = true }]"#, "an entry of outbound.allow is \"host\""),
             ("a.example", "PLATEN__OUTBOUND__ALLOW"),
         ] {
-            let told = load(allow).unwrap_err().to_string();
-            assert!(told.contains(words) && !told.contains("pw"), "{allow}: {told}");
+            let message = load(allow).unwrap_err().to_string();
+            assert!(message.contains(words) && !message.contains("pw"), "{allow}: {message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The effective configuration as TOML: every key with its value, where that is from, and what it is for.
+//! The effective configuration as TOML: every key with its value, the layer that set it, and what it is for.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,25 +6,25 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::layers::{Layers, Source};
-use super::{Config, DEFAULT_TOML, Faults};
+use super::{Config, DEFAULT_TOML, SettingErrors};
 
-/// Keys whose values are never shown, and the variables that they are taken from where nothing else sets them.
+/// Keys whose values are never printed, each with the variable that it is taken from where neither is set.
 const SECRETS: [(&str, &str); 2] =
     [("s3.access_key", "AWS_ACCESS_KEY_ID"), ("s3.secret_key", "AWS_SECRET_ACCESS_KEY")];
 
-/// The configuration that [`Config::load`] would make of these layers, and all that is wrong with it: in the place of what
-/// cannot be taken over stands what would hold without it.
-pub fn effective(file: Option<&Path>, environment: &[(String, String)]) -> (String, Faults) {
-    let mut faults = Faults::default();
-    let mut layers = Layers::read(file, environment, &mut faults);
-    layers.take_out_unreadable(&mut faults);
+/// The configuration that [`Config::load`] would make of these layers, and its errors. A value with an error in a layer is
+/// printed as if that layer did not set it.
+pub fn effective(file: Option<&Path>, environment: &[(String, String)]) -> (String, SettingErrors) {
+    let mut errors = SettingErrors::default();
+    let mut layers = Layers::read(file, environment, &mut errors);
+    layers.replace_unreadable(&mut errors);
     let shown = shown(&layers, environment);
-    // Checks the values; who prints a configuration wants to know what is wrong with it.
-    let _ = Config::of(layers, environment, &mut faults);
-    (shown, faults)
+    // For its errors only: a printed value may still be out of range.
+    let _ = Config::of(layers, environment, &mut errors);
+    (shown, errors)
 }
 
-/// The lines of the defaults with other values.
+/// `default.toml` line by line, with the values and sources of `layers`.
 fn shown(layers: &Layers, environment: &[(String, String)]) -> String {
     let mut text = "# Every setting with its value, where that is from, and what it is for.\n".to_owned();
     let mut section = "";
@@ -41,12 +41,12 @@ fn shown(layers: &Layers, environment: &[(String, String)]) -> String {
         let name = format!("{section}.{key}");
         let secret = SECRETS.iter().find(|(secret, _)| *secret == name);
         let (value, source) = match (layers.sources.get(&name), secret) {
-            // Something in its place would be taken for the key itself when this is loaded.
+            // As a comment: loading this text must not set the key to the placeholder.
             (Some(source @ Source::File(_)), Some(_)) if !is_empty(&layers.table, &name) => {
                 let _ = writeln!(text, "{:<34} # {source}: {meaning}", format!("# {key} = ***"));
                 continue;
             }
-            // What the environment has is taken from there again.
+            // Empty: loading this text takes the key from the environment again.
             (Some(source), Some(_)) => ("\"\"".to_owned(), format!("{source}, not shown")),
             (None, Some((_, variable))) if !keys_given && has(environment, variable) => {
                 ("\"\"".to_owned(), format!("environment {variable}, not shown"))
@@ -64,15 +64,15 @@ fn find<'t>(table: &'t Table, name: &str) -> Option<&'t Value> {
     table.get(section)?.get(key)
 }
 
-/// The value as TOML. An address with a password in it is refused by what checks it, and not shown either.
+/// The value as TOML, except an address with a password: validation refuses it, and it must not be printed here either.
 fn value(table: &Table, name: &str) -> String {
-    let value = find(table, name).map(written).unwrap_or_default();
+    let value = find(table, name).map(to_toml).unwrap_or_default();
     let may_be_address = value.contains("://") || name == "outbound.allow";
     if may_be_address && value.contains('@') { "\"***\"".to_owned() } else { value }
 }
 
-/// A value as TOML writes it; what JSON escapes in a text, TOML does too.
-fn written(value: &Value) -> String {
+/// A value in TOML. Strings are written as JSON strings, whose escapes are valid TOML.
+fn to_toml(value: &Value) -> String {
     let text = |text: &str| serde_json::Value::from(text).to_string();
     match value {
         Value::String(value) => text(value),
@@ -81,10 +81,10 @@ fn written(value: &Value) -> String {
         Value::Boolean(flag) => flag.to_string(),
         Value::Datetime(moment) => moment.to_string(),
         Value::Array(entries) => {
-            format!("[{}]", entries.iter().map(written).collect::<Vec<_>>().join(", "))
+            format!("[{}]", entries.iter().map(to_toml).collect::<Vec<_>>().join(", "))
         }
         Value::Table(keys) => {
-            let pairs = keys.iter().map(|(key, value)| format!("{} = {}", text(key), written(value)));
+            let pairs = keys.iter().map(|(key, value)| format!("{} = {}", text(key), to_toml(value)));
             format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
     }
@@ -103,9 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_a_configuration_with_every_key() {
-        let (defaults, faults) = effective(None, &[]);
-        assert!(faults.0.is_empty());
+    fn the_printed_configuration_has_every_key() {
+        let (defaults, errors) = effective(None, &[]);
+        assert!(errors.0.is_empty());
         let (printed, default): (Table, Table) = (defaults.parse().unwrap(), DEFAULT_TOML.parse().unwrap());
         assert_eq!(printed, default);
         let lines = defaults.lines().filter(|line| line.contains(" = ")).count();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_keeps_the_keys_where_they_are() {
+    fn a_printed_configuration_loads_s3_keys_from_where_they_were() {
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let folder = tempfile::tempdir().unwrap();
         let [given, again] = ["platen.toml", "again.toml"].map(|name| folder.path().join(name));
@@ -127,12 +127,12 @@ mod tests {
             ("[s3]\naccess_key = \"one\"\nsecret_key = \"two\"", vec![]),
         ] {
             std::fs::write(&given, file).unwrap();
-            let (printed, faults) = effective(Some(&given), &environment);
-            assert!(faults.0.is_empty() && !printed.contains("\"two\""), "{printed}");
+            let (printed, errors) = effective(Some(&given), &environment);
+            assert!(errors.0.is_empty() && !printed.contains("\"two\""), "{printed}");
             std::fs::write(&again, &printed).unwrap();
-            // Those of a file are left to whoever takes the text over.
-            let kept = if file.is_empty() { ("one", "two") } else { ("", "") };
-            assert_eq!(keys(&again, &environment), (kept.0.to_owned(), kept.1.to_owned()));
+            // Keys of a file are comments in the printed text: they have to be copied by hand.
+            let expected = if file.is_empty() { ("one", "two") } else { ("", "") };
+            assert_eq!(keys(&again, &environment), (expected.0.to_owned(), expected.1.to_owned()));
             assert_eq!(printed.contains("# secret_key = *** "), !file.is_empty(), "{printed}");
         }
     }

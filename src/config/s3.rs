@@ -1,28 +1,28 @@
-//! Where objects live when they live in an S3-compatible store.
+//! The S3-compatible store of objects.
 
 use std::fmt;
 
 use serde::Deserialize;
 use url::Url;
 
-use super::Faults;
+use super::SettingErrors;
 
 /// One PUT, and one copy, may have so many bytes at most: the protocol's own limit (5 GiB).
 pub(super) const OBJECT_LIMIT_BYTES: u64 = 5 << 30;
 const KEYS: [&str; 3] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
-/// A text that is never shown.
+/// A text that `Debug` does not print.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself, for who has to prove that he knows it.
+    /// The text itself, for making signatures.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is none.
+    /// Whether it is not set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -38,15 +38,15 @@ impl fmt::Debug for Secret {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct S3Config {
-    /// Where the store answers; empty: Amazon's address for `region`.
+    /// The store, e.g. `https://store.example:9000`; empty: Amazon's endpoint for the region.
     pub endpoint: String,
-    /// Where callers reach the store, when that is another address; empty: `endpoint`.
+    /// Where callers reach the store, if by another address; empty: `endpoint`.
     pub public_endpoint: String,
-    /// The region that signatures are made for.
+    /// Region of the signatures; most stores accept this one.
     pub region: String,
-    /// The bucket; it must be there.
+    /// Name of the bucket; it must exist.
     pub bucket: String,
-    /// Everything lies below it in the bucket; empty or ending with a slash.
+    /// What all keys in the bucket begin with, e.g. `platen/`; empty, or ending with a slash.
     pub prefix: String,
     /// The access key; empty: `AWS_ACCESS_KEY_ID`.
     pub access_key: Secret,
@@ -57,24 +57,26 @@ pub struct S3Config {
     pub session_token: Secret,
     /// `https://host/bucket/key` instead of `https://bucket.host/key`.
     pub path_style: bool,
-    /// Until a connection is made.
+    /// Longest time to connect to the store.
     pub connect_timeout_ms: u64,
-    /// Until the store has answered what has no body to speak of.
+    /// Longest time for the store to answer, bodies apart; a copy of a large template takes seconds.
     pub answer_timeout_ms: u64,
-    /// A body of which nothing moves for so long is given up.
+    /// A body of which no byte moves for so long is given up.
     pub stall_timeout_ms: u64,
-    /// Until `/health/ready`, or a start, knows whether the store works.
+    /// Longest time for `/health/ready`, or a start, to find out whether the store works.
     pub probe_timeout_ms: u64,
-    /// How often a request is repeated when the store fails or is not there; once when it is silent.
+    /// How often a request is repeated when the store fails or cannot be reached; only once when it does not answer
+    /// in time.
     pub retries: u64,
-    /// Before the first repetition; each further one waits twice as long.
+    /// Pause before the first repetition; each further one is twice as long, at most 5 s.
     pub retry_pause_ms: u64,
-    /// An object being made is held in memory up to this size, then in a file of the data folder.
+    /// An object being made is held in memory up to this size, then in a file of `data_dir`.
     pub spool_bytes: u64,
 }
 
 impl S3Config {
-    /// Takes what the file leaves open from the variables that all programs for such stores know.
+    /// Takes keys that are not set from the `AWS_` variables. Only where neither is set: a half of one pair with a half of the
+    /// other would fail at the store with a message that names neither.
     pub(super) fn take_environment(&mut self, environment: &[(String, String)]) {
         if !self.access_key.is_empty() || !self.secret_key.is_empty() {
             return;
@@ -86,19 +88,19 @@ impl S3Config {
         (self.access_key, self.secret_key, self.session_token) = (access_key, secret_key, session_token);
     }
 
-    pub(super) fn validate(&self, is_used: bool, faults: &mut Faults) {
-        faults.within("s3.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
-        faults.within("s3.answer_timeout_ms", self.answer_timeout_ms, 500, 600_000);
-        faults.within("s3.stall_timeout_ms", self.stall_timeout_ms, 500, 600_000);
-        faults.within("s3.probe_timeout_ms", self.probe_timeout_ms, 100, 60_000);
-        faults.within("s3.retries", self.retries, 0, 20);
-        faults.within("s3.retry_pause_ms", self.retry_pause_ms, 10, 10_000);
-        faults.within("s3.spool_bytes", self.spool_bytes, 65_536, 1 << 30);
+    pub(super) fn validate(&self, is_used: bool, errors: &mut SettingErrors) {
+        errors.within("s3.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
+        errors.within("s3.answer_timeout_ms", self.answer_timeout_ms, 500, 600_000);
+        errors.within("s3.stall_timeout_ms", self.stall_timeout_ms, 500, 600_000);
+        errors.within("s3.probe_timeout_ms", self.probe_timeout_ms, 100, 60_000);
+        errors.within("s3.retries", self.retries, 0, 20);
+        errors.within("s3.retry_pause_ms", self.retry_pause_ms, 10, 10_000);
+        errors.within("s3.spool_bytes", self.spool_bytes, 65_536, 1 << 30);
         for (key, endpoint) in
             [("s3.endpoint", &self.endpoint), ("s3.public_endpoint", &self.public_endpoint)]
         {
             if !endpoint.is_empty() && !is_endpoint(endpoint) {
-                faults.add(key, "is no address of a store; write https://HOST or https://HOST:PORT");
+                errors.add(key, "is no address of a store; write https://HOST or https://HOST:PORT");
             }
         }
         if !is_prefix(&self.prefix) {
@@ -107,41 +109,41 @@ impl S3Config {
                  '/', at most 128 characters, or nothing",
                 self.prefix
             );
-            faults.add("s3.prefix", detail);
+            errors.add("s3.prefix", detail);
         }
         if is_used {
-            self.validate_used(faults);
+            self.validate_used(errors);
         }
     }
 
-    fn validate_used(&self, faults: &mut Faults) {
+    fn validate_used(&self, errors: &mut SettingErrors) {
         if !is_bucket(&self.bucket) {
             let detail = format!(
                 "'{}' is no bucket's name; write 3 to 63 small letters, digits, '-' and '.' (storage.objects is s3)",
                 self.bucket
             );
-            faults.add("s3.bucket", detail);
+            errors.add("s3.bucket", detail);
         }
         if self.bucket.contains('.') && !self.path_style && !self.endpoint.starts_with("http://") {
-            faults.add(
+            errors.add(
                 "s3.path_style",
                 "must be true for a bucket with a point in its name: no certificate covers it",
             );
         }
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if self.region.is_empty() || !self.region.chars().all(is_word) {
-            faults.add("s3.region", format!("'{}' is no region; most stores take us-east-1", self.region));
+            errors.add("s3.region", format!("'{}' is no region; most stores take us-east-1", self.region));
         }
         for (key, variable, value) in
             [("s3.access_key", KEYS[0], &self.access_key), ("s3.secret_key", KEYS[1], &self.secret_key)]
         {
             if value.is_empty() {
-                faults.add(
+                errors.add(
                     key,
                     format!("is empty, and so is {variable}; set both keys here or both variables"),
                 );
             } else if value.expose().chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
-                faults.add(key, "has a blank in it; copy the key anew");
+                errors.add(key, "has a blank in it; copy the key anew");
             }
         }
     }
@@ -150,8 +152,8 @@ impl S3Config {
 fn is_endpoint(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let has_more = url.query().is_some() || url.fragment().is_some();
-    let names_somebody = !url.username().is_empty() || url.password().is_some();
-    matches!(url.scheme(), "http" | "https") && url.has_host() && !has_more && !names_somebody
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    matches!(url.scheme(), "http" | "https") && url.has_host() && !has_more && !has_user
 }
 
 fn is_prefix(text: &str) -> bool {
@@ -182,18 +184,18 @@ mod tests {
         ("PLATEN__S3__SECRET_KEY", "wJalrXUtnFEMI"),
     ];
 
-    fn load(changes: &[(&str, &str)]) -> Result<Config, Faults> {
+    fn load(changes: &[(&str, &str)]) -> Result<Config, SettingErrors> {
         let given = GOOD.iter().chain(changes).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Config::load(None, given)
     }
 
     fn keys(changes: &[(&str, &str)]) -> Vec<String> {
-        load(changes).unwrap_err().0.into_iter().map(|fault| fault.key).collect()
+        load(changes).unwrap_err().0.into_iter().map(|error| error.key).collect()
     }
 
     #[test]
-    fn every_fault_is_named_at_once_and_only_where_the_section_is_used() {
-        let faults = keys(&[
+    fn all_errors_are_reported_at_once_and_only_where_the_section_is_used() {
+        let errors = keys(&[
             ("PLATEN__S3__ENDPOINT", "minio:9000"),
             ("PLATEN__S3__BUCKET", "My_Documents"),
             ("PLATEN__S3__REGION", ""),
@@ -211,14 +213,14 @@ mod tests {
             "s3.region",
             "s3.secret_key",
         ];
-        assert_eq!(faults, expected);
+        assert_eq!(errors, expected);
         assert!(load(&[]).is_ok());
         assert!(Config::load(None, []).is_ok(), "nothing of it is needed for the disk");
         assert_eq!(keys(&[("PLATEN__STORAGE__OBJECTS", "tape")]), ["storage.objects"]);
     }
 
     #[test]
-    fn both_keys_come_from_one_place() {
+    fn both_keys_come_from_the_same_layer() {
         let environment = [
             ("PLATEN__S3__ACCESS_KEY", ""),
             ("PLATEN__S3__SECRET_KEY", ""),
@@ -240,15 +242,18 @@ mod tests {
         assert!(shown.contains("***") && !shown.contains("AKIA") && !shown.contains("wJalr"), "{shown}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "[s3]\nsecret_key = \"wJalrXUtnFEMI\n").unwrap();
-        let told = Config::load(Some(file.path()), []).unwrap_err().to_string();
-        assert!(told.contains("line 2") && !told.contains("wJalr"), "{told}");
+        let message = Config::load(Some(file.path()), []).unwrap_err().to_string();
+        assert!(message.contains("line 2") && !message.contains("wJalr"), "{message}");
         std::fs::write(&file, "[s3]\nsecret_key = [\"wJalrXUtnFEMI\"]\n").unwrap();
-        let told = Config::load(Some(file.path()), []).unwrap_err().to_string();
-        assert!(told.contains("s3.secret_key: must be a string") && !told.contains("wJalr"), "{told}");
+        let message = Config::load(Some(file.path()), []).unwrap_err().to_string();
+        assert!(
+            message.contains("s3.secret_key: must be a string") && !message.contains("wJalr"),
+            "{message}"
+        );
     }
 
     #[test]
-    fn names_that_no_store_takes_are_refused() {
+    fn invalid_prefixes_buckets_and_endpoints_are_refused() {
         for (prefix, good) in
             [("", true), ("a/", true), ("a/b-1/", true), ("a", false), ("a//", false), ("../", false)]
         {

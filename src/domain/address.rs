@@ -1,7 +1,7 @@
-//! Addresses as warnings, errors and logs show them.
+//! URLs as warnings, errors and logs may show them.
 
-/// The address without what may be a secret: user and password, query (it may be a signature), fragment. It may be whole,
-/// relative, or `host:port`, as CONNECT has it.
+/// The URL without what may be a secret: user and password, query (it may hold a signature), fragment. It may be absolute,
+/// relative, or the `host:port` of a CONNECT.
 pub fn without_secrets(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let host = address.find("//").map_or(0, |slashes| slashes + 2);
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_of_an_address_is_no_secret() {
+    fn a_shown_url_has_no_password_query_or_fragment() {
         for (address, shown) in [
             ("http://user:word@a.example:81/p/q?key=secret", "http://a.example:81/p/q"),
             ("http://user:w@rd@a.example#secret", "http://a.example"),

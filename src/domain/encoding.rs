@@ -1,9 +1,10 @@
-//! What encoding the bytes of a text are in, found as browsers find it (HTML Standard, 13.2.3.2), and the text.
+//! Detects the encoding of a text as browsers do (HTML Standard, 13.2.3.2), and decodes it.
 //!
-//! Templates are read here once and are UTF-8 from then on: what scans a page for scripts and what shows it must see
-//! the same characters. A mark (BOM) says most, then what the text declares, then what it stands in. Two things differ
-//! from browsers, and are said to the author: text that is UTF-8 beyond ASCII is not taken for Latin because an old
-//! `meta` says so, and nothing is guessed from a place on the map: what is neither declared nor UTF-8 is windows-1252.
+//! Hazard: if the scan for scripts and the browser decoded a page differently, a script could pass unseen. So templates are
+//! decoded here once and are UTF-8 from then on. A byte order mark counts most, then a declaration, then the encoding of the
+//! page that includes the text. Two things differ from browsers, with a warning to the author: a text with valid UTF-8 beyond
+//! ASCII is UTF-8 even if an old `meta` declares Latin, and the locale is not used to guess: what is neither declared nor
+//! UTF-8 is windows-1252.
 
 use std::borrow::Cow;
 
@@ -11,15 +12,15 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 pub use encoding_rs::{Encoding, UTF_8};
 use encoding_rs::{REPLACEMENT, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far a declaration is looked for in a page, as the standard has it.
+/// How far a declaration is searched for in a page, by the standard.
 const WINDOW_BYTES: usize = 1_024;
-/// How far a declaration is looked for that somebody else might see: parsers go on to the end of the head.
+/// How far a declaration is searched for that another parser might follow: some read on to the end of the head.
 const WIDE_WINDOW_BYTES: usize = 64 << 10;
 /// The mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
-/// The attributes of a `meta` that declare it.
+/// The attributes of a `meta` that declare an encoding.
 const DECLARING: [&[u8]; 3] = [b"http-equiv", b"content", b"charset"];
-/// How a style sheet begins that says what it is in (CSS Syntax Level 3, 3.2).
+/// The start of a style sheet that declares its encoding (CSS Syntax Level 3, 3.2).
 const CHARSET_RULE: &[u8] = b"@charset \"";
 
 /// How a text declares its encoding.
@@ -39,25 +40,25 @@ impl Form {
     }
 }
 
-/// A text, and what it was in.
+/// A decoded text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// The text. One that was UTF-8 is borrowed, with its mark where it has one; others have none.
     pub text: Cow<'a, str>,
-    /// What its bytes are in.
+    /// The encoding of its bytes.
     pub encoding: &'static Encoding,
-    /// What its author should know.
+    /// A warning for its author.
     pub doubt: Option<Doubt>,
 }
 
 /// What is doubtful about how a text was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Nothing says what it is in, and it is not UTF-8 in this line.
+    /// No encoding is declared, and this line is not UTF-8.
     Guessed(usize),
-    /// It says that it is in this, and is UTF-8.
+    /// It declares this encoding, but is UTF-8.
     Contradicted(&'static Encoding),
-    /// Some of it is not what it says to be.
+    /// Some of it is invalid in the encoding that it declares.
     Damaged(&'static Encoding),
 }
 
@@ -85,15 +86,15 @@ impl Doubt {
     }
 }
 
-/// Reads `bytes`; `around` is what the text is in that it is a part of. `None` when they are no text at all: neither
-/// declared nor UTF-8, and with NUL bytes in them.
+/// Decodes `bytes`; `around` is the encoding of the page that includes them. `None` if they are binary: neither declared nor
+/// UTF-8, and with NUL bytes.
 pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>) -> Option<Decoded<'a>> {
     let declared = declared(bytes, form);
     let utf8 = std::str::from_utf8(bytes);
     let as_it_stands = |text, doubt| Some(Decoded { text: Cow::Borrowed(text), encoding: UTF_8, doubt });
     match (declared.or(around.filter(|around| around.is_ascii_compatible())), utf8) {
         (Some(encoding), Ok(text)) if encoding == UTF_8 => as_it_stands(text, None),
-        // By accident Latin letters make no UTF-8: nobody writes 'Ã' before each of them.
+        // Latin text beyond ASCII is practically never valid UTF-8 by accident: each such letter would have to follow an 'Ã'.
         (Some(encoding), Ok(text)) if encoding.is_single_byte() => {
             let doubt = declared.filter(|_| !text.is_ascii()).map(Doubt::Contradicted);
             let decoded = Decoded { text: Cow::Borrowed(text), encoding, doubt };
@@ -113,7 +114,7 @@ pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>
     }
 }
 
-/// What `bytes` themselves say that they are in.
+/// The encoding that `bytes` themselves declare.
 pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return Some(encoding);
@@ -128,7 +129,7 @@ pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
     }
 }
 
-/// Bytes that share those of `text` where it was borrowed from them.
+/// The bytes of `text`; not copied where it was borrowed from `bytes`.
 pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
     match text {
         Cow::Borrowed(text) => bytes.slice_ref(text.as_bytes()),
@@ -136,7 +137,7 @@ pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
     }
 }
 
-/// A page that is UTF-8 in a form that everybody takes for it: with a mark where it declares to be something else.
+/// A UTF-8 page that every parser reads as UTF-8: a mark is added where it declares another encoding.
 pub fn marked(page: Bytes) -> Bytes {
     let head = &page[..page.len().min(WIDE_WINDOW_BYTES)];
     let misleads = |declared: &'static Encoding| {
@@ -157,8 +158,8 @@ pub fn unmarked(bytes: Bytes) -> Bytes {
     if bytes.starts_with(MARK) { bytes.slice(MARK.len()..) } else { bytes }
 }
 
-/// The encoding of a name, if browsers read it where it is declared: a declaration that can be read is in none of two
-/// bytes a letter.
+/// The encoding that browsers use for a declared name. A declaration of UTF-16 that could be read as ASCII is wrong, and means
+/// UTF-8 (HTML Standard).
 fn known(name: &[u8]) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(name)?;
     if encoding == UTF_16LE || encoding == UTF_16BE {
@@ -192,13 +193,13 @@ fn xml_declares(head: &[u8]) -> Option<&'static Encoding> {
     known(&value[..memchr::memchr(*quote, value)?])
 }
 
-/// Looks through the beginning of a page for a `meta` that says what it is in, as the standard's prescan does.
+/// The standard's prescan: searches the beginning of a page for a `meta` that declares its encoding.
 struct Prescan<'a> {
     head: &'a [u8],
     at: usize,
 }
 
-/// The beginning of a page ends before anything was found.
+/// The searched part of the page has ended.
 struct Over;
 
 /// Name and value.
@@ -233,7 +234,7 @@ impl Prescan<'_> {
     /// What the attributes of a `meta` declare.
     fn declaration(&mut self) -> Result<Option<&'static Encoding>, Over> {
         let (mut is_pragma, mut by_content, mut by_charset) = (false, None, None);
-        // The first of a name counts. A tag may have thousands of others, of which nothing is kept.
+        // The first attribute of a name counts. Others are dropped at once: a tag may have thousands.
         let mut seen = [false; 3];
         while let Some((name, value)) = self.attribute()? {
             let Some(at) = DECLARING.iter().position(|declaring| *declaring == name.as_slice()) else {
@@ -251,14 +252,14 @@ impl Prescan<'_> {
         Ok(by_charset.unwrap_or(by_content.filter(|_| is_pragma)))
     }
 
-    /// The next attribute of a tag, name and value in small letters; none behind the last one.
+    /// The next attribute of a tag, name and value in lower case; `None` behind the last one.
     fn attribute(&mut self) -> Result<Option<Attribute>, Over> {
         self.skip(|byte| is_space(byte) || byte == b'/')?;
         let first = self.peek()?;
         if first == b'>' {
             return Ok(None);
         }
-        // An '=' that nothing stands before is a part of the name.
+        // A leading '=' is part of the name.
         self.at += 1;
         let mut name = vec![first.to_ascii_lowercase()];
         name.extend(self.taken(|byte| is_space(byte) || matches!(byte, b'=' | b'/' | b'>'))?);
@@ -293,7 +294,7 @@ impl Prescan<'_> {
         Ok(())
     }
 
-    /// What stands before the first byte that `ends` it.
+    /// The bytes before the first one that `ends` accepts, in lower case.
     fn taken(&mut self, ends: impl Fn(u8) -> bool) -> Result<Vec<u8>, Over> {
         let length = self.rest().iter().position(|&byte| ends(byte)).ok_or(Over)?;
         let taken = self.rest()[..length].to_ascii_lowercase();
@@ -306,7 +307,7 @@ fn is_meta(rest: &[u8]) -> bool {
     rest.len() > 5 && rest[..5].eq_ignore_ascii_case(b"<meta") && (is_space(rest[5]) || rest[5] == b'/')
 }
 
-/// What stands behind `charset=` in the `content` of a `meta`, in small letters.
+/// The encoding behind `charset=` in the lower-case `content` of a `meta`.
 fn in_content(content: &[u8]) -> Option<&'static Encoding> {
     let word = b"charset";
     let mut rest = content;

@@ -21,7 +21,7 @@ macro_rules! id {
                 Self(clock::new_id())
             }
 
-            /// When it was made (RFC 9562, section 5.7); the beginning of time for one that does not say.
+            /// When it was made (RFC 9562, section 5.7); the Unix epoch for a UUID without a time.
             pub fn made_at(self) -> Timestamp {
                 let (seconds, nanoseconds) = self.0.get_timestamp().map_or((0, 0), |made| made.to_unix());
                 Timestamp(seconds.saturating_mul(1_000) + u64::from(nanoseconds / 1_000_000))
@@ -61,6 +61,6 @@ id!(
     ObjectId
 );
 id!(
-    /// One access token (the public part: it names the token in lists, it opens nothing).
+    /// One access token (the public part: it names the token in lists and grants nothing).
     TokenId
 );

@@ -4,31 +4,31 @@
 //! Initialized ──start──▶ Queued ──assigned──▶ Running ──succeeded──▶ Done
 //!      │                 │   ▲                 │ │
 //!      │                 │   └────resumed──────┘ └──failed──▶ Failed
-//!    expire            failed (no turn came)
+//!    expire            failed (timeout)
 //!      ▼                 ▼            cancel, from any of the three: Cancelled
 //!   Expired            Failed
 //! ```
 //!
-//! The four states on the right and below are final: nothing moves a job out of them. Every pair of
-//! state and event stands in `docs/job-states.txt`, which a test compares with the function.
+//! The four states on the right and below are final: nothing moves a job out of them. `docs/job-states.txt`
+//! lists every pair of state and event; a test compares it with the function.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// Takes uploads, waits for its start.
     Initialized,
-    /// Started, waits for its turn.
+    /// Started, waits in the queue.
     Queued,
     /// Being rendered.
     Running,
     /// Ended with a document.
     Done,
-    /// Ended without one.
+    /// Ended without a document.
     Failed,
-    /// Ended because its owner said so.
+    /// Cancelled by its owner.
     Cancelled,
     /// Never started within its time.
     Expired,
@@ -41,17 +41,17 @@ pub enum JobEvent {
     Upload,
     /// Its owner starts it.
     Start,
-    /// Its turn has come.
+    /// The queue has dispatched it.
     Assigned,
     /// The run made a document.
     Succeeded,
-    /// The run ended without a document, or no turn came in time.
+    /// The run ended without a document, or the wait in the queue timed out.
     Failed,
     /// Its owner cancels it.
     Cancel,
     /// It was not started in time.
     Expire,
-    /// The service came back and found it in its journal, or its actor was replaced.
+    /// The service restarted and found it in the journal, or its actor was replaced.
     Resumed,
 }
 
@@ -60,9 +60,9 @@ pub enum JobEvent {
 pub enum Verdict {
     /// The job enters the state (again, when it is the same).
     Move(JobState),
-    /// Nothing changes, and that is right.
+    /// Nothing changes; not an error.
     Ignore,
-    /// Nothing changes, and who caused the event is told why.
+    /// Nothing changes; an error for the caller.
     Refuse(Refusal),
 }
 
@@ -71,7 +71,7 @@ pub enum Verdict {
 pub enum Refusal {
     /// Uploads end with the start.
     UploadClosed,
-    /// What ended cannot be cancelled.
+    /// A job that has ended cannot be cancelled.
     AlreadyEnded,
 }
 

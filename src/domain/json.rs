@@ -1,15 +1,15 @@
-//! Looks whether bytes are JSON, whole and not nested too deeply, and says where a fault is.
+//! Checks that bytes are complete JSON that is not nested too deeply; errors name line and column.
 
 use std::fmt;
 
 use serde::de::IgnoredAny;
 
-/// Where JSON is not JSON, and why.
+/// Why bytes are not valid JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// Line of the fault, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// Column of the fault in characters, from 1.
+    /// Column of the error in characters, from 1.
     pub column: usize,
     /// What is wrong there.
     pub what: String,
@@ -23,29 +23,29 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Looks whether `bytes` are one JSON value (RFC 8259, UTF-8) nested at most `depth_limit` deep.
+/// Checks that `bytes` are one JSON value (RFC 8259, UTF-8) nested at most `depth_limit` deep.
 ///
-/// The depth is counted before anything is parsed: what reads the value later may call itself for each level.
+/// The depth is counted before anything is parsed: a parser that recurses for each level could overflow its stack.
 ///
 /// # Errors
-/// The fault, with its line and column.
+/// The first error, with its line and column.
 pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonError> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| fault_at(&bytes[..error.valid_up_to()], "this is not UTF-8".to_owned()))?;
+        .map_err(|error| error_at(&bytes[..error.valid_up_to()], "this is not UTF-8".to_owned()))?;
     if let Some(at) = too_deep(bytes, depth_limit) {
-        return Err(fault_at(&bytes[..at], format!("nested deeper than {depth_limit} levels")));
+        return Err(error_at(&bytes[..at], format!("nested deeper than {depth_limit} levels")));
     }
     serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| {
-        // The place is at the end of serde_json's sentence, and counts bytes.
-        let told = error.to_string();
-        let what = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what);
+        // serde_json's message ends with line and column, the latter in bytes.
+        let message = error.to_string();
+        let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
         let start: usize =
             text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         // serde_json counts the byte that is wrong, but not a control character.
         let counted = usize::from(!what.starts_with("control character"));
         let end = (start + error.column().saturating_sub(counted)).min(bytes.len());
         let rest = if error.is_eof() { "; the JSON is not complete" } else { "" };
-        fault_at(&bytes[..end], format!("{what}{rest}"))
+        error_at(&bytes[..end], format!("{what}{rest}"))
     })
 }
 
@@ -65,8 +65,8 @@ fn too_deep(bytes: &[u8], limit: usize) -> Option<usize> {
     })
 }
 
-/// A fault behind these bytes.
-fn fault_at(before: &[u8], what: String) -> JsonError {
+/// An error at the end of these bytes.
+fn error_at(before: &[u8], what: String) -> JsonError {
     let lines = before.split(|&byte| byte == b'\n');
     let (line, last) = lines.fold((0, &[][..]), |(number, _), line| (number + 1, line));
     let column = String::from_utf8_lossy(last).chars().count() + 1;
@@ -77,31 +77,31 @@ fn fault_at(before: &[u8], what: String) -> JsonError {
 mod tests {
     use super::*;
 
-    fn fault(text: &str) -> (usize, usize, String) {
-        let fault = check(text.as_bytes(), 8).unwrap_err();
-        (fault.line, fault.column, fault.what)
+    fn error(text: &str) -> (usize, usize, String) {
+        let error = check(text.as_bytes(), 8).unwrap_err();
+        (error.line, error.column, error.what)
     }
 
     #[test]
-    fn a_fault_has_its_place() {
+    fn an_error_has_line_and_column() {
         for text in ["null", " true ", "-0.5e+10", "{\"a\":[1,2,{\"b\":null}],\"ü\":\"\\u00e4[\u{1f600}\"}"]
         {
             assert_eq!(check(text.as_bytes(), 8), Ok(()), "{text}");
         }
-        assert_eq!(fault("{\n  \"ä\": x}"), (2, 8, "expected value".to_owned()));
-        assert_eq!(fault("[1 2]"), (1, 4, "expected `,` or `]`".to_owned()));
-        assert_eq!(fault("{\"a\":1,}").1, 8);
-        assert_eq!(fault("{} {}"), (1, 4, "trailing characters".to_owned()));
-        assert_eq!(fault("\"a\nb\"").0, 1, "the line feed itself, which is not escaped");
-        assert_eq!(fault("{\"a\":\"b\tc\"}").1, 8, "the tab itself");
+        assert_eq!(error("{\n  \"ä\": x}"), (2, 8, "expected value".to_owned()));
+        assert_eq!(error("[1 2]"), (1, 4, "expected `,` or `]`".to_owned()));
+        assert_eq!(error("{\"a\":1,}").1, 8);
+        assert_eq!(error("{} {}"), (1, 4, "trailing characters".to_owned()));
+        assert_eq!(error("\"a\nb\"").0, 1, "the line feed itself, which is not escaped");
+        assert_eq!(error("{\"a\":\"b\tc\"}").1, 8, "the tab itself");
     }
 
     #[test]
-    fn a_cut_off_document_is_told_as_not_complete() {
+    fn a_cut_off_document_is_reported_as_not_complete() {
         let whole = "{\"name\":\"Zoë\",\"rows\":[1,{\"a\":\"b\"}]}";
         for end in (1..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
-            let fault = check(&whole.as_bytes()[..end], 8).unwrap_err();
-            assert!(fault.what.contains("not complete"), "{end}: {fault}");
+            let error = check(&whole.as_bytes()[..end], 8).unwrap_err();
+            assert!(error.what.contains("not complete"), "{end}: {error}");
         }
         assert_eq!(check(&whole.as_bytes()[..12], 8).unwrap_err().what, "this is not UTF-8");
     }
@@ -110,7 +110,7 @@ mod tests {
     fn nesting_is_limited_without_recursion() {
         assert_eq!(check(b"[[[[[[[[]]]]]]]]", 8), Ok(()));
         assert_eq!(check(b"[\"\\\"[[[[[[[[[[[[[\"]", 8), Ok(()));
-        assert_eq!(fault("[[[[[[[[[]]]]]]]]]"), (1, 9, "nested deeper than 8 levels".to_owned()));
+        assert_eq!(error("[[[[[[[[[]]]]]]]]]"), (1, 9, "nested deeper than 8 levels".to_owned()));
         assert_eq!(check(&b"[".repeat(1_000_000), 1_000).unwrap_err().column, 1_001);
         let endless = check(&b"[".repeat(1_000_000), usize::MAX).unwrap_err();
         assert!(endless.what.contains("not complete"), "{endless}");

@@ -1,5 +1,4 @@
-//! What comes in (template kinds), what is asked for (targets) and what goes out (files), with the names used on the
-//! wire.
+//! Kinds of templates, targets of jobs and kinds of files, with their names on the wire.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,7 @@ pub enum TemplateKind {
     Framework,
     /// A LaTeX source.
     Latex,
-    /// A page, with EJS in it where it has any.
+    /// An HTML page, which may contain EJS.
     Html,
     /// A page written in EJS.
     Ejs,
@@ -44,8 +43,8 @@ pub enum Target {
     Pdf,
 }
 
-/// What a file is, whatever was asked for: several pictures come as an archive. Its name, its media type and how a
-/// browser treats it follow from this.
+/// The kind of a file, which may differ from the target: several pictures come as an archive. Its extension, its media type
+/// and whether a browser shows it follow from this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -68,8 +67,8 @@ pub enum FileKind {
 }
 
 impl TemplateKind {
-    /// Whether what was found to be `found` can be rendered as this. Pages are one kind, whatever they are called:
-    /// one engine makes them all.
+    /// Whether a template that was found to be `found` can be rendered as this. The kinds of pages fit each other: one engine
+    /// renders them all.
     pub fn fits(self, found: Self) -> bool {
         let is_page = |kind| matches!(kind, Self::Framework | Self::Html | Self::Ejs);
         self == found || (is_page(self) && is_page(found))
@@ -121,13 +120,13 @@ impl Target {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// What is made of a template: `png made of docx`, for what is true of it need not be of all that is called `png`.
+    /// Target and kind for messages, as in `png made of docx`: what is true of it need not be true of every `png`.
     pub fn made_of(self, kind: TemplateKind) -> String {
         let (made, of) = (self.name(), kind.name());
         if made == of { made.to_owned() } else { format!("{made} made of {of}") }
     }
 
-    /// The file that it is, where nothing else is asked for.
+    /// The kind of the file, unless there are several.
     pub fn file(self) -> FileKind {
         match self {
             Self::Jpg => FileKind::Jpg,
@@ -142,7 +141,7 @@ impl Target {
 }
 
 impl FileKind {
-    /// All kinds: those of the targets in their order, then what several files are put into.
+    /// All kinds: those of the targets in their order, then the archive.
     pub const ALL: [Self; 8] =
         [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf, Self::Zip];
 
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_kind() {
+    fn names_and_kinds_convert_both_ways() {
         for kind in TemplateKind::ALL {
             assert_eq!(TemplateKind::from_name(kind.name()), Some(kind));
         }

@@ -1,6 +1,6 @@
 //! The two lanes of a page: whether script may run in it.
 
-/// Which tab a page may have.
+/// Which kind of tab a page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// No script can run (execution is disabled in the tab): it may have a tab that its account had before.
@@ -13,7 +13,7 @@ pub enum Lane {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerLane<T> {
     /// Of pages without script.
-    pub unscripted: T,
+    pub static_: T,
     /// Of pages with script.
     pub scripted: T,
 }
@@ -29,32 +29,32 @@ impl Lane {
 }
 
 impl<T> PerLane<T> {
-    /// That of `lane`.
+    /// The value of `lane`.
     pub fn of_mut(&mut self, lane: Lane) -> &mut T {
         match lane {
-            Lane::Static => &mut self.unscripted,
+            Lane::Static => &mut self.static_,
             Lane::Scripted => &mut self.scripted,
         }
     }
 }
 
 impl PerLane<usize> {
-    /// Of both lanes together.
+    /// The sum of both lanes.
     pub fn sum(self) -> usize {
-        self.unscripted + self.scripted
+        self.static_ + self.scripted
     }
 
-    /// Each lane as often as its number says.
+    /// Each lane, repeated by its number.
     pub fn each(self) -> impl Iterator<Item = Lane> {
         let scripted = std::iter::repeat_n(Lane::Scripted, self.scripted);
-        scripted.chain(std::iter::repeat_n(Lane::Static, self.unscripted))
+        scripted.chain(std::iter::repeat_n(Lane::Static, self.static_))
     }
 
-    /// What `make` says of each lane's two numbers.
-    pub fn with(self, other: Self, make: impl Fn(usize, usize) -> usize) -> Self {
+    /// Combines the numbers of each lane by `combine`.
+    pub fn with(self, other: Self, combine: impl Fn(usize, usize) -> usize) -> Self {
         Self {
-            unscripted: make(self.unscripted, other.unscripted),
-            scripted: make(self.scripted, other.scripted),
+            static_: combine(self.static_, other.static_),
+            scripted: combine(self.scripted, other.scripted),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Which line of which of the author's files a line of an assembled text comes from.
+//! A source map: which line of which of the author's files a line of an assembled text comes from.
 //!
-//! The engine that assembles keeps notes (`assets/lines.js`): where a piece begins, and whose line wrote it. Nobody reads them
-//! unless TeX has something to say of a line. A template's code can forge them, so they are read as anything else from outside:
-//! what is wrong with them costs their own author the right line.
+//! The template engine records (`assets/lines.js`) where each piece of its output begins and which line wrote it. The record is
+//! parsed only when TeX reports an error in a line. Template code can forge it, so it is parsed as untrusted input; a forged
+//! one only misleads its own author.
 
 use std::num::{ParseIntError, TryFromIntError};
 
 use bytes::Bytes;
 
-/// The longest notes that are taken.
+/// Longest notes that are accepted.
 const LIMIT_BYTES: usize = 4 << 20;
-/// Lines of one file, in a note.
+/// A note encodes file and line in one number: file times this, plus line.
 const LINES: u64 = 1 << 21;
 
 /// The notes of one text, as the engine wrote them.
@@ -26,7 +26,7 @@ pub struct Origin<'a> {
     pub line: u32,
 }
 
-/// Where each line of a text comes from: lines that follow each other in a file are one entry.
+/// Where each line of a text comes from; consecutive lines of a file are one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LineMap {
     files: Vec<String>,
@@ -37,36 +37,36 @@ pub struct LineMap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     from: u32,
-    place: Option<Place>,
-    /// Whether each line of the text is the next one of the file; otherwise all come of one.
+    place: Option<LineRef>,
+    /// Whether each line of the text is the next one of the file; otherwise all come from the same line.
     is_rising: bool,
 }
 
 /// A line of a file, by the file's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct LineRef {
     file: u32,
     line: u32,
 }
 
-/// What a note says of the text behind it.
+/// Who wrote the text behind a note.
 #[derive(Clone, Copy)]
 struct Writer {
-    place: Option<Place>,
-    /// A value: the line breaks in it are none of the file.
+    place: Option<LineRef>,
+    /// The value of a tag, whose line breaks are not in the file.
     is_value: bool,
 }
 
-/// These are no notes.
+/// The notes are malformed.
 struct Unreadable;
 
 impl Notes {
-    /// Notes as they came; none where there are none, or more than are ever made.
+    /// Notes as received; `None` if they are empty or too long.
     pub fn new(notes: Bytes) -> Option<Self> {
         (1..=LIMIT_BYTES).contains(&notes.len()).then_some(Self(notes))
     }
 
-    /// What they say of `text`. `None` where they cannot be read.
+    /// The line map of `text`; `None` if the notes are malformed.
     pub fn map(&self, text: &str) -> Option<LineMap> {
         let notes = std::str::from_utf8(&self.0).ok()?;
         let (files, notes) = notes.split_once('\n')?;
@@ -78,11 +78,11 @@ impl Notes {
 }
 
 impl LineMap {
-    /// Where the text's line of this number comes from, if that is known.
+    /// Where the line with this number comes from, if known.
     pub fn origin(&self, line: u32) -> Option<Origin<'_>> {
         let at = self.runs.partition_point(|run| run.from <= line).checked_sub(1)?;
         let run = self.runs.get(at)?;
-        let Place { file, line: first } = run.place?;
+        let LineRef { file, line: first } = run.place?;
         let behind = if run.is_rising { line - run.from } else { 0 };
         Some(Origin {
             file: self.files.get(usize::try_from(file).ok()?)?,
@@ -90,7 +90,7 @@ impl LineMap {
         })
     }
 
-    /// A line is of who first wrote onto it something that is seen; a blank one of who ended it.
+    /// A line belongs to the writer of its first visible character; a blank one to the writer of its line break.
     fn read(&mut self, text: &str, notes: &str) -> Result<(), Unreadable> {
         let mut notes = Notebook::new(notes);
         let mut writer = Writer { place: None, is_value: false };
@@ -118,14 +118,14 @@ impl LineMap {
         Ok(())
     }
 
-    fn add(&mut self, number: u32, place: Option<Place>) {
+    fn add(&mut self, number: u32, place: Option<LineRef>) {
         if let Some(last) = self.runs.last_mut() {
             let count = number - last.from;
             let is_same = last.place == place;
             let is_next = last.place.zip(place).is_some_and(|(first, place)| {
                 first.file == place.file && first.line.saturating_add(count) == place.line
             });
-            // The second line says which of both a run is.
+            // The second line of a run decides whether it is rising.
             if (is_same && !last.is_rising) || (is_next && (last.is_rising || count == 1)) {
                 last.is_rising = is_next;
                 return;
@@ -135,7 +135,7 @@ impl LineMap {
     }
 }
 
-/// Reads notes in their order.
+/// Parses notes in their order.
 struct Notebook<'n> {
     numbers: std::str::Split<'n, char>,
     next: Option<(u64, Writer)>,
@@ -172,8 +172,8 @@ impl<'n> Notebook<'n> {
     }
 }
 
-fn place(code: u64) -> Result<Place, Unreadable> {
-    Ok(Place { file: u32::try_from(code / LINES)?, line: u32::try_from(code % LINES)? })
+fn place(code: u64) -> Result<LineRef, Unreadable> {
+    Ok(LineRef { file: u32::try_from(code / LINES)?, line: u32::try_from(code % LINES)? })
 }
 
 impl From<ParseIntError> for Unreadable {
@@ -203,15 +203,15 @@ mod tests {
     }
 
     fn origins(map: &LineMap, lines: u32) -> Vec<String> {
-        let told = |line| match map.origin(line) {
+        let origin = |line| match map.origin(line) {
             Some(Origin { file, line }) => format!("{}:{line}", &file[..1]),
             None => "?".to_owned(),
         };
-        (1..=lines).map(told).collect()
+        (1..=lines).map(origin).collect()
     }
 
     #[test]
-    fn a_line_is_of_who_wrote_the_first_of_it_that_is_seen() {
+    fn a_line_belongs_to_the_writer_of_its_first_visible_character() {
         // 😀 has two units where the notes are made.
         let text = "a\n😀b\n  row\n\nmore\nend\n";
         let notes =
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_value_are_of_the_tag_and_behind_the_last_note_nothing_is_known() {
+    fn lines_of_a_value_belong_to_its_tag_and_lines_behind_the_last_note_to_none() {
         let text = "x one\ntwo\nthree y\nz\nlost\n";
         let notes = [note(0, 0, 4, false), note(2, 0, 4, true), note(15, 0, 4, false), "20 0".to_owned()];
         let map = map(text, &notes).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_takes_a_run_a_turn_and_forged_notes_are_none() {
+    fn a_loop_makes_a_run_an_iteration_and_forged_notes_are_refused() {
         let text = "r\ns\n".repeat(1_000);
         let notes: Vec<_> = (0..1_000).map(|turn| note(turn * 4, 0, 7, false)).collect();
         let map = map(&text, &notes).unwrap();

@@ -1,30 +1,30 @@
-//! Reads the members of a JSON object leniently and collects every fault before anything is answered.
+//! Reads the members of a JSON object leniently, and collects all errors so that one answer names them all.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde_json::value::RawValue;
 
-use crate::problem::Fault;
+use crate::problem::FieldError;
 
 /// The members of one JSON object. An explicit null counts as absent; of a name given twice the last one
-/// counts; what nobody asks for is no fault.
+/// counts; a member that is never read is not an error.
 #[derive(Debug)]
 pub struct Members<'a> {
     pointer: String,
     values: BTreeMap<String, &'a RawValue>,
-    faults: Vec<Fault>,
+    errors: Vec<FieldError>,
 }
 
 impl<'a> Members<'a> {
-    /// The members of `object`, which stands at `pointer` of the body (empty: the body itself). An empty
-    /// array counts as an empty object: some clients write an empty map so.
+    /// The members of `object`, which is at `pointer` in the body (empty: the body itself). An empty array counts as an empty
+    /// object: some clients write an empty map like that.
     ///
     /// # Errors
     /// When the text is neither an object nor an empty array.
     pub fn of(object: &'a str, pointer: &str) -> Result<Self, serde_json::Error> {
         let values = if is_empty_array(object) { BTreeMap::new() } else { serde_json::from_str(object)? };
-        Ok(Self { pointer: pointer.to_owned(), values, faults: Vec::new() })
+        Ok(Self { pointer: pointer.to_owned(), values, errors: Vec::new() })
     }
 
     /// The member as it was sent; null counts as absent.
@@ -91,22 +91,22 @@ impl<'a> Members<'a> {
         Some(number as u32)
     }
 
-    /// The members of an object within this one; anything else is a fault that says it must be `wanted`.
+    /// The members of a nested object; any other value is an error that says it must be `wanted`.
     pub fn nested(&mut self, name: &str, wanted: &str) -> Option<Self> {
         let value = self.raw(name)?;
         let nested = Self::of(value.get(), &format!("{}/{name}", self.pointer)).ok();
         if nested.is_none() {
-            self.fault(name, format!("must be {wanted}, not {}", kind(value)));
+            self.error(name, format!("must be {wanted}, not {}", kind(value)));
         }
         nested
     }
 
-    /// A whole number within `range`, whose end the setting `key` says.
+    /// A whole number within `range`, whose end is the setting `key`; an error names the setting.
     pub fn limited(&mut self, name: &str, range: RangeInclusive<u32>, key: &str) -> Option<u32> {
-        let found_before = self.faults.len();
+        let found_before = self.errors.len();
         let number = self.whole(name, range);
-        if let Some(fault) = self.faults.get_mut(found_before) {
-            fault.detail = format!("{} ({key})", fault.detail);
+        if let Some(error) = self.errors.get_mut(found_before) {
+            error.detail = format!("{} ({key})", error.detail);
         }
         number
     }
@@ -124,7 +124,7 @@ impl<'a> Members<'a> {
         self.wrong(name, format!("must be an object, not {found}"))
     }
 
-    /// One of the words `known`, whatever `from_name` makes of it.
+    /// One of the words `known`, converted by `from_name`.
     pub fn word<T>(
         &mut self,
         name: &str,
@@ -134,7 +134,7 @@ impl<'a> Members<'a> {
         self.word_of(name, || known.to_vec(), from_name)
     }
 
-    /// The same, where it takes a while to know the words: they are asked for only when they are to be told.
+    /// The same with a lazy list of words, which is needed for an error only.
     pub fn word_of<'k, T>(
         &mut self,
         name: &str,
@@ -145,26 +145,26 @@ impl<'a> Members<'a> {
         let word = from_name(&text);
         if word.is_none() {
             let shown: String = text.chars().take(64).collect();
-            self.fault(name, format!("'{shown}' is not known; give one of {}", known().join(", ")));
+            self.error(name, format!("'{shown}' is not known; give one of {}", known().join(", ")));
         }
         word
     }
 
     /// Notes that the member is wrong.
-    pub fn fault(&mut self, name: &str, detail: impl Into<String>) {
+    pub fn error(&mut self, name: &str, detail: impl Into<String>) {
         let escaped = name.replace('~', "~0").replace('/', "~1");
-        self.faults.push(Fault::new(format!("{}/{escaped}", self.pointer), detail));
+        self.errors.push(FieldError::new(format!("{}/{escaped}", self.pointer), detail));
     }
 
-    /// Takes over faults found elsewhere in the same body.
-    pub fn take_over(&mut self, faults: Vec<Fault>) {
-        self.faults.extend(faults);
+    /// Adds errors found elsewhere in the same body.
+    pub fn take_over(&mut self, errors: Vec<FieldError>) {
+        self.errors.extend(errors);
     }
 
-    /// Whether `name` has been found wrong already.
+    /// Whether there is an error for `name` already.
     pub fn is_faulty(&self, name: &str) -> bool {
         let pointer = format!("{}/{name}", self.pointer);
-        self.faults.iter().any(|fault| fault.pointer == pointer)
+        self.errors.iter().any(|error| error.pointer == pointer)
     }
 
     /// The names sent (other than as null) that are not among `known`.
@@ -173,23 +173,23 @@ impl<'a> Members<'a> {
         sent.filter(|name| !known.contains(&name.as_str())).cloned().collect()
     }
 
-    /// Every fault found until now, in the order of the questions; they are the caller's from then on.
-    pub fn take_faults(&mut self) -> Vec<Fault> {
-        std::mem::take(&mut self.faults)
+    /// Takes the errors found so far out, in the order in which members were read.
+    pub fn take_errors(&mut self) -> Vec<FieldError> {
+        std::mem::take(&mut self.errors)
     }
 
-    /// Every fault found, in the order of the questions.
-    pub fn into_faults(self) -> Vec<Fault> {
-        self.faults
+    /// All errors, in the order in which members were read.
+    pub fn into_errors(self) -> Vec<FieldError> {
+        self.errors
     }
 
     fn wrong<T>(&mut self, name: &str, detail: String) -> Option<T> {
-        self.fault(name, detail);
+        self.error(name, detail);
         None
     }
 }
 
-/// What a value is, in words for a caller.
+/// The type of a value, for error messages.
 pub fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(body.text("b"), None);
         assert_eq!(body.text("c").as_deref(), Some("x"));
         assert_eq!(body.text("d"), None);
-        assert!(body.into_faults().is_empty());
+        assert!(body.into_errors().is_empty());
     }
 
     #[test]
@@ -232,11 +232,11 @@ mod tests {
         assert_eq!(body.object("c/d"), None);
         assert_eq!(body.count("e"), None);
         assert_eq!(body.number("f", 0.0..=2.0), None);
-        let faults = body.into_faults();
-        let pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.as_str()).collect();
+        let errors = body.into_errors();
+        let pointers: Vec<_> = errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(pointers, ["/up/a", "/up/b", "/up/c~1d", "/up/e", "/up/f"]);
-        assert_eq!(faults[2].detail, "must be an object, not an array");
-        assert_eq!(faults[4].detail, "9 is out of range; give a number from 0 to 2");
+        assert_eq!(errors[2].detail, "must be an object, not an array");
+        assert_eq!(errors[4].detail, "9 is out of range; give a number from 0 to 2");
     }
 
     #[test]
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(body.count("last"), Some(3));
         let mut wrong = members(r#"{"a":1.5,"b":"2"}"#);
         assert_eq!((wrong.count("a"), wrong.count("b")), (None, None));
-        let told: Vec<_> = wrong.into_faults().into_iter().map(|fault| fault.detail).collect();
-        assert_eq!(told, ["must be an integer, not 1.5", "must be an integer, not a string"]);
+        let details: Vec<_> = wrong.into_errors().into_iter().map(|error| error.detail).collect();
+        assert_eq!(details, ["must be an integer, not 1.5", "must be an integer, not a string"]);
         assert_eq!(Members::of(" [ ] ", "").unwrap().unknown(&[]), Vec::<String>::new());
         assert!(Members::of("[1]", "").is_err());
     }

@@ -1,8 +1,9 @@
-//! The pure part: what a job, a kind, a target, an account is. No input or output happens here.
+//! The pure part: jobs, template kinds, targets, accounts, `formatOpts`. Nothing here does input or output. Every module may
+//! call it; it calls `clock`, `config` (limits) and `problem` only.
 
 pub mod address;
 pub mod encoding;
-pub mod fault;
+pub mod error;
 pub mod format_opts;
 pub mod ids;
 pub mod job;

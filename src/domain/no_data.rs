@@ -1,8 +1,8 @@
-//! What counts as no data, wherever data come from: a member of a body, a part of a form, an upload, a file of the command.
+//! What counts as no data, from every source: a member of a body, a part of a form, an upload, a file of a command.
 
 use bytes::Bytes;
 
-/// What templates get where there are no data.
+/// The data of templates that were given none.
 const NO_DATA: &[u8] = b"{}";
 
 /// Whether there are no data: nothing, `null`, an object or an array with nothing in it, or `map[]`, Go's text of an empty map,
@@ -26,12 +26,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_data_are_known_whatever_blanks_they_have() {
+    fn no_data_are_recognized_with_and_without_blanks() {
         for none in ["", " \n", "{}", " {\n }\t", "[]", "[ ]", "null", " map[]\n"] {
             assert_eq!(or_empty_object(Some(none.into())), NO_DATA, "{none}");
         }
-        for said in ["{\"a\":1}", "[0]", "0", "{ \"\": { } }", "nullx", "nu ll", "map[a:1]", "{", "\"\""] {
-            assert_eq!(or_empty_object(Some(said.into())), said);
+        for data in ["{\"a\":1}", "[0]", "0", "{ \"\": { } }", "nullx", "nu ll", "map[a:1]", "{", "\"\""] {
+            assert_eq!(or_empty_object(Some(data.into())), data);
         }
         assert_eq!(or_empty_object(None), NO_DATA);
     }

@@ -1,5 +1,5 @@
-//! The formats of Office documents: the present ones, which are types of templates by themselves, and the older and foreign
-//! ones, which are converted like their younger kin.
+//! The formats of Office documents: the current ones (docx, xlsx, pptx), which are template kinds of their own, and older and
+//! `OpenDocument` ones, which are treated as the kind they correspond to.
 
 use super::kinds::TemplateKind;
 
@@ -28,15 +28,15 @@ pub enum OfficeFormat {
     Rtf,
 }
 
-/// How a compound file begins, which the older formats are.
+/// First bytes of a compound file (OLE2), the container of the older formats.
 pub const COMPOUND_START: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-/// How Rich Text begins.
+/// First bytes of Rich Text.
 pub const RTF_START: &[u8] = b"{\\rtf";
-/// The name of the entry that `OpenDocument` files begin with, which says what they are (`OpenDocument` 1.3, part 2, 3.3).
+/// The first entry of an `OpenDocument` archive (`OpenDocument` 1.3, part 2, 3.3).
 const OPEN_DOCUMENT_ENTRY: &[u8] = b"mimetype";
-/// Where the length of the name of an archive's first entry stands, in two bytes.
+/// Offset of the length of the first entry's name in a zip archive, two bytes.
 const ENTRY_LENGTH_AT: usize = 26;
-/// Where the name begins.
+/// Offset of that name.
 const ENTRY_NAME_AT: usize = 30;
 
 impl OfficeFormat {
@@ -54,7 +54,7 @@ impl OfficeFormat {
         Self::Rtf,
     ];
 
-    /// The type of the templates that it goes with.
+    /// The kind of templates in this format.
     pub fn kind(self) -> TemplateKind {
         match self {
             Self::Docx | Self::Odt | Self::Doc | Self::Rtf => TemplateKind::Docx,
@@ -63,7 +63,7 @@ impl OfficeFormat {
         }
     }
 
-    /// Whether it is a type by itself.
+    /// Whether it is a current format, which is a template kind of its own.
     pub fn is_present(self) -> bool {
         match self {
             Self::Docx | Self::Xlsx | Self::Pptx => true,
@@ -71,7 +71,7 @@ impl OfficeFormat {
         }
     }
 
-    /// How a file's name ends.
+    /// The extension of file names.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Docx => "docx",
@@ -87,8 +87,7 @@ impl OfficeFormat {
         }
     }
 
-    /// The format that the extension of a file's name means, in whatever case: those of templates and shows, with macros or
-    /// without, are of their format.
+    /// The format by a file's extension in any case, including those of templates, slide shows and files with macros.
     pub fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension.to_ascii_lowercase().as_str() {
             "docx" | "docm" | "dotx" | "dotm" => Self::Docx,
@@ -105,8 +104,8 @@ impl OfficeFormat {
         })
     }
 
-    /// The format of a document that goes with the type `kind`, by how it begins; some 40 bytes are enough. `None` where the
-    /// type is no Office file's.
+    /// The format of a template of this kind by its first bytes, of which 40 are enough. `None` if the kind is not an Office
+    /// file's.
     pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {
         let is_open = start.starts_with(b"PK") && first_entry(start) == Some(OPEN_DOCUMENT_ENTRY);
         let is_compound = start.starts_with(COMPOUND_START);
@@ -128,7 +127,7 @@ impl OfficeFormat {
         }
     }
 
-    /// What a file of it is, with its article.
+    /// A description for messages, with its article.
     pub fn described(self) -> &'static str {
         match self {
             Self::Docx => "a Word file (.docx)",
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_known_by_its_extension_and_by_how_its_files_begin() {
+    fn a_format_is_recognized_by_extension_and_by_first_bytes() {
         let zip = |name: &[u8]| {
             let length = u16::try_from(name.len()).unwrap().to_le_bytes();
             [b"PK\x03\x04".as_slice(), &[0; 22], &length, &[0; 2], name, b"application/x"].concat()

@@ -1,7 +1,8 @@
-//! What EJS generates of a template's files, kept beside them for whoever renders the template next.
+//! The scripts that EJS generates of a template's files, cached with them for later jobs.
 //!
-//! What is in here runs in the jobs of every account that may use the template. So it is made where no
-//! template's code has run and no job's data is known, never taken from a job.
+//! Hazard: a cached script runs in the jobs of every account that may use the template, so a job that could write one would
+//! attack the others. So scripts are made in a process that has run no template code and has seen no job's data, never taken
+//! from a job.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,14 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 
-/// How many times the length of its file a script may have, its text included where that is another one. Rows of
-/// short cells make four to five of them; a longer one is not kept.
+/// Largest script, as a multiple of its file's length (including its text where that differs). Rows of short cells need four
+/// to five; a longer script is not cached.
 const GROWTH_LIMIT: u64 = 6;
-/// What every script has of its own, its place in a map included.
+/// Fixed size of a script, its entry in the map included.
 const FIXED_BYTES: u64 = 1_024;
 
-/// Endings of files that templates include. Programs are not among them: libraries have tags in their own
-/// templates.
+/// Extensions of files that templates include. Not JavaScript: libraries contain tags in template strings of their own.
 const PARTIALS: [&str; 8] = ["ejs", "html", "htm", "css", "svg", "tex", "txt", "xml"];
 
 /// A file as EJS reads it, and what it generates of it.
@@ -29,8 +29,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// The script of `file`, whose text is `read`; `text` where EJS reads another one than that. None when it is too
-    /// large to be kept.
+    /// The script of `file`, whose text is `read`, or `text` where EJS reads it differently. `None` if it is too large to be
+    /// cached.
     pub fn new(file: &Bytes, read: &Bytes, text: Option<String>, source: String) -> Option<Self> {
         let text = text.map_or_else(|| read.clone(), exact);
         let file_bytes = file.as_ptr_range();
@@ -41,10 +41,10 @@ impl Script {
     }
 }
 
-/// The scripts that were made, none for a file of which none can be.
+/// Scripts by the paths of their files; `None` for a file of which none can be made.
 pub type Made = Vec<(String, Option<Script>)>;
 
-/// The scripts of one site, made as its jobs read the files. All clones of the site share them.
+/// The cached scripts of one site. All clones of the site share them.
 #[derive(Debug)]
 pub struct Scripts {
     /// By the paths of the files that are templates.
@@ -65,54 +65,54 @@ impl Scripts {
         Self { made, weight: bytes, begun: AtomicBool::new(false) }
     }
 
-    /// The most bytes that they may ever take.
+    /// Most bytes that they can take.
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The script of the file at `path`, where it was made.
+    /// The script of the file at `path`, if it was made.
     pub fn get(&self, path: &str) -> Option<&Script> {
         self.made.get(path)?.get()?.as_ref()
     }
 
-    /// Whether the file at `path` is a template of which nobody has tried to make the script.
+    /// Whether the file at `path` is a template whose script was not tried yet.
     pub fn lacks(&self, path: &str) -> bool {
         self.made.get(path).is_some_and(|made| made.get().is_none())
     }
 
-    /// True for the one who shall make some of them, until it has.
+    /// Claims the making of scripts: true for one caller at a time, until `keep` or `release`.
     pub fn begin(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 
-    /// Somebody else shall make them: it was not their fault that they were not made.
+    /// Gives the claim up without scripts, so that another caller may try again.
     pub fn release(&self) {
         self.begun.store(false, Ordering::Relaxed);
     }
 
-    /// Keeps them; others can be made from now on. What is kept already stays.
+    /// Stores scripts and releases the claim. Scripts that are there already stay.
     pub fn keep(&self, made: Made) {
         for (path, script) in made {
-            if let Some(place) = self.made.get(&path) {
-                let _ = place.set(script);
+            if let Some(slot) = self.made.get(&path) {
+                let _ = slot.set(script);
             }
         }
         self.release();
     }
 }
 
-/// Whether templates include files of this name.
+/// Whether templates may include a file of this name.
 pub(super) fn is_partial(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| PARTIALS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
 }
 
-/// What the script of a file may take.
+/// Most bytes of a file's script.
 fn weight(file: &Bytes) -> u64 {
     file.len() as u64 * GROWTH_LIMIT + FIXED_BYTES
 }
 
-/// Without room to grow, which would be kept as well.
+/// Without spare capacity, which would stay allocated.
 fn exact(text: String) -> Bytes {
     Bytes::from(text.into_boxed_str().into_boxed_bytes())
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_what_has_tags_and_may_be_included() {
+    fn templates_are_includable_files_with_tags() {
         let files: [(&str, &[u8]); 8] = [
             ("a.ejs", b"<%= 1 %>"),
             ("index.html", b"<%- include('a') %>"),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_made_once_and_within_their_weight() {
+    fn scripts_are_made_once_and_within_their_weight() {
         let all = site("index.html", &[("index.html", b"<%= 1 %>")]);
         let scripts = all.clone().keeping_scripts().scripts().cloned().unwrap();
         assert!(scripts.begin() && !scripts.begin());

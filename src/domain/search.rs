@@ -1,14 +1,14 @@
-//! A page of a list under way: newest first, a bounded number of records looked at, a place to go on from.
+//! Fills one page of a list: newest first, reading a bounded number of records, with the id to continue from.
 
 /// Records read at a time while a filter is looking for what it shows.
 const PORTION: usize = 128;
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<Id, Item> {
     /// What the list shows, newest first.
     pub items: Vec<Item>,
-    /// The record looked at last, behind which the next page begins; none when there are no more.
+    /// The last record read, behind which the next page begins; `None` at the end of the list.
     pub next: Option<Id>,
 }
 
@@ -42,8 +42,8 @@ impl<Id: Copy, Item> Search<Id, Item> {
         wanted.min(self.left)
     }
 
-    /// Takes over what a portion of `wanted` records held (nothing for one that cannot be read), as far as `shows`
-    /// says so; answers the page once it is complete.
+    /// Adds a portion of records, of which `wanted` were asked for (`None` for one that cannot be read), as far as `shows`
+    /// accepts them. Returns the page once it is complete.
     pub fn take(
         &mut self,
         portion: Vec<(Id, Option<Item>)>,
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_read_ends_no_list() {
+    fn an_unreadable_record_does_not_end_the_list() {
         let mut search = Search::new(None, 3, false, 100);
         let page = search.take(vec![(3, Some('a')), (2, None), (1, Some('b'))], 4, |_| true).unwrap();
         assert_eq!((page.items, page.next), (vec!['a', 'b'], None));

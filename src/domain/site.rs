@@ -1,4 +1,4 @@
-//! The files of one template, as the assembler reads them and the page's origin serves them.
+//! The files of one template, as the assembler reads them and the page server serves them.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -21,15 +21,15 @@ pub type Files = BTreeMap<String, Bytes>;
 pub struct Site {
     entry: Arc<str>,
     files: Arc<Files>,
-    /// What stands in the entry's place: the page that the assembler made of it.
+    /// The page that the assembler made, in place of the entry.
     page: Option<Bytes>,
-    /// Which lines of the files the page's come from, where anybody asks for that.
+    /// Which lines of the files the page's lines come from, where that was recorded.
     notes: Option<Notes>,
-    /// For a site that further jobs will render: what EJS generates of it.
+    /// The generated EJS, for a site that further jobs will render.
     scripts: Option<Arc<Scripts>>,
-    /// What the entry's file is in; looked for once.
+    /// The encoding of the entry's file; detected once.
     encoding: Arc<OnceLock<&'static Encoding>>,
-    /// Of the files; made once.
+    /// The hash of the files; computed once.
     hash: Arc<OnceLock<ContentHash>>,
 }
 
@@ -37,13 +37,13 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
-/// Which files a site has, without keeping them: that of another site is equal only where both share them.
+/// Identifies the files of a site without keeping them in memory; equal for two sites only if they share them.
 #[derive(Clone, Debug)]
 pub struct FilesId(Weak<Files>);
 
 impl PartialEq for FilesId {
     fn eq(&self, other: &Self) -> bool {
-        // Whoever holds one keeps its place in memory from becoming that of others.
+        // A `Weak` keeps the allocation, so its address is not used again for other files.
         Weak::ptr_eq(&self.0, &other.0)
     }
 }
@@ -61,7 +61,7 @@ impl Hash for FilesId {
 pub struct SiteText {
     /// The text; that of a file in UTF-8 is not copied.
     pub content: Bytes,
-    /// What its author should know of how it was read.
+    /// A warning for its author about the encoding.
     pub doubt: Option<Doubt>,
 }
 
@@ -86,16 +86,16 @@ impl Site {
 
     /// The same files with `page` in the entry's place.
     pub fn with_page(self, page: Bytes) -> Self {
-        // What was made of the entry is not of this page.
+        // Notes and scripts were made of the entry and do not fit this page.
         Self { page: Some(page), notes: None, scripts: None, ..self }
     }
 
-    /// The same with what was noted of the page while it was made.
+    /// The same with the line notes of the page.
     pub fn with_notes(self, notes: Option<Notes>) -> Self {
         Self { notes, ..self }
     }
 
-    /// Which lines of the files the page's come from; `None` where it is the entry's own, or nobody knows.
+    /// The line notes of the page; `None` if it is the entry itself, or none were recorded.
     pub fn notes(&self) -> Option<&Notes> {
         self.notes.as_ref()
     }
@@ -105,11 +105,11 @@ impl Site {
         Self { page: None, ..self.clone() }
     }
 
-    /// The same files with another entry, `text`, which lies as `name` beside the present one.
+    /// The same files with another entry: `text`, named `name`, in the folder of the current one.
     pub fn with_entry(&self, name: &str, text: Bytes) -> Self {
         let folder = self.folder();
         let entry = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        // What the files are in that say nothing of it, the present entry says.
+        // Files that declare no encoding are in that of the original entry: detect it before the entry changes.
         let _ = self.legacy_encoding();
         let encoding = Arc::clone(&self.encoding);
         let files = self.files.clone();
@@ -139,7 +139,7 @@ impl Site {
         if self.hash.get().is_some() { 0 } else { self.files.values().map(Bytes::len).sum() }
     }
 
-    /// The same site with room for the scripts of its templates, for one who keeps it.
+    /// The same site with room for the scripts of its templates, for a site that is cached.
     pub fn keeping_scripts(self) -> Self {
         let scripts = self.empty_scripts().filter(|_| self.page.is_none());
         Self { scripts: scripts.map(Arc::new), ..self }
@@ -187,12 +187,12 @@ impl Site {
         &self.entry
     }
 
-    /// The folder in which the entry lies, without a slash at its end; empty at the top.
+    /// The folder of the entry, without a trailing slash; empty at the top.
     pub fn folder(&self) -> &str {
         self.entry.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// The page: what stands in the entry's place, or the entry.
+    /// The page that was made, else the entry.
     pub fn page(&self) -> Option<&Bytes> {
         self.page.as_ref().or_else(|| self.files.get(&*self.entry))
     }
@@ -202,8 +202,8 @@ impl Site {
         if path == &*self.entry { self.page() } else { self.files.get(path) }
     }
 
-    /// The file at `path` as text, whatever its encoding: what says nothing of it is in the entry's. `None` where there
-    /// is none, or what is there is no text.
+    /// The file at `path` as text; without a declaration it is in the entry's encoding. `None` if there is none, or it is
+    /// binary.
     pub fn text(&self, path: &str) -> Option<SiteText> {
         let is_entry = path == &*self.entry;
         if let Some(page) = self.page.as_ref().filter(|_| is_entry) {
@@ -215,8 +215,8 @@ impl Site {
         Some(SiteText { content: encoding::shared(file, decoded.text), doubt: decoded.doubt })
     }
 
-    /// What the entry's file is in where that is not UTF-8: the page that is shown in its place is, and what it refers
-    /// to without saying what it is in is not.
+    /// The encoding of the entry's file if that is not UTF-8. The page made of it is UTF-8, but files that it refers to and
+    /// that declare nothing are still in this one.
     pub fn legacy_encoding(&self) -> Option<&'static Encoding> {
         let found = self.encoding.get_or_init(|| {
             let entry = self.files.get(&*self.entry);
@@ -226,12 +226,12 @@ impl Site {
         Some(*found).filter(|&found| found != UTF_8 && found.is_ascii_compatible())
     }
 
-    /// The file at `path` as its author wrote it, whatever stands in its place.
+    /// The file at `path` as its author wrote it, even if a page was made of it.
     pub fn original(&self, path: &str) -> Option<&Bytes> {
         self.files.get(path)
     }
 
-    /// Which files it has.
+    /// The identity of its files.
     pub fn files_id(&self) -> FilesId {
         FilesId(Arc::downgrade(&self.files))
     }
@@ -241,7 +241,7 @@ impl Site {
         self.files.keys().map(String::as_str)
     }
 
-    /// Whether there is anything beside the entry.
+    /// Whether there are files besides the entry.
     pub fn has_assets(&self) -> bool {
         self.files.len() > 1
     }
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_stands_in_the_place_of_the_entry_and_the_files_are_shared() {
+    fn a_page_replaces_the_entry_and_the_files_are_shared() {
         let files = [("a/index.html", "entry"), ("a/x.css", "p{}")];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from_static(text.as_bytes())));
         let site = Site::new("a/index.html", Files::from(files));
@@ -261,11 +261,11 @@ mod tests {
         assert_eq!(other.get("a/index.html").unwrap().as_ref(), b"page");
         assert_eq!(other.template().page().unwrap().as_ref(), b"entry");
         assert_eq!(other.get("a/x.css").unwrap().as_ptr(), site.get("a/x.css").unwrap().as_ptr());
-        let kept = site.clone().keeping_scripts();
-        assert!(kept.scripts().is_none(), "no file of it is a template");
-        let kept = Site::single("index.html", Bytes::from_static(b"<%= 1 %>")).keeping_scripts();
-        assert!(kept.scripts().is_some());
-        assert!(kept.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
+        let cached = site.clone().keeping_scripts();
+        assert!(cached.scripts().is_none(), "no file of it is a template");
+        let cached = Site::single("index.html", Bytes::from_static(b"<%= 1 %>")).keeping_scripts();
+        assert!(cached.scripts().is_some());
+        assert!(cached.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
         assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
         let banner = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
         assert_eq!((banner.entry(), banner.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_in_what_it_says_or_in_what_the_entry_is_in() {
+    fn a_text_is_in_its_declared_encoding_or_in_that_of_the_entry() {
         let files: [(&str, &[u8]); 6] = [
             ("index.html", b"<meta charset=windows-1251>\xe4"),
             ("a.ejs", b"\xe4"),

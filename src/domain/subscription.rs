@@ -1,12 +1,11 @@
-//! What an account may do: its subscription, the periods in which it counts documents, the check.
+//! An account's subscription, the periods in which its documents are counted, and the checks of both.
 //!
-//! A subscription is good while its status is `active` and, where it has a `renews_at`, until that
-//! moment: whoever bills moves it on, or it has expired. Documents are counted in periods of a
-//! calendar month, whose day and time are those of `renews_at`, without one those of the account's
-//! creation (on shorter months the last day). So a subscription that is renewed by a month begins to
-//! count anew exactly then. A renewal that is moved to another day moves the end of the present period,
-//! not its beginning: what was counted in it stays counted until then. A period that could be moved on with
-//! every renewal would never end for who pays by the week or by 30 days, so it has a longest length.
+//! A subscription is good while its status is `active` and `renews_at`, if it has one, lies ahead; the billing system moves
+//! that on. Documents are counted in periods of a calendar month that begin at the day and time of `renews_at`, else of the
+//! account's creation (in shorter months on the last day). So a renewal by a month begins a new period exactly then. A renewal
+//! to another day moves the end of the current period, not its beginning, and its documents stay counted. Hazard: if every
+//! renewal could move the end on, a period would never end for an account that pays by the week or by 30 days. So a period
+//! has a longest length.
 
 #[cfg(test)]
 mod tests;
@@ -18,18 +17,18 @@ use super::ids::AccountId;
 use crate::clock::Timestamp;
 use crate::problem::{Code, Problem};
 
-/// To how many milliseconds from its beginning a period can be lengthened: 45 days, one month and a half.
+/// Longest period in milliseconds: 45 days.
 const LONGEST_MS: u64 = 45 * 86_400_000;
 
 /// Whether the subscription is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It is; documents are made.
+    /// Paid; documents are made.
     Active,
     /// A payment is missing; no documents are made.
     PastDue,
-    /// It was ended; no documents are made.
+    /// Ended; no documents are made.
     Canceled,
 }
 
@@ -50,27 +49,27 @@ impl Status {
 /// Who owns jobs, templates and tokens, with its subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Which account.
+    /// The account's id.
     pub id: AccountId,
-    /// Its name, one of its own on this service.
+    /// Its name, unique on this service.
     pub name: String,
     /// The plan it subscribed to: a word for people, nothing is derived from it.
     pub plan: String,
     /// Whether it is paid for.
     pub status: Status,
-    /// Documents in a period; without a number as many as it likes.
+    /// Documents in a period; `None`: no limit.
     pub documents_per_month: Option<u64>,
-    /// Until when it is paid for; without it for ever.
+    /// End of the time paid for; `None`: paid for ever.
     pub renews_at: Option<Timestamp>,
     /// When the account was made.
     pub created_at: Timestamp,
-    /// Bytes that it may have stored, zero for any number; without it `accounts.stored_bytes_limit`.
+    /// Bytes that it may store, 0: no limit; `None`: `accounts.stored_bytes_limit`.
     #[serde(default)]
     pub stored_bytes_limit: Option<u64>,
-    /// Jobs that may be initialized and not started, zero for any number; without it `accounts.open_jobs_limit`.
+    /// Jobs that may be initialized and not started, 0: no limit; `None`: `accounts.open_jobs_limit`.
     #[serde(default)]
     pub open_jobs_limit: Option<u64>,
-    /// The period in which the renewal was moved to another day, until it is over.
+    /// The current period where a renewal to another day has changed its end, until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Period>,
 }
@@ -113,13 +112,13 @@ impl Account {
             .with("renewsAt", renews_at))
     }
 
-    /// The period that this moment lies in.
+    /// The period around this moment.
     pub fn period(&self, now: Timestamp) -> Period {
         self.moved.filter(|moved| moved.holds(now)).unwrap_or_else(|| self.regular_period(now))
     }
 
-    /// Makes it paid for until `renews_at`, for ever without one. The documents of the present period stay counted:
-    /// it ends at the first such day of a month, and where that would make it too long, when it was to end before.
+    /// Sets `renews_at`. The documents of the current period stay counted: it now ends at the new day of a month, or, where
+    /// that would make it too long, at its previous end.
     pub fn renew(&mut self, renews_at: Option<Timestamp>, now: Timestamp) {
         let present = self.period(now);
         self.renews_at = renews_at;
@@ -131,8 +130,8 @@ impl Account {
         let is_too_long = regular.end > present.start.plus_ms(LONGEST_MS);
         let mut end = if is_too_long { regular.end.min(present.end) } else { regular.end };
         let mut following = self.regular_period(end);
-        // A period is known by the day of its beginning: two of one day would count together, and one that has an
-        // earlier day than this one might find what was counted before it.
+        // A period's counter is named by the day on which it begins. Two periods that begin on one day would share a counter,
+        // and one that begins on an earlier day could continue an old one.
         while following.name() <= present.name() {
             end = following.end;
             following = self.regular_period(end);
@@ -170,14 +169,13 @@ impl Period {
         self.start <= moment && moment < self.end
     }
 
-    /// What tells it apart from the account's other periods: the day it begins.
+    /// Its name among the account's periods: the day on which it begins.
     pub fn name(self) -> String {
         self.start.rfc3339().chars().take("2026-01-31".len()).collect()
     }
 }
 
-/// The moment that an operator means by a date (`2026-01-31`, its beginning in UTC) or by a date and
-/// time of RFC 3339.
+/// Parses an operator's date (`2026-01-31`: its beginning in UTC) or RFC 3339 date and time; `None` before 1970.
 pub fn parse_moment(text: &str) -> Option<Timestamp> {
     if let Ok(moment) = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339) {
         return (moment.unix_timestamp() >= 0).then(|| timestamp(moment.to_utc()));
@@ -205,7 +203,7 @@ fn months(moment: UtcDateTime) -> i32 {
     moment.year() * 12 + i32::from(u8::from(moment.month())) - 1
 }
 
-/// So many months later, on the last day where the month is too short.
+/// `first` plus so many months; the last day of a month that is too short.
 fn months_after(first: UtcDateTime, count: i32) -> UtcDateTime {
     let total = months(first) + count;
     let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);

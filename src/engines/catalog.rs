@@ -1,5 +1,5 @@
-//! The catalogue: which engines there are, what they need, and whether it is there. All that is said of what can become
-//! what is made of it.
+//! The catalogue: which engines there are, and whether what they need is installed. It decides which target a kind of template
+//! can become; routes, errors, `doctor` and docs/matrix.txt all take that from here.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,81 +9,81 @@ use futures_util::future::join_all;
 
 use super::Engine;
 use super::plan::{self, Plan};
-use super::requirement::{Lack, ProgramFile, Requirement};
+use super::requirement::{ProgramFile, Requirement, UnmetRequirement};
 use super::step::Step;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::telemetry::Gauges;
 use crate::workers::Starter;
 
-/// A look is as good as the truth for so long: who asks costs a few system calls, and anybody may ask.
+/// How long the result of a check is used again: each takes a few system calls, and any request may cause one.
 const GOOD_FOR: Duration = Duration::from_secs(1);
 
-/// The engines, and what was seen of what they need.
+/// The engines, and the last check of what they need.
 pub struct Catalog {
     entries: Vec<Entry>,
-    /// Files can be kept from programs here.
-    confines: bool,
+    /// Landlock can keep files from programs, or the operator does without.
+    confines_files: bool,
     available: Gauges<1>,
-    /// Starts programs that are asked for their versions.
+    /// Starts programs to ask for their versions.
     starter: OnceLock<Starter>,
 }
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unplanned {
-    /// No engine can do it; what the kind can become instead.
-    Impossible(Possible),
-    /// An engine could, and lacks this.
-    Lacking(Lack),
-    /// A file would come out that is not what this key of `formatOpts` promises; with what would be.
+pub enum PlanError {
+    /// No engine can do it; holds what the kind can become instead.
+    Impossible(PossibleTargets),
+    /// An engine could, if this were installed.
+    Lacking(UnmetRequirement),
+    /// The file would not be what this key of `formatOpts` promises; the text says which targets or kinds would be.
     Unkept(&'static str, String),
 }
 
 /// What a kind can become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Possible {
-    /// As it is.
+pub struct PossibleTargets {
+    /// With what is installed.
     pub here: Vec<Target>,
-    /// Where this were not lacking.
-    pub otherwise: Vec<(Lack, Vec<Target>)>,
+    /// Once the given requirement is installed.
+    pub otherwise: Vec<(UnmetRequirement, Vec<Target>)>,
 }
 
 struct Entry {
     engine: Engine,
-    seen: Mutex<Seen>,
-    /// The files that were asked for their versions, by requirement; none before they were.
+    seen: Mutex<RequirementCheck>,
+    /// The program files whose versions are known, by requirement; `None` before the first check.
     asked: tokio::sync::Mutex<Option<Vec<Option<ProgramFile>>>>,
 }
 
-/// What was seen of an engine's requirements.
+/// The last check of an engine's requirements.
 #[derive(Clone, Copy)]
-struct Seen {
+struct RequirementCheck {
     at: Instant,
-    lack: Option<Lack>,
-    /// A program that said that it is older than it may be.
-    old: Option<Lack>,
-    /// Its programs were asked, or need not be.
+    lack: Option<UnmetRequirement>,
+    /// A program that is too old, by its own answer.
+    old: Option<UnmetRequirement>,
+    /// The versions are known, or do not matter.
     is_known: bool,
-    /// All of them have been there, and new enough, since the start.
-    was_whole: bool,
+    /// Nothing was lacking at some check since the start.
+    was_available: bool,
 }
 
 impl Catalog {
-    /// The catalogue of `engines`, which are looked at now. `confines`: files can be kept from programs here, or the
+    /// The catalogue of `engines`, which are checked now. `confines_files`: Landlock can keep files from programs, or the
     /// operator does without.
-    pub fn new(engines: Vec<Engine>, confines: bool, available: Gauges<1>) -> Self {
+    pub fn new(engines: Vec<Engine>, confines_files: bool, available: Gauges<1>) -> Self {
         let entry = |engine: Engine| {
-            let lack = lack_of(&engine, confines);
+            let lack = lack_of(&engine, confines_files);
             let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
             let is_known = asked.is_some();
-            let was_whole = lack.is_none() && is_known;
-            let seen = Seen { at: Instant::now(), lack, old: None, is_known, was_whole };
+            let was_available = lack.is_none() && is_known;
+            let seen = RequirementCheck { at: Instant::now(), lack, old: None, is_known, was_available };
             Entry { engine, seen: Mutex::new(seen), asked: tokio::sync::Mutex::new(asked) }
         };
         let catalog = Self {
             entries: engines.into_iter().map(entry).collect(),
-            confines,
+            confines_files,
             available,
             starter: OnceLock::new(),
         };
@@ -91,8 +91,8 @@ impl Catalog {
         catalog
     }
 
-    /// Asks the programs for their versions, where these matter; `renew` asks again by the same starter. One that does
-    /// not say it is taken as it is: what is wrong with it shows when it is used.
+    /// Asks the programs for their versions, where these matter; `renew` later uses the same starter. A program that does not
+    /// answer counts as new enough: what is wrong with it shows when it is used.
     pub async fn ask_versions(&self, starter: &Starter) {
         let starter = self.starter.get_or_init(|| starter.clone());
         let asking = self.entries.iter().map(|entry| async move { entry.ask(starter).await });
@@ -102,7 +102,7 @@ impl Catalog {
         }
     }
 
-    /// Asks those whose program's file is another one than when they were asked last; a few system calls otherwise.
+    /// Asks those whose program file has changed since the last time; takes a few system calls where none has.
     pub async fn renew(&self) {
         if let Some(starter) = self.starter.get() {
             self.ask_versions(starter).await;
@@ -114,50 +114,55 @@ impl Catalog {
         self.entries.iter().map(|entry| &entry.engine)
     }
 
-    /// How `kind` becomes `target`, with all that `options` promise.
+    /// The plan to make `target` of `kind` that keeps what `options` promise.
     ///
     /// # Errors
-    /// When nobody can do it, or not here.
-    pub fn plan(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Result<Plan, Unplanned> {
+    /// When no engine can do it, or not here.
+    pub fn plan(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Result<Plan, PlanError> {
         match self.planned(kind, target, options) {
             Ok(Some(plan)) => match plan.unkept(options) {
-                Some(key) => Err(Unplanned::Unkept(key, self.keepers(key, (kind, target), options))),
+                Some(key) => Err(PlanError::Unkept(key, self.what_would_keep(key, (kind, target), options))),
                 None => Ok(plan),
             },
-            Ok(None) => Err(Unplanned::Impossible(self.possible(kind))),
-            Err(lack) => Err(Unplanned::Lacking(lack)),
+            Ok(None) => Err(PlanError::Impossible(self.possible(kind))),
+            Err(lack) => Err(PlanError::Lacking(lack)),
         }
     }
 
-    /// No plan where nobody can do it.
+    /// `None` where no engine can do it.
     fn planned(
         &self,
         kind: TemplateKind,
         target: Target,
         options: &PageOptions,
-    ) -> Result<Option<Plan>, Lack> {
+    ) -> Result<Option<Plan>, UnmetRequirement> {
         let Some(route) = self.route(kind, target, options) else { return Ok(None) };
-        // Looked at once: of two looks the second may find that another one has gone.
+        // Checked once for all uses below: a second check could find that another engine has gone.
         let looked: Vec<_> = self.engines().map(|engine| (engine, self.lack(engine.name))).collect();
         let lack_of = |step: &Step| {
-            let of = |(engine, _): &&(&Engine, Option<Lack>)| engine.name == step.engine;
+            let of = |(engine, _): &&(&Engine, Option<UnmetRequirement>)| engine.name == step.engine;
             looked.iter().find(of).and_then(|(_, lack)| *lack)
         };
         let Some(lack) = route.steps().iter().find_map(lack_of) else { return Ok(Some(route)) };
-        // Hazard: a way around a missing engine leaves out what only that one finishes, and a file that was to have a
-        // password goes out without one. So the way around is for making the file; what finishes it must be there.
+        // Hazard: a detour around a missing engine skips its finishing step, and a file that was to have a password goes out
+        // without one. So only steps that make the file may be replaced; those that finish it must be available.
         if let Some(lack) = route.finishing().find_map(lack_of) {
             return Err(lack);
         }
         let whole = looked.iter().filter(|(_, lack)| lack.is_none()).map(|(engine, _)| *engine);
-        let around = plan::search(whole, (kind, target), options);
-        // What the way around would not keep, and the route would, is lacking as well.
-        let keeps = |around: &Plan| around.unkept(options).is_none_or(|key| !route.keeps(key));
-        around.filter(keeps).map(Some).ok_or(lack)
+        let detour = plan::search(whole, (kind, target), options);
+        // A detour that breaks a promise which the route keeps is no plan either.
+        let keeps = |detour: &Plan| detour.unkept(options).is_none_or(|key| !route.keeps(key));
+        detour.filter(keeps).map(Some).ok_or(lack)
     }
 
-    /// What would keep what `key` promises, in the words that follow "it cannot be kept".
-    fn keepers(&self, key: &str, (kind, target): (TemplateKind, Target), options: &PageOptions) -> String {
+    /// Which targets or kinds keep what `key` promises: the end of the sentence "it cannot be kept …".
+    fn what_would_keep(
+        &self,
+        key: &str,
+        (kind, target): (TemplateKind, Target),
+        options: &PageOptions,
+    ) -> String {
         let keeps = |kind: TemplateKind, target: Target| {
             self.route(kind, target, options).is_some_and(|route| route.keeps(key))
         };
@@ -172,12 +177,12 @@ impl Catalog {
         }
     }
 
-    /// How `kind` would become `target` if everything were installed.
+    /// The plan to make `target` of `kind` if everything were installed.
     pub fn route(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Option<Plan> {
         plan::search(self.engines(), (kind, target), options)
     }
 
-    /// Whether nobody makes `target` of `kind` any more where the engines of which `is_without` says so are missing.
+    /// Whether `target` of `kind` can be made, but not without the engines for which `is_without` is true.
     pub fn needs(&self, kind: TemplateKind, target: Target, is_without: impl Fn(&Engine) -> bool) -> bool {
         let options = PageOptions::default();
         let others: Vec<_> = self.engines().filter(|engine| !is_without(engine)).collect();
@@ -185,7 +190,7 @@ impl Catalog {
             && plan::search(others.into_iter(), (kind, target), &options).is_none()
     }
 
-    /// Of the engines of `plan` that have `slots` the one that has the fewest, and how many.
+    /// The engine of `plan` with the fewest `slots`, and how many.
     pub fn narrowest(
         &self,
         plan: &Plan,
@@ -196,9 +201,9 @@ impl Catalog {
         limited.min_by_key(|(_, slots)| *slots)
     }
 
-    /// What a kind can become, here and where more is installed.
-    pub fn possible(&self, kind: TemplateKind) -> Possible {
-        let mut possible = Possible::default();
+    /// What a kind can become, now and once more is installed.
+    pub fn possible(&self, kind: TemplateKind) -> PossibleTargets {
+        let mut possible = PossibleTargets::default();
         for target in Target::ALL {
             match self.planned(kind, target, &PageOptions::default()) {
                 Ok(Some(_)) => possible.here.push(target),
@@ -209,34 +214,35 @@ impl Catalog {
         possible
     }
 
-    /// What the engine lacks, by a look that is not older than a second.
-    pub fn lack(&self, engine: &str) -> Option<Lack> {
+    /// What the engine lacks, by a check not older than a second.
+    pub fn lack(&self, engine: &str) -> Option<UnmetRequirement> {
         self.look_at(engine, GOOD_FOR)
     }
 
-    /// What the engine lacks now: it could not be started.
-    pub fn look_again(&self, engine: &str) -> Option<Lack> {
+    /// What the engine lacks now; for an engine that could not be started.
+    pub fn look_again(&self, engine: &str) -> Option<UnmetRequirement> {
         self.look_at(engine, Duration::ZERO)
     }
 
-    /// Looks at what all engines need, as far as nobody has for a second.
+    /// Checks all engines whose last check is more than a second old.
     pub fn look(&self) {
         for engine in self.engines() {
             let _ = self.lack(engine.name);
         }
     }
 
-    /// What was there since the start and is not now, an engine a line. What was never installed is nobody's loss.
+    /// What was available since the start and is not now, an engine a line. What was never installed does not count.
     pub fn lost(&self) -> Vec<String> {
         let lost = |entry: &Entry| {
             let lack = self.lack(entry.engine.name)?;
-            let was_whole = entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole;
-            was_whole.then(|| format!("{}: {lack}", entry.engine.name))
+            let was_available = entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_available;
+            was_available.then(|| format!("{}: {lack}", entry.engine.name))
         };
         self.entries.iter().filter_map(lost).collect()
     }
 
-    /// What can become what and by whom, a line a kind and target, with whether it is so here. `besides` says what a plan lacks that its engine sees to itself.
+    /// A line for each kind and target: the route, and `ok` or what is lacking. `besides` adds what the catalogue cannot check,
+    /// such as the browser.
     pub fn matrix_here(&self, besides: impl Fn(&Plan) -> Option<String>) -> String {
         self.table(|plan| {
             let lack = self.lack_of_route(plan).map(|lack| lack.brief());
@@ -244,7 +250,7 @@ impl Catalog {
         })
     }
 
-    /// The same with what `state` says of each plan.
+    /// A line for each kind and target: the route, and the `state` of its plan.
     pub fn table(&self, state: impl Fn(&Plan) -> String) -> String {
         let options = PageOptions::default();
         let mut table = String::new();
@@ -260,27 +266,27 @@ impl Catalog {
         table
     }
 
-    fn lack_of_route(&self, plan: &Plan) -> Option<Lack> {
+    fn lack_of_route(&self, plan: &Plan) -> Option<UnmetRequirement> {
         plan.steps().iter().find_map(|step| self.lack(step.engine))
     }
 
-    fn look_at(&self, engine: &str, good_for: Duration) -> Option<Lack> {
+    fn look_at(&self, engine: &str, good_for: Duration) -> Option<UnmetRequirement> {
         let entry = self.entries.iter().find(|entry| entry.engine.name == engine)?;
-        // One that needs nothing of its own, or sees to it itself as the browser does, is not counted.
+        // An engine that needs nothing, or checks it itself as the browser does, has no gauge.
         if entry.engine.requires.is_empty() && !entry.engine.reads_files {
             return None;
         }
-        let lack = entry.look(self.confines, good_for);
-        // What was never installed is nobody's loss, and no alert's: it has no series.
-        if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole {
+        let lack = entry.look(self.confines_files, good_for);
+        // An engine that was never installed has no series, so no alert fires for it.
+        if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_available {
             self.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
         }
         lack
     }
 }
 
-impl Possible {
-    fn add(&mut self, lack: Lack, target: Target) {
+impl PossibleTargets {
+    fn add(&mut self, lack: UnmetRequirement, target: Target) {
         match self.otherwise.iter_mut().find(|(other, _)| *other == lack) {
             Some((_, targets)) => targets.push(target),
             None => self.otherwise.push((lack, vec![target])),
@@ -289,7 +295,7 @@ impl Possible {
 }
 
 /// `pdf, png; docx once the package x is installed (command)`.
-impl fmt::Display for Possible {
+impl fmt::Display for PossibleTargets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names =
             |targets: &[Target]| targets.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
@@ -306,8 +312,8 @@ impl fmt::Display for Possible {
 }
 
 impl Entry {
-    /// Asks the programs for their versions, where they were not asked or are other files now; whether it did. Who
-    /// asks at the same time waits for the answer.
+    /// Asks the programs for their versions, if never asked or their files have changed; returns whether it did. Concurrent
+    /// callers wait for the answer.
     async fn ask(&self, starter: &Starter) -> bool {
         let mut asked = self.asked.lock().await;
         let files: Vec<_> = self
@@ -323,7 +329,7 @@ impl Entry {
         let mut old = None;
         for requirement in self.engine.requires {
             match requirement.too_old(starter).await {
-                Ok(found) => old = old.or(found.map(|found| Lack::Version(requirement, found))),
+                Ok(found) => old = old.or(found.map(|found| UnmetRequirement::Version(requirement, found))),
                 Err(error) => {
                     let name = requirement.name;
                     tracing::warn!(engine.name = self.engine.name, error = %error, "{name} does not say its version");
@@ -333,30 +339,30 @@ impl Entry {
         *asked = Some(files);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         (seen.old, seen.is_known) = (old, true);
-        let lack = seen.lack.filter(|lack| !matches!(lack, Lack::Version(..))).or(old);
-        (seen.lack, seen.was_whole) = (lack, seen.was_whole || lack.is_none());
+        let lack = seen.lack.filter(|lack| !matches!(lack, UnmetRequirement::Version(..))).or(old);
+        (seen.lack, seen.was_available) = (lack, seen.was_available || lack.is_none());
         true
     }
 
-    /// What the engine lacks, looked at again where that is longer ago than `good_for`.
-    fn look(&self, confines: bool, good_for: Duration) -> Option<Lack> {
+    /// What the engine lacks; checks again where the last check is older than `good_for`.
+    fn look(&self, confines_files: bool, good_for: Duration) -> Option<UnmetRequirement> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.elapsed() < good_for {
             return seen.lack;
         }
-        let lack = lack_of(&self.engine, confines).or(seen.old);
+        let lack = lack_of(&self.engine, confines_files).or(seen.old);
         if lack != seen.lack {
-            let told = lack.map_or_else(|| "nothing".to_owned(), |lack| lack.to_string());
+            let shown = lack.map_or_else(|| "nothing".to_owned(), |lack| lack.to_string());
             tracing::warn!(
                 engine.name = self.engine.name,
-                engine.lack = told,
+                engine.lack = shown,
                 "what an engine lacks has changed"
             );
         }
-        *seen = Seen {
+        *seen = RequirementCheck {
             at: Instant::now(),
             lack,
-            was_whole: seen.was_whole || (lack.is_none() && seen.is_known),
+            was_available: seen.was_available || (lack.is_none() && seen.is_known),
             ..*seen
         };
         lack
@@ -367,7 +373,9 @@ fn has_versions(engine: &Engine) -> bool {
     engine.requires.iter().any(|requirement| requirement.version.is_some())
 }
 
-fn lack_of(engine: &Engine, confines: bool) -> Option<Lack> {
+fn lack_of(engine: &Engine, confines_files: bool) -> Option<UnmetRequirement> {
     let missing = engine.requires.iter().find(|requirement| requirement.installed().is_none());
-    missing.map(Lack::Missing).or((engine.reads_files && !confines).then_some(Lack::Landlock))
+    missing
+        .map(UnmetRequirement::Missing)
+        .or((engine.reads_files && !confines_files).then_some(UnmetRequirement::Landlock))
 }

@@ -1,58 +1,58 @@
-//! What passes from one step of a plan to the next: a document of some kind, in memory or where it is worked on.
+//! What one step of a plan hands to the next: a document of some kind, in memory or in a work file.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 
 use super::error::EngineError;
-use super::work::WorkFile;
+use super::work_files::WorkFile;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
 use crate::storage::StagedObject;
 
-/// What a document is between two steps. Which steps follow each other is decided by this alone.
+/// The kind of a document between two steps. It alone decides which step can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
     /// A template, as it was uploaded or saved.
     Template(TemplateKind),
-    /// HTML with the data in it, and the files that lie beside it.
+    /// HTML with the data in it, and the template's other files.
     Page,
-    /// LaTeX with the data in it, and the files that lie beside it.
+    /// LaTeX with the data in it, and the template's other files.
     Source,
-    /// A file of its own.
+    /// One file.
     File(FileKind),
 }
 
-/// A document on its way.
+/// A document between two steps.
 #[derive(Debug)]
 pub struct Document {
-    /// What it is.
+    /// Its kind.
     pub kind: DocumentKind,
-    /// What there is of it.
+    /// Its content.
     pub body: Body,
     /// How many pages it has, if it has pages.
     pub pages: Option<u32>,
 }
 
-/// What there is of a document.
+/// The content of a document.
 #[derive(Debug)]
 pub enum Body {
-    /// The files of a template, or of a source, which stands in the entry's place.
+    /// The files of a template; of a source, with the source as the entry.
     Template(Site),
-    /// A page and what belongs to it.
+    /// A page with its files, header and footer.
     Page(Box<Page>),
-    /// A file in memory; whoever holds it has bounded it.
+    /// A file in memory, bounded by the step that made it.
     Held(Bytes),
-    /// A file in the work place.
+    /// A file in the work folder.
     Work(WorkFile),
-    /// A file that is written into the object to be stored already: nobody reads it any more.
+    /// A file that was written straight into the object to be stored: no further step can read it.
     Stored(Box<dyn StagedObject>),
 }
 
-/// A page that is assembled.
+/// A page with the data in it.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page in the entry's place, and the files beside it.
+    /// The page as the entry, and the template's other files.
     pub site: Site,
     /// The header that every sheet of it gets.
     pub header: Option<String>,
@@ -61,7 +61,7 @@ pub struct Page {
 }
 
 impl DocumentKind {
-    /// How it is called in a log and in an error.
+    /// Its name in logs and errors.
     pub fn name(self) -> &'static str {
         match self {
             Self::Template(kind) => kind.name(),
@@ -71,7 +71,7 @@ impl DocumentKind {
         }
     }
 
-    /// A step was given what it cannot work on: the plan, or the step before, is wrong.
+    /// A step got a document that it cannot work on: a bug in the plan or in the step before.
     fn unusable(self) -> EngineError {
         EngineError::internal(&format!(
             "a step was given a document of the kind '{}' and cannot use it",

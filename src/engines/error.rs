@@ -2,26 +2,26 @@
 
 use tokio::task::JoinError;
 
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::storage::StoreError;
 
 /// Why a step made no document.
 #[derive(Debug)]
 pub enum EngineError {
-    /// The job's: its author can do something about it, or nobody can.
-    Job(JobFault),
-    /// The store's, while it took the file.
+    /// The job's error, which its author reads.
+    Job(JobError),
+    /// The store failed while the file was written into it.
     Store(StoreError),
-    /// The engine could not be started, with the cause for the log: something that it needs may be gone.
+    /// The engine could not be started: something that it needs may be gone. Holds the cause, for the log.
     NotStarted(String),
 }
 
 impl EngineError {
-    /// A fault of the service; the log has `cause`.
+    /// An error of the service; the log has `cause`.
     pub(super) fn internal(cause: &str) -> Self {
         tracing::error!(error = cause, "a step failed");
-        Self::Job(JobFault::new(
-            FaultCode::Internal,
+        Self::Job(JobError::new(
+            ErrorCode::Internal,
             "the service failed at a step of the job; its log has the cause",
         ))
     }
@@ -33,8 +33,8 @@ impl From<JoinError> for EngineError {
     }
 }
 
-impl From<JobFault> for EngineError {
-    fn from(fault: JobFault) -> Self {
-        Self::Job(fault)
+impl From<JobError> for EngineError {
+    fn from(error: JobError) -> Self {
+        Self::Job(error)
     }
 }

@@ -1,5 +1,5 @@
-//! A template looked through: its tags, the data that it reads, its faults. Template code is parsed in a child, as where it
-//! is run, and nothing of it runs.
+//! Lints a template: its tags, the data that it reads, its errors. Its code is parsed, never run, in the same kind of child that
+//! would run it.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use super::ejs::{entry_text, has_tags};
 use super::office::{self, files::beside};
 use super::script::TemplateCodePool;
 use crate::config::Config;
-use crate::domain::fault::{JobFault, Warnings};
+use crate::domain::error::{JobError, Warnings};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{KnownVariables, VariableReader};
-use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, Order, ScriptError};
+use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, ScriptError, ScriptRequest};
 use crate::workers::lint::LintReport;
-use crate::workers::{Asked, FileSource, WorkerFault};
+use crate::workers::{FileSource, SuppliedFile, WorkerError};
 
 /// Looks through templates. Cloning shares its processes.
 #[derive(Clone)]
@@ -34,23 +34,23 @@ impl Linter {
         Self { script, limits: office::limits(config) }
     }
 
-    /// What is in the template of this kind.
+    /// The report of a template.
     ///
     /// # Errors
-    /// A sentence for the template's author, where it cannot be read at all; or that there is no engine for its kind.
+    /// A sentence for the author where the template cannot be read at all, or its child cannot be run.
     pub async fn lint(
         &self,
         account: AccountId,
         (kind, site): (TemplateKind, &Site),
         delimiters: Option<&Delimiters>,
-    ) -> Result<LintReport, JobFault> {
+    ) -> Result<LintReport, JobError> {
         let mut warnings = Warnings::default();
         let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
             return Ok(nothing());
         };
-        let (order, body) = (Order::Lint(job), [body]);
+        let (order, body) = (ScriptRequest::Lint(job), [body]);
         let (linted, report) =
-            self.script.run(&account.into(), (&order, &body), &Beside { kind, site }).await?;
+            self.script.run(&account.into(), (&order, &body), &IncludedFiles { kind, site }).await?;
         let mut report = self.report(linted, &report)?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)
@@ -62,29 +62,29 @@ impl Linter {
         template: (TemplateKind, &Site),
         limit: Duration,
     ) -> Result<Option<LintReport>, String> {
-        let fault = |fault: JobFault| fault.message;
-        let Some((job, body)) = self.job(template, None, &mut Warnings::default()).await.map_err(fault)?
+        let message = |error: JobError| error.message;
+        let Some((job, body)) = self.job(template, None, &mut Warnings::default()).await.map_err(message)?
         else {
             return Ok(Some(nothing()));
         };
-        let (order, body) = (Order::Lint(job), [body]);
-        let files = Beside { kind: template.0, site: template.1 };
+        let (order, body) = (ScriptRequest::Lint(job), [body]);
+        let files = IncludedFiles { kind: template.0, site: template.1 };
         let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
         let (linted, report) = match done {
             Ok(Some(done)) => done,
-            Ok(None) | Err(WorkerFault::Deadline | WorkerFault::NotStarted(_)) => return Ok(None),
-            Err(fault) => return Err(fault.to_string()),
+            Ok(None) | Err(WorkerError::Deadline | WorkerError::NotStarted(_)) => return Ok(None),
+            Err(error) => return Err(error.to_string()),
         };
-        self.report(linted, &report).map(Some).map_err(fault)
+        self.report(linted, &report).map(Some).map_err(message)
     }
 
-    /// The order and its body; `None` for a page without a tag.
+    /// The request and its body; `None` for a page without a tag.
     async fn job<'a>(
         &self,
         (kind, site): (TemplateKind, &'a Site),
         delimiters: Option<&'a Delimiters>,
         warnings: &mut Warnings,
-    ) -> Result<Option<(LintJob<'a>, Bytes)>, JobFault> {
+    ) -> Result<Option<(LintJob<'a>, Bytes)>, JobError> {
         let found = match kind {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
                 page(Language::Html, site, entry_text(site, warnings).await?)
@@ -103,7 +103,7 @@ impl Linter {
         Ok(found)
     }
 
-    fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobFault> {
+    fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobError> {
         let read = || serde_json::from_slice(report).map_err(|error| ScriptError::Broken(error.to_string()));
         linted.and_then(|()| read()).map_err(|error| self.script.refused(error))
     }
@@ -118,7 +118,7 @@ impl VariableReader for Linter {
         limit: Duration,
     ) -> KnownVariables<Vec<String>> {
         match self.lint_aside(account, template, limit).await {
-            // Of an Office file whose tags cannot all be read, what can be is not all.
+            // With unreadable tags the list of an Office file would be incomplete.
             Ok(Some(report)) if !template.0.is_office() || report.faults.is_empty() => {
                 report.variables.map_or(KnownVariables::Unreadable, KnownVariables::Found)
             }
@@ -132,7 +132,7 @@ impl VariableReader for Linter {
     }
 }
 
-/// The order to look through a page, and its body; `None` for one without a tag.
+/// The request to look through a page, and its body; `None` for one without a tag.
 fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, Bytes)> {
     let files = site.paths().map(Cow::Borrowed).collect();
     let job = LintJob::Page { language, entry: Cow::Borrowed(site.entry()), files };
@@ -144,21 +144,21 @@ fn nothing() -> LintReport {
     LintReport { variables: Some(Vec::new()), ..LintReport::default() }
 }
 
-/// The files that a template takes in; what was generated of them before is of no use here.
-struct Beside<'a> {
+/// The files that a template includes, without cached scripts: those are of no use for parsing.
+struct IncludedFiles<'a> {
     kind: TemplateKind,
     site: &'a Site,
 }
 
 #[async_trait]
-impl FileSource for Beside<'_> {
-    async fn file(&self, name: &str) -> Result<Asked, String> {
+impl FileSource for IncludedFiles<'_> {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
         let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
         let content = if self.kind.is_office() {
             beside(self.site, name)?
         } else {
             text().ok_or_else(|| format!("there is no file '{name}'"))?
         };
-        Ok(Asked { content, made: None })
+        Ok(SuppliedFile { content, made: None })
     }
 }

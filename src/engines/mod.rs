@@ -1,8 +1,8 @@
-//! What can become what, and who does it.
+//! Engines, which make documents, and the search for a plan from a template to a target.
 //!
-//! An engine is a folder: its constant says what it can do, what it needs and how it is started, and stands in the one
-//! list below. Plans are searched in what the engines say, and so is everything that callers and operators are told
-//! of what can become what.
+//! An engine is a folder: its constant `ENGINE` declares its abilities, its requirements and how it is started, and is listed in
+//! `all`. Plans, and all that callers and operators read about possible targets, are derived from these constants
+//! (`catalog.rs`, `plan.rs`). The pipeline runs steps through `Runners` and `runner.rs` alone.
 
 pub mod catalog;
 pub mod document;
@@ -23,7 +23,7 @@ pub mod runner;
 pub mod script;
 pub mod step;
 pub mod tex;
-pub mod work;
+pub mod work_files;
 
 use std::path::Path;
 
@@ -41,29 +41,29 @@ use crate::slots::engines::EngineBudget;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Programs, Starter, landlock};
 
-/// An engine: what it says of itself, and how it is started.
+/// An engine's declaration.
 #[derive(Clone, Copy)]
 pub struct Engine {
     /// Its name in routes, metrics and errors.
     pub name: &'static str,
     /// What it can do.
     pub abilities: &'static [Ability],
-    /// What must be installed for it; without it nothing of it can be done.
+    /// What must be installed; without it the engine is not available.
     pub requires: &'static [Requirement],
-    /// Its programs read files of the machine: what they may not read must be kept from them (Landlock).
+    /// Its programs can read files of the machine, so Landlock must confine them.
     pub reads_files: bool,
     /// How many programs it runs at once for one account, where these are heavy and `engines.slots` says nothing else.
-    /// `None`: it has no slots of that kind (`slots::engines`), and no job waits for it there.
+    /// `None`: it has no slots in `slots::engines`, and jobs do not wait there.
     pub slots: Option<usize>,
-    /// Starts what takes its steps.
+    /// Starts the runner of its steps.
     pub start: fn(&EngineContext<'_>) -> Box<dyn StepRunner>,
 }
 
-/// What engines are started of.
+/// What engines are given at their start.
 pub struct EngineContext<'a> {
     /// Starts children.
     pub starter: &'a Starter,
-    /// Runs foreign programs in the cage.
+    /// Runs foreign programs in the sandbox.
     pub programs: &'a Programs,
     /// Runs template code.
     pub script: &'a TemplateCodePool,
@@ -71,22 +71,22 @@ pub struct EngineContext<'a> {
     pub pool: &'a Addr<BrowserPool>,
     /// How much of a resource one account gets while others want some.
     pub share: AccountShare,
-    /// The slots of those that run heavy programs, and the cores for these.
+    /// Slots and cores for heavy programs.
     pub budget: EngineBudget,
-    /// Where pages may go.
+    /// Connects to allowed hosts.
     pub outbound: &'a Outbound,
-    /// The folder of what is made once a machine; nothing is kept where there is none.
+    /// The folder for caches that outlive the service; `None`: nothing is stored.
     pub caches: Option<&'a Path>,
     /// All settings.
     pub config: &'a Config,
-    /// Where it is counted.
+    /// All metrics.
     pub metrics: &'a Metrics,
 }
 
 /// The engines that are started.
 pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 
-/// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
+/// All engines. Where two can do the same at the same cost, the first one does it.
 pub fn all() -> Vec<Engine> {
     vec![
         ejs::ENGINE,
@@ -101,8 +101,8 @@ pub fn all() -> Vec<Engine> {
     ]
 }
 
-/// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
-/// without (`workers.allow_unfenced_files`).
+/// Whether programs that can read files of the machine may run: Landlock confines them, or the operator does without
+/// (`workers.allow_unfenced_files`).
 pub fn can_confine_files(config: &Config) -> bool {
     landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
@@ -113,7 +113,7 @@ impl Runners {
         Self(engines.map(|engine| (engine.name, (engine.start)(context))).collect())
     }
 
-    /// Who takes the steps of the engine `name`.
+    /// The runner of the engine `name`.
     pub fn of(&self, name: &str) -> Option<&dyn StepRunner> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, runner)| runner.as_ref())
     }
@@ -121,7 +121,7 @@ impl Runners {
 
 #[cfg(test)]
 mod tests {
-    use super::catalog::{Catalog, Possible, Unplanned};
+    use super::catalog::{Catalog, PlanError, PossibleTargets};
     use std::collections::BTreeSet;
 
     use super::*;
@@ -144,17 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_make_is_told_with_what_somebody_can() {
+    fn what_no_engine_makes_is_refused_with_what_can_be_made() {
         let options = PageOptions::default();
         let here = vec![Target::Jpg, Target::Png, Target::Pptx, Target::Html, Target::Pdf];
-        let of_page = Unplanned::Impossible(Possible { here, ..Possible::default() });
+        let of_page = PlanError::Impossible(PossibleTargets { here, ..PossibleTargets::default() });
         assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
         let none = Catalog::new(Vec::new(), true, Metrics::new().engines);
-        let nothing = Unplanned::Impossible(Possible::default());
+        let nothing = PlanError::Impossible(PossibleTargets::default());
         assert_eq!(none.plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
     }
 
-    /// The library of template code as one that is nowhere.
+    /// The library of template code, at a path where nothing is.
     const NO_LIBRARY: &[Requirement] =
         &[Requirement { paths: &["/nowhere/lib.so"], ..script::JAVASCRIPT_CORE }];
 
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(plan.route(), "plain > chromium:print");
         }
         let refused = catalog.plan(TemplateKind::Ejs, Target::Pdf, &options).unwrap_err();
-        assert_eq!(refused, Unplanned::Lacking(requirement::Lack::Missing(&NO_LIBRARY[0])));
+        assert_eq!(refused, PlanError::Lacking(requirement::UnmetRequirement::Missing(&NO_LIBRARY[0])));
         assert!(
             catalog
                 .possible(TemplateKind::Ejs)
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_are_told_apart_and_heed_every_key_that_is_read() {
+    fn engines_are_reported_apart_and_heed_every_key_that_is_read() {
         let engines = all();
         for (at, engine) in engines.iter().enumerate() {
             assert!(engines[..at].iter().all(|other| other.name != engine.name), "{}", engine.name);
@@ -192,7 +192,7 @@ mod tests {
         let of = |wanted: Handling| {
             KEYS.iter().filter(move |(_, handling)| *handling == wanted).map(|(name, _)| *name)
         };
-        // One that promises something is refused where nobody heeds it.
+        // One that promises something is refused where no engine heeds it.
         let promised = of(Handling::Promised).filter(|name| heeded.contains(name));
         assert_eq!(heeded, of(Handling::Read).chain(promised).collect::<BTreeSet<_>>());
     }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(heeded, [false, false, false, true, true]);
     }
 
-    /// What each target had an effect of before engines said so themselves.
+    /// The keys that have an effect for each target, written out: changing an engine's `heeds` must not lose one.
     #[test]
     fn each_target_has_its_own_options() {
         let catalog = catalog();

@@ -1,4 +1,4 @@
-//! The search for a route: which engines make a target of a template, one after the other.
+//! The search for a plan: the cheapest sequence of engines' steps from a template to a target.
 
 use super::Engine;
 use super::document::DocumentKind;
@@ -6,42 +6,42 @@ use super::step::{Step, StepKind};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 
-/// Most steps until the file is made; what finishes it comes on top, at most once an ability.
+/// Most steps until the file is made. Finishing steps come on top, each ability at most once.
 const STEP_LIMIT: usize = 6;
 
-/// What a PDF has beside its pages: slides that show these have nothing of it.
+/// Keys that have an effect on a PDF beside its pages. Slides made from pictures of the pages lose it.
 const OF_A_PDF: [&str; 3] = ["outline", "tagged", "metadata"];
 
 fn is_slides_of_pages(step: &Step) -> bool {
     step.kind == StepKind::Raster && step.to == DocumentKind::File(FileKind::Pptx)
 }
 
-/// What an engine can do: one kind of step.
+/// A kind of step that an engine can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Ability {
-    /// What it does.
+    /// The kind of step.
     pub step: StepKind,
-    /// What it works on.
+    /// The kind of document that it takes.
     pub from: DocumentKind,
-    /// What it makes.
+    /// The kind of document that it makes.
     pub to: DocumentKind,
-    /// What it costs beside the others, in no unit: of two routes the cheaper one is taken. What keeps less of a
-    /// document's looks costs more, whatever time it takes.
+    /// Relative cost: the cheapest plan is chosen. A step that loses more of a document's looks costs more, whatever time it
+    /// takes.
     pub cost: u32,
     /// The keys of `formatOpts` that have an effect on it, in groups.
     pub heeds: &'static [&'static [&'static str]],
-    /// Where it is there only for jobs that ask for it: whether these options do. One that makes what it works on
-    /// (a `Finish`) stands at the end of their plans.
+    /// For a step that only some jobs ask for: whether these options do. One whose `from` equals its `to` (a `Finish`) is put
+    /// at the end of the plan.
     pub asked_by: Option<fn(&PageOptions) -> bool>,
 }
 
-/// The steps from a template to what is to become of it.
+/// The steps from a template to its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     steps: Vec<Step>,
 }
 
-/// The cheapest way that is known to a kind of document.
+/// The cheapest known steps to a kind of document.
 #[derive(Clone)]
 struct CheapestPlan {
     to: DocumentKind,
@@ -50,7 +50,7 @@ struct CheapestPlan {
 }
 
 impl Ability {
-    /// One that is there for every job.
+    /// An ability for all jobs.
     pub const fn new(
         step: StepKind,
         (from, to): (DocumentKind, DocumentKind),
@@ -73,19 +73,19 @@ impl Plan {
         !is_lost && self.steps.iter().any(|step| step.heeds(name))
     }
 
-    /// Whether the file that comes out is what the key `name` promises of it: one of the steps that make or change it
-    /// heeds it. A picture of a page that conforms to something, or is locked, is neither.
+    /// Whether the file keeps what the key `name` promises: a step that makes or changes the final kind of file must heed it. A
+    /// step before is not enough: a picture of a PDF/A, or of a locked PDF, is neither.
     pub fn keeps(&self, name: &str) -> bool {
         let made = self.steps.last().map(|step| step.to);
         self.steps.iter().any(|step| Some(step.to) == made && step.heeds(name))
     }
 
-    /// The first key of `options` that promises what the file would not be.
+    /// The first key of `options` whose promise the file would break.
     pub fn unkept(&self, options: &PageOptions) -> Option<&'static str> {
         options.promised.iter().find(|name| !self.keeps(name)).copied()
     }
 
-    /// The steps that change the file once it is what it was to become: what is done only because it was asked for.
+    /// The steps that change the finished file because the options ask for it.
     pub fn finishing(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.from == step.to)
     }
@@ -97,9 +97,9 @@ impl Plan {
 }
 
 impl CheapestPlan {
-    /// Whether nothing is made of what it leads to. Of LaTeX pandoc keeps what is said and not how it looks: where TeX is
-    /// missing, a PDF by way of its Word document would be another document than the one that is asked for. Pages that
-    /// became pictures have no text any more: where pandoc is missing, HTML by way of slides would be a stack of images.
+    /// Whether no further step may follow. pandoc loses the layout of LaTeX: without TeX, a PDF made from its Word document would
+    /// be another document than was asked for. Pictures of pages lose the text: without pandoc, HTML made from slides of
+    /// pictures would be a pile of images.
     fn is_end(&self) -> bool {
         let pdf = DocumentKind::File(FileKind::Pdf);
         let last = self.steps.last();
@@ -107,8 +107,8 @@ impl CheapestPlan {
     }
 }
 
-/// The cheapest route by what `engines` can do, and behind it whatever finishes such a file and is asked for; of two
-/// routes that cost the same the one with fewer steps, then the one of the engine that stands first.
+/// The cheapest plan with the abilities of `engines`, and then the finishing steps that `options` ask for. Of equally cheap
+/// plans the one with fewer steps, then the one of the engine listed first.
 pub(super) fn search<'a>(
     engines: impl Iterator<Item = &'a Engine> + Clone,
     (kind, target): (TemplateKind, Target),
@@ -116,7 +116,7 @@ pub(super) fn search<'a>(
 ) -> Option<Plan> {
     let goal = DocumentKind::File(target.file());
     let mut known = vec![CheapestPlan { to: DocumentKind::Template(kind), cost: 0, steps: Vec::new() }];
-    // After n rounds each is the cheapest of all ways of at most n steps; ways that lead nowhere end by themselves.
+    // Bellman-Ford: after n rounds each entry is the cheapest of all plans with at most n steps.
     for _ in 0..STEP_LIMIT {
         let mut next = known.clone();
         for way in known.iter().filter(|way| !way.is_end()) {
@@ -187,7 +187,7 @@ mod tests {
     };
 
     fn start(_: &EngineContext<'_>) -> Box<dyn StepRunner> {
-        panic!("a plan starts nobody")
+        panic!("a plan starts no engine")
     }
 
     fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
@@ -205,21 +205,21 @@ mod tests {
         let detour = engine("detour", &[DETOUR, REST]);
         let like_direct = engine("second", &[CONVERT, RASTER]);
         let options = PageOptions::default();
-        let told = |engines: &[Engine], target| route(engines, target, &options).unwrap_or_default();
-        assert_eq!(told(&[office, direct], Target::Pdf), "office > direct");
-        assert_eq!(told(&[office, direct, like_direct], Target::Png), "office > direct > direct:raster");
-        assert_eq!(told(&[office, like_direct, direct], Target::Pdf), "office > second");
+        let found = |engines: &[Engine], target| route(engines, target, &options).unwrap_or_default();
+        assert_eq!(found(&[office, direct], Target::Pdf), "office > direct");
+        assert_eq!(found(&[office, direct, like_direct], Target::Png), "office > direct > direct:raster");
+        assert_eq!(found(&[office, like_direct, direct], Target::Pdf), "office > second");
         assert_eq!(
-            told(&[office, direct, detour], Target::Pdf),
+            found(&[office, direct, detour], Target::Pdf),
             "office > detour > detour",
             "4 is less than 5"
         );
-        assert_eq!(told(&[office, direct], Target::Docx), "office", "and not there and back");
-        assert_eq!(told(&[direct, ejs::ENGINE], Target::Pdf), "", "nobody fills it");
+        assert_eq!(found(&[office, direct], Target::Docx), "office", "and not there and back");
+        assert_eq!(found(&[direct, ejs::ENGINE], Target::Pdf), "", "no engine fills it");
     }
 
     #[test]
-    fn what_finishes_a_file_stands_behind_the_route_where_it_is_asked_for() {
+    fn a_finishing_step_follows_the_route_when_it_is_asked_for() {
         let engines = [engine("seal", &[SEAL]), engine("office", &[FILL, CONVERT, RASTER])];
         let mut options = PageOptions::default();
         assert_eq!(route(&engines, Target::Pdf, &options).unwrap(), "office > office");
@@ -236,10 +236,10 @@ mod tests {
         const WORDS: Ability = able(StepKind::Convert, (SOURCE, file(FileKind::Docx)), 1);
         let (source, words) = (engine("ejs", &[FILLED]), engine("pandoc", &[WORDS]));
         let (office, tex) = (engine("office", &[CONVERT]), engine("tex", &[TEX, RASTER]));
-        let told = |engines: &[Engine], target| route(engines, target, &PageOptions::default());
-        assert_eq!(told(&[source, words, office], Target::Docx).unwrap(), "ejs > pandoc");
-        assert_eq!(told(&[source, words, office], Target::Pdf), None);
-        assert_eq!(told(&[source, words, office, tex], Target::Png).unwrap(), "ejs > tex > tex:raster");
+        let found = |engines: &[Engine], target| route(engines, target, &PageOptions::default());
+        assert_eq!(found(&[source, words, office], Target::Docx).unwrap(), "ejs > pandoc");
+        assert_eq!(found(&[source, words, office], Target::Pdf), None);
+        assert_eq!(found(&[source, words, office, tex], Target::Png).unwrap(), "ejs > tex > tex:raster");
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_kept_by_who_makes_the_file_and_not_on_the_way_to_it() {
+    fn a_promise_is_kept_by_the_engine_that_makes_the_file() {
         let heeding = |able: Ability| Ability { heeds: &[&["pdfa"]], ..able };
         let silent = |able: Ability| Ability { heeds: &[], ..able };
         let abilities = |seal| Box::leak(Box::new([silent(FILL), heeding(CONVERT), silent(RASTER), seal]));

@@ -1,4 +1,4 @@
-//! A step that one run of a foreign program takes: its slot, its cage, what it left, and what its author is told.
+//! Helpers for steps that run a foreign program: slot, sandbox profile, input, output, and errors for the author.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,8 @@ use tokio_util::io::{ReaderStream, StreamReader};
 use super::document::Document;
 use super::error::EngineError;
 use super::runner::{Outlet, StepContext};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::config::ProgramLimits;
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
 use crate::workers::{
@@ -22,10 +23,10 @@ use crate::workers::{
 /// How much of a program's file is read at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// The libraries that programs are made of, and what says where they are.
+/// The folders of shared libraries, and the loader's cache.
 const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
 
-/// What a program may reach that yields the processor: these files and the libraries it executes, and these it reads.
+/// The profile of a program that yields the processor: it may execute `execute` and shared libraries, and read `read`.
 pub fn profile(execute: &[&str], read: &[&str]) -> Profile {
     let execute = execute.iter().chain(&LIBRARIES).map(PathBuf::from).collect();
     Profile { execute, read: read.iter().map(PathBuf::from).collect(), yields: true, ..Profile::default() }
@@ -49,16 +50,15 @@ impl ProgramSteps {
         Self { programs, slots }
     }
 
-    /// What a run may take by the configuration.
+    /// The configured bounds of a run.
     pub fn bounds(&self) -> Bounds {
         self.programs.bounds()
     }
 
-    /// Waits for a slot and for `cores`, and runs the program to its end, well or badly: its status is for the caller
-    /// to read.
+    /// Waits for a slot and for `cores`, and runs the program to its end. The caller checks its exit status.
     ///
     /// # Errors
-    /// By who can do something about it; the sentences name the limit that was met.
+    /// [`EngineError::Job`] where the job's author can do something about it; its sentence names the limit that was met.
     pub async fn run(
         &self,
         job: &StepContext<'_>,
@@ -67,67 +67,58 @@ impl ProgramSteps {
     ) -> Result<Finished, EngineError> {
         let name = run.name;
         let _slot = self.slot(job, cores).await;
-        self.programs.run(run).await.map_err(|error| fault(&error, |error| limit(name, error)))
+        self.programs.run(run).await.map_err(|error| engine_error(&error, |error| limit(name, error)))
     }
 
-    /// Waits for a slot and for `cores`: for who runs several programs for one step.
+    /// Waits for a slot and for `cores`: for a step that runs several programs.
     pub async fn slot(&self, job: &StepContext<'_>, cores: usize) -> EngineSlot {
         self.slots.acquire(job.meter, cores).await
     }
 
-    /// What runs them, for who has a slot.
+    /// Runs programs for a caller that has a slot.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
 }
 
-/// Why a program made nothing, by who can do something about it; `limit` says which limit was met.
-pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> EngineError) -> EngineError {
+/// The error of a program that made nothing; `limit` makes the error of an exceeded limit.
+pub fn engine_error(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> EngineError) -> EngineError {
     match error {
         ProgramError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
-        ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
+        ProgramError::NotFenced => JobError::new(ErrorCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
         ProgramError::Input(_) | ProgramError::System(_) => EngineError::internal(&error.to_string()),
     }
 }
 
-/// What a section of the configuration lets a program take of the machine for a document. Sentences name the keys.
+/// The limits of a program's runs from one section of the configuration; errors name its keys.
 pub struct DocumentLimits {
-    /// The section.
+    /// The section's name.
     pub section: &'static str,
-    /// Its `timeout_ms`.
-    pub timeout_ms: u64,
-    /// Its `memory_limit_mb`.
-    pub memory_mb: u64,
-    /// Its `processor_limit_s`.
-    pub processor_s: u64,
-    /// Its `files_limit_mb`.
-    pub files_mb: u64,
-    /// Its `files_limit`.
-    pub files: u64,
-    /// Its `printed_limit_bytes`.
-    pub printed_bytes: u64,
-    /// What its author shall look for in a document that takes more.
+    /// Its limits.
+    pub limits: ProgramLimits,
+    /// What the author is to look for in a document that exceeds one: ends the error's sentence.
     pub remedy: &'static str,
 }
 
 impl DocumentLimits {
-    /// The bounds of a run, which are `general` where these say nothing.
+    /// The bounds of a run; those that the section does not have are taken from `general`.
     pub fn bounds(&self, general: Bounds) -> Bounds {
+        let limits = &self.limits;
         Bounds {
-            deadline: Duration::from_millis(self.timeout_ms),
-            memory_bytes: self.memory_mb << 20,
-            processor_s: self.processor_s,
-            scratch_bytes: self.files_mb << 20,
-            scratch_files: self.files,
-            printed_bytes: self.printed_bytes,
+            deadline: Duration::from_millis(limits.timeout_ms),
+            memory_bytes: limits.memory_limit_mb << 20,
+            processor_s: limits.processor_limit_s,
+            scratch_bytes: limits.files_limit_mb << 20,
+            scratch_files: limits.files_limit,
+            printed_bytes: limits.printed_limit_bytes,
             ..general
         }
     }
 
-    /// Why `program` made nothing.
-    pub fn fault(&self, program: &str, error: &ProgramError) -> EngineError {
-        fault(error, |error| match error {
+    /// The error of `program` that made nothing.
+    pub fn engine_error(&self, program: &str, error: &ProgramError) -> EngineError {
+        engine_error(error, |error| match error {
             ProgramError::TooMuch(excess) => self.too_much(program, *excess),
             ProgramError::Deadline
             | ProgramError::NotStarted(_)
@@ -139,31 +130,37 @@ impl DocumentLimits {
 
     /// The deadline has passed.
     pub fn too_late(&self, program: &str) -> EngineError {
-        let Self { section, timeout_ms, remedy, .. } = self;
+        let Self { section, limits: ProgramLimits { timeout_ms, .. }, remedy } = self;
         let sentence = format!(
             "{program} did not finish the document within {timeout_ms} ms ({section}.timeout_ms); look for {remedy}"
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence).into()
+        JobError::new(ErrorCode::TemplateLimit, sentence).into()
     }
 
     /// The document took too much of something.
     pub fn too_much(&self, program: &str, excess: Excess) -> EngineError {
-        let Self { section, memory_mb, processor_s, files_mb, files, printed_bytes, remedy, .. } = self;
+        let Self { section, limits, remedy } = self;
         let taken = match excess {
-            Excess::Memory => format!("takes more than {memory_mb} MB of memory ({section}.memory_limit_mb)"),
-            Excess::Processes => "starts more processes than it may (workers.process_limit)".to_owned(),
-            Excess::Processor => {
-                format!("takes more than {processor_s} s of the processor ({section}.processor_limit_s)")
+            Excess::Memory => {
+                format!("takes more than {} MB of memory ({section}.memory_limit_mb)", limits.memory_limit_mb)
             }
-            Excess::Written => format!("has more than {files_mb} MB of files ({section}.files_limit_mb)"),
-            Excess::Files => format!("has more than {files} files ({section}.files_limit)"),
+            Excess::Processes => "starts more processes than it may (workers.process_limit)".to_owned(),
+            Excess::Processor => format!(
+                "takes more than {} s of the processor ({section}.processor_limit_s)",
+                limits.processor_limit_s
+            ),
+            Excess::Written => {
+                format!("has more than {} MB of files ({section}.files_limit_mb)", limits.files_limit_mb)
+            }
+            Excess::Files => format!("has more than {} files ({section}.files_limit)", limits.files_limit),
             Excess::Printed => {
-                format!("has {program} print more than {printed_bytes} bytes ({section}.printed_limit_bytes)")
+                let limit = limits.printed_limit_bytes;
+                format!("has {program} print more than {limit} bytes ({section}.printed_limit_bytes)")
             }
         };
         let code =
-            if excess == Excess::Written { FaultCode::OutputTooLarge } else { FaultCode::TemplateLimit };
-        JobFault::new(code, format!("the document {taken}; look for {remedy}")).into()
+            if excess == Excess::Written { ErrorCode::OutputTooLarge } else { ErrorCode::TemplateLimit };
+        JobError::new(code, format!("the document {taken}; look for {remedy}")).into()
     }
 }
 
@@ -175,11 +172,11 @@ pub fn input(name: &str, document: Document) -> Result<Input, EngineError> {
     Ok(Input::stream(name, StreamReader::new(document.into_chunks()?)))
 }
 
-/// The file `name` that the program made, where the step's file goes. What is missing, or is anything else than a file
-/// of the program's own, is no document.
+/// Copies the file `name` that the program made into the step's outlet. A missing file, or anything but a regular file of the
+/// program's own, is an error.
 ///
 /// # Errors
-/// By who can do something about it.
+/// [`EngineError::Job`] where the job's author can do something about it.
 pub async fn output(
     finished: &Finished,
     name: &str,
@@ -199,7 +196,7 @@ fn unusable(name: &str, error: &OutputError) -> EngineError {
     match error {
         OutputError::TooLong { limit_bytes, .. } => {
             let sentence = format!("the document is larger than {limit_bytes} bytes");
-            JobFault::new(FaultCode::OutputTooLarge, sentence).into()
+            JobError::new(ErrorCode::OutputTooLarge, sentence).into()
         }
         OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => {
             EngineError::internal(&format!("{name}: {error}"))
@@ -214,5 +211,5 @@ fn unreadable(name: &str, error: &io::Error) -> EngineError {
 fn limit(name: &str, error: &ProgramError) -> EngineError {
     let sentence =
         format!("{name}: {error}; look for a loop that does not end, or have less in the document");
-    JobFault::new(FaultCode::TemplateLimit, sentence).into()
+    JobError::new(ErrorCode::TemplateLimit, sentence).into()
 }

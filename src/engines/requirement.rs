@@ -1,4 +1,4 @@
-//! What an engine needs of the machine, and what may be lacking.
+//! What an engine needs to be installed, and how a missing or old part is reported.
 
 use std::fmt;
 use std::io;
@@ -12,23 +12,23 @@ use tokio::time::timeout;
 
 use crate::workers::{ChildSpec, Starter, Streams, end};
 
-/// Until a program has said which version it is.
+/// How long a program may take to print its version.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
-/// How much of what it says is read.
+/// How much of its output is read.
 const ANSWER_LIMIT_BYTES: u64 = 4 << 10;
 
 /// What must be installed for an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// How people call it.
+    /// Its usual name.
     pub name: &'static str,
-    /// What it is.
+    /// Whether it is a program or a library.
     pub part: Part,
-    /// Where it lies, from the root; one of them is enough.
+    /// Absolute paths; one of them is enough.
     pub paths: &'static [&'static str],
-    /// Where not every version will do.
+    /// The least version, where not every one will do.
     pub version: Option<Version>,
-    /// The package of Debian that brings it.
+    /// The Debian package that contains it.
     pub package: &'static str,
     /// The command that installs it.
     pub command: &'static str,
@@ -37,16 +37,16 @@ pub struct Requirement {
 /// What a requirement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A program, which we start.
+    /// A program.
     Program,
-    /// A library, which a program of ours is linked with.
+    /// A library or another file.
     Library,
 }
 
 /// The least version that will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// What makes the program print its version, as the first numbers with a point between them.
+    /// Arguments that make the program print its version; the first two numbers with a point between them are taken for it.
     pub arguments: &'static [&'static str],
     /// Its first two numbers.
     pub least: Numbers,
@@ -56,18 +56,18 @@ pub struct Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Numbers(pub u32, pub u32);
 
-/// What an engine lacks here.
+/// What an engine lacks on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
-    /// A program or a library is not there.
+pub enum UnmetRequirement {
+    /// A program or a library is not installed.
     Missing(&'static Requirement),
-    /// A program is there, and is older than it may be.
+    /// A program is too old; holds the version found.
     Version(&'static Requirement, Numbers),
-    /// Its programs read files, and nothing keeps files from them.
+    /// Its programs read files, and the kernel has no Landlock to confine them.
     Landlock,
 }
 
-/// Which file a program is.
+/// Identifies a program's file: when it changes, the version may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProgramFile {
     path: &'static Path,
@@ -76,7 +76,7 @@ pub(super) struct ProgramFile {
 }
 
 impl Requirement {
-    /// The first of its files that is there and, where it is a program, may be run.
+    /// The first of its paths that exists and, for a program, is executable.
     pub fn installed(&self) -> Option<&'static Path> {
         let fits = |path: &&Path| {
             let may_run = |mode: u32| self.part == Part::Library || mode & 0o111 != 0;
@@ -85,13 +85,13 @@ impl Requirement {
         self.paths.iter().map(Path::new).find(fits)
     }
 
-    /// Where it lies; where it is not installed, where it would be.
+    /// The installed path; if it is not installed, the first possible one.
     pub fn path(&self) -> PathBuf {
         let usual = || Path::new(self.paths.first().copied().unwrap_or_default());
         self.installed().unwrap_or_else(usual).to_owned()
     }
 
-    /// Where it was looked for: the first place, which is Debian's, and how many others there are where they are many.
+    /// Its paths for an error; of more than two only the first, which is Debian's, and the number of the others.
     pub fn sought(&self) -> String {
         match self.paths {
             [first, others @ ..] if others.len() > 1 => {
@@ -101,10 +101,10 @@ impl Requirement {
         }
     }
 
-    /// The version that its program says it is, where that matters and is less than it must be.
+    /// The version that its program prints, if that is less than required.
     ///
     /// # Errors
-    /// When the program does not say it.
+    /// When the program prints none.
     pub async fn too_old(&self, starter: &Starter) -> io::Result<Option<Numbers>> {
         let (Some(version), Some(program)) = (self.version, self.installed()) else { return Ok(None) };
         let spec = ChildSpec::new(program)
@@ -126,7 +126,7 @@ impl Requirement {
         Ok(Some(found).filter(|found| *found < version.least))
     }
 
-    /// Its program as a file, where the version matters: another file may be another version.
+    /// Its program's file, where the version matters.
     pub(super) fn file(&self) -> Option<ProgramFile> {
         self.version?;
         let path = self.installed()?;
@@ -149,8 +149,8 @@ impl Numbers {
     }
 }
 
-impl Lack {
-    /// In a few words.
+impl UnmetRequirement {
+    /// For a table: in a few words.
     pub fn brief(&self) -> String {
         match self {
             Self::Missing(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
@@ -161,7 +161,7 @@ impl Lack {
         }
     }
 
-    /// When it will be there.
+    /// For a sentence on what would be possible: "once the package … is installed".
     pub fn once(&self) -> String {
         match self {
             Self::Missing(Requirement { package, command, .. }) => {
@@ -182,7 +182,7 @@ impl fmt::Display for Numbers {
 }
 
 /// What is lacking, and what to do.
-impl fmt::Display for Lack {
+impl fmt::Display for UnmetRequirement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(requirement) => {
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_places_the_first_is_told() {
+    fn of_many_places_the_first_is_reported() {
         let sought = |paths| {
             let (part, version) = (Part::Library, None);
             Requirement { name: "a", part, paths, version, package: "b", command: "c" }.sought()

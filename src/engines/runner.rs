@@ -1,4 +1,4 @@
-//! What an engine implements to take steps, and what it is given for one: context, and where its file goes.
+//! The interface of an engine: `StepRunner`, the context of a step, and the outlet for its file.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -7,61 +7,61 @@ use super::document::{Body, Document, DocumentKind};
 use super::error::EngineError;
 use super::plan::Plan;
 use super::step::Step;
-use super::work::{WorkPlace, WorkWriter};
-use crate::domain::fault::Warnings;
+use super::work_files::{WorkFolder, WorkWriter};
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::domain::reach::Reach;
 use crate::slots::meter::CostMeter;
 use crate::storage::{ObjectStore, StagedObject};
 
-/// What comes of a step.
+/// The result of a step.
 pub type StepResult = Result<Document, EngineError>;
 
-/// Takes the steps of an engine. Its futures stay on the thread of their job.
+/// Runs the steps of an engine. Its futures stay on the thread of their job.
 #[async_trait(?Send)]
 pub trait StepRunner: Send + Sync {
-    /// Takes `step`, which is one of the engine's abilities, on `input`, which is of the kind it works on.
+    /// Runs `step`, one of the engine's abilities, on `input`, which is of the step's `from` kind.
     ///
     /// # Errors
-    /// By who can do something about it.
+    /// [`EngineError::Job`] where the job's author can do something about it.
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult;
 }
 
-/// What a step is done with, beside the document that it works on.
+/// What a step is given beside its document.
 pub struct StepContext<'a> {
-    /// For whom, and what it pays by.
+    /// The job's account, and what measures its cost.
     pub meter: &'a CostMeter,
     /// The data: complete JSON, as it was received.
     pub data: &'a Bytes,
-    /// What the caller asked for.
+    /// The caller's options.
     pub options: &'a PageOptions,
-    /// How far a page may go.
+    /// What the template may reach: its own files, or allowed hosts, too.
     pub reach: Reach,
     /// The whole plan.
     pub plan: &'a Plan,
-    /// Where the step writes a file.
+    /// Where the step writes its file.
     pub outlet: Outlet<'a>,
-    /// What the author should know, also when the step fails.
+    /// Warnings for the author; kept also when the step fails.
     pub warnings: &'a mut Warnings,
 }
 
-/// Where a step's file goes: the last step of a plan writes into the object that is being stored, so that no byte of
-/// a document is written twice; any other one into the work place.
+/// Where a step writes its file: the last one of a plan straight into the object to be stored, so that no document is written
+/// twice; all others into the work folder.
 #[derive(Clone, Copy)]
 pub enum Outlet<'a> {
     /// Into the store, at most so many bytes.
     Store(&'a dyn ObjectStore, u64),
-    /// Into the work place.
-    Work(&'a WorkPlace),
+    /// Into the work folder.
+    Work(&'a WorkFolder),
 }
 
-/// A file that a step is writing; nothing of it is left when it is dropped.
+/// A file that a step is writing; it is removed when this is dropped unfinished.
 #[derive(Debug)]
 pub enum Sink {
     /// In the store.
     Store(Box<dyn StagedObject>),
-    /// In the work place.
+    /// In the work folder.
     Work(WorkWriter),
 }
 
@@ -70,20 +70,20 @@ impl Outlet<'_> {
     pub fn limit_bytes(&self) -> u64 {
         match self {
             Self::Store(_, limit_bytes) => *limit_bytes,
-            Self::Work(place) => place.limit_bytes(),
+            Self::Work(folder) => folder.limit_bytes(),
         }
     }
 
-    /// An empty file.
+    /// Begins an empty file.
     ///
     /// # Errors
-    /// When the store, or the work place, fails.
+    /// When the store or the work folder fails.
     pub async fn open(&self) -> Result<Sink, EngineError> {
         match self {
             Self::Store(store, limit_bytes) => {
                 Ok(Sink::Store(store.stage(*limit_bytes).await.map_err(EngineError::Store)?))
             }
-            Self::Work(place) => Ok(Sink::Work(place.file().await?)),
+            Self::Work(folder) => Ok(Sink::Work(folder.file().await?)),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Sink {
     /// Appends bytes.
     ///
     /// # Errors
-    /// When there are too many of them, or the store or the work place fails.
+    /// When there are too many of them, or the store or the work folder fails.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), EngineError> {
         match self {
             Self::Store(staged) => staged.write(bytes).await.map_err(EngineError::Store),
@@ -100,10 +100,10 @@ impl Sink {
         }
     }
 
-    /// The document whose file is whole with this.
+    /// Ends the file: the document.
     ///
     /// # Errors
-    /// When the work place fails.
+    /// When the work folder fails.
     pub async fn finish(self, kind: FileKind, pages: Option<u32>) -> Result<Document, EngineError> {
         let body = match self {
             Self::Store(staged) => Body::Stored(staged),

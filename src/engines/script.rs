@@ -1,5 +1,5 @@
-//! What runs the code of templates, of whatever kind: a library that must be installed, and the processes that use it,
-//! which all engines share.
+//! Runs template code of all kinds: the pool of `platen-script` processes, which all engines share, and the library that they
+//! need.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
-use super::requirement::{Lack, Part, Requirement};
+use super::requirement::{Part, Requirement, UnmetRequirement};
 use crate::config::AssembleConfig;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::ids::AccountId;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{AssembleLimits, Order, PROGRAM, ScriptError, ZONE, assemble_child};
-use crate::workers::{FileSource, Job, Pool, PoolSettings, Starter, User, WorkerFault};
+use crate::workers::assemble::{AssembleLimits, PROGRAM, ScriptError, ScriptRequest, ZONE, assemble_child};
+use crate::workers::{FileSource, Job, Pool, PoolSettings, Starter, User, WorkerError};
 
 /// The engine of template code (docs/decisions/001-template-code.md).
 pub const JAVASCRIPT_CORE: Requirement = Requirement {
@@ -36,7 +36,7 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
     command: "apt-get install libjavascriptcoregtk-6.0-1",
 };
 
-/// What a process holds that has no job, with room: the engine's library and its tables.
+/// Memory of a process without a job, with a margin: the engine's library and its tables.
 const OWN_BYTES: u64 = 96 << 20;
 
 /// Processes that run template code, with a locale and a time zone. Cloning shares the processes.
@@ -63,7 +63,7 @@ impl TemplateCodePool {
             memory_bytes: config.memory_limit_mb << 20,
             output_bytes: config.output_limit_bytes,
             include_depth: config.include_depth_limit,
-            // The system counts a process' whole life, so it is the bound of all its jobs together.
+            // RLIMIT_CPU counts a process' whole life, so this is for all its jobs together.
             cpu_s: (config.timeout_ms.div_ceil(1_000) + 5).saturating_mul(config.child_jobs),
         };
         let program =
@@ -76,7 +76,7 @@ impl TemplateCodePool {
             spares: count(config.spares),
             kept: count(config.kept),
             child_jobs: config.child_jobs,
-            // One of them is always left to other accounts.
+            // One more than cores: one account never gets them all.
             processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
             share,
             waiting: if config.waiting_limit == 0 { 2 * cores } else { count(config.waiting_limit) },
@@ -85,7 +85,7 @@ impl TemplateCodePool {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
             resident_limit_bytes: Some((config.memory_limit_mb << 20) + OWN_BYTES),
-            housing: None,
+            server: None,
         };
         Self {
             pool: Pool::new(starter, settings, metrics),
@@ -96,8 +96,8 @@ impl TemplateCodePool {
         }
     }
 
-    /// The same for templates of another locale (a BCP 47 tag) or time zone (an IANA name): the defaults of what their code
-    /// formats. `None`: those of the configuration (`assemble.locale`, `assemble.timezone`).
+    /// This pool with another default locale (a BCP 47 tag) or time zone (an IANA name) for template code. `None`: those of the
+    /// configuration (`assemble.locale`, `assemble.timezone`).
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self {
             locale: locale.unwrap_or(&self.config.locale).into(),
@@ -116,150 +116,151 @@ impl TemplateCodePool {
         &self.timezone
     }
 
-    /// Has `order` done with `body` for the job of `meter`.
+    /// Runs `order` with `body` for the job of `meter`.
     ///
     /// # Errors
-    /// By who can do something about it; the sentences name the limit that was met.
+    /// A [`JobError`] where the job's author can do something about it; its sentence names the limit that was met.
     pub async fn run<R: DeserializeOwned>(
         &self,
         meter: &CostMeter,
-        (order, body): (&Order<'_>, &[Bytes]),
+        (order, body): (&ScriptRequest<'_>, &[Bytes]),
         files: &dyn FileSource,
-    ) -> Result<(R, Bytes), JobFault> {
-        // A process learns its zone when it starts.
+    ) -> Result<(R, Bytes), JobError> {
+        // A process reads its zone once, at its start, so another zone needs another process.
         let zone = [(ZONE, self.timezone())];
         let is_usual = *self.timezone == *self.config.timezone;
         let environment = if is_usual { &[][..] } else { &zone[..] };
         let job = Job { header: order, body, files, environment };
-        self.pool.run(meter, job).await.map_err(|fault| match (order, &fault) {
-            (Order::Lint(_), WorkerFault::Deadline) => self.unread(),
-            _ => self.fault(&fault),
+        self.pool.run(meter, job).await.map_err(|error| match (order, &error) {
+            (ScriptRequest::Lint(_), WorkerError::Deadline) => self.unread(),
+            _ => self.job_error(&error),
         })
     }
 
-    /// Has `order` done where no job waits for it: in a process that has had no job, when one is free.
+    /// Runs `order` in the background: in a process that has not run any template, when one is free. `None` when none was free
+    /// within `limit`.
     ///
     /// # Errors
-    /// See [`WorkerFault`]; `None` when there was no room within `limit`.
+    /// See [`WorkerError`].
     pub async fn run_aside<R: DeserializeOwned>(
         &self,
         account: AccountId,
-        (order, body): (&Order<'_>, &[Bytes]),
+        (order, body): (&ScriptRequest<'_>, &[Bytes]),
         files: &dyn FileSource,
         limit: Duration,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
         let job = Job { header: order, body, files, environment: &[] };
         self.pool.run_aside(account, job, limit).await
     }
 
-    /// Refuses inputs of so many bytes that they alone are more than the memory.
+    /// Refuses inputs that alone are larger than the memory.
     ///
     /// # Errors
     /// `template_limit`.
-    pub fn check_size(&self, bytes: usize) -> Result<(), JobFault> {
+    pub fn check_size(&self, bytes: usize) -> Result<(), JobError> {
         if bytes as u64 > self.config.memory_limit_mb << 20 { Err(self.out_of_memory()) } else { Ok(()) }
     }
 
-    /// What a job fails with whose template needs more memory than it may have.
-    pub fn out_of_memory(&self) -> JobFault {
+    /// The error of a template that needs more memory than allowed.
+    pub fn out_of_memory(&self) -> JobError {
         let limit = self.config.memory_limit_mb;
         let sentence = format!(
             "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 
-    /// What a job fails with that makes more than it may.
-    pub fn too_large(&self) -> JobFault {
+    /// The error of a document that is larger than allowed.
+    pub fn too_large(&self) -> JobError {
         let limit = self.config.output_limit_bytes;
         let sentence = format!("the document is larger than {limit} bytes (assemble.output_limit_bytes)");
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 
-    /// What a job fails with that came to nothing.
-    pub fn refused(&self, error: ScriptError) -> JobFault {
+    /// The job's error for an error of its child.
+    pub fn refused(&self, error: ScriptError) -> JobError {
         let (code, sentence) = match error {
-            ScriptError::Code(sentence) => (FaultCode::TemplateError, sentence),
-            ScriptError::Template(sentence) => (FaultCode::TemplateInvalid, sentence),
-            ScriptError::Options(sentence) => (FaultCode::OptionsInvalid, sentence),
-            ScriptError::Data(why) => (FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
-            ScriptError::Limit(sentence) => (FaultCode::TemplateLimit, sentence),
+            ScriptError::Code(sentence) => (ErrorCode::TemplateError, sentence),
+            ScriptError::Template(sentence) => (ErrorCode::TemplateInvalid, sentence),
+            ScriptError::Options(sentence) => (ErrorCode::OptionsInvalid, sentence),
+            ScriptError::Data(why) => (ErrorCode::DataInvalid, format!("the data cannot be read: {why}")),
+            ScriptError::Limit(sentence) => (ErrorCode::TemplateLimit, sentence),
             ScriptError::OutOfMemory => return self.out_of_memory(),
             ScriptError::TooLarge => return self.too_large(),
             ScriptError::Broken(cause) => return broken(&cause),
         };
-        JobFault::new(code, sentence)
+        JobError::new(code, sentence)
     }
 
-    fn fault(&self, fault: &WorkerFault) -> JobFault {
-        match fault {
-            WorkerFault::Deadline => self.too_late(),
-            WorkerFault::TooLong => self.too_large(),
-            WorkerFault::Died { status, words } => self.death(*status, words),
-            WorkerFault::NotStarted(_) => self.not_started(fault),
-            WorkerFault::TooMuch(_) => self.out_of_memory(),
-            WorkerFault::Astray(_) => broken(&fault.to_string()),
+    fn job_error(&self, error: &WorkerError) -> JobError {
+        match error {
+            WorkerError::Deadline => self.too_late(),
+            WorkerError::TooLong => self.too_large(),
+            WorkerError::Died { status, stderr } => self.death(*status, stderr),
+            WorkerError::NotStarted(_) => self.not_started(error),
+            WorkerError::TooMuch(_) => self.out_of_memory(),
+            WorkerError::Protocol(_) => broken(&error.to_string()),
         }
     }
 
-    /// A process ends by itself only where a limit strikes below the engine, or by a fault in it.
-    fn death(&self, status: ExitStatus, words: &str) -> JobFault {
-        tracing::warn!(status = %status, words, "a template's process died");
+    /// The error of a process that died: a limit of the system ended it, or a bug of the engine.
+    fn death(&self, status: ExitStatus, stderr: &str) -> JobError {
+        tracing::warn!(status = %status, words = stderr, "a template's process died");
         let limit = self.config.memory_limit_mb;
         match status.signal() {
-            // The engine aborts where it is not given memory; so does our code, and its library traps.
+            // How the engine and our own code end when an allocation fails.
             Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
-            // In many places it does not look whether it was given any, and writes to where there is none.
+            // In many places the engine does not check for a failed allocation and writes to an invalid address.
             Some(libc::SIGSEGV | libc::SIGBUS | libc::SIGILL) => {
                 let sentence = format!(
                     "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb), or crashed \
                      the template engine"
                 );
-                JobFault::new(FaultCode::TemplateLimit, sentence)
+                JobError::new(ErrorCode::TemplateLimit, sentence)
             }
             Some(libc::SIGXCPU) => self.too_late(),
-            // Template code ends a process by a signal only.
+            // Template code cannot make the process exit.
             _ => broken("its process ended by itself"),
         }
     }
 
-    /// What it needs may be gone since the job was accepted; otherwise only the log can say why.
-    fn not_started(&self, fault: &WorkerFault) -> JobFault {
-        tracing::error!(error = %fault, "template code could not be run");
+    /// The error where no process starts: what it needs may have been removed since the job was accepted.
+    fn not_started(&self, error: &WorkerError) -> JobError {
+        tracing::error!(error = %error, "template code could not be run");
         let sentence = if JAVASCRIPT_CORE.installed().is_none() {
-            Lack::Missing(&JAVASCRIPT_CORE).to_string()
+            UnmetRequirement::Missing(&JAVASCRIPT_CORE).to_string()
         } else if !self.program.is_file() {
             let program = self.program.display();
             format!("there is no {program}; install it beside platen, or say in assemble.program where it is")
         } else {
             "the engine of template code could not be started; the service's log has the cause".to_owned()
         };
-        JobFault::new(FaultCode::EngineUnavailable, sentence)
+        JobError::new(ErrorCode::EngineUnavailable, sentence)
     }
 
-    /// What is said of a template that is too long to be looked through.
-    fn unread(&self) -> JobFault {
+    /// The error of a template that takes too long to lint.
+    fn unread(&self) -> JobError {
         let limit = self.config.timeout_ms;
         let sentence = format!(
             "the template was not looked through within {limit} ms (assemble.timeout_ms); divide it into files that it includes, \
              or raise the limit"
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 
-    fn too_late(&self) -> JobFault {
+    fn too_late(&self) -> JobError {
         let limit = self.config.timeout_ms;
         let sentence = format!(
             "the template did not become a document within {limit} ms (assemble.timeout_ms); look for a loop that does \
              not end, or shorten the data"
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 }
 
-fn broken(cause: &str) -> JobFault {
+fn broken(cause: &str) -> JobError {
     tracing::error!(error = cause, "template code could not be run");
-    JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
+    JobError::new(ErrorCode::Internal, "the template engine failed; its operator finds the cause in the log")
 }
 
 fn count(value: u64) -> usize {

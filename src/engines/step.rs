@@ -26,13 +26,13 @@ pub enum StepKind {
 /// A step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The name of the engine that takes it.
+    /// The name of the engine that runs it.
     pub engine: &'static str,
-    /// What it does.
+    /// The kind of step.
     pub kind: StepKind,
-    /// What it works on.
+    /// The kind of document that it takes.
     pub from: DocumentKind,
-    /// What it makes.
+    /// The kind of document that it makes.
     pub to: DocumentKind,
     /// The keys of `formatOpts` that have an effect on it, in groups.
     pub heeds: &'static [&'static [&'static str]],
@@ -54,10 +54,10 @@ impl StepKind {
 }
 
 impl Step {
-    /// Who does what: `chromium:print`.
+    /// Engine and kind of step, as in `chromium:print`.
     pub fn name(&self) -> String {
         match self.kind {
-            // What the engine is there for.
+            // The engine's name says it already.
             StepKind::Assemble | StepKind::Convert => self.engine.to_owned(),
             StepKind::Print
             | StepKind::Picture

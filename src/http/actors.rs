@@ -34,7 +34,7 @@ pub(in crate::http) async fn bounded<T>(
     state: &HttpState,
     work: impl Future<Output = Result<T, Problem>>,
 ) -> Result<T, Problem> {
-    let Ok(_permit) = state.questions.try_acquire() else {
+    let Ok(_permit) = state.actor_permits.try_acquire() else {
         let limit = state.config.jobs.mailbox_limit;
         let detail = format!("More than {limit} requests are being handled (jobs.mailbox_limit); try again.");
         return Err(Problem::new(Code::Overloaded, detail));
@@ -60,7 +60,7 @@ mod tests {
     use crate::http::testing::{TestServer, read};
 
     #[actix_web::test]
-    async fn a_stopping_service_begins_nothing() {
+    async fn a_stopping_service_admits_no_new_work() {
         let server = TestServer::new().await;
         for status in [422, 503] {
             assert_eq!(server.request(Method::POST, "/v1/documents/init", "{}").await.status(), status);
@@ -70,7 +70,7 @@ mod tests {
 
     /// The job registry of the server has stopped.
     #[actix_web::test]
-    async fn who_cannot_be_asked_is_told_at_once() {
+    async fn a_stopped_or_overloaded_actor_is_answered_at_once() {
         let mut server = TestServer::new().await;
         let path = "/v1/jobs/0190a0a0-0000-7000-8000-000000000000";
         for part in ["The service is stopping", "4096 requests are being handled (jobs.mailbox_limit)"] {
@@ -80,7 +80,7 @@ mod tests {
             let (_, body) = read(answer).await;
             assert_eq!(body["code"], "overloaded");
             assert!(body["detail"].as_str().unwrap().contains(part), "{body}");
-            server.state.questions = Arc::new(Semaphore::new(0));
+            server.state.actor_permits = Arc::new(Semaphore::new(0));
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::thread;
 /// The first bytes of a body need no permit: the limit on connections already bounds them.
 const FREE_BYTES: usize = 64 * 1024;
 /// Bytes that one permit stands for.
-const ROOM_UNIT_BYTES: usize = 1024;
+const PERMIT_BYTES: usize = 1024;
 
 /// A body of valid JSON. An empty body counts as `{}`.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl Body {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
         let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
-        json::check(&bytes, depth).map_err(|fault| {
-            Problem::new(Code::MalformedJson, format!("The body is not valid JSON at {fault}."))
+        json::check(&bytes, depth).map_err(|error| {
+            Problem::new(Code::MalformedJson, format!("The body is not valid JSON at {error}."))
         })?;
         Ok(Self(bytes))
     }
@@ -114,7 +114,7 @@ async fn collect(
     limit: usize,
 ) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut room = BodyPermits::of(state);
+    let mut permits = BodyPermits::of(state);
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
@@ -123,10 +123,10 @@ async fn collect(
             return Err(too_large(limit));
         }
         bytes.extend_from_slice(&chunk);
-        room.take(chunk.len())?;
+        permits.take(chunk.len())?;
     }
     // Slices of the body live as long as the request: the permits must be held as long.
-    request.extensions_mut().insert(room);
+    request.extensions_mut().insert(permits);
     Ok(bytes.freeze())
 }
 
@@ -149,10 +149,10 @@ impl BodyPermits {
     /// `overloaded` when other bodies hold them.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {
         self.bytes += bytes;
-        let wanted = self.bytes.saturating_sub(FREE_BYTES).div_ceil(ROOM_UNIT_BYTES);
+        let wanted = self.bytes.saturating_sub(FREE_BYTES).div_ceil(PERMIT_BYTES);
         let held = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         if wanted > held {
-            let more = take_room(&self.state, wanted - held)?;
+            let more = acquire(&self.state, wanted - held)?;
             match &mut self.permit {
                 Some(permit) => permit.merge(more),
                 None => self.permit = Some(more),
@@ -163,12 +163,12 @@ impl BodyPermits {
 }
 
 /// Number of permits for all bodies.
-pub fn room(config: &HttpConfig) -> usize {
+pub fn permit_count(config: &HttpConfig) -> usize {
     let bytes = usize::try_from(config.bodies_limit_bytes).unwrap_or(usize::MAX);
-    (bytes / ROOM_UNIT_BYTES).min(Semaphore::MAX_PERMITS)
+    (bytes / PERMIT_BYTES).min(Semaphore::MAX_PERMITS)
 }
 
-fn take_room(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
+fn acquire(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
     let units = u32::try_from(units).map_err(Problem::internal)?;
     Arc::clone(&state.bodies).try_acquire_many_owned(units).map_err(|_| {
         let limit = state.config.http.bodies_limit_bytes;
@@ -201,11 +201,11 @@ mod tests {
     use super::*;
     use crate::http::testing::{TOKEN, TestServer, answer_of, answer_until};
 
-    /// Reads a body before it asks anybody.
+    /// An endpoint that reads its body before it asks an actor.
     const PATH: &str = "/v1/documents/init";
 
     #[actix_web::test]
-    async fn bodies_share_their_room_and_give_it_back() {
+    async fn bodies_share_permits_and_release_them() {
         let server = TestServer::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
         let body = format!(r#"{{"type":7,"data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
         for _ in 0..3 {
@@ -227,11 +227,11 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_fault_in_the_json_is_told_with_its_place() {
+    async fn a_syntax_error_is_reported_with_line_and_column() {
         let server = TestServer::new().await;
-        let told = refused(&server, "{\n  \"type\": html\n}").await;
+        let answer = refused(&server, "{\n  \"type\": html\n}").await;
         assert_eq!(
-            told,
+            answer,
             (400, "The body is not valid JSON at line 2, column 11: expected value.".to_owned())
         );
         let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn the_content_type_means_nothing() {
+    async fn the_content_type_is_ignored() {
         let server = TestServer::new().await;
         for kind in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
             let request = TestRequest::default()
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_of_a_body_is_not_copied() {
+    fn a_slice_of_a_body_is_shared_and_not_copied() {
         let body = Body::made(r#"{"data":{"text":"ä"}}"#.into());
         let data = body.members().unwrap().object("data").unwrap();
         assert_eq!(body.share(data).as_ptr(), data.as_ptr());
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn what_is_no_request_is_refused_and_closed() {
+    async fn a_malformed_request_is_refused_and_its_connection_closed() {
         let server = TestServer::with(|config| config.http.request_timeout_ms = 300).await;
         let served = server.serve();
         for sent in [
@@ -303,8 +303,8 @@ mod tests {
         let answer = answer_of(&mut served.send(flood.as_bytes()).await).await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
         let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
-        let told = answer.starts_with("HTTP/1.1 408") && answer.contains("http.request_timeout_ms");
-        assert!(told, "{answer}");
+        let is_refused = answer.starts_with("HTTP/1.1 408") && answer.contains("http.request_timeout_ms");
+        assert!(is_refused, "{answer}");
         served.stop(false).await;
     }
 }

@@ -1,5 +1,6 @@
-//! The REST interface: a room for each kind of thing, which lists its routes in its `mod.rs`, and a file for each endpoint.
-//! Handlers read a request, send a message and answer; they do nothing else.
+//! The REST interface: a folder for each kind of resource, whose `mod.rs` lists the routes, and a file for each
+//! endpoint. Handlers read a request, ask an actor or a reader through `actors`, and answer; they decide nothing
+//! themselves. `app` builds [`HttpState`] and serves it; `cli` prints the OpenAPI document.
 
 mod actors;
 mod body;
@@ -21,7 +22,7 @@ mod testing;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::{Server, ServerHandle};
-pub use body::room as body_room;
+pub use body::permit_count as body_permit_count;
 pub use middleware::rate_limit::RateLimit;
 pub use openapi::document as openapi;
 use routing::resource;

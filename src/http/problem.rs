@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::request_id::RequestId;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 
 /// The result of every handler.
 pub(super) type HandlerResult = Result<HttpResponse, ProblemResponse>;
@@ -28,11 +28,11 @@ pub(super) struct ProblemBody<'a> {
     detail: &'a str,
     /// The request's id, as in `X-Request-Id`.
     instance: String,
-    /// The name of the fault; it stays the same.
+    /// The name of the error; it stays the same.
     code: &'static str,
     /// The same as `detail`.
     message: &'a str,
-    /// Every fault of the body (`validation_failed`).
+    /// Every error of the body (`validation_failed`).
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Vec<ErrorBody>>,
     /// Documents used in this period (`quota_exceeded`), or bytes stored (`storage_exceeded`).
@@ -52,7 +52,7 @@ pub(super) struct ProblemBody<'a> {
     error_code: Option<&'a str>,
 }
 
-/// One fault of a body.
+/// One error of a body.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Fault)]
 struct ErrorBody {
@@ -140,7 +140,7 @@ pub(super) fn of_framework(error: &actix_web::Error) -> ProblemResponse {
 }
 
 /// Request id and JSON of an answer to bytes that are no HTTP request.
-pub(super) fn unread(code: Code, detail: &'static str) -> (RequestId, String) {
+pub(super) fn for_malformed_request(code: Code, detail: &'static str) -> (RequestId, String) {
     let (id, problem) = (RequestId::generate(), Problem::new(code, detail));
     let json = serde_json::to_string(&body(&problem, &id)).unwrap_or_default();
     (id, json)
@@ -158,7 +158,8 @@ pub(super) async fn describe(code: web::Path<String>) -> HandlerResult {
 }
 
 fn body<'a>(problem: &'a Problem, id: &RequestId) -> ProblemBody<'a> {
-    let error = |fault: &'_ Fault| ErrorBody { pointer: fault.pointer.clone(), detail: fault.detail.clone() };
+    let error =
+        |error: &'_ FieldError| ErrorBody { pointer: error.pointer.clone(), detail: error.detail.clone() };
     let extra =
         |name: &str| problem.extra.iter().find(|(member, _)| *member == name).map(|(_, value)| &**value);
     ProblemBody {
@@ -169,7 +170,7 @@ fn body<'a>(problem: &'a Problem, id: &RequestId) -> ProblemBody<'a> {
         instance: id.to_string(),
         code: problem.code.name(),
         message: &problem.detail,
-        errors: (!problem.faults.is_empty()).then(|| problem.faults.iter().map(error).collect()),
+        errors: (!problem.errors.is_empty()).then(|| problem.errors.iter().map(error).collect()),
         used: extra("used").and_then(|used| used.parse().ok()),
         limit: extra("limit").and_then(|limit| limit.parse().ok()),
         renews_at: extra("renewsAt"),
@@ -208,10 +209,11 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn faults_and_further_members_are_told_and_the_cause_is_not() {
-        let mut problem = Problem::validation(vec![Fault::new("/a", "is wrong"), Fault::new("/b", "too")])
-            .with("jobId", "7")
-            .retry_after(3);
+    async fn errors_and_extra_members_are_answered_and_the_cause_is_not() {
+        let mut problem =
+            Problem::validation(vec![FieldError::new("/a", "is wrong"), FieldError::new("/b", "too")])
+                .with("jobId", "7")
+                .retry_after(3);
         problem.cause = Some("secret".to_owned());
         let (head, body) = answered(problem).await;
         assert_eq!(head.headers().get("retry-after").unwrap(), "3");

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::problem::{Fault, Problem};
+use crate::problem::{FieldError, Problem};
 
 /// Items of a page when the caller does not say how many.
 const LIMIT_DEFAULT: usize = 20;
@@ -14,17 +14,17 @@ const LIMIT_MOST: usize = 100;
 /// First byte of a cursor: the version of its format, so that a cursor of another version is refused, not misread.
 const CURSOR_VERSION: u8 = 1;
 
-/// The pairs of a query and the faults found in them. Unknown names are ignored.
+/// The pairs of a query and the errors found in them. Unknown names are ignored.
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
-    faults: Vec<Fault>,
+    errors: Vec<FieldError>,
 }
 
 impl Query {
     /// The query of a request.
     pub(super) fn of(request: &HttpRequest) -> Self {
         let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
-        Self { pairs, faults: Vec::new() }
+        Self { pairs, errors: Vec::new() }
     }
 
     /// The value of `name`; an empty one counts as none.
@@ -37,13 +37,14 @@ impl Query {
         let mut sent = self.pairs.iter().filter(|(key, value)| key == name && !value.is_empty());
         let (_, text) = sent.next()?;
         if sent.next().is_some() {
-            self.faults.push(Fault::new(format!("/{name}"), "is given twice; give it once"));
+            self.errors.push(FieldError::new(format!("/{name}"), "is given twice; give it once"));
             return None;
         }
         let value = read(text);
         if value.is_none() {
             let shown: String = text.chars().take(64).collect();
-            self.faults.push(Fault::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
+            self.errors
+                .push(FieldError::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
         }
         value
     }
@@ -58,22 +59,22 @@ impl Query {
         self.read(name, &format!("one of {}", known.join(", ")), from_name)
     }
 
-    /// How many items, and behind which.
+    /// The page's size, and the id that it continues after.
     ///
     /// # Errors
-    /// Every fault found so far: call this last.
+    /// Every error found so far: call this last.
     pub(super) fn page(mut self) -> Result<(usize, Option<Uuid>), Problem> {
         let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
         let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
-        if !self.faults.is_empty() {
-            return Err(Problem::validation(self.faults));
+        if !self.errors.is_empty() {
+            return Err(Problem::validation(self.errors));
         }
         Ok((limit.unwrap_or(LIMIT_DEFAULT), before))
     }
 }
 
-/// The id that the list continues after. It needs no owner check: only the caller's own items are listed, whatever the cursor
-/// names.
+/// The cursor of the page that continues after `last`. It needs no owner check: only the caller's own items are listed,
+/// whatever the cursor names.
 pub(super) fn cursor(last: Uuid) -> String {
     let mut bytes = vec![CURSOR_VERSION];
     bytes.extend_from_slice(last.as_bytes());

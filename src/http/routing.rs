@@ -111,7 +111,7 @@ mod tests {
     use crate::http::testing::TestServer;
 
     #[actix_web::test]
-    async fn no_route_and_no_method_are_told_apart() {
+    async fn no_route_and_no_method_are_reported_apart() {
         let server = TestServer::new().await;
         let (status, body) = server.call(Method::GET, "/v1/nowhere", "").await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("route_not_found")));

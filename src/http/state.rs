@@ -62,7 +62,7 @@ pub struct HttpState {
     pub public_url: String,
     /// Cancelled when the service begins to stop: long-polls are answered at once and new work is refused.
     pub stopping: CancellationToken,
-    /// Cancelled when a stopping service has no running job left: whoever still waits is answered.
+    /// Cancelled when a stopping service has no running job left: requests that still wait are answered.
     pub idle: CancellationToken,
     /// Readiness check.
     pub readiness: Arc<dyn Readiness>,
@@ -71,7 +71,7 @@ pub struct HttpState {
     /// Memory for JSON bodies: one permit for each KiB of `http.bodies_limit_bytes`.
     pub bodies: Arc<Semaphore>,
     /// Messages that may wait for an actor at once: `jobs.mailbox_limit` permits.
-    pub questions: Arc<Semaphore>,
+    pub actor_permits: Arc<Semaphore>,
 }
 
 /// Base of all URLs in answers: `http.public_url`, else the bound address (loopback where the service is bound to every

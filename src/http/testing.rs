@@ -108,8 +108,8 @@ impl TestServer {
         let metrics = Metrics::new();
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let index: Arc<dyn Index> = Arc::new(index);
-        let places = (Arc::clone(&index), Arc::clone(&store));
-        let templates = TemplateContext::new(clock.clone(), places, &config, metrics.templates.clone());
+        let storage = (Arc::clone(&index), Arc::clone(&store));
+        let templates = TemplateContext::new(clock.clone(), storage, &config, metrics.templates.clone());
         let templates = Arc::new(templates);
         let state = HttpState {
             templates: TemplateRegistry::new(Arc::clone(&templates), index, 64).start(),
@@ -125,8 +125,8 @@ impl TestServer {
             )),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
-            bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),
-            questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
+            bodies: Arc::new(Semaphore::new(super::body_permit_count(&config.http))),
+            actor_permits: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
             outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(EmptyResolver)),
             config: Arc::new(config),
             clock,
@@ -191,11 +191,11 @@ pub(super) async fn read(answer: ServiceResponse) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
-/// The faults of a 422 as "pointer detail" lines.
-pub(super) fn faults(body: &Value) -> Vec<String> {
-    let faults = body["errors"].as_array().unwrap().iter();
-    faults
-        .map(|fault| format!("{} {}", fault["pointer"].as_str().unwrap(), fault["detail"].as_str().unwrap()))
+/// The errors of a 422 as "pointer detail" lines.
+pub(super) fn errors(body: &Value) -> Vec<String> {
+    let errors = body["errors"].as_array().unwrap().iter();
+    errors
+        .map(|error| format!("{} {}", error["pointer"].as_str().unwrap(), error["detail"].as_str().unwrap()))
         .collect()
 }
 

@@ -55,7 +55,7 @@ impl JobContext {
         unused_reservation(record).map(UsageKey::give_back).unwrap_or_default()
     }
 
-    /// Tells the account's actor of what `give_back` wrote, once that is durable.
+    /// Gives the document back in the ledger; to be called once the batch with `give_back` is durable.
     pub(in crate::jobs) fn report_given_back(&self, record: &JobRecord) {
         if let Some(usage) = unused_reservation(record).cloned() {
             self.returns.give_back(usage);

@@ -11,7 +11,7 @@ use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::view::JobView;
-use crate::outbound::Admitted;
+use crate::outbound::AdmittedUrl;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;
 
@@ -65,15 +65,15 @@ pub struct InitJob {
     /// Start it at once (immediate render): one durable write instead of two.
     pub start: bool,
     /// The address that the document is to be delivered to (immediate render).
-    pub deliver_to: Option<Admitted>,
-    /// Why the handler refuses a new job. A job that the key stands for already is answered all the same.
+    pub deliver_to: Option<AdmittedUrl>,
+    /// Why the handler refuses a new job. The job that the key has already is answered all the same.
     pub refusal: Option<Problem>,
-    /// The caller's key; the job that it stands for is answered instead of a new one.
+    /// The caller's key; if it has a job already, that is answered instead of a new one.
     pub idempotency: Option<Idempotency>,
 }
 
-/// Asks for the job that a caller's key stands for, before a new one is checked. None where there is no job yet, also while
-/// the request that creates it is being answered: [`InitJob`] decides then.
+/// Asks for the job of a caller's key, before a new one is checked. None where there is no job yet, also while the
+/// request that creates it is being answered: [`InitJob`] decides then.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<Option<watch::Receiver<JobView>>, Problem>")]
 pub struct FindRepeat {
@@ -92,7 +92,7 @@ pub struct StartJob {
     /// Which job.
     pub job: JobId,
     /// The address that the document is to be delivered to.
-    pub deliver_to: Option<Admitted>,
+    pub deliver_to: Option<AdmittedUrl>,
 }
 
 /// Asks for the job's view, which follows its changes. It closes when the job is evicted from memory: after its end, or

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::clock::Timestamp;
-use crate::domain::fault::{JobFault, Warnings};
+use crate::domain::error::{JobError, Warnings};
 use crate::domain::format_opts;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
@@ -86,7 +86,7 @@ pub struct JobView {
     /// The document, until it expires.
     pub output: Option<Output>,
     /// Why there is no document, or why it was not delivered.
-    pub fault: Option<JobFault>,
+    pub error: Option<JobError>,
     /// Warnings for the template's author.
     pub warnings: Warnings,
     /// When it was initialized.
@@ -98,9 +98,9 @@ pub struct JobView {
 }
 
 impl JobView {
-    /// Whether it ended without a fault; none while it has not ended.
+    /// Whether it ended without an error; none while it has not ended.
     pub fn success(&self) -> Option<bool> {
-        self.is_done().then_some(self.fault.is_none())
+        self.is_done().then_some(self.error.is_none())
     }
 
     /// The kind of its document; before there is one, the usual one of its target.

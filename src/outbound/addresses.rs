@@ -1,21 +1,21 @@
-//! What a name means, and which addresses are this machine's own.
+//! Resolves names, and lists this machine's own addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use async_trait::async_trait;
 
-/// Turns a name into addresses.
+/// Resolves names to addresses.
 #[async_trait]
 pub trait Resolve: Send + Sync {
     /// Every address that the name has now, with `port`.
     ///
     /// # Errors
-    /// When there is no such name, or nobody answers.
+    /// When there is no such name, or no name server answers.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 }
 
-/// Asks the system, as every other program on the machine does.
+/// The system's resolver.
 pub struct SystemResolver;
 
 #[async_trait]
@@ -25,7 +25,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// The addresses of this machine's interfaces, asked anew each time: they come and go.
+/// The addresses of this machine's interfaces; listed anew each time, because they change.
 pub(super) fn local() -> io::Result<Vec<IpAddr>> {
     let interfaces = nix::ifaddrs::getifaddrs()?;
     let addresses = interfaces.filter_map(|interface| {

@@ -1,4 +1,4 @@
-//! One connection to a host of several addresses, of which some may be dead.
+//! Connects to a host with several addresses, some of which may be dead ("happy eyeballs", RFC 8305).
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,14 +8,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::sleep;
 
-/// Until the next address is tried beside those that have not answered (RFC 8305 §5).
+/// Delay before the next address is tried in parallel (RFC 8305 §5).
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// The first connection that comes about, of those that `connect` makes to `addresses`, each begun when
-/// the one before has failed or has not answered for a while. The others are dropped.
+/// The first successful connection to one of `addresses`. Each is tried when the previous one has failed or has not answered
+/// for a while. The others are dropped.
 ///
 /// # Errors
-/// The last one, when all fail.
+/// The last one, if all fail.
 pub(super) async fn first_of<T, F>(
     addresses: &[SocketAddr],
     connect: impl Fn(SocketAddr) -> F,
@@ -42,7 +42,7 @@ where
     Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "the host has no address"))
 }
 
-/// Both kinds of addresses in turn, as one of them may not be routed at all (RFC 8305 §4).
+/// IPv4 and IPv6 addresses in turn, because one kind may not be routed at all (RFC 8305 §4).
 fn alternating(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let kind = addresses.first().is_some_and(SocketAddr::is_ipv4);
     let (same, other): (Vec<_>, Vec<_>) = addresses.iter().partition(|address| address.is_ipv4() == kind);
@@ -65,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_addresses_take_turns() {
+    fn ipv4_and_ipv6_addresses_alternate() {
         let given = addresses(&["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1", "1.1.1.2:1"]);
         let ordered = addresses(&["[::1]:1", "1.1.1.1:1", "[::2]:1", "1.1.1.2:1", "[::3]:1"]);
         assert_eq!(alternating(&given), ordered);
     }
 
-    /// How an address behaves, by its port: answers so many ms later, fails at once, or is dead.
+    /// The test address's port decides: 1 fails at once, 2 never answers, others answer after so many ms.
     async fn behave(address: SocketAddr) -> io::Result<u16> {
         match address.port() {
             1 => Err(io::ErrorKind::ConnectionRefused.into()),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_dead_address_costs_a_moment_and_one_that_refuses_nothing() {
+    async fn a_dead_address_delays_the_next_and_a_refusing_one_does_not() {
         for (ports, won, after_ms) in [
             (&[10][..], Some(10), 10),
             (&[2, 10], Some(10), 260),
@@ -95,15 +95,15 @@ mod tests {
             (&[1, 1], None, 0),
         ] {
             let begun = Instant::now();
-            let places: Vec<_> = ports.iter().map(|port| SocketAddr::from(([1, 1, 1, 1], *port))).collect();
+            let given: Vec<_> = ports.iter().map(|port| SocketAddr::from(([1, 1, 1, 1], *port))).collect();
             let tried = Mutex::new(Vec::new());
-            let made = first_of(&places, |address| {
+            let made = first_of(&given, |address| {
                 tried.lock().unwrap().push(address);
                 behave(address)
             });
             assert_eq!(made.await.ok(), won, "{ports:?}");
             assert_eq!(begun.elapsed().as_millis(), after_ms, "{ports:?}");
-            assert_eq!(*tried.lock().unwrap(), places, "{ports:?}: each once, and nothing else");
+            assert_eq!(*tried.lock().unwrap(), given, "{ports:?}: each once, and nothing else");
         }
         assert!(first_of(&[], behave).await.is_err());
     }

@@ -1,5 +1,4 @@
-//! One GET for a file that a template names, redirects included: each is decided upon like the first, by
-//! `outbound.allow` alone.
+//! One GET for a file that a template names. Each redirect is decided like the first URL, by `outbound.allow` alone.
 
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{ACCEPT_ENCODING, LOCATION};
@@ -7,15 +6,15 @@ use reqwest::{Response, StatusCode};
 use url::Url;
 
 use super::send::causes;
-use super::{Outbound, Pinned, Purpose, Refusal};
+use super::{Outbound, PinnedUrl, Purpose, Refusal};
 
-/// Why a file was not fetched. No text of it holds the address' path or signature; it stands beside the address.
+/// Why a file was not fetched. The message follows the URL, and never repeats its path or signature.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The address, or one that it redirects to, may not be connected to.
+    /// The URL, or one that it redirects to, may not be connected to.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The other side has no such file, failed, or could not be reached.
+    /// The host has no such file, failed, or could not be reached.
     #[error("{0}")]
     Failed(String),
     /// It is longer than so many bytes.
@@ -24,8 +23,7 @@ pub enum FetchError {
 }
 
 impl Outbound {
-    /// What is at an address, which is decided upon now: at most `limit_bytes`. How long it may take is the caller's to
-    /// bound.
+    /// Fetches a file of at most `limit_bytes`. The caller has to limit the time.
     ///
     /// # Errors
     /// See [`FetchError`].
@@ -43,7 +41,7 @@ impl Outbound {
         Err(FetchError::Failed(sentence))
     }
 
-    async fn decide_redirect(&self, from: &Pinned, to: &Url) -> Result<Pinned, FetchError> {
+    async fn decide_redirect(&self, from: &PinnedUrl, to: &Url) -> Result<PinnedUrl, FetchError> {
         let decided = self.decide_listed(to, Purpose::File).await;
         decided.map_err(|refusal| {
             let shown = super::shown(to);
@@ -55,18 +53,18 @@ impl Outbound {
         })
     }
 
-    async fn get(&self, pinned: &Pinned) -> Result<Response, FetchError> {
+    async fn get(&self, pinned: &PinnedUrl) -> Result<Response, FetchError> {
         let client = self.client(pinned).map_err(|error| unreachable(&error))?;
-        // What is packed would be a small answer to a large file; nothing here unpacks it.
+        // No compression: nothing here decompresses, and a small response could unpack to a huge file.
         let request = client.get(pinned.url.clone()).header(ACCEPT_ENCODING, "identity");
         request.send().await.map_err(|error| unreachable(&error))
     }
 }
 
-/// `None` for what was asked for; the next address for a redirect.
-fn redirect(response: &Response, pinned: &Pinned) -> Result<Option<Url>, FetchError> {
+/// `None` if the response is the file; the next URL for a redirect.
+fn redirect(response: &Response, pinned: &PinnedUrl) -> Result<Option<Url>, FetchError> {
     let status = response.status();
-    // 206 and others are parts of a file, or none.
+    // Only 200 is the whole file: 206 is a part, 204 none.
     if status == StatusCode::OK {
         return Ok(None);
     }

@@ -1,15 +1,14 @@
-//! Where the service itself may connect to, and its pages through it: decided on a parsed address, pinned
-//! to what its name meant at that moment, decided again at every redirect.
+//! Decides which hosts the service, and its pages through it, may connect to, and makes those connections.
 //!
-//! [`Outbound::decide`] (a delivery), [`Outbound::decide_page`] (a page) and [`Outbound::fetch`] (a file for a
-//! document) are the only ways to a [`Pinned`], and a [`Pinned`] the only way to a connection to anything a caller named (security rule 1).
-//! A name is resolved once; all its addresses must be allowed; the connection goes to one of these and
-//! never asks for the name again.
+//! Threats: requests to internal hosts (SSRF), DNS rebinding, and redirects to internal addresses. So a URL is parsed, its name
+//! is resolved once, all its addresses must be allowed, and the connection goes to one of these without resolving again; every
+//! redirect is decided anew. A connection to anything that a caller named needs a [`PinnedUrl`] (security rule 1), which only
+//! [`Outbound::decide`] (a delivery), [`Outbound::decide_page`] (a page) and [`Outbound::fetch`] (a file for a document) make.
 
 mod addresses;
 mod connect;
 mod fetch;
-mod own;
+mod own_listeners;
 mod page;
 mod send;
 mod special;
@@ -26,79 +25,79 @@ use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
 pub use fetch::FetchError;
-pub use own::Claim;
+pub use own_listeners::OwnListenerGuard;
 pub use page::{ExchangeError, PageLimits};
 pub use send::{Body, SendError};
 pub use special::is_global;
 
-use crate::config::{Allowed, DeliveryReach, Opening, OutboundConfig};
-use own::Own;
+use crate::config::{Allowed, DeliveryReach, HostExceptions, OutboundConfig};
+use own_listeners::OwnListeners;
 
-/// Decides, and sends where it may.
+/// Decides about URLs, and connects to those that are allowed.
 #[derive(Clone)]
 pub struct Outbound {
     config: Arc<OutboundConfig>,
-    own: Arc<Own>,
+    own: Arc<OwnListeners>,
     resolver: Arc<dyn Resolve>,
 }
 
-/// An address that may be connected to, and the only addresses its host stands for.
+/// A URL that may be connected to, with the IP addresses to which its host was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pinned {
+pub struct PinnedUrl {
     url: Url,
     addresses: Vec<SocketAddr>,
-    /// Whether its entry lets it be spoken to without encryption.
+    /// Whether its entry allows connections without encryption.
     plain: bool,
 }
 
-/// An address that a caller may name, as far as is known; it is decided upon again when it is used.
+/// A delivery URL that passed the check at admission; it is decided again when it is used.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Admitted(Url);
+pub struct AdmittedUrl(Url);
 
-/// Why an address may not be connected to; the sentence names the remedy and never a signature.
+/// Why a URL may not be connected to; the sentence names the remedy, and never path or query, which may hold a signature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is refused by a rule, whenever it is asked.
+    /// A rule forbids it.
     #[error("{0}")]
     Forbidden(String),
-    /// Its host cannot be resolved now.
+    /// Its host cannot be resolved at the moment.
     #[error("{0}")]
     Unresolved(String),
 }
 
-/// Who wants to connect.
+/// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The service, with a document, to an address of a caller's.
+    /// The service delivers a document to a caller's URL.
     Delivery,
-    /// A page.
+    /// A page makes a request.
     Page,
-    /// The service, for a file that a template names.
+    /// The service fetches a file that a template names.
     File,
 }
 
-/// What the rules say before a name is resolved.
-struct Named<'a> {
+/// A URL before its name is resolved, with the entry that allows it.
+struct UnresolvedTarget<'a> {
     purpose: Purpose,
     shown: String,
     host: String,
     port: u16,
-    /// Whether it is asked for without encryption.
+    /// Whether the URL is plain http.
     http: bool,
     entry: Option<&'a Allowed>,
 }
 
 impl Outbound {
-    /// Rules of `config`; `own` are the service's own listeners, which are never connected to.
+    /// The rules of `config`; `own` are the service's own listeners, which are never connected to.
     pub fn new(config: OutboundConfig, own: &[SocketAddr], resolver: Arc<dyn Resolve>) -> Self {
-        Self { config: Arc::new(config), own: Arc::new(Own::new(own)), resolver }
+        Self { config: Arc::new(config), own: Arc::new(OwnListeners::new(own)), resolver }
     }
 
-    /// Reads a delivery address as a caller wrote it and decides upon it.
+    /// Parses a delivery URL from a caller and decides about it.
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn read(&self, text: &str) -> Result<Pinned, Refusal> {
+    pub async fn read(&self, text: &str) -> Result<PinnedUrl, Refusal> {
         self.decide(self.parse(text)?).await
     }
 
@@ -114,15 +113,15 @@ impl Outbound {
         Url::parse(text).map_err(|error| Refusal::Forbidden(format!("it is no address: {error}")))
     }
 
-    /// Decides whether `text` may be named as a delivery address. A host that cannot be resolved now may be
-    /// there when it is needed.
+    /// Checks a delivery URL when a job is admitted. A host that cannot be resolved now passes: it may exist when it is needed,
+    /// and is decided again then.
     ///
     /// # Errors
-    /// Why it is refused, whenever it is asked.
-    pub async fn admit(&self, text: &str) -> Result<Admitted, Refusal> {
+    /// `Forbidden`.
+    pub async fn admit(&self, text: &str) -> Result<AdmittedUrl, Refusal> {
         match self.read(text).await {
-            Ok(pinned) => Ok(Admitted(pinned.url)),
-            Err(Refusal::Unresolved(_)) => self.parse(text).map(Admitted),
+            Ok(pinned) => Ok(AdmittedUrl(pinned.url)),
+            Err(Refusal::Unresolved(_)) => self.parse(text).map(AdmittedUrl),
             Err(refusal) => Err(refusal),
         }
     }
@@ -131,27 +130,27 @@ impl Outbound {
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn decide(&self, url: Url) -> Result<Pinned, Refusal> {
+    pub async fn decide(&self, url: Url) -> Result<PinnedUrl, Refusal> {
         let named = self.name(&url, Purpose::Delivery)?;
         match self.judge_delivery(&named) {
             Ok(()) => self.pin(&url, &named).await,
-            Err(why) => Err(self.closed(&url, &named, why).await),
+            Err(why) => Err(self.refusal(&url, &named, why).await),
         }
     }
 
     /// From now on `address` is one of the service's own listeners.
-    pub fn claim(&self, address: SocketAddr) -> Claim {
-        self.own.claim(address)
+    pub fn register_own(&self, address: SocketAddr) -> OwnListenerGuard {
+        self.own.register_own(address)
     }
 
-    async fn pin(&self, url: &Url, named: &Named<'_>) -> Result<Pinned, Refusal> {
+    async fn pin(&self, url: &Url, named: &UnresolvedTarget<'_>) -> Result<PinnedUrl, Refusal> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
             Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
             Some(Host::Domain(name)) => self.resolve(name, named).await?,
             None => return forbidden("it has no host"),
         };
-        // Without them nobody knows which addresses are this very machine's.
+        // Without this list an address of this machine could not be recognized, so an error refuses.
         let local = addresses::local().map_err(|error| {
             Refusal::Unresolved(format!("the machine's own addresses cannot be listed: {error}"))
         })?;
@@ -159,12 +158,12 @@ impl Outbound {
             self.judge_address(*address, named, &local)?;
         }
         let plain = named.entry.is_some_and(|entry| entry.http);
-        Ok(Pinned { url: url.clone(), addresses, plain })
+        Ok(PinnedUrl { url: url.clone(), addresses, plain })
     }
 
-    /// What can be said of the address as it is written: why it is not open, but for the entry.
-    fn judge_delivery(&self, named: &Named<'_>) -> Result<(), String> {
-        let Named { shown, port, entry, .. } = named;
+    /// Checks the URL before resolving; the error is the reason without the suggested entry.
+    fn judge_delivery(&self, named: &UnresolvedTarget<'_>) -> Result<(), String> {
+        let UnresolvedTarget { shown, port, entry, .. } = named;
         if named.http && !entry.is_some_and(|entry| entry.http) {
             return Err(format!("{shown} is not https; outbound.allow can open it"));
         }
@@ -175,31 +174,32 @@ impl Outbound {
         Ok(())
     }
 
-    /// The refusal of what is not open: with an entry that is enough at once, so that nobody writes one, restarts, and
-    /// meets the next refusal; without one where that one cannot help.
-    async fn closed(&self, url: &Url, named: &Named<'_>, why: String) -> Refusal {
-        // A question for a name that is not listed may carry words out.
-        let asks_anyway = named.purpose == Purpose::Delivery && self.config.delivery == DeliveryReach::Public;
-        let may_ask = asks_anyway || named.entry.is_some();
+    /// The refusal of a URL that is not allowed, with an entry that suffices: an operator who follows a partial hint would
+    /// restart and meet the next refusal. Without an entry if none can help.
+    async fn refusal(&self, url: &Url, named: &UnresolvedTarget<'_>, why: String) -> Refusal {
+        // A DNS query for an unlisted name would leak data that a page encodes in it.
+        let resolves_any =
+            named.purpose == Purpose::Delivery && self.config.delivery == DeliveryReach::Public;
+        let may_resolve = resolves_any || named.entry.is_some();
         let addresses = match url.host() {
-            Some(Host::Domain(name)) if may_ask => self.resolve(name, named).await.unwrap_or_default(),
+            Some(Host::Domain(name)) if may_resolve => self.resolve(name, named).await.unwrap_or_default(),
             Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
             Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
             Some(Host::Domain(_)) | None => Vec::new(),
         };
         let local = addresses::local().unwrap_or_default();
-        // Only where an entry was written: else every port of this machine could be asked whether it is the service's.
+        // Only if there is an entry: otherwise callers could probe which ports of this machine are the service's.
         if named.entry.is_some() && addresses.iter().any(|address| self.is_own(*address, &local)) {
             return Refusal::Forbidden(named.own_listener());
         }
         let is_inner = |address: &SocketAddr| is_inner(special::plain(address.ip()), &local);
         let private = addresses.iter().any(is_inner) || (addresses.is_empty() && is_inner_name(&named.host));
-        let entry = Allowed::entry(&named.host, named.port, Opening { http: named.http, private });
+        let entry = Allowed::entry(&named.host, named.port, HostExceptions { http: named.http, private });
         Refusal::Forbidden(format!("{why}: {entry}"))
     }
 
-    /// Host, port, and the entry that opens them.
-    fn name(&self, url: &Url, purpose: Purpose) -> Result<Named<'_>, Refusal> {
+    /// Host, port, and the entry that allows them.
+    fn name(&self, url: &Url, purpose: Purpose) -> Result<UnresolvedTarget<'_>, Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return forbidden(&format!("'{}:' is not https", url.scheme()));
         }
@@ -209,13 +209,13 @@ impl Outbound {
         let (Some(host), Some(port)) = (host_of(url), url.port_or_known_default()) else {
             return forbidden("it has no host");
         };
-        // Of several entries for one host and port the one counts that opens most.
+        // Of several entries for one host and port the most permissive counts.
         let entries = self.config.allow.iter().filter(|entry| matches(entry, &host, port));
         let entry = entries.max_by_key(|entry| (entry.private, entry.http));
-        Ok(Named { purpose, shown: shown(url), host, port, http: url.scheme() == "http", entry })
+        Ok(UnresolvedTarget { purpose, shown: shown(url), host, port, http: url.scheme() == "http", entry })
     }
 
-    async fn resolve(&self, name: &str, named: &Named<'_>) -> Result<Vec<SocketAddr>, Refusal> {
+    async fn resolve(&self, name: &str, named: &UnresolvedTarget<'_>) -> Result<Vec<SocketAddr>, Refusal> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
         let long = format!("the host of {}", named.shown);
         let subject = named.says("its host", &long);
@@ -227,13 +227,18 @@ impl Outbound {
         if addresses.is_empty() { Err(unresolved("it has no address".to_owned())) } else { Ok(addresses) }
     }
 
-    fn judge_address(&self, address: SocketAddr, named: &Named<'_>, local: &[IpAddr]) -> Result<(), Refusal> {
+    fn judge_address(
+        &self,
+        address: SocketAddr,
+        named: &UnresolvedTarget<'_>,
+        local: &[IpAddr],
+    ) -> Result<(), Refusal> {
         if self.is_own(address, local) {
             return Err(Refusal::Forbidden(named.own_listener()));
         }
         let private = named.entry.is_some_and(|entry| entry.private);
         if is_inner(special::plain(address.ip()), local) && !private {
-            let opening = Opening { http: named.http, private: true };
+            let opening = HostExceptions { http: named.http, private: true };
             let entry = Allowed::entry(&named.host, named.port, opening);
             let subject = named.says("it", &named.shown);
             return forbidden(&format!(
@@ -256,8 +261,8 @@ impl fmt::Debug for Outbound {
     }
 }
 
-impl Named<'_> {
-    /// What is said to a template's author stands beside the address, what is said of a delivery does not.
+impl UnresolvedTarget<'_> {
+    /// The subject of a sentence: messages for a template's author follow the URL, those of a delivery must name it.
     fn says<'a>(&self, author: &'a str, delivery: &'a str) -> &'a str {
         match self.purpose {
             Purpose::Page | Purpose::File => author,
@@ -270,44 +275,44 @@ impl Named<'_> {
     }
 }
 
-/// How many certificate authorities the machine knows; without one no https address can be delivered to.
+/// How many certificate authorities the machine has; without one no delivery by https succeeds.
 pub fn certificate_authorities() -> usize {
     rustls_native_certs::load_native_certs().certs.len()
 }
 
-/// Whether it is this machine.
+/// Whether the address belongs to this machine.
 fn is_here(ip: IpAddr, local: &[IpAddr]) -> bool {
     ip.is_loopback() || ip.is_unspecified() || local.contains(&ip)
 }
 
-/// Whether only `private` opens it.
+/// Whether the address needs an entry with `private`.
 fn is_inner(ip: IpAddr, local: &[IpAddr]) -> bool {
     is_here(ip, local) || !is_global(ip)
 }
 
-/// Whether a name that is not asked for is one that the Internet at large does not have: of one word, or below a domain
-/// that is kept for networks of one's own (RFC 6761, 6762, 8375, and `internal`).
+/// Whether an unresolved name belongs to a private network: a single label, or below a domain reserved for such networks
+/// (RFC 6761, 6762, 8375, and `internal`).
 fn is_inner_name(host: &str) -> bool {
-    const KEPT: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "intranet"];
+    const RESERVED: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "intranet"];
     let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
-    !host.contains(['.', ':']) || KEPT.iter().any(is_below)
+    !host.contains(['.', ':']) || RESERVED.iter().any(is_below)
 }
 
-impl Pinned {
-    /// `https://host:port`: what may be shown and logged of it.
+impl PinnedUrl {
+    /// `https://host:port`, the part that may be shown and logged.
     pub fn shown(&self) -> String {
         shown(&self.url)
     }
 }
 
-impl Admitted {
-    /// The address as text, with its signature: for the journal, never for a log.
+impl AdmittedUrl {
+    /// The whole URL with its signature: for the journal, never for a log.
     pub fn secret(&self) -> &str {
         self.0.as_str()
     }
 }
 
-impl fmt::Debug for Admitted {
+impl fmt::Debug for AdmittedUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&shown(&self.0))
     }
@@ -318,7 +323,7 @@ fn shown(url: &Url) -> String {
     format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
-/// The host without brackets and without the dot that ends a full name.
+/// The host without brackets and without a trailing dot.
 fn host_of(url: &Url) -> Option<String> {
     Some(match url.host()? {
         Host::Domain(name) => name.trim_end_matches('.').to_owned(),

@@ -1,4 +1,5 @@
-//! The connections of pages: decided by `outbound.allow` alone, made to pinned addresses, http spoken by us.
+//! The connections of pages: decided by `outbound.allow` alone and made to pinned addresses. Plain http requests are sent by
+//! the service itself.
 
 use std::io;
 use std::time::Duration;
@@ -15,10 +16,10 @@ use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use super::connect::first_of;
-use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden};
-use crate::config::{Allowed, Opening};
+use super::{Outbound, PinnedUrl, Purpose, Refusal, UnresolvedTarget, forbidden};
+use crate::config::{Allowed, HostExceptions};
 
-/// What bounds the requests of one page.
+/// The limits of one page's requests.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
     /// `outbound.page_timeout_s`.
@@ -33,13 +34,13 @@ pub struct PageLimits {
     pub requests: u64,
 }
 
-/// Why an allowed host gave no answer.
+/// Why an allowed host gave no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
     /// It cannot be connected to.
     #[error("it cannot be reached: {0}")]
     Unreachable(io::Error),
-    /// It does not speak http, or broke off.
+    /// It does not speak http, or closed the connection.
     #[error("it gave no answer: {0}")]
     Broken(#[from] hyper::Error),
     /// Status and headers are longer than so many bytes.
@@ -48,30 +49,30 @@ pub enum ExchangeError {
 }
 
 impl Outbound {
-    /// Decides whether a page may connect to `url`, resolving its host. Of what is not listed no name is asked
-    /// for: the question alone would carry words out.
+    /// Decides whether a page may connect to `url`, resolving its host. Unlisted names are not resolved: a DNS query would leak
+    /// data that the page encodes in the name.
     ///
     /// # Errors
-    /// See [`Refusal`]; the sentence is for the page's author and stands beside the address.
-    pub async fn decide_page(&self, url: &Url) -> Result<Pinned, Refusal> {
+    /// See [`Refusal`]; the sentence is for the page's author and follows the URL.
+    pub async fn decide_page(&self, url: &Url) -> Result<PinnedUrl, Refusal> {
         self.decide_listed(url, Purpose::Page).await
     }
 
     /// Decides by `outbound.allow` alone.
-    pub(super) async fn decide_listed(&self, url: &Url, purpose: Purpose) -> Result<Pinned, Refusal> {
+    pub(super) async fn decide_listed(&self, url: &Url, purpose: Purpose) -> Result<PinnedUrl, Refusal> {
         let named = self.name(url, purpose)?;
         match judge_listed(&named) {
             Ok(()) => self.pin(url, &named).await,
-            Err(why) => Err(self.closed(url, &named, why.to_owned()).await),
+            Err(why) => Err(self.refusal(url, &named, why.to_owned()).await),
         }
     }
 
-    /// Whether pages reach any host at all.
+    /// Whether pages may reach any host at all.
     pub fn opens_hosts(&self) -> bool {
         !self.config.allow.is_empty()
     }
 
-    /// What bounds the requests of one page.
+    /// The limits of one page's requests.
     pub fn page_limits(&self) -> PageLimits {
         let config = &self.config;
         PageLimits {
@@ -83,11 +84,11 @@ impl Outbound {
         }
     }
 
-    /// Connects to an address that was decided upon; one that is dead does not stand before the others.
+    /// Connects to one of the pinned addresses; a dead one does not block the others.
     ///
     /// # Errors
     /// When none of its addresses answers in time.
-    pub async fn connect(&self, pinned: &Pinned) -> io::Result<TcpStream> {
+    pub async fn connect(&self, pinned: &PinnedUrl) -> io::Result<TcpStream> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
         let connecting = first_of(&pinned.addresses, TcpStream::connect);
         let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {limit:?}"));
@@ -96,14 +97,13 @@ impl Outbound {
         Ok(stream)
     }
 
-    /// Sends one request, whose target and host are those of `pinned`, whatever it says itself. The connection
-    /// ends with the handle.
+    /// Sends one request with the target and host of `pinned`, replacing its own. Dropping the handle closes the connection.
     ///
     /// # Errors
     /// See [`ExchangeError`].
     pub async fn exchange<B>(
         &self,
-        pinned: &Pinned,
+        pinned: &PinnedUrl,
         mut request: Request<B>,
     ) -> Result<(Response<Incoming>, AbortOnDropHandle<()>), ExchangeError>
     where
@@ -115,11 +115,11 @@ impl Outbound {
         request.headers_mut().insert(HOST, host);
         let stream = self.connect(pinned).await.map_err(ExchangeError::Unreachable)?;
         let limit = usize::try_from(self.config.page_head_limit_bytes).unwrap_or(usize::MAX);
-        let mut speaking = http1::Builder::new();
-        let speaking = speaking.max_buf_size(limit).max_header_size(limit);
-        let (mut sender, connection) = speaking.handshake(TokioIo::new(stream)).await?;
+        let mut builder = http1::Builder::new();
+        let builder = builder.max_buf_size(limit).max_header_size(limit);
+        let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
         let driven = AbortOnDropHandle::new(tokio::spawn(async move {
-            // What goes wrong is told to who reads the answer.
+            // The reader of the response gets its errors as well.
             let _ = connection.await;
         }));
         match sender.send_request(request).await {
@@ -130,8 +130,8 @@ impl Outbound {
     }
 }
 
-/// What can be said of an address as it is written: why it is not open, but for the entry.
-fn judge_listed(named: &Named<'_>) -> Result<(), &'static str> {
+/// Checks the URL before resolving; the error is the reason without the suggested entry.
+fn judge_listed(named: &UnresolvedTarget<'_>) -> Result<(), &'static str> {
     match named.entry {
         Some(entry) if !named.http || entry.http => Ok(()),
         Some(_) => Err("it is not https; outbound.allow can open it"),
@@ -142,17 +142,17 @@ fn judge_listed(named: &Named<'_>) -> Result<(), &'static str> {
     }
 }
 
-impl Pinned {
-    /// Why this may not be spoken to without encryption, unless it may.
+impl PinnedUrl {
+    /// Checks that a connection without encryption is allowed.
     ///
     /// # Errors
-    /// The sentence for the page's author.
+    /// The reason for the page's author.
     pub fn check_plain(&self) -> Result<(), Refusal> {
         if self.plain {
             return Ok(());
         }
         let (host, port) = (super::host_of(&self.url).unwrap_or_default(), self.port());
-        let entry = Allowed::entry(&host, port, Opening { http: true, private: false });
+        let entry = Allowed::entry(&host, port, HostExceptions { http: true, private: false });
         forbidden(&format!("it is not encrypted; outbound.allow can open it: {entry}"))
     }
 
@@ -161,7 +161,7 @@ impl Pinned {
     }
 }
 
-/// The target and the host of a request as its server expects them.
+/// The request target and the `Host` header for the server of `url`.
 fn target_of(url: &Url) -> io::Result<(Uri, HeaderValue)> {
     let query = url.query().map_or(String::new(), |query| format!("?{query}"));
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));

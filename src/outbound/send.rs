@@ -1,4 +1,4 @@
-//! One PUT to a pinned address, redirects included: each is decided upon like the first.
+//! One PUT to a pinned URL. Each redirect is decided like the first URL.
 
 use std::error::Error as _;
 use std::iter::successors;
@@ -10,39 +10,37 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 
-use super::{Outbound, Pinned, Refusal};
+use super::{Outbound, PinnedUrl, Refusal};
 
-/// What is sent; made anew for each try.
+/// The body of a PUT; made anew for each attempt.
 pub struct Body {
-    /// Its length in bytes: stores refuse a body that does not say it.
+    /// Its length in bytes: stores refuse a body without `Content-Length`.
     pub bytes: u64,
-    /// Its type.
+    /// Its media type.
     pub mime: &'static str,
     /// The bytes.
     pub chunks: BoxStream<'static, std::io::Result<Bytes>>,
 }
 
-/// Why a PUT did not succeed. No text of it holds the address' path or signature.
+/// Why a PUT failed. The message never repeats the URL's path or signature.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The address, or one that it redirects to, may not be connected to.
+    /// The URL, or one that it redirects to, may not be connected to.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The other side answered that it does not take it.
+    /// The receiver refused it.
     #[error("{0}")]
     Rejected(String),
-    /// The other side failed, or could not be reached: a repeat may succeed.
+    /// The receiver failed, or could not be reached: a retry may succeed.
     #[error("{0}")]
     Failed(String),
-    /// What is to be sent cannot be read.
+    /// The document cannot be read.
     #[error("the document cannot be read: {0}")]
     Source(String),
 }
 
 impl Outbound {
-    /// Puts a body to an address, which is decided upon now.
-    ///
-    /// `make_body` is asked once more after each redirect.
+    /// Decides about a URL and puts a body to it. `make_body` is called again after each redirect.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -65,7 +63,7 @@ impl Outbound {
         )))
     }
 
-    async fn send(&self, pinned: &Pinned, body: Body) -> Result<Response, SendError> {
+    async fn send(&self, pinned: &PinnedUrl, body: Body) -> Result<Response, SendError> {
         let failed = |error: reqwest::Error| {
             SendError::Failed(format!("{} cannot be reached: {}", pinned.shown(), causes(&error)))
         };
@@ -79,8 +77,8 @@ impl Outbound {
         request.send().await.map_err(failed)
     }
 
-    /// A client that knows one name, and only the addresses it was pinned to.
-    pub(super) fn client(&self, pinned: &Pinned) -> reqwest::Result<Client> {
+    /// A client that resolves the URL's name to its pinned addresses only.
+    pub(super) fn client(&self, pinned: &PinnedUrl) -> reqwest::Result<Client> {
         let client = Client::builder()
             .no_proxy()
             .redirect(Policy::none())
@@ -95,9 +93,9 @@ impl Outbound {
     }
 }
 
-/// `None` for success; the next address for a redirect that keeps method and body (RFC 9110, 15.4.8 and
-/// 15.4.9). The others would turn the PUT into something else.
-fn judge(response: &Response, pinned: &Pinned) -> Result<Option<reqwest::Url>, SendError> {
+/// `None` for success; the next URL for a redirect that keeps method and body (RFC 9110, 15.4.8 and 15.4.9). Other redirects
+/// would turn the PUT into a GET, so they are errors.
+fn judge(response: &Response, pinned: &PinnedUrl) -> Result<Option<reqwest::Url>, SendError> {
     let (status, shown) = (response.status(), pinned.shown());
     if status.is_success() {
         return Ok(None);
@@ -115,7 +113,7 @@ fn judge(response: &Response, pinned: &Pinned) -> Result<Option<reqwest::Url>, S
     Err(SendError::Rejected(words))
 }
 
-/// An error with what lies under it, without the address it happened at.
+/// The causes of an error, without the URL that its own message contains.
 pub(super) fn causes(error: &reqwest::Error) -> String {
     let below = successors(error.source(), |&cause| cause.source());
     let causes: Vec<_> = below.map(ToString::to_string).collect();

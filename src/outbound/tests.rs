@@ -1,5 +1,5 @@
-//! The decision, tried with every spelling and trick, and the way to the address that it pins. Nobody is asked for a name,
-//! and nothing connects to another machine.
+//! Decisions about URLs in every spelling and trick, and connections to pinned addresses. No test sends a DNS query or connects
+//! to another machine.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::*;
 use crate::config::Config;
 
-/// Answers names from a table; each question takes the next answer.
+/// Resolves every name to the next row of a table.
 struct Names(Mutex<VecDeque<Vec<&'static str>>>);
 
 #[async_trait::async_trait]
@@ -51,7 +51,7 @@ async fn a_public_host_is_pinned_to_its_addresses() {
 }
 
 #[tokio::test]
-async fn what_is_no_plain_https_address_is_refused() {
+async fn urls_that_are_not_plain_https_are_refused() {
     let outbound = outbound("[]", &[&["1.1.1.1"][..]; 8]);
     for (address, words) in [
         (
@@ -83,7 +83,7 @@ async fn what_is_no_plain_https_address_is_refused() {
 }
 
 #[tokio::test]
-async fn a_name_counts_by_all_its_addresses_and_each_time_anew() {
+async fn all_addresses_of_a_name_are_checked_at_every_use() {
     let outbound =
         outbound("[]", &[&["1.1.1.1"], &["10.0.0.1"], &["1.1.1.1", "127.0.0.1"], &["::ffff:10.0.0.1"], &[]]);
     assert!(outbound.read("https://a.example/").await.is_ok());
@@ -97,7 +97,7 @@ async fn a_name_counts_by_all_its_addresses_and_each_time_anew() {
 }
 
 #[tokio::test]
-async fn an_entry_opens_what_it_names_and_no_more() {
+async fn an_entry_allows_what_it_names_and_no_more() {
     let allow = r#"["a.example:8443", { host = "10.0.0.5:9000", private = true },
                     { host = "store.local:9000", private = true }, "127.0.0.1:443",
                     { host = "old.example", http = true }, { host = "[::1]:9000", private = true }]"#;
@@ -125,7 +125,7 @@ async fn an_entry_opens_what_it_names_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_service_itself_is_never_opened() {
+async fn the_service_itself_is_never_allowed() {
     let allow = r#"[{ host = "127.0.0.1:8080", private = true }, { host = "[::1]:8080", private = true },
                     { host = "0.0.0.0:8080", private = true },
                     { host = "[64:ff9b::127.0.0.1]:8080", private = true }, { host = "me.example:8080", private = true }]"#;
@@ -145,7 +145,7 @@ async fn the_service_itself_is_never_opened() {
 }
 
 #[tokio::test]
-async fn only_listed_hosts_when_it_is_set_so() {
+async fn delivery_listed_allows_only_listed_hosts() {
     let variables =
         [("PLATEN__OUTBOUND__DELIVERY", "listed"), ("PLATEN__OUTBOUND__ALLOW", r#"["a.example"]"#)];
     let outbound = with(&variables, &[&["1.1.1.1"]]);
@@ -154,7 +154,7 @@ async fn only_listed_hosts_when_it_is_set_so() {
 }
 
 #[tokio::test]
-async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
+async fn a_page_reaches_listed_hosts_and_only_their_names_are_resolved() {
     let allow = r#"["cdn.example", "a.example:8443", { host = "old.example", http = true },
                     { host = "10.0.0.5:9000", private = true }]"#;
     let answers = [&["1.1.1.1"][..], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["10.0.0.1"]];
@@ -172,8 +172,8 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
     ] {
         assert_eq!(decide(address).await, Ok(plain), "{address}");
     }
-    // The resolver has two answers left, one for each listed name below. What is not listed uses none up, though
-    // deliveries are public.
+    // The resolver has two rows left, one for each listed name below. Unlisted names must not use any, although deliveries are
+    // public.
     for (address, words) in [
         ("https://b.example/x", "outbound.allow can open it: \"b.example\""),
         (
@@ -200,8 +200,8 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
 }
 
 #[tokio::test]
-async fn the_entry_that_is_named_is_enough_at_once() {
-    // Of listed names their addresses are known, of others only what their spelling tells.
+async fn the_suggested_entry_suffices() {
+    // Listed names are resolved; others are judged by their spelling.
     let inner: &[&str] = &["10.0.0.7"];
     let listed = r#"["inner.example:9000", "127.0.0.1:8080"]"#;
     for (address, expected) in [
@@ -217,13 +217,13 @@ async fn the_entry_that_is_named_is_enough_at_once() {
         assert!(why.ends_with(expected), "a page's {address}: {why}");
         let why = refused(&outbound(listed, &answers), address).await;
         assert!(why.ends_with(expected), "a delivery to {address}: {why}");
-        // Written as it is said, it opens the address.
+        // The suggested entry allows the URL.
         let host = url.host_str().unwrap();
         let names: &[&[&str]] = if host.starts_with("10.") { &[] } else { &[inner] };
         let opened = outbound(&format!("[{expected}]"), names).decide_page(&url).await;
         assert!(opened.is_ok(), "{address} with {expected}: {opened:?}");
     }
-    // One hint for an entry that is there already must not take from it, whether it is written beside it or in its place.
+    // A hint for a host with an entry must not lose what that allows, whether it is added or replaces it.
     let private = r#"{ host = "files.example:9000", private = true }"#;
     let plain = r#"{ host = "files.example:9000", http = true }"#;
     let url = Url::parse("http://files.example:9000/x").unwrap();
@@ -255,14 +255,14 @@ async fn the_entry_that_is_named_is_enough_at_once() {
 }
 
 #[tokio::test]
-async fn a_dead_address_does_not_stand_before_one_that_answers() {
-    // Ports are handed out at 127.0.0.1: what is free there is free at the address beside it.
+async fn a_dead_address_does_not_block_one_that_answers() {
+    // A port that is free at 127.0.0.1 is free at 127.0.0.2: tests bind to the former only.
     let live = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = live.local_addr().unwrap().port();
     let dead = tokio::net::TcpSocket::new_v4().unwrap();
     dead.bind(SocketAddr::from(([127, 0, 0, 2], port))).unwrap();
     let _listener = dead.listen(0).unwrap();
-    // Nobody accepts: who comes after these is not answered at all.
+    // The listener accepts nothing: connections behind these are not answered at all.
     let mut waiting = Vec::new();
     let connect = || tokio::net::TcpStream::connect(("127.0.0.2", port));
     while let Ok(stream) = timeout(Duration::from_millis(100), connect()).await {

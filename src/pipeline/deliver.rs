@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
 use super::{PipelineContext, RunInput};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::FileKind;
 use crate::outbound::{Body, Refusal, SendError};
 use crate::storage::{StorageKey, StoreError};
@@ -23,7 +23,7 @@ pub(super) async fn deliver(
     context: &PipelineContext,
     (input, file): (&RunInput, FileKind),
     address: &str,
-) -> Result<(), JobFault> {
+) -> Result<(), JobError> {
     let limit_s = context.limits.delivery_timeout_s;
     let retries = usize::try_from(context.limits.delivery_tries.saturating_sub(1)).unwrap_or(usize::MAX);
     let pauses =
@@ -55,7 +55,7 @@ pub(super) async fn deliver(
         }
     };
     let sentence = format!("the document was made but not delivered: {why}; fetch it from output.data.url");
-    Err(JobFault::new(FaultCode::DeliveryFailed, sentence))
+    Err(JobError::new(ErrorCode::DeliveryFailed, sentence))
 }
 
 async fn body(context: &PipelineContext, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {

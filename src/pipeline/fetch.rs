@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
 use crate::domain::encoding;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::no_data;
@@ -17,7 +17,7 @@ use crate::templates::package::Package;
 use crate::thread;
 
 /// The template, and the data as it was received.
-pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
+pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobError> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(context, input.inline.data.clone(), key);
     let (template, data) = tokio::try_join!(template(context, input), data)?;
@@ -34,7 +34,7 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
 }
 
 /// The saved template that the job names, or the one that came with it.
-async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded, JobFault> {
+async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded, JobError> {
     if let Some(wanted) = input.template {
         return saved(context, wanted).await;
     }
@@ -45,32 +45,32 @@ async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded,
         None => {
             let sentence =
                 "the job was started without a template: upload one to presignedTemplateUploadUrl first";
-            Err(JobFault::new(FaultCode::TemplateMissing, sentence))
+            Err(JobError::new(ErrorCode::TemplateMissing, sentence))
         }
     }
 }
 
 /// A saved template in its present version.
-async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded, JobFault> {
+async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded, JobError> {
     let Some(templates) = &context.templates else {
-        return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
+        return Err(JobError::new(ErrorCode::Internal, "there are no saved templates here"));
     };
     templates.load(wanted).await.map_err(|problem| {
         let missing = matches!(problem.code, Code::TemplateNotFound | Code::TemplateUnfinished);
         let code = if missing {
-            FaultCode::TemplateMissing
+            ErrorCode::TemplateMissing
         } else if problem.code == Code::TemplateArchiveInvalid {
-            FaultCode::TemplateInvalid
+            ErrorCode::TemplateInvalid
         } else {
             tracing::error!(error = %problem, "a saved template cannot be read");
-            FaultCode::Internal
+            ErrorCode::Internal
         };
-        JobFault::new(code, problem.detail)
+        JobError::new(code, problem.detail)
     })
 }
 
 /// The template in an upload.
-async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
+async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) -> Result<Loaded, JobError> {
     let read = if Package::is_quick(&upload) {
         Package::read_for(Some(input.kind), &upload, &context.limits.templates)
     } else {
@@ -88,16 +88,16 @@ async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) ->
     };
     // A template that came with the job is not shared, so its page may reach the hosts that the operator allows.
     let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
-    read.map(own).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
+    read.map(own).map_err(|error| JobError::new(ErrorCode::TemplateInvalid, error.0))
 }
 
 /// The error of an input that was acknowledged and is gone: a document without it would be wrong.
-fn lost() -> JobFault {
+fn lost() -> JobError {
     tracing::error!("an input that came with the request is gone");
-    JobFault::new(FaultCode::Internal, "the service lost an input of the job")
+    JobError::new(ErrorCode::Internal, "the service lost an input of the job")
 }
 
-fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
+fn misfit(job: TemplateKind, template: &Loaded) -> JobError {
     let (found, site) = (template.kind.name(), &template.site);
     let start = site.page().map(AsRef::as_ref).unwrap_or_default();
     let what = match OfficeFormat::of_start(template.kind, start) {
@@ -111,14 +111,14 @@ fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
     let job = job.name();
     let sentence =
         format!("the template is {what}, but the job's type is {job}; use a template of that type");
-    JobFault::new(FaultCode::TemplateInvalid, sentence)
+    JobError::new(ErrorCode::TemplateInvalid, sentence)
 }
 
 async fn read(
     context: &PipelineContext,
     inline: Option<Bytes>,
     key: StorageKey,
-) -> Result<Option<Bytes>, JobFault> {
+) -> Result<Option<Bytes>, JobError> {
     if inline.is_some() {
         return Ok(inline);
     }
@@ -128,19 +128,19 @@ async fn read(
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
             let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
-            Err(JobFault::new(
-                FaultCode::Internal,
+            Err(JobError::new(
+                ErrorCode::Internal,
                 format!("the service could not read the job's inputs{why}"),
             ))
         }
     }
 }
 
-async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobFault> {
+async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobError> {
     let limit = usize::try_from(depth_limit).unwrap_or(usize::MAX);
     let checked = thread::by_size(data.len(), move || json::check(&data, limit)).await?;
-    checked.map_err(|fault| {
-        let sentence = format!("the data is not complete JSON: {fault}");
-        JobFault::new(FaultCode::DataInvalid, sentence)
+    checked.map_err(|error| {
+        let sentence = format!("the data is not complete JSON: {error}");
+        JobError::new(ErrorCode::DataInvalid, sentence)
     })
 }

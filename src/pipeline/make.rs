@@ -4,12 +4,12 @@ use bytes::Bytes;
 
 use super::publish::store_fault;
 use super::{PipelineContext, Progress, RunInput, Stage};
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::engines::catalog::Unplanned;
+use crate::domain::error::{ErrorCode, JobError, Warnings};
+use crate::engines::catalog::PlanError;
 use crate::engines::document::Document;
 use crate::engines::error::EngineError;
 use crate::engines::plan::Plan;
-use crate::engines::requirement::Lack;
+use crate::engines::requirement::UnmetRequirement;
 use crate::engines::runner::{Outlet, StepContext};
 use crate::engines::step::Step;
 use crate::templates::cache::source::Loaded;
@@ -18,19 +18,19 @@ use crate::templates::cache::source::Loaded;
 ///
 /// # Errors
 /// `engine_unavailable` when an engine was removed since the job's init.
-pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, JobFault> {
+pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, JobError> {
     let planned = context.catalog.plan(input.kind, input.target, &input.options);
     planned.map_err(|unplanned| match unplanned {
-        Unplanned::Lacking(lack) => unavailable(lack),
+        PlanError::Lacking(lack) => unavailable(lack),
         // Init refuses such a pair, but the journal may have a job of a version that could make it.
-        Unplanned::Impossible(_) => {
+        PlanError::Impossible(_) => {
             let (kind, target) = (input.kind.name(), input.target.name());
-            JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
+            JobError::new(ErrorCode::Internal, format!("this version cannot make {target} of {kind}"))
         }
         // The same; a document without what was promised (a protection, say) must not be published.
-        Unplanned::Unkept(key, keepers) => {
+        PlanError::Unkept(key, keepers) => {
             let sentence = format!("formatOpts.{key} promises what cannot be kept {keepers}");
-            JobFault::new(FaultCode::OptionsInvalid, sentence)
+            JobError::new(ErrorCode::OptionsInvalid, sentence)
         }
     })
 }
@@ -41,7 +41,7 @@ pub(super) async fn make(
     (input, plan): (&RunInput, &Plan),
     (template, data): (Loaded, Bytes),
     (progress, warnings): (&Progress<'_>, &mut Warnings),
-) -> Result<Document, JobFault> {
+) -> Result<Document, JobError> {
     let Loaded { site, reach, .. } = template;
     let mut job = StepContext {
         meter: &input.meter,
@@ -81,23 +81,23 @@ async fn run_step(
     step: &Step,
     job: &mut StepContext<'_>,
     input: Document,
-) -> Result<Document, JobFault> {
+) -> Result<Document, JobError> {
     // Its program may have been removed during the steps before.
     if let Some(lack) = context.catalog.lack(step.engine) {
         return Err(unavailable(lack));
     }
     let Some(runner) = context.runners.of(step.engine) else {
-        return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
+        return Err(JobError::new(ErrorCode::Internal, format!("nobody takes the steps of {}", step.engine)));
     };
-    runner.run(step, job, input).await.map_err(|fault| match fault {
+    runner.run(step, job, input).await.map_err(|error| match error {
         EngineError::NotStarted(cause) => not_started(context, step, &cause),
-        EngineError::Job(fault) => fault,
+        EngineError::Job(error) => error,
         EngineError::Store(error) => store_fault(&error),
     })
 }
 
 /// The error of an engine that could not be started: what it lacks, or else a hint at the log.
-fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobFault {
+fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobError {
     tracing::error!(engine.name = step.engine, error = cause, "an engine could not be started");
     context.catalog.look_again(step.engine).map_or_else(
         || {
@@ -105,29 +105,29 @@ fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobFault 
                 "the engine '{}', which the job needs, could not be started; the service's log has the cause",
                 step.engine
             );
-            JobFault::new(FaultCode::EngineUnavailable, sentence)
+            JobError::new(ErrorCode::EngineUnavailable, sentence)
         },
         unavailable,
     )
 }
 
-fn unavailable(lack: Lack) -> JobFault {
-    JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
+fn unavailable(lack: UnmetRequirement) -> JobError {
+    JobError::new(ErrorCode::EngineUnavailable, lack.to_string())
 }
 
 /// The error of an option that cannot be applied to what was made.
-fn inapplicable(step: &Step, document: &Document) -> JobFault {
-    let (made, wanted, told) = (document.kind.name(), step.to.name(), step.name());
+fn inapplicable(step: &Step, document: &Document) -> JobError {
+    let (made, wanted, name) = (document.kind.name(), step.to.name(), step.name());
     let sentence = format!(
-        "the document became a {made}, and what formatOpts asks for ({told}) can be done to a {wanted} only; ask for one \
+        "the document became a {made}, and what formatOpts asks for ({name}) can be done to a {wanted} only; ask for one \
          page, or leave that option out"
     );
-    JobFault::new(FaultCode::OptionsInvalid, sentence)
+    JobError::new(ErrorCode::OptionsInvalid, sentence)
 }
 
 /// The error of a step that made something else than the plan says.
-fn unexpected_kind(step: &Step, document: &Document) -> JobFault {
+fn unexpected_kind(step: &Step, document: &Document) -> JobError {
     let (wanted, made) = (step.to.name(), document.kind.name());
     tracing::error!(engine.name = step.engine, "a step was to make a {wanted} and made a {made}");
-    JobFault::new(FaultCode::Internal, format!("the step '{}' made something else", step.kind.name()))
+    JobError::new(ErrorCode::Internal, format!("the step '{}' made something else", step.kind.name()))
 }

@@ -1,7 +1,7 @@
 //! One job's run: Fetch, the steps of its plan, Publish, Deliver.
 //!
 //! Plain asynchronous functions without an actor. Each can be repeated, so that a job whose run was lost with the service
-//! begins again from Fetch. An error is a [`JobFault`]: a sentence for the template's author.
+//! begins again from Fetch. An error is a [`JobError`]: a sentence for the template's author.
 //!
 //! Called by `jobs::run` and by `platen render` ([`run`]); `app` makes the [`PipelineContext`].
 
@@ -20,7 +20,7 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::config::TemplatesConfig;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::{AccountId, JobId, ObjectId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
@@ -28,14 +28,14 @@ use crate::engines::Runners;
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
 use crate::engines::step::StepKind;
-use crate::engines::work::WorkPlace;
+use crate::engines::work_files::WorkFolder;
 use crate::outbound::Outbound;
 use crate::slots::AccountSlots;
 use crate::slots::engines::EngineBudget;
 use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
-use crate::telemetry::{Step, StepMetrics};
+use crate::telemetry::{JobPhase, StepMetrics};
 use crate::templates::cache::source::TemplateUse;
 use crate::templates::registry::TemplateReader;
 
@@ -48,8 +48,8 @@ pub struct PipelineContext {
     pub store: Arc<dyn ObjectStore>,
     /// Saved templates; none for `platen render`.
     pub templates: Option<TemplateReader>,
-    /// Places for archives that come with jobs, in all and of one account: each takes as much memory as it unpacks to, and
-    /// those of one account must not keep all others waiting.
+    /// Slots for unpacking archives that come with jobs, in all and of one account: each takes as much memory as it unpacks to,
+    /// and those of one account must not keep all others waiting.
     pub unpacking: AccountSlots,
     /// Which engines there are, and the plans of jobs.
     pub catalog: Arc<Catalog>,
@@ -58,7 +58,7 @@ pub struct PipelineContext {
     /// Limits how many programs of heavy engines run at once.
     pub budget: EngineBudget,
     /// The folder of files between two steps.
-    pub work: WorkPlace,
+    pub work: WorkFolder,
     /// Connects to addresses that documents are delivered to.
     pub outbound: Outbound,
     /// Deliveries at once, in all and of one account: a receiver that reads nothing holds its delivery until the timeout, and
@@ -110,7 +110,7 @@ pub struct RunInput {
     pub given: InputSet,
     /// The saved template to use; none where the template came with the job.
     pub template: Option<TemplateUse>,
-    /// The address to deliver to. It gives write access to somebody's store, so it is in no log.
+    /// The address to deliver to. It gives write access to a customer's store, so it is in no log.
     pub deliver_to: Option<String>,
 }
 
@@ -151,7 +151,7 @@ pub struct RunEnd {
     /// The document, if there is one.
     pub document: Option<StoredDocument>,
     /// Why there is none, or why it was not delivered.
-    pub fault: Option<JobFault>,
+    pub error: Option<JobError>,
     /// Warnings for the template's author.
     pub warnings: Warnings,
     /// The plan of the run, if one was found.
@@ -160,8 +160,8 @@ pub struct RunEnd {
 
 impl RunEnd {
     /// A run that ended without a document and without warnings.
-    pub fn failed(fault: JobFault) -> Self {
-        Self { document: None, fault: Some(fault), warnings: Warnings::default(), plan: None }
+    pub fn failed(error: JobError) -> Self {
+        Self { document: None, error: Some(error), warnings: Warnings::default(), plan: None }
     }
 }
 
@@ -170,20 +170,20 @@ impl RunEnd {
 struct Stage {
     name: &'static str,
     /// None for what the browser does: `engines/page` measures that in its own steps.
-    measured: Option<Step>,
+    measured: Option<JobPhase>,
 }
 
 impl Stage {
-    const FETCH: Self = Self { name: "fetch", measured: Some(Step::Fetch) };
-    const PUBLISH: Self = Self { name: "publish", measured: Some(Step::Publish) };
-    const DELIVER: Self = Self { name: "deliver", measured: Some(Step::Deliver) };
+    const FETCH: Self = Self { name: "fetch", measured: Some(JobPhase::Fetch) };
+    const PUBLISH: Self = Self { name: "publish", measured: Some(JobPhase::Publish) };
+    const DELIVER: Self = Self { name: "deliver", measured: Some(JobPhase::Deliver) };
 
     fn of(kind: StepKind) -> Self {
         let measured = match kind {
-            StepKind::Assemble => Step::Assemble,
-            StepKind::Convert => Step::Convert,
-            StepKind::Raster => Step::Raster,
-            StepKind::Finish => Step::Finish,
+            StepKind::Assemble => JobPhase::Assemble,
+            StepKind::Convert => JobPhase::Convert,
+            StepKind::Raster => JobPhase::Raster,
+            StepKind::Finish => JobPhase::Finish,
             StepKind::Print | StepKind::Picture | StepKind::Snapshot => {
                 return Self { name: "render", measured: None };
             }
@@ -219,14 +219,14 @@ pub async fn run(
     context.catalog.renew().await;
     let plan = match make::plan(context, &input) {
         Ok(plan) => plan,
-        Err(fault) => return RunEnd::failed(fault),
+        Err(error) => return RunEnd::failed(error),
     };
     let limit = Duration::from_secs(context.limits.run_timeout_s);
     let steps = steps(context, (&input, &plan), &progress, &mut warnings);
     let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
         let (step, limit_s) = (progress.present.get().name, context.limits.run_timeout_s);
-        Err(JobFault::new(
-            FaultCode::RunTimeout,
+        Err(JobError::new(
+            ErrorCode::RunTimeout,
             format!(
                 "the job was not done within {limit_s} s (jobs.run_timeout_s); it was in the step '{step}'"
             ),
@@ -234,7 +234,7 @@ pub async fn run(
     });
     let document = match result {
         Ok(document) => document,
-        Err(fault) => return RunEnd { warnings, plan: Some(plan), ..RunEnd::failed(fault) },
+        Err(error) => return RunEnd { warnings, plan: Some(plan), ..RunEnd::failed(error) },
     };
     published(document);
     // Outside of the run's timeout: a delivery has its own, and must not take away a document that is durable.
@@ -244,7 +244,7 @@ pub async fn run(
         }
         None => Ok(()),
     };
-    RunEnd { document: Some(document), fault: delivered.err(), warnings, plan: Some(plan) }
+    RunEnd { document: Some(document), error: delivered.err(), warnings, plan: Some(plan) }
 }
 
 async fn steps(
@@ -252,7 +252,7 @@ async fn steps(
     (input, plan): (&RunInput, &Plan),
     progress: &Progress<'_>,
     warnings: &mut Warnings,
-) -> Result<StoredDocument, JobFault> {
+) -> Result<StoredDocument, JobError> {
     let (template, data) = progress.stage(Stage::FETCH, fetch::fetch(context, input)).await?;
     let content_id = template.version;
     let made = make::make(context, (input, plan), (template, data), (progress, warnings)).await?;

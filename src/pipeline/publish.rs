@@ -3,9 +3,9 @@
 use futures_util::StreamExt as _;
 
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE, StoredDocument};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::engines::document::{Body, Document, DocumentKind};
-use crate::engines::work::WorkFile;
+use crate::engines::work_files::WorkFile;
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
 /// Commits the file to the object of its kind.
@@ -13,7 +13,7 @@ pub(super) async fn publish(
     context: &PipelineContext,
     input: &RunInput,
     document: Document,
-) -> Result<StoredDocument, JobFault> {
+) -> Result<StoredDocument, JobError> {
     let Document { kind, body, pages } = document;
     let DocumentKind::File(file) = kind else { return Err(not_a_file(kind)) };
     let key = StorageKey::JobOutput(input.account, input.job, file);
@@ -47,21 +47,21 @@ async fn copied(context: &PipelineContext, file: WorkFile) -> Result<Box<dyn Sta
 }
 
 /// The error of a plan whose last step makes no file; there is none.
-fn not_a_file(kind: DocumentKind) -> JobFault {
-    JobFault::new(FaultCode::Internal, format!("the job ended with a {}, which is no file", kind.name()))
+fn not_a_file(kind: DocumentKind) -> JobError {
+    JobError::new(ErrorCode::Internal, format!("the job ended with a {}, which is no file", kind.name()))
 }
 
 /// The job's error where the store fails.
-pub(super) fn store_fault(error: &StoreError) -> JobFault {
+pub(super) fn store_fault(error: &StoreError) -> JobError {
     match error {
-        StoreError::TooLarge { limit_bytes } => JobFault::new(
-            FaultCode::OutputTooLarge,
+        StoreError::TooLarge { limit_bytes } => JobError::new(
+            ErrorCode::OutputTooLarge,
             format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
         ),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
             tracing::error!(error = %error, "the document cannot be stored");
             let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
-            JobFault::new(FaultCode::Internal, format!("the service could not store the document{why}"))
+            JobError::new(ErrorCode::Internal, format!("the service could not store the document{why}"))
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct CostTimer {
     part: Part,
 }
 
-/// The meter stands still until this is dropped: the job waits for what other jobs hold.
+/// The meter is paused until this is dropped: the job waits for what other jobs hold.
 #[derive(Debug)]
 #[must_use = "the meter stands still until this is dropped"]
 pub struct Waiting {
@@ -61,7 +61,7 @@ impl CostMeter {
         Self { account, reading: Arc::new(Mutex::new(reading)) }
     }
 
-    /// Whose job it is.
+    /// The job's account.
     pub fn account(&self) -> AccountId {
         self.account
     }

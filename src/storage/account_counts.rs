@@ -1,13 +1,14 @@
-//! What is counted for each account, and how much it may be: by the limit for all accounts, or one of the account's own.
+//! Counts for each account with a limit: the default for all accounts, or the account's own.
 //!
-//! Plain types under a lock: check and count are one step, or two requests at once would get more than the limit.
+//! Hazard: two concurrent requests could both pass a check and together exceed the limit. So check and count are one step under
+//! one lock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::domain::ids::AccountId;
 
-/// What is counted for each account.
+/// Counts by account.
 #[derive(Debug)]
 pub struct AccountCounts<T> {
     default_limit: u64,
@@ -22,30 +23,30 @@ struct AccountCount<T> {
 }
 
 impl<T: Clone + Default> AccountCounts<T> {
-    /// Nothing is counted yet; each account may have `default_limit`, zero for as much as it likes.
+    /// All counts at zero, with this limit for each account; zero: none.
     pub fn new(default_limit: u64) -> Self {
         Self { default_limit, accounts: Mutex::default() }
     }
 
-    /// Gives the account a limit of its own, zero for none; without one the default holds.
+    /// Sets the account's own limit (zero: none), or removes it.
     pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
         self.lock().entry(account).or_default().own_limit = own_limit;
     }
 
-    /// What is counted for the account, and its limit if it has one.
+    /// The account's count, and its limit if it has one.
     pub fn get(&self, account: AccountId) -> (T, Option<u64>) {
         let AccountCount { counted, own_limit } = self.lock().get(&account).cloned().unwrap_or_default();
         (counted, self.limit(own_limit))
     }
 
-    /// Looks at what is counted for the account, with its limit if it has one, and changes it.
+    /// Changes the account's count, given its limit if it has one, as one step.
     pub fn with<R>(&self, account: AccountId, change: impl FnOnce(&mut T, Option<u64>) -> R) -> R {
         let mut accounts = self.lock();
         let AccountCount { counted, own_limit } = accounts.entry(account).or_default();
         change(counted, self.limit(*own_limit))
     }
 
-    /// All that is counted.
+    /// All counts.
     pub fn all(&self) -> Vec<(AccountId, T)> {
         self.lock().iter().map(|(account, count)| (*account, count.counted.clone())).collect()
     }

@@ -1,4 +1,4 @@
-//! The data folder: who may read it, what lies where, and which format it has.
+//! The data folder: its permissions, the paths of its parts, and its format.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
@@ -10,17 +10,17 @@ use crate::clock::Timestamp;
 
 /// The format this program reads and writes.
 const FORMAT: u32 = 1;
-/// The file that says which format the folder has.
+/// The file with the number of the folder's format.
 pub(super) const VERSION: &str = "version";
-/// The file that is there while a restore is under way.
+/// The file that exists while a restore is under way.
 pub(super) const RESTORING: &str = "restoring";
-/// Where an index is made that is to replace another one.
+/// The folder in which a replacement of the index is made.
 const NEW_INDEX: &str = "index.new";
-/// Where files lie between two steps of a job.
+/// The folder of files passed between two steps of a job.
 pub(super) const WORK: &str = "work";
-/// What is made once a machine.
+/// The folder of caches, which can be made again.
 pub(super) const CACHES: &str = "caches";
-/// What the root of a file system has of its own.
+/// The entry that the root of a new file system has.
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
@@ -40,10 +40,10 @@ pub enum DataDirError {
         /// The format found there.
         found: u32,
     },
-    /// Something in it is not what it should be.
+    /// Something in it is unexpected.
     #[error("{} {cause}", path.display())]
     Strange {
-        /// What is strange.
+        /// What is unexpected.
         path: PathBuf,
         /// Why, and the remedy.
         cause: String,
@@ -66,14 +66,14 @@ pub enum DataDirError {
     },
 }
 
-/// The folder of everything that lasts, readable by its owner only.
+/// The folder of all persistent data, readable by its owner only.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     path: PathBuf,
 }
 
 impl DataDir {
-    /// Makes the folder where it is missing, takes the rights of others away and checks the format.
+    /// Makes the folder if it is missing, removes the permissions of other users and checks the format.
     ///
     /// # Errors
     /// When a newer platen wrote it, or the file system refuses.
@@ -95,12 +95,12 @@ impl DataDir {
         Ok(folder)
     }
 
-    /// What would lie where in the folder at `path`, which need not be one.
+    /// The paths of a data folder at `path`, which need not exist.
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    /// Where it is, from the root.
+    /// Its path; absolute, except after `at`.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -126,7 +126,7 @@ impl DataDir {
         Ok(path)
     }
 
-    /// Removes what an interrupted replacement of the index left.
+    /// Removes the folder of an interrupted replacement of the index.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -138,8 +138,8 @@ impl DataDir {
         }
     }
 
-    /// Moves an index that cannot be opened to a name with the time, and the new one, which is closed, into its
-    /// place; answers where the former is.
+    /// Moves the damaged index to a name with the time, and the new one, which must be closed, into its place. Returns the path
+    /// of the damaged one.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -164,12 +164,12 @@ impl DataDir {
         self.path.join(WORK)
     }
 
-    /// The folder of what is made once a machine, and made again where it is not there.
+    /// The folder of caches, which are made again if missing.
     pub fn caches(&self) -> PathBuf {
         self.path.join(CACHES)
     }
 
-    /// The socket on which a running service takes the commands of its operator.
+    /// The socket on which a running service receives its operator's commands.
     pub fn control_socket(&self) -> PathBuf {
         self.path.join("control/socket")
     }
@@ -206,18 +206,18 @@ impl DataDir {
         }
     }
 
-    /// Refuses a folder that holds something else: taking the rights of others away would lock its users out.
+    /// Refuses a folder with foreign content: removing the permissions of others would lock its users out.
     fn check_ours(&self) -> Result<(), DataDirError> {
         if self.is_ours() {
             return Ok(());
         }
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Ok(()) };
-        // A start that was killed in the middle may have left the file under its temporary name.
-        let mut strangers = entries.flatten().filter(|entry| {
+        // A start that was killed may have left the file `version` under its temporary name.
+        let mut foreign = entries.flatten().filter(|entry| {
             let name = entry.file_name();
             name != FILE_SYSTEMS_OWN && name != Path::new(VERSION).with_extension("new").as_os_str()
         });
-        if strangers.next().is_none() {
+        if foreign.next().is_none() {
             return Ok(());
         }
         let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
@@ -240,7 +240,7 @@ impl DataDir {
         self.path.join("control")
     }
 
-    /// Writes a small file so that it is there whole or not at all.
+    /// Writes a small file atomically and durably.
     fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<(), DataDirError> {
         let temporary = path.with_extension("new");
         let write = || {
@@ -259,7 +259,7 @@ impl DataDir {
     }
 }
 
-/// Refuses root in a folder of another user: the files that root makes would lock the service out.
+/// Refuses a folder of another user. Hazard: files that root makes in the service's folder would lock the service out.
 ///
 /// # Errors
 /// When the folder is there and is another user's.
@@ -273,10 +273,10 @@ pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
     Err(strange(path, cause))
 }
 
-/// The format that a folder says it has.
+/// The format of a folder; `None` if it has no file `version`.
 ///
 /// # Errors
-/// When it is newer than what this program knows, or none at all.
+/// When it is newer than this program knows, or the file does not name one.
 pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, DataDirError> {
     let path = folder.join(VERSION);
     let text = match std::fs::read_to_string(&path) {
@@ -308,7 +308,7 @@ fn make_private(path: &Path) -> Result<(), DataDirError> {
     std::fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_FOLDER)).map_err(refused(path))
 }
 
-/// What a refusal of the file system means, at `path`.
+/// Converts an error of the file system at `path`.
 fn refused(path: &Path) -> impl Fn(std::io::Error) -> DataDirError + use<> {
     let path = path.to_owned();
     move |cause| {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_others_is_left_as_it_is() {
+    fn a_folder_with_foreign_content_is_not_changed() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("lost+found")).unwrap();
         std::fs::write(root.path().join("letter"), "").unwrap();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_another_user_is_refused_by_name() {
+    fn the_folder_of_another_user_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let is_root = nix::unistd::geteuid().is_root();
         let path = if is_root { root.path() } else { Path::new("/") };

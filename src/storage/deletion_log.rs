@@ -1,8 +1,8 @@
 //! The deletion log: objects that no record names any more, until they are deleted.
 //!
-//! Hazard: a crash between the record's change and the deletion would leave objects that nothing finds again. So the
-//! batch that stops naming them writes their paths under `gone/<id>`, and the entry is removed after the objects. What a
-//! crash or a failing store leaves in the log is deleted by a later sweep ([`Replay`]).
+//! Hazard: a crash between a record's change and the deletion would leave objects that are never found again. So the batch that
+//! removes their names from the record writes their paths under `gone/<id>`, and the entry is removed after the objects. After
+//! a crash or a failure of the store a later sweep ([`Replay`]) deletes what is still in the log.
 
 use std::collections::HashSet;
 
@@ -18,10 +18,10 @@ const PAGE: usize = 500;
 /// Entries whose objects are deleted concurrently: a remote store takes a while for each.
 const AT_ONCE: usize = 8;
 
-/// Objects that a job or a template had, under its id.
+/// Objects to be deleted, under the id of their job or template.
 pub type Gone = (Uuid, Vec<StorageKey>);
 
-/// The part of a batch that remembers what is to be deleted.
+/// The part of a batch that enters objects in the log.
 pub fn mark(id: Uuid, keys: &[StorageKey]) -> WriteBatch {
     if keys.is_empty() {
         return WriteBatch::new();
@@ -33,29 +33,29 @@ pub fn mark(id: Uuid, keys: &[StorageKey]) -> WriteBatch {
 /// Deletes the objects and their entries. An entry whose objects cannot be deleted now stays. Returns how many entries
 /// were removed.
 pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) -> usize {
-    let (mut forgotten, mut count) = (WriteBatch::new(), 0);
+    let (mut done, mut count) = (WriteBatch::new(), 0);
     for some in gone.chunks(AT_ONCE) {
         let deleted = join_all(some.iter().map(|(_, keys)| delete(store, keys))).await;
         for ((id, _), _) in some.iter().zip(deleted).filter(|(_, deleted)| *deleted) {
-            forgotten = forgotten.delete(mark_key(*id));
+            done = done.delete(mark_key(*id));
             count += 1;
         }
     }
     // Unsynced: an entry that a crash brings back is deleted once more, which does no harm.
-    if let Err(error) = index.write_unsynced(forgotten).await {
+    if let Err(error) = index.write_unsynced(done).await {
         tracing::warn!(error = %error, "marks of deleted objects stay behind");
         return 0;
     }
     count
 }
 
-/// Deletes what a crash or a failing store left in the log.
+/// Deletes what is still in the log after a crash or a failure of the store.
 ///
 /// Hazard: entries whose objects cannot be deleted stay at the head of the log. If every sweep began there, enough of them
-/// would keep all later ones for ever. So a sweep goes on where the last one stopped, and begins again at the end.
+/// would block all later ones forever. So a sweep continues where the last one stopped, and starts over at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// The last entry that was looked at.
+    /// The last entry that was tried.
     after: Option<String>,
 }
 
@@ -66,23 +66,23 @@ impl Replay {
     /// # Errors
     /// When the index fails.
     pub async fn sweep(&mut self, index: &dyn Index, store: &dyn ObjectStore) -> Result<usize, IndexError> {
-        let (mut went, mut is_synced) = (0, false);
+        let (mut total, mut is_synced) = (0, false);
         loop {
             let marks = index.scan(PREFIX, self.after.as_deref(), PAGE).await?;
             self.after = marks.last().filter(|_| marks.len() == PAGE).map(|last| last.key.clone());
             if marks.is_empty() {
-                return Ok(went);
+                return Ok(total);
             }
             if !is_synced {
-                // A batch can be read before it is durable. An object deleted by then would be named again by the record
-                // that a crash brings back.
+                // An entry can be read before its batch is durable. If its objects were deleted now and a crash undid the
+                // batch, the old record would name objects that are gone.
                 index.sync().await?;
                 is_synced = true;
             }
             let cleared = clear(index, store, &gone(&marks)).await;
-            went += cleared;
+            total += cleared;
             if cleared == 0 || self.after.is_none() {
-                return Ok(went);
+                return Ok(total);
             }
         }
     }
@@ -102,7 +102,7 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
     if keys.is_empty() {
         return 0;
     }
-    // As in a sweep: a batch that stopped naming them must be durable first.
+    // As in a sweep: the batch that removed their names must be durable first.
     if let Err(error) = index.sync().await {
         tracing::warn!(error = %error, "objects that nobody names stay, for the index cannot be written");
         return 0;
@@ -114,7 +114,7 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
     removed
 }
 
-/// All objects in the log: deleted for every caller, and perhaps still there.
+/// All objects in the log: deleted for every caller, perhaps still in the store.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -147,7 +147,7 @@ mod tests {
     use crate::storage::index::SledIndex;
 
     #[tokio::test]
-    async fn entries_that_cannot_be_deleted_do_not_keep_later_ones() {
+    async fn entries_that_cannot_be_deleted_do_not_block_later_ones() {
         let folder = tempfile::tempdir().unwrap();
         let objects = folder.path().join("objects");
         let index = SledIndex::open(&folder.path().join("index"), &Config::default().storage).await.unwrap();
@@ -159,7 +159,7 @@ mod tests {
             let key = StorageKey::JobOutput(account, job, FileKind::Pdf);
             let path = objects.join(key.to_string());
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            // A folder that stands where the object was is no file that could be removed.
+            // A folder in place of the object cannot be removed like a file.
             if is_file {
                 std::fs::write(&path, "x").unwrap();
             } else {
@@ -172,11 +172,11 @@ mod tests {
         let later: Vec<_> = (0..3).map(|_| make(true)).collect();
         index.commit(log).await.unwrap();
         let mut replay = Replay::default();
-        let mut went = Vec::new();
+        let mut removed = Vec::new();
         for _ in 0..4 {
-            went.push(replay.sweep(&index, &store).await.unwrap());
+            removed.push(replay.sweep(&index, &store).await.unwrap());
         }
-        assert_eq!(went, [0, 0, 3, 0], "two pages of what stays, then the rest, and from the beginning");
+        assert_eq!(removed, [0, 0, 3, 0], "two pages of what stays, then the others, and from the beginning");
         assert!(later.iter().all(|path| !path.exists()));
         for path in &stuck {
             std::fs::remove_dir(path).unwrap();

@@ -1,9 +1,9 @@
-//! Deletions that wait while a backup copies the objects of a disk.
+//! Holds deletions while a backup copies the objects of a disk.
 //!
-//! Hazard: a backup has the index as it was at one moment, and copies objects for minutes after it. What is deleted
-//! meanwhile would be named by the copy's index and lie nowhere in the copy. So [`DiskStore`](super::disk::DiskStore) deletes
-//! nothing while a backup holds deletions; what was to be deleted stays in the deletion log, or is found by a sweep, and is
-//! hidden from readers until then: for callers it is gone.
+//! Hazard: a backup has the index as it was at one moment, and copies objects for minutes after it. An object deleted meanwhile
+//! would be named by the copy's index and be missing in the copy. So [`DiskStore`](super::disk::DiskStore) deletes nothing
+//! while a backup holds deletions. The objects stay in the deletion log, or are found by a later sweep; until then they are
+//! hidden from readers, so that for callers they are deleted.
 
 use std::collections::HashSet;
 use std::io::{Error, ErrorKind};
@@ -17,18 +17,18 @@ use super::{StorageKey, StoreError};
 #[derive(Clone, Debug, Default)]
 pub struct Deletions {
     running: Arc<RwLock<()>>,
-    /// Deleted for every reader, and still there.
+    /// Objects that are deleted for every reader, but still on the disk.
     hidden: Arc<Mutex<HashSet<StorageKey>>>,
 }
 
 impl Deletions {
-    /// Lets no deletion begin while the answer is there, and waits until those under way have ended.
+    /// Lets no deletion begin while the guard lives; waits until those under way have ended.
     pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.running).write_owned().await
     }
 
-    /// The right to delete, to be kept until the deletion has ended so that a backup begins behind it; nothing while
-    /// deletions are held.
+    /// The right to delete, to be held until the deletion has ended, so that a backup waits for it; `None` while deletions are
+    /// held.
     pub(super) fn begin(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.running.try_read().ok()
     }
@@ -38,7 +38,7 @@ impl Deletions {
         self.hidden().extend(keys);
     }
 
-    /// The objects are written anew, or gone.
+    /// Stops hiding objects that were written anew, or are deleted.
     pub(super) fn forget(&self, keys: &[StorageKey]) {
         let mut hidden = self.hidden();
         for key in keys {
@@ -57,12 +57,12 @@ impl Deletions {
     }
 }
 
-/// Whether a backup copies the object. What it does not copy is deleted at once: passwords must not outlive their job.
+/// Whether a backup copies the object. Others are deleted at once: passwords must not outlive their job.
 pub(super) fn is_copied(key: &StorageKey) -> bool {
     !matches!(key, StorageKey::JobSecret(..) | StorageKey::Probe(_))
 }
 
-/// The answer to a deletion that is held.
+/// The error for a deletion that is held.
 pub(super) fn refusal() -> StoreError {
     StoreError::Failed(Error::new(
         ErrorKind::ResourceBusy,
@@ -99,7 +99,7 @@ mod tests {
             assert!(matches!(store.open(&key, None).await, Err(StoreError::NotFound(_))));
             assert_eq!(is_there(key), key != secret, "a password goes at once");
         }
-        // What is written anew is there again, and is not what was to be deleted.
+        // An object written anew is visible again, and is no longer to be deleted.
         let mut staged = store.stage(9).await.unwrap();
         staged.write(Bytes::from_static(b"22")).await.unwrap();
         staged.commit(&data).await.unwrap();

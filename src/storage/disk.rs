@@ -25,8 +25,7 @@ pub struct DiskStore {
 }
 
 impl DiskStore {
-    /// Opens the store in the folder `root` (made where it is missing) and removes what earlier runs
-    /// left half written.
+    /// Opens the store in the folder `root` (made if missing) and removes half-written files of earlier runs.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -34,7 +33,7 @@ impl DiskStore {
         Self::with_free_limit(root, 0).await
     }
 
-    /// The same, for a store that takes nothing while less than `free_limit_bytes` are left on its disk.
+    /// The same, for a store that refuses writes while less than `free_limit_bytes` are free on its disk.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -43,7 +42,7 @@ impl DiskStore {
         Ok(Self { files: Arc::new(files), deletions: Deletions::default() })
     }
 
-    /// Lets a backup hold deletions.
+    /// Through which a backup holds deletions.
     pub fn deletions(&self) -> &Deletions {
         &self.deletions
     }
@@ -138,11 +137,11 @@ impl ObjectStore for DiskStore {
             self.deletions.forget(keys);
             return Ok(());
         }
-        let mut kept = keys.iter().filter(|key| deletions::is_copied(key)).peekable();
-        if kept.peek().is_none() {
+        let mut held = keys.iter().filter(|key| deletions::is_copied(key)).peekable();
+        if held.peek().is_none() {
             return Ok(());
         }
-        self.deletions.hide(kept);
+        self.deletions.hide(held);
         Err(deletions::refusal())
     }
 }

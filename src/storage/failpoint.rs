@@ -1,9 +1,8 @@
-//! Fail points, for tests only: the process kills itself before or after the n-th change of what lasts.
+//! Fail points, for tests only: the process kills itself before or after the n-th change of store or index.
 //!
-//! No release has this. A debug build does nothing of it either unless [`KILL_FILE`] names a file. When that file
-//! is there, the number in it is counted down before and after each change of the store ([`MeteredStore`]) and of the index
-//! ([`SledIndex`]), and at zero the process gets SIGKILL. So every step of every operation is covered, also one that is
-//! written tomorrow.
+//! Not in release builds; in debug builds only if [`KILL_FILE`] names a file. While that file exists, its number is counted
+//! down before and after each change of the store ([`MeteredStore`]) and of the index ([`SledIndex`]); at zero the process
+//! gets SIGKILL. So tests cover every step of every operation, future ones included.
 //!
 //! [`MeteredStore`]: super::metered::MeteredStore
 //! [`SledIndex`]: super::index::SledIndex
@@ -17,7 +16,7 @@ use nix::unistd::Pid;
 /// The variable that names the file with the number.
 pub const KILL_FILE: &str = "PLATEN_KILL_FILE";
 
-/// The file with the number, and how many changes are left: read from it when it appears, forgotten when it is removed.
+/// The file, and the number left: read when the file appears, dropped when it is removed.
 type Switch = (PathBuf, Mutex<Option<u64>>);
 
 /// The one switch of this process, where the environment asks for it.
@@ -31,8 +30,8 @@ pub fn is_armed() -> bool {
     switch().is_some()
 }
 
-/// A fail point by itself, before or after a change that goes through neither index nor store: counts one down, and kills
-/// the process at zero.
+/// One fail point: counts down, and kills the process at zero. Called directly around changes that go through neither index
+/// nor store.
 pub fn pass() {
     let Some((file, left)) = switch() else { return };
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);

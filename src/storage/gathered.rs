@@ -1,4 +1,4 @@
-//! Bytes on their way into an object, gathered in memory and then in a staged file, and out of a file, a chunk at a time.
+//! Buffers an object being written, in memory and then in a staged file; reads files in chunks.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,11 +11,11 @@ use futures_util::stream::{self, BoxStream};
 use super::object_files::{ObjectFiles, StagedFile, blocking};
 use super::{StoreError, within};
 
-/// How much is read, or written to a file, at a time: enough that handing the work to a blocking thread costs little beside
-/// it, few enough for many readers and writers at once.
+/// Size of a read or write: large enough that the hand-over to a blocking thread costs little, small enough for many readers
+/// and writers at once.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
 
-/// What was written of an object: in memory until it is worth a file, then in a staged one.
+/// The content of an object so far: in memory up to a size, then in a staged file.
 pub(super) struct Gathered {
     pub files: Arc<ObjectFiles>,
     limit_bytes: u64,
@@ -24,7 +24,7 @@ pub(super) struct Gathered {
     pub bytes: u64,
     /// The staged file, if there is one.
     pub file: Option<StagedFile>,
-    /// What is not in it yet.
+    /// Bytes that are not in the file yet.
     pub pending: Vec<u8>,
 }
 
@@ -62,13 +62,13 @@ impl Gathered {
         .await
     }
 
-    /// The same, if it is no more than it may be: a refused write may have been passed over.
+    /// Itself if it is within its limit. Checked again at the end: the caller may have ignored the error of a write.
     pub fn whole(self) -> Result<Self, StoreError> {
         within(self.bytes, self.limit_bytes).map(|()| self)
     }
 }
 
-/// The chunks of a file from one place to another, read as they are taken.
+/// The bytes of a file from `start` to `end`, read as the stream is polled.
 pub(super) fn chunks(file: Arc<File>, start: u64, end: u64) -> BoxStream<'static, Result<Bytes, StoreError>> {
     let next = move |(file, at): (Arc<File>, u64)| async move {
         if at >= end {
@@ -81,7 +81,7 @@ pub(super) fn chunks(file: Arc<File>, start: u64, end: u64) -> BoxStream<'static
     stream::try_unfold((file, start), next).boxed()
 }
 
-/// So many bytes of a file.
+/// `length` bytes of a file.
 pub(super) fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
     let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
     let mut bytes = vec![0; length];

@@ -1,4 +1,4 @@
-//! Every object we may store is a variant that knows its path.
+//! The keys of objects: one variant for each kind of object that may be stored, with its path.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::FileKind;
 
-/// What the object of a job's passwords is called; a backup passes it over.
+/// The name of a job's secret object; a backup skips it.
 pub(super) const SECRET: &str = "secret";
 
 /// The name of an object. Its path consists of our own ids and words only (`[A-Za-z0-9/_.-]`).
@@ -16,19 +16,19 @@ pub enum StorageKey {
     JobData(AccountId, JobId),
     /// The template uploaded to a job; deleted when the job ends.
     JobTemplate(AccountId, JobId),
-    /// Half of what a job's passwords are made of; deleted when the job ends.
+    /// One half of a job's secrets, random bytes by itself (the record has the other half); deleted when the job ends.
     JobSecret(AccountId, JobId),
     /// The document a job made; kept for the output retention.
     JobOutput(AccountId, JobId, FileKind),
-    /// What was uploaded for a template that is not saved; kept until it is unpacked or the template is deleted.
+    /// An upload for a template that is not saved; kept until it is unpacked or the template is deleted.
     TemplateUpload(AccountId, TemplateId),
     /// The files of a template that is not saved; kept until it is.
     UnfinishedPackage(AccountId, TemplateId, ObjectId),
     /// A part of a saved template; kept until a change or the template's end replaces it.
     Template(AccountId, TemplateId, ObjectId, TemplatePart),
-    /// What was uploaded to a presigned URL of a bucket; kept until what it is for is deleted.
+    /// An upload to a presigned URL of a bucket; kept until its job or template is deleted.
     Upload(AccountId, Upload),
-    /// What a probe of the store writes.
+    /// The object of a probe of the store.
     Probe(AccountId),
 }
 
@@ -44,8 +44,8 @@ pub enum Upload {
 }
 
 impl Upload {
-    /// Whose it is, and how it is called there.
-    fn place(self) -> (uuid::Uuid, &'static str) {
+    /// The id of its job or template, and the last part of its path.
+    fn id_and_name(self) -> (uuid::Uuid, &'static str) {
         match self {
             Self::Data(job) => (job.0, "data.json"),
             Self::Template(job) => (job.0, "template"),
@@ -54,12 +54,12 @@ impl Upload {
     }
 }
 
-/// What a saved template consists of. No such object is ever replaced: a change makes new ones.
+/// The parts of a saved template. Such an object is never replaced: a change makes new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TemplatePart {
-    /// Its files, as an archive of ours.
+    /// Its files, packed.
     Package,
-    /// Everything that is known of it, as JSON.
+    /// Its record as JSON, for a rebuild of the index.
     Info,
     /// Its preview as a picture.
     PngPreview,
@@ -71,7 +71,7 @@ impl TemplatePart {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Package, Self::Info, Self::PngPreview, Self::PdfPreview];
 
-    /// The ending of its name, after the point.
+    /// The extension of its name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Package => FileKind::Zip.name(),
@@ -82,20 +82,20 @@ impl TemplatePart {
     }
 }
 
-/// A kind of objects, which lie together.
+/// A folder of the store, one for each kind of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Folder {
     /// Inputs of jobs.
     Jobs,
     /// Documents.
     Outputs,
-    /// Templates that are not saved: all of it may go when it is old, so that a lifecycle rule can sweep it.
+    /// Templates that are not saved. All of it may be deleted by age, so a bucket's lifecycle rule can do it.
     Unfinished,
     /// Saved templates.
     Templates,
-    /// What callers uploaded to addresses of the store itself: all of it may go when it is old.
+    /// Uploads to presigned URLs of a bucket. All of it may be deleted by age.
     Uploads,
-    /// What probes wrote.
+    /// Objects of probes.
     Probes,
 }
 
@@ -104,7 +104,7 @@ impl Folder {
     pub const ALL: [Self; 6] =
         [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Uploads, Self::Probes];
 
-    /// What the paths of its objects begin with.
+    /// The first part of the paths of its objects.
     pub fn name(self) -> &'static str {
         match self {
             Self::Jobs => "jobs",
@@ -137,7 +137,7 @@ impl fmt::Display for StorageKey {
                 write!(formatter, "{folder}/{account}/{template}/{object}.{}", part.extension())
             }
             Self::Upload(account, upload) => {
-                let (id, name) = upload.place();
+                let (id, name) = upload.id_and_name();
                 write!(formatter, "{folder}/{account}/{id}/{name}")
             }
             Self::Probe(id) => write!(formatter, "{folder}/{id}"),
@@ -146,13 +146,13 @@ impl fmt::Display for StorageKey {
 }
 
 impl StorageKey {
-    /// The key whose path `text` is; only the one spelling that is written by it.
+    /// The key with this path; `None` for any other spelling of a path, so that no object has two.
     pub fn from_path(text: &str) -> Option<Self> {
         let key = Self::read(text)?;
         (key.to_string() == text).then_some(key)
     }
 
-    /// Where it lies.
+    /// Its folder.
     pub fn folder(&self) -> Folder {
         match self {
             Self::JobData(..) | Self::JobTemplate(..) | Self::JobSecret(..) => Folder::Jobs,
@@ -164,7 +164,7 @@ impl StorageKey {
         }
     }
 
-    /// When the job or template was made that it belongs to; the object is no older.
+    /// When its job, template or object id was made; the object is not older.
     pub fn made_at(&self) -> Timestamp {
         match self {
             Self::JobData(_, job)
@@ -188,7 +188,7 @@ impl StorageKey {
             Self::JobSecret(..) => SECRET.to_owned(),
             Self::JobOutput(_, _, kind) => format!("document.{}", kind.name()),
             Self::TemplateUpload(..) => "upload".to_owned(),
-            Self::Upload(_, upload) => upload.place().1.to_owned(),
+            Self::Upload(_, upload) => upload.id_and_name().1.to_owned(),
             Self::UnfinishedPackage(..) => "template.zip".to_owned(),
             Self::Template(_, _, _, part) => match part {
                 TemplatePart::Package | TemplatePart::Info => format!("template.{}", part.extension()),
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_leads_back_to_its_key_and_no_other_spelling_does() {
+    fn a_path_converts_back_to_its_key_and_no_other_spelling_does() {
         let (account, job) = (AccountId::generate(), JobId::generate());
         let mut keys = vec![
             StorageKey::JobData(account, job),

@@ -1,5 +1,4 @@
-//! A store in front of another one that counts bytes, objects and failures for the metrics. In debug builds it has the fail
-//! points of tests.
+//! Wraps a store to count bytes, objects and failures for the metrics. In debug builds it has the fail points of tests.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::{
 };
 use crate::telemetry::StoreMetrics;
 
-/// A store in front of another one. The probe of `/health/ready` is not counted.
+/// A store that counts what another one does, except the probe of `/health/ready`.
 pub struct MeteredStore {
     inner: Arc<dyn ObjectStore>,
     metrics: StoreMetrics,
@@ -133,7 +132,7 @@ impl StagedObject for MeteredUpload {
     }
 }
 
-/// Makes a change and counts it if it fails.
+/// Awaits a change and counts it if it fails.
 async fn changed<T>(
     metrics: &StoreMetrics,
     operation: &'static str,
@@ -144,7 +143,7 @@ async fn changed<T>(
     noted(metrics, operation, change.await)
 }
 
-/// Counts what the store itself failed; that an object is not there, is too large, or waits for a backup is an answer.
+/// Counts failures of the store itself, not that an object is missing or too large, or that its deletion waits for a backup.
 fn noted<T>(
     metrics: &StoreMetrics,
     operation: &'static str,

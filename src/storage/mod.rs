@@ -1,4 +1,4 @@
-//! Everything that lasts: objects (`ObjectStore`) and records (`index`).
+//! Persistent data: objects (`ObjectStore`) and records (`index`).
 //!
 //! Who may call what: `jobs`, `templates`, `pipeline` and the engines read and write objects through [`ObjectStore`];
 //! `jobs`, `templates` and `accounts` keep records through [`index::Index`]; `http` verifies and hands out presigned URLs
@@ -6,11 +6,11 @@
 //!
 //! | File | What it is |
 //! |---|---|
-//! | `disk`, `object_files`, `s3`, `gathered` | the two stores, and what both have |
-//! | `metered`, `failpoint` | the store in front of a store: metrics, and crashes for tests |
+//! | `disk`, `object_files`, `s3`, `gathered` | the two stores, and their shared buffer |
+//! | `metered`, `failpoint` | the wrapper of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
-//! | `account_counts`, `quota` | what is counted for each account; the bytes that it stores |
+//! | `account_counts`, `quota` | counts with limits for each account; its stored bytes |
 //! | `data_dir`, `backup` | the data folder and copies of it |
 
 pub mod account_counts;
@@ -48,21 +48,21 @@ pub use upload_staging::UploadStaging;
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
-/// Bytes that are free for us on the disk of `path`.
+/// Bytes that are free for this user on the disk of `path`.
 ///
 /// # Errors
-/// When the file system does not tell.
+/// When the file system cannot be asked.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = statvfs(path)?;
     Ok(disk.blocks_available().saturating_mul(disk.fragment_size()))
 }
 
-/// Makes the names in a folder durable.
+/// Syncs a folder: makes created, renamed and deleted names in it durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Why the store did not do what was asked.
+/// An error of the object store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such object.
@@ -86,14 +86,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the store cannot be reached or fails for now: the same request may succeed later.
+    /// Whether the failure is temporary: the same request may succeed later.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
     }
 
-    /// Whether it refuses a deletion while a backup is being made; a later sweep deletes the object.
+    /// Whether a deletion was refused because a backup is being made; a later sweep deletes the object.
     pub fn is_held(&self) -> bool {
-        // The file system's own `EBUSY` has an error number.
+        // Without an error number: with one it is the file system's own `EBUSY`.
         matches!(self, Self::Failed(cause)
             if cause.kind() == ErrorKind::ResourceBusy && cause.raw_os_error().is_none())
     }
@@ -121,7 +121,7 @@ impl From<StoreError> for Problem {
 /// `Retry-After` while the store does not answer.
 const SILENT_RETRY_AFTER_S: u64 = 10;
 
-/// What is known of an object.
+/// Size and entity tag of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectMeta {
     /// Size in bytes.
@@ -140,8 +140,8 @@ pub enum ByteRange {
 }
 
 impl ByteRange {
-    /// The one range that a `Range` header asks for. Several ranges, another unit and a spelling that makes no sense count
-    /// as no range (RFC 9110, section 14.2).
+    /// The range of a `Range` header. Several ranges, another unit or an invalid spelling count as no range (RFC 9110,
+    /// section 14.2).
     pub fn parse(header: &str) -> Option<Self> {
         let (unit, range) = header.split_once('=')?;
         let (first, last) = range.split_once('-').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
@@ -176,7 +176,7 @@ impl ByteRange {
     }
 }
 
-/// A position or a length of a `Range` header: digits alone. One that no `u64` holds is beyond every object.
+/// A position or length in a `Range` header: digits only. One too large for `u64` lies beyond every object.
 fn position(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
@@ -190,11 +190,11 @@ pub struct ObjectReader {
     pub start: u64,
     /// Length of this reading in bytes.
     pub length: u64,
-    /// The bytes, in chunks of at most 256 KiB; ends with an error when the store fails on the way.
+    /// The bytes, in chunks of at most 256 KiB; an error ends the stream.
     pub chunks: futures_util::stream::BoxStream<'static, Result<Bytes, StoreError>>,
 }
 
-/// An object being written: invisible until it is committed, gone when it is dropped before.
+/// An object being written: invisible until it is committed, removed if it is dropped before.
 #[async_trait]
 pub trait StagedObject: Send {
     /// Appends bytes.
@@ -203,16 +203,16 @@ pub trait StagedObject: Send {
     /// `TooLarge` beyond the limit it was staged with; `Failed` when the store fails.
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
 
-    /// Everything that was written so far, to be looked at before it is kept.
+    /// Everything written so far, to be checked before the commit.
     ///
     /// # Errors
     /// `Failed` when the store fails.
     async fn content(&mut self) -> Result<Bytes, StoreError>;
 
-    /// Makes the object durable and visible under `key`, replacing what was there, in one step.
+    /// Makes the object durable and visible under `key` in one step, replacing an older one.
     ///
     /// # Errors
-    /// `Failed` when the store fails; nothing is visible then.
+    /// `Failed` when the store fails; then nothing is visible.
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
 }
 
@@ -222,13 +222,13 @@ impl std::fmt::Debug for dyn StagedObject {
     }
 }
 
-/// Where objects live. One behaviour suite (`tests/storage/contract.rs`) holds for every store.
+/// A store of objects. One suite (`tests/storage/contract.rs`) tests every implementation.
 #[async_trait]
 pub trait ObjectStore: Send + Sync {
     /// Starts an object of at most `limit_bytes`.
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError>;
 
-    /// Stores `bytes` under `key`, durable when it answers.
+    /// Stores `bytes` under `key`; durable when this returns.
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError>;
 
     /// The whole object, if it is at most `limit_bytes` long (`TooLarge` otherwise).
@@ -237,11 +237,11 @@ pub trait ObjectStore: Send + Sync {
     /// The object, or a range of it, as a stream.
     async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError>;
 
-    /// What is known of the object.
+    /// Size and entity tag of the object.
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
 
-    /// The keys of a folder in the order of their paths, behind `after`; at most `limit`. What is being written
-    /// or removed at the moment may be there or not.
+    /// The keys of a folder behind `after`, in the order of their paths, at most `limit`. Objects being written or removed at
+    /// the moment may be missing or present.
     async fn list(
         &self,
         folder: Folder,
@@ -249,31 +249,30 @@ pub trait ObjectStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError>;
 
-    /// Stores the object `from` under `to` as well, durable when it answers. Both are the same content, and each
-    /// goes or is replaced without the other.
+    /// Stores the object `from` also under `to`; durable when this returns. Each can be deleted or replaced without the other.
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError>;
 
-    /// Removes the object; that there is none is no error.
+    /// Deletes the object; a missing one is not an error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
 
-    /// Where an upload arrives to which callers got a presigned URL.
+    /// Where uploads to presigned URLs arrive.
     fn upload_staging(&self) -> UploadStaging {
         UploadStaging::Direct
     }
 
-    /// Removes the objects, the first one before all others; some may be gone when it fails.
+    /// Deletes the objects, the first one before all others; on an error some may be deleted.
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError>;
 
-    /// Tries a write and a read of a small object: the truth about whether the store works now.
+    /// Writes, reads and deletes a small object, to find out whether the store works now.
     async fn probe(&self) -> Result<(), StoreError> {
         write_and_read(self).await
     }
 }
 
-/// What a probe writes.
+/// The content of a probe.
 const PROBE: &[u8] = b"platen";
 
-/// Writes an object of its own, reads it and removes it.
+/// Writes, reads and deletes an object of its own.
 async fn write_and_read<S: ObjectStore + ?Sized>(store: &S) -> Result<(), StoreError> {
     let key = StorageKey::Probe(AccountId::generate());
     store.put(&key, Bytes::from_static(PROBE)).await?;
@@ -285,7 +284,7 @@ async fn write_and_read<S: ObjectStore + ?Sized>(store: &S) -> Result<(), StoreE
     removed
 }
 
-/// `TooLarge` where there are more bytes than that.
+/// `TooLarge` if `bytes` exceed the limit.
 fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
     if bytes > limit_bytes { Err(StoreError::TooLarge { limit_bytes }) } else { Ok(()) }
 }

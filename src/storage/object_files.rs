@@ -1,4 +1,4 @@
-//! The files of the disk store: where an object lies, and how it gets there whole and durable.
+//! The files of the disk store: their paths, and writing them atomically and durably.
 
 use std::collections::HashSet;
 use std::fs::{DirBuilder, DirEntry, File, FileTimes, Metadata};
@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
 use crate::clock;
 
-/// Most folders remembered as durable; beyond it the memory begins anew.
-const SETTLED_LIMIT: usize = 10_000;
-/// How deep below the root the folders of single jobs and templates lie (`jobs/<account>/<job>`).
+/// Most folders remembered as synced; beyond it the memory is cleared.
+const SYNCED_LIMIT: usize = 10_000;
+/// Depth of the folders of single jobs and templates below the root (`jobs/<account>/<job>`).
 const JOB_DEPTH: usize = 3;
 /// Most attempts of a publication whose folder a concurrent deletion removes.
 const PUBLISH_ATTEMPTS: usize = 16;
@@ -27,13 +27,13 @@ pub(super) struct ObjectFiles {
     staging: PathBuf,
     free_limit_bytes: u64,
     /// Folders whose own names are durable: their parents need no sync for them.
-    settled: Mutex<HashSet<PathBuf>>,
+    synced: Mutex<HashSet<PathBuf>>,
     /// The last modification time given to a file: the next one is later, so that no two are equal.
     last_stamp: Mutex<SystemTime>,
 }
 
 impl ObjectFiles {
-    /// Opens the folder and removes what earlier runs left half written.
+    /// Opens the folder and removes half-written files of earlier runs.
     pub(super) fn open(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         // Keys begin with a letter, so this name is never one of theirs.
         let staging = root.join(".staging");
@@ -48,7 +48,7 @@ impl ObjectFiles {
             root,
             staging,
             free_limit_bytes,
-            settled: Mutex::default(),
+            synced: Mutex::default(),
             last_stamp: Mutex::new(SystemTime::UNIX_EPOCH),
         })
     }
@@ -63,7 +63,7 @@ impl ObjectFiles {
         Ok(file)
     }
 
-    /// A new file under a temporary name; none where less than `free_limit_bytes` are left on the disk.
+    /// A new file under a temporary name; an error if less than `free_limit_bytes` are free on the disk.
     fn stage(&self) -> Result<StagedFile, StoreError> {
         if free_bytes(&self.staging).map_err(|error| with_path(&error, &self.staging))?
             < self.free_limit_bytes
@@ -89,11 +89,11 @@ impl ObjectFiles {
         let meta = meta_of(&staged.file)?;
         rename(&staged.path, &path)?;
         staged.published = true;
-        self.settle(&path)?;
+        self.sync_parents(&path)?;
         Ok(meta)
     }
 
-    /// The object's file and what is known of it.
+    /// The object's file, with its size and entity tag.
     pub(super) fn read(&self, key: &StorageKey) -> Result<(File, ObjectMeta), StoreError> {
         let path = self.path(key);
         let file = File::open(&path).map_err(|error| {
@@ -122,7 +122,7 @@ impl ObjectFiles {
         // If both are names of one file already, a rename does nothing (POSIX), and the staged name is still there.
         let _ = std::fs::remove_file(&staged);
         renamed?;
-        self.settle(&path)?;
+        self.sync_parents(&path)?;
         Ok(meta)
     }
 
@@ -153,8 +153,7 @@ impl ObjectFiles {
         }
     }
 
-    /// The keys of a folder behind `after`, in the order of their paths. A name that is none of ours is
-    /// passed over.
+    /// The keys of a folder behind `after`, in the order of their paths. Foreign names are skipped.
     pub(super) fn list(
         &self,
         folder: Folder,
@@ -167,7 +166,7 @@ impl ObjectFiles {
         Ok(keys)
     }
 
-    /// Goes down into what may hold paths behind `after`.
+    /// Descends into folders that may hold paths behind `after`.
     fn walk(
         &self,
         below: &str,
@@ -192,7 +191,7 @@ impl ObjectFiles {
         let mut names = names(entries).map_err(|error| with_path(&error, &path))?;
         names.sort_unstable();
         if names.is_empty() && Path::new(below).components().count() == JOB_DEPTH {
-            // An earlier crash left the folder after its last file was deleted. A publication makes it again.
+            // Left by a crash after its last file was deleted. If a concurrent publication needs it, `rename` makes it again.
             let _ = std::fs::remove_dir(&path);
         }
         for name in names {
@@ -210,8 +209,8 @@ impl ObjectFiles {
         self.root.join(key.to_string())
     }
 
-    /// Gives the file a modification time that no other file of this store has had: the entity tag consists of file number,
-    /// length and time, and a file number is used again.
+    /// Gives the file a modification time that no other file of this store has had. The entity tag consists of inode number,
+    /// length and time; inode numbers are reused, so with equal times new content could have an old tag.
     fn stamp(&self, file: &File) -> std::io::Result<()> {
         let written = file.metadata()?.modified()?;
         let mut last = self.last_stamp.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,22 +218,22 @@ impl ObjectFiles {
         file.set_times(FileTimes::new().set_modified(*last))
     }
 
-    /// Syncs the folders from the file's up to the root. A folder that exists may have been made a moment ago by another
-    /// writer that has not synced it yet; a power cut would take it with this object. So the upper folders are synced once
-    /// a run whoever made them, those of the file and its job each time.
-    fn settle(&self, path: &Path) -> Result<(), StoreError> {
-        let settled = || self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Syncs the folders from the file's up to the root. Hazard: an existing folder may have been made a moment ago by another
+    /// writer that has not synced it yet; a power cut would lose it, and this object with it. So the upper folders are synced
+    /// once a run whoever made them, those of the file and its job each time.
+    fn sync_parents(&self, path: &Path) -> Result<(), StoreError> {
+        let synced = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         let mut named = path;
         for (height, folder) in path.ancestors().skip(1).enumerate() {
             if height < 2 {
                 sync_folder(folder)?;
-            } else if !settled().contains(named) {
+            } else if !synced().contains(named) {
                 sync_folder(folder)?;
-                let mut settled = settled();
-                if settled.len() >= SETTLED_LIMIT {
-                    settled.clear();
+                let mut synced = synced();
+                if synced.len() >= SYNCED_LIMIT {
+                    synced.clear();
                 }
-                settled.insert(named.to_owned());
+                synced.insert(named.to_owned());
             }
             if folder == self.root {
                 break;
@@ -245,27 +244,27 @@ impl ObjectFiles {
     }
 }
 
-/// The names in a folder. That they could not be read to the end is an error: a list that is short looks whole.
+/// The names in a folder. An entry that cannot be read is an error: a shorter list would look complete.
 fn names(entries: impl Iterator<Item = std::io::Result<DirEntry>>) -> std::io::Result<Vec<String>> {
     let named = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
     named.filter_map(Result::transpose).collect()
 }
 
-/// Work with files, on a thread that may wait for them.
+/// Runs work with files on a blocking thread.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
 }
 
-/// A file under its temporary name, removed when this is dropped before it is published.
+/// A file under its temporary name, removed on drop unless it was published.
 #[derive(Debug)]
 pub(super) struct StagedFile {
     /// The open file.
     file: File,
     /// Its temporary name.
     path: PathBuf,
-    /// Whether it has got its lasting name.
+    /// Whether it was renamed to its object's name.
     published: bool,
 }
 
@@ -295,7 +294,7 @@ impl Drop for StagedFile {
     }
 }
 
-/// What changes whenever the content does: the file's number, length and (unique) modification time.
+/// The entity tag: inode number, length and (unique) modification time, so it changes whenever the content does.
 fn etag(metadata: &Metadata) -> String {
     format!("{:x}-{:x}-{:x}{:08x}", metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
 }
@@ -314,13 +313,13 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     outcome.map_err(|error| with_path(&error, to))
 }
 
-/// Removes the folders of accounts that have no objects. Only at the opening: later a writer may have synced the name of
-/// such a folder and count on it.
+/// Removes the folders of accounts without objects. Only at opening: later a writer may have remembered such a folder as
+/// synced, and would not sync a new one in its place.
 fn remove_empty_accounts(root: &Path) -> Result<(), StoreError> {
     for folder in [Folder::Jobs, Folder::Outputs, Folder::Unfinished, Folder::Templates] {
         let Ok(accounts) = std::fs::read_dir(root.join(folder.name())) else { continue };
         for account in accounts {
-            // Fails where objects are in it, as it should.
+            // Fails if there are objects in it, which is intended.
             let _ = std::fs::remove_dir(account?.path());
         }
     }
@@ -360,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_cannot_be_read_to_its_end_is_an_error_and_no_shorter_list() {
+    fn an_unreadable_entry_of_a_folder_is_an_error_and_not_a_shorter_list() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["one", "two"] {
             std::fs::write(folder.path().join(name), "").unwrap();

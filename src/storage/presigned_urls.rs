@@ -1,5 +1,5 @@
-//! Presigned URLs: whoever has one may put one object, or get one, for a lifetime and up to a size. Those of our own routes
-//! are signed and verified here; those of a bucket are made in `s3`.
+//! Presigned URLs: the holder of one may upload or download one object, for a lifetime and up to a size. Those of the
+//! service's own routes are signed and verified here; those of a bucket are made in `s3`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,27 +20,27 @@ use crate::clock::{Clock, Timestamp, random_bytes};
 pub struct PresignedUrl {
     /// Absolute.
     pub url: String,
-    /// From then on it is refused.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// How a browser is to treat an object.
+/// Response headers that tell a browser how to treat an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseHeaders {
     /// Its media type.
     pub content_type: &'static str,
-    /// Whether it is shown or saved, and under which name.
+    /// `Content-Disposition`: shown or saved, and under which name.
     pub disposition: String,
-    /// The name, where somebody chose it.
+    /// The file name, if the caller chose one.
     pub file_name: Option<String>,
 }
 
-/// Makes presigned URLs. Each store has its own.
+/// Makes presigned URLs; implemented for each store.
 pub trait PresignedUrls: Send + Sync {
-    /// One at which what is to become the object `key` can be uploaded.
+    /// One for uploading the object `key`.
     fn upload(&self, key: &StorageKey, limit_bytes: u64) -> PresignedUrl;
 
-    /// One at which the object can be fetched.
+    /// One for downloading the object.
     fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl;
 }
 
@@ -66,7 +66,8 @@ impl OwnPresignedUrls {
         (limit_bytes, file_name): (u64, Option<String>),
     ) -> PresignedUrl {
         let expires_at = self.clock.now().plus_ms(self.lifetime_ms);
-        let signed = self.signer.sign(&Grant { operation, key, expires_at, limit_bytes, file_name });
+        let signed =
+            self.signer.sign(&PresignedAccess { operation, key, expires_at, limit_bytes, file_name });
         PresignedUrl { url: format!("{}{signed}", self.base), expires_at }
     }
 }
@@ -76,7 +77,7 @@ impl PresignedUrls for OwnPresignedUrls {
         self.mint(Operation::Put, *key, (limit_bytes, None))
     }
 
-    /// The route itself knows how an object is to be treated, but for the name.
+    /// Of the headers only the file name is in the signed URL: the route derives all others from the key.
     fn download(&self, key: &StorageKey, headers: &ResponseHeaders) -> PresignedUrl {
         self.mint(Operation::Get, *key, (0, headers.file_name.clone()))
     }
@@ -85,7 +86,7 @@ impl PresignedUrls for OwnPresignedUrls {
 /// The path of presigned URLs of our own routes; what follows is the object's path.
 pub const ADDRESS_PREFIX: &str = "/v1/objects/";
 
-/// What is signed begins with this, so that no other signature of the secret is one of a URL.
+/// Prefix of the signed text (domain separation): a signature made with the secret for another purpose is not valid for a URL.
 const DOMAIN: &[u8] = b"platen address 1\n";
 const SECRET_BYTES: usize = 32;
 
@@ -109,7 +110,7 @@ impl Operation {
 
 /// What a presigned URL allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
+pub struct PresignedAccess {
     /// What may be done.
     pub operation: Operation,
     /// With which object: owner, job, and for an output the target, hence file name and media type.
@@ -118,17 +119,17 @@ pub struct Grant {
     pub expires_at: Timestamp,
     /// Most bytes that may be uploaded.
     pub limit_bytes: u64,
-    /// What the file is called where it is saved, if not as its key says.
+    /// The file name for saving, if not that of the key.
     pub file_name: Option<String>,
 }
 
 /// Why a presigned URL is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresignError {
-    /// It is not one that we signed for this operation.
+    /// It was not signed by this service for this operation.
     #[error("the address was altered, or is not for this method")]
     Invalid,
-    /// It is ours, and its time is over.
+    /// It was, and has expired.
     #[error("the address has expired")]
     Expired,
 }
@@ -146,7 +147,7 @@ impl fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// A signer with the secret of the data folder, which is made at the first start.
+    /// A signer with the secret of the data folder, which is generated at the first start.
     ///
     /// # Errors
     /// When the secret can be neither read nor made.
@@ -154,20 +155,21 @@ impl Signer {
         folder.secret("address.key", random_bytes::<SECRET_BYTES>).map(|secret| Self::new(&secret))
     }
 
-    /// A signer with a secret of the caller's.
+    /// A signer with this secret.
     pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        // Shorter than SHA-256's block, so it is the key as it is, filled up with zeros.
+        // A key shorter than SHA-256's block is used as it is, padded with zeros (RFC 2104).
         let mut block = [0_u8; 64];
         block[..SECRET_BYTES].copy_from_slice(secret);
         Self { keyed: Hmac::new(&block.into()) }
     }
 
-    /// Path and query of a presigned URL that allows what `grant` says.
-    pub fn sign(&self, grant: &Grant) -> String {
-        let path = grant.key.to_string();
-        let (operation, expires_at, limit) = (grant.operation.name(), grant.expires_at.0, grant.limit_bytes);
+    /// Path and query of a presigned URL with this access.
+    pub fn sign(&self, access: &PresignedAccess) -> String {
+        let path = access.key.to_string();
+        let (operation, expires_at, limit) =
+            (access.operation.name(), access.expires_at.0, access.limit_bytes);
         let mut terms = format!("op={operation}&exp={expires_at}&limit={limit}");
-        if let Some(name) = &grant.file_name {
+        if let Some(name) = &access.file_name {
             // Encoded, it has no `&` and no `=`, so it ends where the signature begins.
             terms = format!("{terms}&name={}", utf8_percent_encode(name, NON_ALPHANUMERIC));
         }
@@ -175,9 +177,9 @@ impl Signer {
         format!("{ADDRESS_PREFIX}{path}?{terms}&sig={signature}")
     }
 
-    /// What the URL allows, if it is ours, for this operation, and still alive. `path` is what
-    /// follows `/objects/` and `query` what follows `?`, both as they were received: the signature
-    /// covers the very bytes, so no other spelling of a URL is valid.
+    /// What the URL allows, if this service signed it for this operation and it has not expired. `path` is what follows
+    /// `/objects/` and `query` what follows `?`, both exactly as received: the signature covers the bytes, so no other
+    /// spelling of a URL is valid.
     ///
     /// # Errors
     /// `Invalid` or `Expired`.
@@ -187,17 +189,17 @@ impl Signer {
         path: &str,
         query: &str,
         now: Timestamp,
-    ) -> Result<Grant, PresignError> {
+    ) -> Result<PresignedAccess, PresignError> {
         let (terms, signature) = query.split_once("&sig=").ok_or(PresignError::Invalid)?;
         let expected = self.signature(path, terms);
         if !bool::from(expected.as_bytes().ct_eq(signature.as_bytes())) {
             return Err(PresignError::Invalid);
         }
-        let grant = parse(path, terms).ok_or(PresignError::Invalid)?;
-        if grant.operation != operation {
+        let access = parse(path, terms).ok_or(PresignError::Invalid)?;
+        if access.operation != operation {
             return Err(PresignError::Invalid);
         }
-        if now >= grant.expires_at { Err(PresignError::Expired) } else { Ok(grant) }
+        if now >= access.expires_at { Err(PresignError::Expired) } else { Ok(access) }
     }
 
     fn signature(&self, path: &str, terms: &str) -> String {
@@ -210,7 +212,7 @@ impl Signer {
     }
 }
 
-fn parse(path: &str, terms: &str) -> Option<Grant> {
+fn parse(path: &str, terms: &str) -> Option<PresignedAccess> {
     let mut terms = terms.split('&');
     let mut term = |name: &str| terms.next()?.strip_prefix(name)?.strip_prefix('=');
     let operation = match term("op")? {
@@ -222,7 +224,7 @@ fn parse(path: &str, terms: &str) -> Option<Grant> {
     let limit_bytes = term("limit")?.parse().ok()?;
     let name = term("name").map(|name| percent_decode_str(name).decode_utf8());
     let file_name = name.transpose().ok()?.map(std::borrow::Cow::into_owned);
-    Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes, file_name })
+    Some(PresignedAccess { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes, file_name })
 }
 
 #[cfg(test)]
@@ -237,13 +239,13 @@ mod tests {
         Signer::new(&[7; SECRET_BYTES])
     }
 
-    fn grant(operation: Operation) -> Grant {
+    fn grant(operation: Operation) -> PresignedAccess {
         let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), FileKind::Pdf);
         let file_name = Some("Größe & 1=1.pdf".to_owned());
-        Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77, file_name }
+        PresignedAccess { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77, file_name }
     }
 
-    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, PresignError> {
+    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<PresignedAccess, PresignError> {
         let (path, query) = address
             .strip_prefix(ADDRESS_PREFIX)
             .and_then(|rest| rest.split_once('?'))
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_allows_what_was_granted_until_it_expires() {
+    fn a_url_allows_what_was_signed_until_it_expires() {
         let grant = grant(Operation::Get);
         let address = signer().sign(&grant);
         assert_eq!(check(&address, Operation::Get, NOW), Ok(grant.clone()));
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_for_one_operation_is_invalid_for_the_other() {
+    fn a_url_for_one_operation_is_invalid_for_the_other() {
         for (granted, asked) in [(Operation::Put, Operation::Get), (Operation::Get, Operation::Put)] {
             let address = signer().sign(&grant(granted));
             assert_eq!(check(&address, asked, NOW), Err(PresignError::Invalid));

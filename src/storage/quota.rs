@@ -1,14 +1,14 @@
-//! How many bytes each account has stored, and how many it may: the number in memory decides.
+//! Bytes stored by each account, and their limit; the number in memory decides.
 //!
-//! Hazard: uploads and templates cost their sender nothing and stay for a day or for ever, so one account could fill the
-//! disk of all. So bytes are counted before they are written, and check and count are one step: of two uploads at the
-//! same moment only as many bytes are taken as the quota has left. What does not become durable is given back when its
-//! [`StorageReservation`] is dropped.
+//! Hazard: uploads and templates cost their sender nothing and stay for a day or forever, so one account could fill the disk
+//! for all. So bytes are counted before they are written, and check and count are one step: two concurrent uploads together
+//! get no more than the quota has left. Bytes that do not become durable are given back when their [`StorageReservation`] is
+//! dropped.
 //!
 //! After a restart the numbers are read, not measured: templates have a counter in the index, which changes in the batch
 //! of their record ([`counter`]); inputs of jobs that have not ended are few, and the job registry counts them again.
 //!
-//! Not an actor: it is asked for every chunk of an upload, and a mailbox would add a wait to each.
+//! Not an actor: it is called for every chunk of an upload, and a mailbox would add a wait to each.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use crate::problem::{Code, Problem};
 
 const PREFIX: &str = "stored/";
 
-/// What every account has stored, and may store.
+/// The stored bytes of every account, and their limits.
 #[derive(Debug)]
 pub struct StorageQuota {
     /// Bytes.
     accounts: AccountCounts<u64>,
 }
 
-/// Bytes that count for an account, be they stored already or not; given back when this is dropped.
+/// Bytes counted for an account, stored or not; given back on drop.
 #[derive(Debug)]
 pub struct StorageReservation {
     quota: Arc<StorageQuota>,
@@ -36,24 +36,24 @@ pub struct StorageReservation {
     replaced: u64,
 }
 
-/// An upload on its way into the store, counted as it comes.
+/// An upload being written to the store, counted as it arrives.
 #[derive(Debug)]
 pub struct CountedUpload {
     staged: Box<dyn StagedObject>,
     stored: StorageReservation,
-    /// Its first bytes, which say what it is.
+    /// Its first bytes, by which its format is recognized.
     start: Vec<u8>,
 }
 
-/// So many first bytes of an upload are kept.
+/// How many first bytes of an upload are kept in memory.
 const START_BYTES: usize = 4;
 
-/// The key of the counter that holds what an account's templates count.
+/// The key of the counter of an account's template bytes.
 pub fn counter(account: AccountId) -> String {
     format!("{PREFIX}{account}")
 }
 
-/// The batch that sets a counter to `bytes`, if nothing else changes it meanwhile.
+/// The batch that sets a counter to `bytes`, provided that nothing else changes it meanwhile.
 ///
 /// # Errors
 /// When the index fails.
@@ -63,7 +63,7 @@ pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Resul
     Ok(if delta == 0 { WriteBatch::new() } else { WriteBatch::new().add(key, delta) })
 }
 
-/// The accounts that have a counter, with what it says.
+/// The accounts that have a counter, with its value.
 ///
 /// # Errors
 /// When the index fails.
@@ -77,12 +77,12 @@ pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexE
 }
 
 impl StorageQuota {
-    /// Nothing is counted yet; each account may store `default_limit` bytes, zero for as many as it likes.
+    /// All counts at zero; each account may store `default_limit` bytes, zero: no limit.
     pub fn new(default_limit: u64) -> Arc<Self> {
         Arc::new(Self { accounts: AccountCounts::new(default_limit) })
     }
 
-    /// The same with what the counters in the index say.
+    /// The quota with the counters of the index.
     ///
     /// # Errors
     /// When the index fails.
@@ -94,7 +94,7 @@ impl StorageQuota {
         Ok(quota)
     }
 
-    /// Gives the account a limit of its own, zero for none; without one the default holds.
+    /// Sets the account's own limit (zero: none), or removes it.
     pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
         self.accounts.set_limit(account, own_limit);
     }
@@ -104,18 +104,18 @@ impl StorageQuota {
         self.accounts.get(account).0
     }
 
-    /// How many bytes may count for the account; without a number as many as it likes.
+    /// How many bytes may count for the account; `None`: no limit.
     pub fn limit(&self, account: AccountId) -> Option<u64> {
         self.accounts.get(account).1
     }
 
-    /// Something of the account that counts nothing yet.
+    /// An empty reservation for the account.
     pub fn begin(self: &Arc<Self>, account: AccountId) -> StorageReservation {
         StorageReservation { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
     }
 
-    /// Replaces `from` counted bytes of the account by `to`. Where `is_checked` and they grow, the limit holds as if
-    /// `replaced` bytes of the account were free already.
+    /// Replaces `from` counted bytes of the account by `to`. If `is_checked` and they grow, checks the limit as if `replaced`
+    /// bytes of the account were free already.
     fn change(
         &self,
         account: AccountId,
@@ -137,7 +137,7 @@ impl StorageQuota {
 }
 
 impl StorageReservation {
-    /// The same, where so many bytes that count now are deleted once this is durable: they do not stand against it.
+    /// For a replacement: so many bytes that count now are deleted once this is durable, so the limit ignores them.
     pub fn replacing(mut self, bytes: u64) -> Self {
         self.replaced = bytes;
         self
@@ -148,7 +148,7 @@ impl StorageReservation {
         self.bytes
     }
 
-    /// Whether so many more bytes may come: asked before they are sent.
+    /// Whether so many more bytes would fit: checked before the client sends them.
     ///
     /// # Errors
     /// `storage_exceeded`.
@@ -164,7 +164,7 @@ impl StorageReservation {
     /// Counts so many bytes more.
     ///
     /// # Errors
-    /// `storage_exceeded`; nothing more counts then.
+    /// `storage_exceeded`; then the count is unchanged.
     pub fn grow(&mut self, bytes: u64) -> Result<(), Problem> {
         let grown = self.bytes.saturating_add(bytes);
         self.quota.change(self.account, (self.bytes, grown), self.replaced, true)?;
@@ -172,14 +172,14 @@ impl StorageReservation {
         Ok(())
     }
 
-    /// Counts so many bytes, which are stored already.
+    /// Sets the count to bytes that are stored already, without a check.
     pub fn found(&mut self, bytes: u64) {
         // Unchecked, it cannot be refused.
         let _ = self.quota.change(self.account, (self.bytes, bytes), 0, false);
         self.bytes = bytes;
     }
 
-    /// What is counted is durable, and `gone` bytes that counted before are no more.
+    /// Keeps the count, as the bytes are durable now, and uncounts `gone` bytes that they replaced.
     pub fn keep(mut self, gone: u64) {
         let _ = self.quota.change(self.account, (gone, 0), 0, false);
         self.bytes = 0;
@@ -193,12 +193,12 @@ impl Drop for StorageReservation {
 }
 
 impl CountedUpload {
-    /// An upload that comes into `staged` and counts in `stored`.
+    /// An upload that is written to `staged` and counted in `stored`.
     pub fn new(staged: Box<dyn StagedObject>, stored: StorageReservation) -> Self {
         Self { staged, stored, start: Vec::new() }
     }
 
-    /// Whether so many bytes may come: asked before they are sent.
+    /// Whether so many bytes would fit: checked before the client sends them.
     ///
     /// # Errors
     /// `storage_exceeded`.
@@ -224,12 +224,12 @@ impl CountedUpload {
         self.staged.write(bytes).await
     }
 
-    /// Its first bytes: four, where it has so many.
+    /// Its first four bytes, or fewer if it is shorter.
     pub fn start(&self) -> &[u8] {
         &self.start
     }
 
-    /// All that has come, to be looked at before it is kept.
+    /// Everything written so far, to be checked before the commit.
     ///
     /// # Errors
     /// As of the staged object.
@@ -237,15 +237,15 @@ impl CountedUpload {
         self.staged.content().await
     }
 
-    /// The upload, which is not durable yet, and what it counts.
+    /// The upload, which is not durable yet, and its reservation.
     pub fn into_parts(self) -> (Box<dyn StagedObject>, StorageReservation) {
         (self.staged, self.stored)
     }
 
-    /// Makes it the object `key`, durably; what it counts.
+    /// Makes it the object `key`, durably; returns its reservation.
     ///
     /// # Errors
-    /// When the store fails; nothing of it is visible then, and nothing counts.
+    /// When the store fails; then nothing of it is visible or counted.
     pub async fn commit(self, key: &StorageKey) -> Result<StorageReservation, StoreError> {
         self.staged.commit(key).await?;
         Ok(self.stored)

@@ -1,4 +1,4 @@
-//! How a record lies in the index: a version byte, then JSON.
+//! The encoding of records in the index: a version byte, then JSON.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_comes_back_and_another_version_is_refused_by_name() {
+    fn a_record_is_decoded_and_another_version_is_refused() {
         let bytes = encode(3, &("a", 1)).unwrap();
         assert_eq!(decode::<(String, u8)>(3, "job/1", &bytes).unwrap(), ("a".to_owned(), 1));
         let refused = decode::<(String, u8)>(4, "job/1", &bytes).unwrap_err().to_string();

@@ -1,8 +1,9 @@
 //! Where an upload arrives, and how it becomes a job's input or a template's content.
 //!
-//! Hazard: a presigned URL of a bucket can be used again by whoever has it until it expires, so an input could change
-//! after it was checked. An upload to a bucket therefore arrives under a key of its own and is copied, once, to a key
-//! that no URL covers. An upload through our own route is opened and closed by us, and goes straight to the object's key.
+//! Hazard: the holder of a presigned URL of a bucket can use it again until it expires, and so change an input after it was
+//! checked. An upload to a bucket therefore arrives under a key of its own and is copied, once, to a key that no URL covers. An
+//! upload through the service's own route is opened and closed by the service (a job refuses it once the input is taken, a
+//! template replaces its upload under its lock), so it is written to the object's key directly.
 
 use super::{ObjectStore, StorageKey, StoreError, Upload, within};
 
@@ -16,7 +17,7 @@ pub enum UploadStaging {
 }
 
 impl UploadStaging {
-    /// The key at which an upload arrives that is to become the object `key`.
+    /// The key under which an upload for the object `key` arrives.
     pub fn of(self, key: &StorageKey) -> StorageKey {
         if self == Self::Direct {
             return *key;
@@ -38,8 +39,8 @@ impl UploadStaging {
     }
 }
 
-/// Copies what was uploaded for `key`, if anything was, to `key`; later uploads do not change it. Returns its size in bytes
-/// where the upload went to the store and was not counted by us.
+/// Copies the upload for `key`, if there is one, to `key`; later uploads do not change it. Returns its size in bytes if the
+/// upload bypassed the service, which then has not counted it.
 ///
 /// # Errors
 /// `TooLarge` when it is larger than `limit_bytes`: then the object is not there. `Failed` when the store fails.

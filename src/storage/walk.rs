@@ -1,8 +1,8 @@
-//! A walk over the objects of some folders, a page at a time, from the beginning again when it is through.
+//! Walks over the objects of some folders, a page at a time, and starts over at the end.
 
 use super::{Folder, ObjectStore, StorageKey, StoreError};
 
-/// Where a walk is.
+/// The position of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     folders: &'static [Folder],
@@ -11,15 +11,15 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk over these folders that has not begun.
+    /// A walk from the beginning of these folders.
     pub fn over(folders: &'static [Folder]) -> Self {
         Self { folders, at: 0, after: None }
     }
 
-    /// The next objects, at most `limit`; fewer where the walk is through.
+    /// The next objects, at most `limit`; fewer at the end of the walk.
     ///
     /// # Errors
-    /// When the store fails; the walk stands where it stood.
+    /// When the store fails; the position stays within the folder that failed.
     pub async fn next(
         &mut self,
         store: &dyn ObjectStore,
@@ -29,10 +29,10 @@ impl Walk {
         while let Some(folder) = self.folders.get(self.at) {
             let wanted = limit - keys.len();
             let page = store.list(*folder, self.after, wanted).await?;
-            let is_through = page.len() < wanted;
+            let is_last = page.len() < wanted;
             self.after = page.last().copied().or(self.after);
             keys.extend(page);
-            if !is_through {
+            if !is_last {
                 return Ok(keys);
             }
             (self.at, self.after) = (self.at + 1, None);

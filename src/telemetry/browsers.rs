@@ -1,4 +1,4 @@
-//! What is counted of browsers.
+//! Metrics of browsers.
 
 use super::register::{Counter, Counters, Gauge, Gauges, Register};
 use crate::domain::lane::Lane;
@@ -6,24 +6,25 @@ use crate::domain::lane::Lane;
 /// Browsers and their tabs.
 #[derive(Clone, Debug)]
 pub struct BrowserMetrics {
-    /// By `state`: `up`, `quarantine` (of one account at a time), `successor` (answers, its tabs are being made),
-    /// `leaving` (its last pages end).
+    /// By `state`: `up`, `quarantine` (for one account at a time), `successor` (started, its tabs are being made),
+    /// `leaving` (being replaced, finishes its last pages).
     pub browsers: Gauges<1>,
     /// By `outcome`: `answered`, `failed`.
     pub launches: Counters<1>,
     /// By `reason`: `documents`, `age`, `memory`.
     pub recycles: Counters<1>,
-    /// Browsers that were lost, by `reason`: `died`, `silent` (did not answer), `filled` (their own process).
+    /// Browsers that were lost, by `reason`: `died`, `silent` (did not answer), `filled` (the browser process took too much
+    /// memory).
     pub lost: Counters<1>,
     /// Accounts' lanes in quarantine.
     pub quarantined: Gauge,
-    /// Replaced browsers that were ended with pages still in them.
+    /// Replaced browsers that were ended before all their pages had finished.
     pub drains_cut: Counter,
     /// Jobs that waited for a browser to start.
     pub launch_waits: Counter,
-    /// By `lane` and `tab`: `fresh`, `kept`.
+    /// By `lane` and `tab`: `fresh`, `kept` (reused), `left` (taken over from the page before).
     pub leases: Counters<2>,
-    /// Tabs that might have been kept and were disposed of, by `reason`: `documents`, `age`, `room`, `page`, `worn`, `broken`.
+    /// Reusable tabs that were closed, by `reason`: `documents`, `age`, `room`, `page`, `worn`, `broken`.
     pub kept_ended: Counters<1>,
     /// By `lane`.
     pub leased: Gauges<1>,
@@ -33,9 +34,11 @@ pub struct BrowserMetrics {
     pub tab_limit: Gauge,
     /// Jobs that wait for a tab.
     pub waiting: Gauge,
-    /// By `part`: `own` (Chromium's own process), `pages` (renderers), `other`.
+    /// By `part`: `own` (the browser process), `pages` (renderers), `other`.
     pub memory: Gauges<1>,
 }
+
+const LEASES: &str = "Tabs given to jobs, by lane: fresh, kept for their account, left by the page before";
 
 impl BrowserMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
@@ -67,8 +70,7 @@ impl BrowserMetrics {
             "reason",
             "Tabs that were given up: by documents, age, room, page, worn (their process), broken",
         );
-        let meaning = "Tabs given to jobs, by lane: fresh, or kept for their account";
-        let given = register.labelled("platen_browser_leases", ["lane", "tab"], meaning, Counter::default);
+        let given = register.labelled("platen_browser_leases", ["lane", "tab"], LEASES, Counter::default);
         let mut count = |name, meaning| register.one(name, meaning, Counter::default());
         Self {
             browsers: browsers.beginning_with([["up"], ["quarantine"], ["successor"], ["leaving"]]),
@@ -85,6 +87,7 @@ impl BrowserMetrics {
                 [Lane::Static.name(), "kept"],
                 [Lane::Scripted.name(), "fresh"],
                 [Lane::Scripted.name(), "kept"],
+                [Lane::Scripted.name(), "left"],
             ]),
             kept_ended: kept_ended.beginning_with([
                 ["documents"],

@@ -1,7 +1,7 @@
-//! What the service counts and measures: one struct, made where the service is put together and handed down.
+//! All metrics: one struct, made by `app` or a command, of which each part of the service gets its own part.
 //!
-//! Whoever counts gets its own part of it. Counting is an addition to a number in memory; nothing here waits
-//! for anybody. Labels have few values, known beforehand: no ids, no paths as sent, no texts of callers.
+//! Counting adds to a number in memory and never waits. Labels have few values, known beforehand: no ids, no paths as sent, no
+//! texts of callers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::register::{Counters, Gauges, Register};
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
 
-/// Everything that is counted. Clones share it.
+/// All metrics. Clones share them.
 #[derive(Clone)]
 pub struct Metrics {
     /// The queue and how jobs end.
@@ -27,11 +27,12 @@ pub struct Metrics {
     pub steps: StepMetrics,
     /// Engine processes.
     pub children: ChildMetrics,
-    /// Pictures that Office documents have at addresses, by `outcome`: `fetched`, `refused`, `failed`, `too_long`, `late`.
+    /// Pictures of Office documents that are fetched from URLs, by `outcome`: `fetched`, `refused`, `failed`, `too_long`,
+    /// `late`.
     pub office_pictures: Counters<1>,
     /// Documents of LaTeX.
     pub tex: TexMetrics,
-    /// By `engine`: 1 where all that it needs of the machine is there, else 0.
+    /// By `engine`: 1 if all its requirements are installed, else 0.
     pub engines: Gauges<1>,
     /// Slots of engines that run heavy programs.
     pub slots: SlotMetrics,
@@ -45,10 +46,10 @@ pub struct Metrics {
     pub templates: TemplateMetrics,
     /// Requests and connections.
     pub http: HttpMetrics,
-    listed: Arc<Listed>,
+    registered: Arc<RegisteredMetrics>,
 }
 
-struct Listed {
+struct RegisteredMetrics {
     registry: Registry,
     table: String,
 }
@@ -57,7 +58,7 @@ impl Metrics {
     /// The media type of what [`Metrics::text`] gives.
     pub const MEDIA_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-    /// Metrics at nought.
+    /// New metrics, all zero.
     pub fn new() -> Self {
         let mut register = Register::default();
         let jobs = JobMetrics::new(&mut register);
@@ -75,7 +76,7 @@ impl Metrics {
         process::register(&mut register);
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
-        let listed = Arc::new(Listed { registry, table });
+        let registered = Arc::new(RegisteredMetrics { registry, table });
         Self {
             jobs,
             steps,
@@ -89,23 +90,23 @@ impl Metrics {
             index,
             templates,
             http,
-            listed,
+            registered,
         }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.
     ///
     /// # Errors
-    /// None that is known: text is written into memory.
+    /// None in practice: it writes into memory.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::with_capacity(16 << 10);
-        text::encode(&mut text, &self.listed.registry)?;
+        text::encode(&mut text, &self.registered.registry)?;
         Ok(text)
     }
 
-    /// What there is, a line each: name, type, labels, meaning.
+    /// The table of `docs/metrics.txt`, a line for each metric: name, type, labels, meaning.
     pub fn table(&self) -> &str {
-        &self.listed.table
+        &self.registered.table
     }
 }
 
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_of_metrics_is_what_is_registered() {
+    fn the_documented_metrics_are_those_registered() {
         let metrics = Metrics::new();
         let page = include_str!("../../docs/metrics.txt");
         assert!(

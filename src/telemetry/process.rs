@@ -1,4 +1,4 @@
-//! What the system says of this process, read when somebody asks.
+//! Metrics of this process, read from the system when they are requested.
 
 use std::fmt;
 use std::fs;
@@ -16,19 +16,19 @@ const FILES: (&str, &str) = ("process_open_fds", "Open files and connections of 
 const UPTIME: (&str, &str) = ("platen_uptime_seconds", "Time since the service started");
 
 #[derive(Debug)]
-struct Process {
+struct ProcessCollector {
     since: Instant,
 }
 
-/// Has the figures of this process read whenever metrics are.
+/// Registers a collector that reads them at each request of the metrics.
 pub(super) fn register(register: &mut Register) {
     for (name, meaning) in [MEMORY, FILES, UPTIME] {
         register.note(name, MetricType::Gauge, &[], meaning);
     }
-    register.read(Process { since: Instant::now() });
+    register.read(ProcessCollector { since: Instant::now() });
 }
 
-impl Collector for Process {
+impl Collector for ProcessCollector {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
         if let Some(bytes) = resident_bytes() {
             write(&mut encoder, MEMORY, &ConstGauge::new(bytes))?;
@@ -45,7 +45,7 @@ fn write(
     (name, meaning): (&str, &str),
     gauge: &impl EncodeMetric,
 ) -> Result<(), fmt::Error> {
-    // What is made up when it is read gets no full stop by itself.
+    // The library adds a full stop to registered metrics, but not to those of collectors.
     let meaning = format!("{meaning}.");
     gauge.encode(encoder.encode_descriptor(name, &meaning, None, gauge.metric_type())?)
 }
@@ -59,6 +59,6 @@ fn resident_bytes() -> Option<i64> {
 
 fn open_files() -> Option<i64> {
     let count = fs::read_dir("/proc/self/fd").ok()?.count();
-    // The listing itself is one of them.
+    // Without the descriptor of this listing.
     i64::try_from(count).ok().map(|count| count - 1)
 }

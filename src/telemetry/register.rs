@@ -1,4 +1,4 @@
-//! The list of what is measured: each family is registered with the row of `docs/metrics.txt` that tells of it.
+//! The registry of metrics: each is registered together with its row of `docs/metrics.txt`.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::{Metric, Registry};
 
-/// The value of a label: a word out of a small closed set, never an id, a path as sent or a text of a caller.
+/// The value of a label: a word from a small closed set, never an id, a path as sent or a caller's text, which would make
+/// unboundedly many series.
 pub type Label = Cow<'static, str>;
 
 type Set<const N: usize> = [(&'static str, Label); N];
@@ -30,7 +31,7 @@ pub type Gauges<const N: usize> = Labelled<N, Gauge>;
 /// Histograms by labels.
 pub type Histograms<const N: usize> = Labelled<N, Histogram>;
 
-/// Families on their way into a registry.
+/// Collects metrics for the registry.
 #[derive(Default)]
 pub(super) struct Register {
     registry: Registry,
@@ -49,7 +50,7 @@ impl<const N: usize, M: Clone> Labelled<N, M> {
         self.family.get_or_create_owned(&set)
     }
 
-    /// Lets the metrics of these values be seen before anything has happened, and gives the family back.
+    /// Creates the metrics of these values at once, so that they are exported as zero before anything has happened.
     pub(super) fn beginning_with(self, known: impl IntoIterator<Item = [&'static str; N]>) -> Self {
         for values in known {
             self.of(values);
@@ -65,7 +66,7 @@ impl<const N: usize, M> Clone for Labelled<N, M> {
 }
 
 impl Register {
-    /// Takes in one metric. A counter's name gets `_total` behind it, as the format demands.
+    /// Registers one metric. A counter's name gets the suffix `_total`, as the format requires.
     pub(super) fn one<M>(&mut self, name: &'static str, meaning: &'static str, metric: M) -> M
     where
         M: Metric + TypedMetric + Clone,
@@ -75,7 +76,7 @@ impl Register {
         metric
     }
 
-    /// Takes in a family of metrics with these labels.
+    /// Registers a family of metrics with these labels.
     pub(super) fn labelled<const N: usize, M>(
         &mut self,
         name: &'static str,
@@ -94,7 +95,7 @@ impl Register {
         labelled
     }
 
-    /// Takes in a word that says what this service is.
+    /// Registers a constant about this service, such as its version.
     pub(super) fn info(
         &mut self,
         name: &'static str,
@@ -106,12 +107,12 @@ impl Register {
         self.registry.register(name, meaning, Info::new([(label, value)]));
     }
 
-    /// Takes in what is made up when it is read.
+    /// Registers a collector, which is called at each request of the metrics.
     pub(super) fn read(&mut self, collector: impl prometheus_client::collector::Collector) {
         self.registry.register_collector(Box::new(collector));
     }
 
-    /// Writes the row of a metric.
+    /// Adds the row of a metric to the table.
     pub(super) fn note(&mut self, name: &str, kind: MetricType, labels: &[&str], meaning: &str) {
         let suffix = match kind {
             MetricType::Counter => "_total",
@@ -122,7 +123,7 @@ impl Register {
         self.rows.push(format!("{name:<38}{:<11}{labels:<21}{meaning}\n", kind.as_str()));
     }
 
-    /// The registry, and the rows of all that is in it.
+    /// The registry, and the table of all its metrics.
     pub(super) fn finish(self) -> (Registry, String) {
         (self.registry, self.rows.concat())
     }

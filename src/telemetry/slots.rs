@@ -1,4 +1,4 @@
-//! What is counted of the slots of engines that run heavy programs.
+//! Metrics of the slots of engines that run heavy programs.
 
 use super::parts::{StepTimer, in_seconds};
 use super::register::{Gauge, Gauges, Histogram, Histograms, Register};
@@ -21,14 +21,14 @@ pub struct EngineSlotMetrics {
     seconds: Histogram,
 }
 
-/// A step that waits, until this is dropped, also when it gives up.
+/// Counts and times a waiting step until drop, so that one that gives up counts as well.
 #[derive(Debug)]
 pub struct SlotWait {
     _waiting: GaugeGuard,
     _timer: StepTimer,
 }
 
-/// One that a gauge counts until this is dropped.
+/// Counts one in a gauge until drop.
 #[derive(Debug)]
 pub struct GaugeGuard {
     level: Gauge,
@@ -47,7 +47,7 @@ impl SlotMetrics {
         Self { steps, seconds }
     }
 
-    /// Those of one engine, which are seen from now on.
+    /// The metrics of one engine; they are exported from now on.
     pub fn of(&self, engine: &'static str) -> EngineSlotMetrics {
         EngineSlotMetrics {
             busy: self.steps.of([engine, "busy"]),
@@ -58,13 +58,13 @@ impl SlotMetrics {
 }
 
 impl EngineSlotMetrics {
-    /// A step begins to wait.
+    /// Counts a step as waiting.
     #[must_use = "it waits until this is dropped"]
     pub fn begin_wait(&self) -> SlotWait {
         SlotWait { _waiting: GaugeGuard::new(&self.waiting), _timer: StepTimer::new(self.seconds.clone()) }
     }
 
-    /// A step begins to work.
+    /// Counts a step as busy.
     #[must_use = "it is busy until this is dropped"]
     pub fn begin_work(&self) -> GaugeGuard {
         GaugeGuard::new(&self.busy)

@@ -1,8 +1,8 @@
-//! What is counted of templates.
+//! Metrics of templates.
 
 use super::register::{Counter, Counters, Gauge, Register};
 
-/// What changes templates.
+/// The operations that change templates.
 const CHANGES: [&str; 8] = ["init", "upload", "unzip", "index_html", "save", "update", "clone", "delete"];
 
 /// The template registry.

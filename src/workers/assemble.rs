@@ -1,9 +1,8 @@
-//! Template and data in, document out, in a child of its own: the protocol, and how the child is started.
+//! The protocol of the child that runs template code, and how it is started.
 //!
-//! The child is another program of ours, `platen-script`, which alone is linked with `JavaScriptCore`: the service starts
-//! and says what is missing where the library is not installed. The child makes a machine and throws it away, gives up
-//! every system call but reading, writing and memory, says that it is ready, and then reads a job. Each job has a
-//! machine of its own, made before the job is read and thrown away after it.
+//! The child is another program of ours, `platen-script`: only that is linked with `JavaScriptCore`, so the service starts, and
+//! says what is missing, where the library is not installed. The child warms up a JavaScript machine, gives up every system
+//! call but reading, writing and memory, says that it is ready, and reads jobs. Each job that runs code gets a fresh machine.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -18,7 +17,7 @@ pub const PROGRAM: &str = "platen-script";
 /// Its command that is this child.
 pub const COMMAND: &str = "assemble-child";
 
-/// The variable that says in which zone a child's dates are. It is read once, so a child has one zone.
+/// The environment variable with a child's time zone. The engine reads it once, so a child has one zone for its life.
 pub const ZONE: &str = "TZ";
 
 /// What an assembling child may use.
@@ -31,11 +30,11 @@ pub struct AssembleLimits {
     pub output_bytes: u64,
     /// Includes inside includes (`assemble.include_depth_limit`).
     pub include_depth: u64,
-    /// Processor time: a net under the deadline, should the service not be there to keep it.
+    /// Processor time of the child's whole life, in case the service dies and cannot enforce the deadline.
     pub cpu_s: u64,
 }
 
-/// What a template is written in: says how values are escaped, and which tags there are beside those of EJS.
+/// The language of a template. It decides how values are escaped, and which tags there are beside those of EJS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
@@ -46,23 +45,23 @@ pub enum Language {
     Latex,
 }
 
-/// What comes first in a job's frame.
+/// The header of a job's frame.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order<'a> {
-    /// To make a page; answered by [`Assembled`].
+pub enum ScriptRequest<'a> {
+    /// Renders a page; answered by [`Assembled`].
     Assemble(AssembleJob<'a>),
-    /// To generate what later jobs run; answered by [`Compiled`].
+    /// Generates scripts for later jobs; answered by [`Compiled`].
     Compile(CompileJob<'a>),
-    /// To fill an Office file; answered by [`Filled`].
+    /// Fills an Office file; answered by [`Filled`].
     Fill(FillJob<'a>),
-    /// To take an Office file as it is; answered by [`Unfilled`].
+    /// Checks an Office file that is not filled; answered by [`Unfilled`].
     Unfilled(UnfilledJob),
-    /// To look through a template; answered by [`Linted`].
+    /// Lints a template; answered by [`Linted`].
     Lint(LintJob<'a>),
 }
 
-/// Why a job came to nothing. The sentences are for the template's author.
+/// Why a job has no result. The sentences are for the template's author.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptError {
@@ -74,26 +73,26 @@ pub enum ScriptError {
     Options(String),
     /// The data cannot be read, and why.
     Data(String),
-    /// A limit was passed; the sentence names it, or the file that is nested too deeply.
+    /// A limit was exceeded; the sentence names it, or the file that is nested too deeply.
     Limit(String),
     /// The memory is used up.
     OutOfMemory,
     /// The document is larger than allowed.
     TooLarge,
-    /// A fault of ours, for the log.
+    /// An error of ours, for the log.
     Broken(String),
 }
 
-/// A page to make; the body is the entry, its script where there is one, and the data.
+/// A page to render; the body is the entry, its generated script if there is one, and the data.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct AssembleJob<'a> {
-    /// What the files are written in.
+    /// The files' language.
     pub language: Language,
     /// The path of the entry.
     pub entry: Cow<'a, str>,
     /// How many bytes of the body are the entry.
     pub entry_bytes: usize,
-    /// How many are its script; nought where EJS shall generate it.
+    /// How many are its script; 0: EJS generates it.
     pub source_bytes: usize,
     /// The paths of all files, the entry included.
     pub files: Vec<Cow<'a, str>>,
@@ -103,45 +102,45 @@ pub struct AssembleJob<'a> {
     pub timezone: Cow<'a, str>,
 }
 
-/// Templates whose scripts are wanted; the body is their texts, one after the other.
+/// Templates whose scripts are to be generated; the body is their texts, one after the other.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct CompileJob<'a> {
-    /// What they are written in.
+    /// The files' language.
     pub language: Language,
-    /// Their paths and lengths.
+    /// Their paths and lengths in bytes.
     pub files: Vec<(Cow<'a, str>, usize)>,
-    /// After so long no further one is begun.
+    /// The time after which no further file is begun.
     pub time_ms: u64,
 }
 
-/// What came of a page, which is the frame's body, and what it cost.
+/// The result of an [`AssembleJob`]; the page is the frame's body.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Assembled {
-    /// Whether there is one.
+    /// Whether there is a page.
     pub outcome: Result<(), ScriptError>,
     /// How many scripts EJS generated for it.
     pub generated: u64,
-    /// Which of the files that the child asked for were included, by the order of asking: it asks for what a template
-    /// may include too.
+    /// Which of the requested files were really included, as indexes into the requests: the child also requests files that a
+    /// template might include.
     pub included: Vec<usize>,
-    /// How many bytes behind the page are notes of where its lines come from ([`Notes`](crate::domain::lines::Notes)).
+    /// How many bytes after the page are notes of where its lines come from ([`Notes`](crate::domain::lines::Notes)).
     pub notes_bytes: usize,
 }
 
-/// What came of a [`CompileJob`]: the body is a JSON array, for each file a [`MadeScript`], or null where none can be made.
-/// Or nothing; why is for the log.
+/// The result of a [`CompileJob`]: the body is a JSON array with a [`MadeScript`] for each file, or null where none can be made.
+/// The error is for the log.
 pub type Compiled = Result<(), String>;
 
-/// What EJS generates of a file.
+/// A script that EJS generated from a file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct MadeScript {
-    /// The text as EJS reads it, where that is not the file's.
+    /// The text that EJS has read, if it differs from the file's.
     pub text: Option<String>,
     /// The script.
     pub source: String,
 }
 
-/// What tags of an Office file begin and end with, where the caller said it.
+/// What tags of an Office file begin and end with, if the caller chose it.
 pub type Delimiters<'a> = Option<(Cow<'a, str>, Cow<'a, str>)>;
 
 /// An Office file to fill; the body is the file and the data.
@@ -151,17 +150,17 @@ pub struct FillJob<'a> {
     pub file_bytes: usize,
     /// What tags begin and end with.
     pub delimiters: Delimiters<'a>,
-    /// A name that the data lack is a fault.
+    /// A name that the data lacks is an error.
     pub strict: bool,
     /// The default locale, a BCP 47 tag.
     pub locale: Cow<'a, str>,
     /// The time zone, an IANA name.
     pub timezone: Cow<'a, str>,
-    /// What bounds the file.
+    /// The limits of the file.
     pub limits: FillLimits,
 }
 
-/// What bounds an Office file.
+/// The limits of an Office file.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct FillLimits {
     /// `templates.archive_entries_limit`.
@@ -186,37 +185,37 @@ pub struct FillLimits {
     pub output_bytes: u64,
 }
 
-/// What came of a [`FillJob`]: the filled file is the frame's body; with it what its author should know.
+/// The result of a [`FillJob`]: warnings for the author; the filled file is the frame's body.
 pub type Filled = Result<Vec<String>, ScriptError>;
 
-/// A file of `OpenDocument` to take as it is, its tags counted; the body is the file.
+/// A file of `OpenDocument` that is not filled: its tags are counted. The body is the file.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct UnfilledJob {
-    /// What bounds it.
+    /// The limits of the file.
     pub limits: FillLimits,
 }
 
-/// What came of an [`UnfilledJob`]; the file is the frame's body.
+/// The result of an [`UnfilledJob`]; the file is the frame's body.
 pub type Unfilled = Result<UnfilledTags, ScriptError>;
 
-/// The tags of a file that was taken as it is.
+/// The tags of a file that is not filled.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct UnfilledTags {
     /// How many there are.
     pub count: usize,
     /// The first of them; a long one is cut.
     pub first: Option<String>,
-    /// What its author should know besides.
+    /// Further warnings for the author.
     pub warnings: Vec<String>,
 }
 
-/// A template to look through; the body is its entry.
+/// A template to lint; the body is its entry.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LintJob<'a> {
-    /// A page, or a file of LaTeX; what it includes, the child asks for.
+    /// A page or a LaTeX file; the child asks for the files that it includes.
     Page {
-        /// What the files are written in.
+        /// The files' language.
         language: Language,
         /// The path of the entry.
         entry: Cow<'a, str>,
@@ -227,17 +226,17 @@ pub enum LintJob<'a> {
     Office {
         /// What tags begin and end with.
         delimiters: Delimiters<'a>,
-        /// What bounds the file.
+        /// The limits of the file.
         limits: FillLimits,
     },
 }
 
-/// What came of a [`LintJob`]: the frame's body is a [`LintReport`](super::lint::LintReport) in JSON.
+/// The result of a [`LintJob`]: the frame's body is a [`LintReport`](super::lint::LintReport) in JSON.
 pub type Linted = Result<(), ScriptError>;
 
-/// What tells `JavaScriptCore` to be one thread that only interprets, with all its memory from the system's allocator:
-/// then one limit of the address space bounds all but what the engine reserves at its start for the shapes of objects,
-/// which the pool watches (`resident_limit_bytes`); and nothing ever asks for memory that is executed.
+/// Makes `JavaScriptCore` a single-threaded interpreter that takes all its memory from the system's allocator. Then a limit of the
+/// address space bounds its memory, but for what it reserves at its start for the shapes of objects, which the pool watches
+/// (`resident_limit_bytes`); and it never asks for executable memory, which the call filter refuses.
 const ENGINE_OPTIONS: [(&str, &str); 7] = [
     ("Malloc", "1"),
     ("MALLOC_ARENA_MAX", "1"),
@@ -250,12 +249,12 @@ const ENGINE_OPTIONS: [(&str, &str); 7] = [
 
 /// The child's spec: the program at `program`, in the time zone `zone`.
 pub fn assemble_child(program: PathBuf, limits: AssembleLimits, zone: &str, user: Option<User>) -> ChildSpec {
-    // What is open is few: pipes, and the account of its memory.
+    // Open files are few: the pipes, and `/proc/self/statm`.
     let spec = ChildSpec::computing(COMMAND, &limits, user, (limits.cpu_s, 16));
     let spec = ENGINE_OPTIONS.iter().fold(spec, |spec, (name, value)| spec.variable(name, *value));
     ChildSpec { binary: Some(program), ..spec }
         .variable(ZONE, zone)
-        // When it collects garbage; the bound is the address space, which the child itself lowers once the engine has
-        // reserved what it reserves.
+        // Only decides when garbage is collected. The real bound is the address space, which the child lowers itself once
+        // the engine has reserved its own.
         .variable("JSC_forceRAMSize", limits.memory_bytes.to_string())
 }

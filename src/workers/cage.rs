@@ -1,4 +1,4 @@
-//! The cage: Landlock for files; seccomp for the network, signals and the kernel's rarer doors.
+//! The cage, a child's sandbox: Landlock for files; seccomp for the network, signals and rarely used system calls.
 
 mod calls;
 
@@ -12,7 +12,7 @@ use seccompiler::BpfProgram;
 
 use super::spec::Cage;
 
-/// Whether this kernel fences files.
+/// Whether this kernel can confine a process to certain files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landlock {
     /// Yes.
@@ -21,18 +21,19 @@ pub enum Landlock {
     Missing,
 }
 
-/// The newest rules we know; older kernels enforce those they know.
+/// The newest version that is used; older kernels enforce what they know of it.
 const NEWEST_ABI: ABI = ABI::V7;
 
-/// A cage that is built but not closed yet.
-pub(super) struct Fence {
+/// A cage that is built but not yet applied.
+pub(super) struct BuiltCage {
     files: Option<RulesetCreated>,
     calls: [BpfProgram; 2],
     files_must_be_fenced: bool,
 }
 
-impl Fence {
-    /// Opens the paths that shall stay reachable and compiles the filters, with the rights of now.
+impl BuiltCage {
+    /// Opens the paths that stay reachable and compiles the filters. Called before rights are given up: the child's user may
+    /// not be able to open these paths.
     pub fn prepare(cage: &Cage, program: &Path, has_own_user: bool) -> Result<Self, String> {
         let files = match landlock() {
             Landlock::Available => Some(file_rules(cage, program)?),
@@ -46,7 +47,7 @@ impl Fence {
         Ok(Self { files, calls, files_must_be_fenced: cage.files_must_be_fenced })
     }
 
-    /// Shuts it, for this process and all it starts, for good.
+    /// Applies it to this process and all that it starts. It cannot be undone.
     pub fn close(self) -> Result<(), String> {
         if let Some(files) = self.files {
             let status = files.restrict_self().map_err(|error| format!("cannot fence files: {error}"))?;
@@ -61,7 +62,7 @@ impl Fence {
     }
 }
 
-/// Asks the kernel.
+/// Asks the kernel whether it has Landlock.
 pub fn landlock() -> Landlock {
     let asked = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -70,9 +71,8 @@ pub fn landlock() -> Landlock {
     if asked.is_ok() { Landlock::Available } else { Landlock::Missing }
 }
 
-/// Closes a caged process in further, for good and for all it starts: from now on it reads only `read` and writes only
-/// `write`, signals nobody, and starts neither processes nor programs. What a document's child does before it opens the
-/// document. Where files cannot be fenced, the rest is done.
+/// Restricts a caged process further, before it opens a document: from now on it reads only `read`, writes only `write`, signals
+/// no other process, and starts neither processes nor programs. Without Landlock only the file rules are left out.
 pub(super) fn narrow(read: &[PathBuf], write: &[PathBuf]) -> Result<(), String> {
     if landlock() == Landlock::Available {
         let build = || {
@@ -93,8 +93,8 @@ pub(super) fn narrow(read: &[PathBuf], write: &[PathBuf]) -> Result<(), String> 
     apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
 }
 
-/// Refuses every system call but those of a process that only computes, for good and for all its threads. Opening
-/// files, memory that is written and executed, signals to others are all gone.
+/// Refuses every system call but those of a process that only computes, for all its threads. Among others it can no longer
+/// open files, map executable memory, or signal other processes.
 ///
 /// # Errors
 /// A sentence, when the system refuses.
@@ -133,7 +133,7 @@ fn reading() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-/// All but to execute what was written, and to make what is no file of the file system's own.
+/// All rights but executing what was written, and making devices and sockets.
 fn writing() -> BitFlags<AccessFs> {
     let kept_back = AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
     AccessFs::from_all(NEWEST_ABI) & !kept_back
@@ -151,9 +151,9 @@ mod tests {
     use super::super::spec::Signals;
     use super::*;
 
-    /// A filter holds for the thread that applies it, so a thread can stand for a child.
+    /// A filter applies to its thread only, so a thread can be tested in place of a child.
     #[test]
-    fn what_only_computes_reaches_nothing() {
+    fn a_process_that_only_computes_reaches_nothing() {
         let outcome = std::thread::spawn(|| {
             let before = std::fs::read("/etc/hostname").map(|text| text.len());
             apply(&calls::computing(std::process::id()).unwrap()).unwrap();
@@ -173,9 +173,9 @@ mod tests {
         assert_eq!(computed, 1 << 20);
     }
 
-    /// As a document's child lives: closed in further than its server, which is caged itself.
+    /// As a document's child: restricted further than its server, which is caged itself.
     #[test]
-    fn what_is_narrowed_has_its_own_files_and_reaches_nobody() {
+    fn a_narrowed_process_has_its_own_files_and_reaches_no_other_process() {
         let folder = tempfile::tempdir().unwrap();
         let [seen, own, others] = ["seen", "own", "others"].map(|name| folder.path().join(name));
         for place in [&seen, &own, &others] {
@@ -191,7 +191,7 @@ mod tests {
             ..Cage::default()
         };
         let narrowed = std::thread::spawn(move || {
-            Fence::prepare(&cage, Path::new("/bin/true"), true).unwrap().close().unwrap();
+            BuiltCage::prepare(&cage, Path::new("/bin/true"), true).unwrap().close().unwrap();
             let reads = |path: &Path| std::fs::read(path).err().and_then(|error| error.raw_os_error());
             let writes =
                 |path: &Path| std::fs::write(path, "more").err().and_then(|error| error.raw_os_error());

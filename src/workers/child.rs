@@ -1,4 +1,4 @@
-//! What a program of ours needs that is itself a child: its start, what is said over its standard streams, its cage.
+//! The child's side of the protocol, for programs of ours that are children: start, messages over standard streams, sandbox.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -12,11 +12,11 @@ use super::frame;
 
 pub use super::cage::compute_only;
 pub use super::exec::{Dispatch, run_exec};
-pub use super::frame::{FrameError, Given, Saying, read, write};
+pub use super::frame::{ChildMessage, FileReply, FrameError, read, write};
 pub use super::memory::Memory;
 pub use super::spec::EXEC_COMMAND;
 
-/// Runs the child `name` with its order, which is its one argument in JSON; why it cannot go on is said on standard error.
+/// Runs the child `name`; `serve` gets the one argument, parsed from JSON. An error goes to standard error.
 pub fn run<O: DeserializeOwned>(
     name: &str,
     arguments: &[OsString],
@@ -35,7 +35,7 @@ fn failed(name: &str, cause: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// From now on no process of the same user may trace this one or look into its memory.
+/// Keeps other processes of the same user from tracing this one or reading its memory.
 ///
 /// # Errors
 /// A sentence, when the system refuses.
@@ -43,20 +43,20 @@ pub fn hide() -> Result<(), String> {
     prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))
 }
 
-/// Says something to the service.
+/// Sends a message to the service.
 ///
 /// # Errors
 /// When the pipe breaks.
-pub fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> Result<(), String> {
-    write(io::stdout().lock(), saying, body).map_err(|error| format!("cannot speak: {error}"))
+pub fn say<R: Serialize>(message: &ChildMessage<R>, body: &[u8]) -> Result<(), String> {
+    write(io::stdout().lock(), message, body).map_err(|error| format!("cannot speak: {error}"))
 }
 
-/// The next job and its body; `None` when nobody wants anything any more.
+/// The next job and its body; `None` when the service has closed the pipe.
 ///
 /// # Errors
-/// When it is no job.
+/// When the frame is no job.
 pub fn next<J: DeserializeOwned>() -> Result<Option<(J, Vec<u8>)>, String> {
-    say(&Saying::<()>::Ready, b"")?;
+    say(&ChildMessage::<()>::Ready, b"")?;
     match frame::read(io::stdin().lock()) {
         Ok(job) => Ok(Some(job)),
         Err(FrameError::Broken(_)) => Ok(None),
@@ -68,7 +68,7 @@ pub fn next<J: DeserializeOwned>() -> Result<Option<(J, Vec<u8>)>, String> {
 ///
 /// # Errors
 /// When the pipe breaks.
-pub fn ask(name: &str) -> Result<(Given, Vec<u8>), String> {
-    say(&Saying::<()>::Want(name.to_owned()), b"")?;
+pub fn ask(name: &str) -> Result<(FileReply, Vec<u8>), String> {
+    say(&ChildMessage::<()>::Want(name.to_owned()), b"")?;
     read(io::stdin().lock()).map_err(|error| error.to_string())
 }

@@ -1,5 +1,5 @@
-//! What is said between the service and a child over its standard streams: frames of a JSON header and
-//! raw bytes. Both sides refuse what is longer than they are ready to hold.
+//! Frames between the service and a child over its standard streams: a JSON header and raw bytes. The service refuses frames
+//! longer than it expects; the child trusts the service.
 //!
 //! A frame is the header's length (4 bytes, little endian), the body's length (8 bytes), the header,
 //! the body.
@@ -11,37 +11,37 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// What a child says: first that it is ready, then what it wants or what came of its job.
+/// A message of a child: `Ready`, then for each job any number of `Want` and `Part`, and one `Done`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Saying<R> {
+pub enum ChildMessage<R> {
     /// Everything is loaded; a job may come.
     Ready,
     /// The child wants the file of this name.
     Want(String),
-    /// The frame's body is a part of what the child makes; it goes on without an answer.
+    /// The frame's body is a part of the output. It is not answered.
     Part,
-    /// The job is over; the frame's body belongs to it.
+    /// The job's result, with the frame's body.
     Done(R),
 }
 
-/// What answers [`Saying::Want`].
+/// The answer to [`ChildMessage::Want`].
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Given {
+pub enum FileReply {
     /// The file is the body.
     File {
-        /// How many bytes at the body's end are not the file but what was made of it before.
+        /// How many bytes at the body's end are not the file but its generated script.
         made_bytes: usize,
     },
-    /// It cannot be had, and why.
+    /// There is no such file, or it is refused; holds the reason.
     Refused(String),
 }
 
-/// Longest header; a job lists the names of its files there.
+/// Longest header: a job lists the names of its files there.
 pub(super) const HEADER_LIMIT_BYTES: u32 = 16 << 20;
 
-/// So much is passed on at once.
+/// The chunk size of [`pass`].
 const PASSED_BYTES: usize = 64 << 10;
 const PREFIX_BYTES: usize = 12;
 
@@ -69,10 +69,11 @@ pub fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::
     sink.flush()
 }
 
-/// Sends a frame from the child's side whose body is `length` bytes of `body`; a shorter one breaks the pipe's sense.
+/// Sends a frame from the child's side with `length` bytes of `body`.
 ///
 /// # Errors
-/// When the pipe breaks, or the header is longer than a frame's may be, or the body shorter than was said.
+/// When the pipe breaks, the header is too long, or the body is shorter than `length`: then the stream is out of step and the
+/// child must end.
 pub fn copy(mut sink: impl Write, header: &impl Serialize, body: impl Read, length: u64) -> io::Result<()> {
     sink.write_all(&head(header, length)?)?;
     if io::copy(&mut body.take(length), &mut sink)? < length {
@@ -94,8 +95,8 @@ pub fn read<H: DeserializeOwned>(mut source: impl Read) -> Result<(H, Vec<u8>), 
     Ok((parse(&header)?, body))
 }
 
-/// Reads a frame on the child's side into two files, header and body, which `open` makes when there is one; `Err` inside: what
-/// could not be written, with the frame read all the same. Nothing of it stays in this process' memory.
+/// Reads a frame on the child's side into two files, header and body, which `open` makes when a frame arrives. Nothing of it stays
+/// in this process' memory. The inner error is one of writing: the frame has been read to its end nevertheless.
 ///
 /// # Errors
 /// When the pipe breaks.
@@ -124,7 +125,7 @@ pub fn pass<W: Write>(
         }
     }
     buffer.fill(0);
-    // What is written and never read again need not be written at all, for the compiler.
+    // Without this the compiler may drop the write above: nothing reads the buffer again.
     std::hint::black_box(&buffer);
     Ok(written)
 }
@@ -183,7 +184,7 @@ fn parse<H: DeserializeOwned>(header: &[u8]) -> Result<H, FrameError> {
     serde_json::from_slice(header).map_err(|error| FrameError::Malformed(error.to_string()))
 }
 
-/// Grows with what arrives: a length is only a claim.
+/// Reads `length` bytes; the buffer grows with what arrives, for the length is only a claim.
 fn exactly(source: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(length).read_to_end(&mut bytes)?;
@@ -204,33 +205,33 @@ fn whole(bytes: Vec<u8>, length: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn frame(header: &Saying<u8>, body: &[u8]) -> Vec<u8> {
+    fn frame(header: &ChildMessage<u8>, body: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         write(&mut bytes, header, body).unwrap();
         bytes
     }
 
     #[tokio::test]
-    async fn what_one_side_says_the_other_hears() {
-        let bytes = frame(&Saying::Done(7), b"html");
-        let (header, body) = receive::<Saying<u8>>(&bytes[..], 64, 4).await.unwrap();
-        assert!(matches!(header, Saying::Done(7)));
+    async fn a_frame_is_received_as_it_was_sent() {
+        let bytes = frame(&ChildMessage::Done(7), b"html");
+        let (header, body) = receive::<ChildMessage<u8>>(&bytes[..], 64, 4).await.unwrap();
+        assert!(matches!(header, ChildMessage::Done(7)));
         assert_eq!(body, "html");
 
         let mut sent = Vec::new();
         let parts = [Bytes::from("a"), Bytes::from("bc")];
-        send(&mut sent, &Given::File { made_bytes: 2 }, &parts).await.unwrap();
-        let (given, body) = read::<Given>(&sent[..]).unwrap();
-        assert!(matches!(given, Given::File { made_bytes: 2 }));
+        send(&mut sent, &FileReply::File { made_bytes: 2 }, &parts).await.unwrap();
+        let (given, body) = read::<FileReply>(&sent[..]).unwrap();
+        assert!(matches!(given, FileReply::File { made_bytes: 2 }));
         assert_eq!(body, b"abc");
     }
 
     #[test]
-    fn a_frame_is_passed_on_and_the_next_one_begins_behind_it_whatever_becomes_of_it() {
+    fn a_frame_that_cannot_be_written_does_not_lose_the_next_one() {
         let body = vec![7; 3 * PASSED_BYTES + 1];
-        let frames = [frame(&Saying::Done(7), &body), frame(&Saying::Done(8), b"next")].concat();
-        let (mut rest, mut passed) = (&frames[..], (Vec::new(), Vec::new()));
-        pass(&mut rest, || Ok([&mut passed.0, &mut passed.1])).unwrap().unwrap();
+        let frames = [frame(&ChildMessage::Done(7), &body), frame(&ChildMessage::Done(8), b"next")].concat();
+        let (mut unread, mut passed) = (&frames[..], (Vec::new(), Vec::new()));
+        pass(&mut unread, || Ok([&mut passed.0, &mut passed.1])).unwrap().unwrap();
         assert_eq!((passed.0.as_slice(), passed.1 == body), (&br#"{"done":7}"#[..], true));
         let mut lost = &frames[..];
         let refused = || Err::<[Vec<u8>; 2], _>(io::ErrorKind::StorageFull.into());
@@ -242,22 +243,22 @@ mod tests {
                 .unwrap()
                 .is_err()
         );
-        for mut rest in [rest, lost] {
-            assert_eq!(read::<Saying<u8>>(&mut rest).unwrap().1, b"next");
+        for mut unread in [unread, lost] {
+            assert_eq!(read::<ChildMessage<u8>>(&mut unread).unwrap().1, b"next");
         }
     }
 
     #[tokio::test]
-    async fn the_service_holds_no_more_than_agreed() {
-        let bytes = frame(&Saying::Want("a".repeat(100)), b"12345");
-        let long_body = receive::<Saying<u8>>(&bytes[..], 200, 4).await;
+    async fn the_service_refuses_frames_beyond_its_limits() {
+        let bytes = frame(&ChildMessage::Want("a".repeat(100)), b"12345");
+        let long_body = receive::<ChildMessage<u8>>(&bytes[..], 200, 4).await;
         assert!(matches!(long_body, Err(FrameError::TooLong(5))));
-        let long_header = receive::<Saying<u8>>(&bytes[..], 50, 5).await;
+        let long_header = receive::<ChildMessage<u8>>(&bytes[..], 50, 5).await;
         assert!(matches!(long_header, Err(FrameError::Malformed(_))));
-        let cut = receive::<Saying<u8>>(&bytes[..bytes.len() - 1], 200, 5).await;
+        let cut = receive::<ChildMessage<u8>>(&bytes[..bytes.len() - 1], 200, 5).await;
         assert!(matches!(cut, Err(FrameError::Broken(_))));
         let nonsense = [&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], b"{}"].concat();
-        let nonsense = receive::<Saying<u8>>(&nonsense[..], 200, 5).await;
+        let nonsense = receive::<ChildMessage<u8>>(&nonsense[..], 200, 5).await;
         assert!(matches!(nonsense, Err(FrameError::Malformed(_))));
     }
 }

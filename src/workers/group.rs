@@ -1,4 +1,4 @@
-//! What `/proc` says of a child's group: who belongs to it, whether anybody of it is left.
+//! Process groups by `/proc`: which processes belong to one, and whether any is left.
 
 use std::fs;
 use std::io;
@@ -12,32 +12,32 @@ use rustix::process::{PidfdFlags, pidfd_open};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Where a process stands.
+/// A process' state, from `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// Dead, and waited for by nobody yet.
+pub(super) struct ProcessStat {
+    /// Dead, but not waited for yet.
     pub is_zombie: bool,
     /// Its process group.
     pub group: i32,
     /// Its session.
     pub session: i32,
-    /// When it started, in ticks since the system did: with its number, who it is until the next start of the system.
+    /// When it started, in clock ticks since boot: with its number this identifies it until the next boot.
     pub started: u64,
 }
 
-/// How long a killed group may take to be gone; longer only where the system hangs.
+/// How long a killed group may take to end; it takes longer only where the system hangs.
 const GONE_LIMIT: Duration = Duration::from_secs(5);
-/// Between two looks whether it is.
+/// The pause between two checks for that.
 const GONE_PAUSE: Duration = Duration::from_millis(2);
 
-impl Standing {
-    /// Of a process; of one that is gone, nothing.
+impl ProcessStat {
+    /// The state of a process; `None` if it is gone.
     pub fn of(process: i32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // Behind the program's name, which may hold anything: the state, then parent, group, session … and
-        // as the 20th when it started.
+        // Fields after the program's name in parentheses, which may contain anything: state, parent, group, session, …, and as
+        // the 20th the start time.
         let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-        // A process is dead when all its threads are; what is said here is said of its first one.
+        // The state is that of the first thread only: the process is dead when all its threads are.
         let is_zombie = matches!(fields.next()?, "Z" | "X") && living_thread(process).is_none();
         let mut numbers = fields.map(|field| field.trim().parse::<i64>().unwrap_or_default());
         let (group, session) = (numbers.nth(1)?, numbers.next()?);
@@ -51,7 +51,7 @@ impl Standing {
     }
 }
 
-/// A thread of the process that lives: its first one, unless that has ended before the others.
+/// A living thread of the process: the first one, unless it has ended before others.
 pub(super) fn living_thread(process: i32) -> Option<i32> {
     let lives = |thread: &i32| {
         let stat = fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
@@ -68,22 +68,21 @@ pub(super) fn living_thread(process: i32) -> Option<i32> {
 pub(super) fn members(group: i32) -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_member = |process: &i32| {
-        Standing::of(*process).is_some_and(|standing| standing.group == group && !standing.is_zombie)
-    };
+    let is_member =
+        |process: &i32| ProcessStat::of(*process).is_some_and(|stat| stat.group == group && !stat.is_zombie);
     processes.filter(is_member).collect()
 }
 
-/// Kills a group whose number is certain still to be its own. Who is about to fork does not: the system
-/// looks for the signal first.
+/// Kills a group. The caller must know that the number is not reused yet. No member escapes by forking: the kernel delivers a
+/// pending signal before a fork.
 pub(super) fn kill(group: i32) {
     if group > 1 {
         let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
 }
 
-/// Can be read from when the process has ended. That does not take its number from it, as waiting for it would: until
-/// then the group of that number is its own, and can be killed.
+/// A descriptor that becomes readable when the process has ended. Unlike waiting for the process this does not free its number,
+/// so its group can still be killed safely.
 pub(super) fn watch_end(process: i32) -> io::Result<AsyncFd<OwnedFd>> {
     let process = rustix::process::Pid::from_raw(process).ok_or(io::ErrorKind::InvalidInput)?;
     let file = pidfd_open(process, PidfdFlags::NONBLOCK)?;
@@ -91,10 +90,10 @@ pub(super) fn watch_end(process: i32) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(file, Interest::READABLE)
 }
 
-/// Waits until a killed group is gone; false when it is not, as where the system hangs on a disk.
+/// Waits until a killed group is gone; false if it is not in time, as when the system hangs on a disk.
 pub(super) async fn gone(group: i32) -> bool {
     let begun = Instant::now();
-    // Whom nobody has waited for yet, like process 1 of a container that does not, is no danger to anybody.
+    // Zombies do not count: they can stay for long, since process 1 of a container often waits for none.
     while killpg(Pid::from_raw(group), None).is_ok() {
         if begun.elapsed() > GONE_PAUSE * 20 && members(group).is_empty() {
             break;
@@ -131,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_stands_where_the_system_says() {
+    fn the_state_of_a_process_is_what_the_system_reports() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let standing = Standing::of(own).unwrap();
-        assert_eq!(standing.group, nix::unistd::getpgrp().as_raw());
-        assert_eq!(standing.session, nix::unistd::getsid(None).unwrap().as_raw());
-        assert!(!standing.is_zombie && standing.started > 0);
-        assert!(members(standing.group).contains(&own));
+        let stat = ProcessStat::of(own).unwrap();
+        assert_eq!(stat.group, nix::unistd::getpgrp().as_raw());
+        assert_eq!(stat.session, nix::unistd::getsid(None).unwrap().as_raw());
+        assert!(!stat.is_zombie && stat.started > 0);
+        assert!(members(stat.group).contains(&own));
         assert_eq!(living_thread(own), Some(own));
     }
 }

@@ -1,4 +1,4 @@
-//! What is found in a template of which nothing runs.
+//! The report on a template that is linted.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,27 +10,27 @@ pub struct LintReport {
     pub tags: Vec<LintTag>,
     /// How many tags there are beside these.
     pub more_tags: usize,
-    /// The data that it reads: `customer.name`, `items[].price`. `None` where that cannot be told.
+    /// The data that it reads: `customer.name`, `items[].price`. `None` where that cannot be determined.
     pub variables: Option<Vec<String>>,
-    /// Why it cannot.
+    /// Why `variables` cannot be determined.
     pub untold: Option<String>,
-    /// What is wrong with it.
+    /// Its errors.
     pub faults: Vec<LintFault>,
-    /// How many faults there are beside these.
+    /// How many errors there are beside these.
     #[serde(default)]
     pub more_faults: usize,
-    /// What its author should know besides.
+    /// Warnings for the author.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Tags that are names, or else faults: data tell which.
+    /// Tags that are names of the data, or else errors: the data decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<LintName>,
 }
 
-/// Where something stands.
+/// A place in a template.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
-pub enum Place {
+pub enum SourceLocation {
     /// In a page.
     Line {
         /// The path of the file in the template.
@@ -40,7 +40,7 @@ pub enum Place {
     },
     /// In an Office file.
     Paragraph {
-        /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
+        /// The part's name, as `word/document.xml`; in a presentation the slide, as `slide 3`.
         part: String,
         /// Counted from 1.
         paragraph: usize,
@@ -50,10 +50,10 @@ pub enum Place {
 /// A tag.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LintTag {
-    /// Where it stands.
+    /// Its place.
     #[serde(flatten)]
-    pub place: Place,
-    /// What it is: `value`, `code`, `section` …
+    pub place: SourceLocation,
+    /// Its kind: `value`, `code`, `section` …
     pub kind: String,
     /// As its author wrote it; a long one is cut.
     pub tag: String,
@@ -62,20 +62,20 @@ pub struct LintTag {
 /// A tag whose text is no expression and may be a name of the data, as `First Name`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LintName {
-    /// What it reads of the data.
+    /// The name.
     pub path: String,
-    /// What is to be said where the data have none of this name.
+    /// The error if the data has none of this name.
     pub fault: LintFault,
 }
 
-/// What is wrong with a template.
+/// An error in a template.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LintFault {
-    /// Where.
+    /// Its place.
     #[serde(flatten)]
-    pub place: Place,
-    /// The tag, if one is to blame.
+    pub place: SourceLocation,
+    /// The tag that causes it; empty if none does.
     pub tag: String,
-    /// What it is, and the remedy where there is one.
+    /// The error, with the remedy if there is one.
     pub message: String,
 }

@@ -1,10 +1,10 @@
-//! Supervised child processes: how they are started, what they are kept from, how they end.
+//! Supervised child processes: how they are started, sandboxed, watched and ended.
 //!
-//! There are three kinds: sub-commands of ours, kept or for one job ([`Pool`]); foreign programs for one run
-//! ([`Programs`]); and servers that make a child for each document, which are anybody's ([`Pool`] again).
+//! There are three kinds: children of ours that do jobs of one account ([`Pool`]); foreign programs for one run
+//! ([`Programs`]); and servers, which fork a child for each document and so work for all accounts ([`Pool`] again).
 //!
-//! `platen exec` (our own binary) is the one starter of children: it takes a [`ChildSpec`], gives up
-//! what the child shall not have and becomes the program. Everything here is safe code.
+//! Every child is started by `platen exec` (our own binary): it takes a [`ChildSpec`], gives up the rights that the child must
+//! not have, and becomes the program. Engines use what is exported here; the browser starts Chromium by [`Starter`].
 
 pub mod assemble;
 mod cage;
@@ -12,21 +12,21 @@ pub mod child;
 mod exec;
 mod frame;
 mod group;
-mod holdings;
-mod housing;
+mod job_slots;
 pub mod libreoffice;
 pub mod lint;
 mod memory;
-mod place;
 mod pool;
 mod priority;
+mod process_slots;
 mod program;
 pub mod raster;
 mod scratch;
-mod seats;
+mod server;
 mod spec;
 mod starter;
-mod waits;
+mod usage;
+mod work_clock;
 mod worker;
 
 use std::ffi::OsString;
@@ -34,14 +34,14 @@ use std::process::ExitCode;
 
 pub use cage::{Landlock, landlock};
 pub use exec::EXEC_FAILED;
-pub use housing::Housing;
 pub use pool::{Pool, PoolSettings};
 pub use priority::{processor_time, yield_processor};
 pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
 pub use scratch::{Output, OutputError};
-pub use spec::{Cage, ChildSpec, Limits, Signals, User};
+pub use server::ServerSettings;
+pub use spec::{Cage, ChildSpec, ResourceLimits, Signals, User};
 pub use starter::{Starter, Streams, end, kill_group};
-pub use worker::{Asked, FileSource, Job, Refused, WorkerFault};
+pub use worker::{FileSource, Job, PartRefused, SuppliedFile, WorkerError};
 
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///

@@ -1,15 +1,16 @@
-//! Children started ahead: each works for one account only and for a bounded number of jobs, so that what
-//! hostile input makes of it meets nobody else's job. Servers, which have a child of their own for each job,
-//! work for everybody.
+//! Pools of children that are started ahead and do several jobs.
+//!
+//! Hazard: hostile input may take a child over. So each child works for one account only, and for a bounded number of jobs.
+//! Servers fork a fresh child for each job and so work for all accounts.
 //!
 //! ```text
 //! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
-//!                      │           └─► killed: it worked enough (a server: another one is ready), or did not get ready
-//!                      └─► killed: no answer, or nobody waits for it any more
+//!                      │           └─► killed: it did its number of jobs (a server: is replaced), or did not get ready
+//!                      └─► killed: no answer, or the job was cancelled
 //! ```
 
 mod lease;
-mod shelf;
+mod state;
 mod supply;
 
 use std::future::pending;
@@ -24,61 +25,59 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use self::lease::{Claim, Lease};
-use self::shelf::Shelf;
-use super::housing::{House, Housing, Quarters};
-use super::place::{Levels, Place, Places};
+use self::lease::{Lease, WorkingCount};
+use self::state::PoolState;
+use super::job_slots::{JobSlot, JobSlots, SlotGauges};
 use super::priority::resident_bytes;
 use super::program::Excess;
+use super::server::{ServerFactory, ServerGuard, ServerSettings};
 use super::spec::ChildSpec;
 use super::starter::Starter;
-use super::waits::Waits;
-use super::worker::{Job, Worker, WorkerFault};
+use super::work_clock::WorkClock;
+use super::worker::{Job, Worker, WorkerError};
 use crate::domain::ids::AccountId;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 
-/// Between two looks at the memory of a child at work.
+/// The pause between two checks of a working child's memory.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a pool runs and within which bounds.
 #[derive(Clone, Debug)]
 pub struct PoolSettings {
-    /// What its children are, for the log.
+    /// The children's name in logs and metrics.
     pub name: &'static str,
-    /// Each child; it says `Ready` when it has loaded what every job needs, and again after each job
-    /// when everything of that job is gone from it.
+    /// The children. Each says `Ready` when it has loaded what every job needs, and again after each job, when it holds
+    /// nothing of that job any more.
     pub spec: ChildSpec,
-    /// Children started ahead. Of servers, which work for everybody, so many there are in all: one that ends is replaced
-    /// at once.
+    /// Children started ahead. Of servers this is the number in all: one that ends is replaced at once.
     pub spares: usize,
-    /// Children that wait for a further job of their account.
+    /// Most children that wait for a further job of their account.
     pub kept: usize,
-    /// Jobs that one child does. A server goes on until another one is ready in its place.
+    /// Most jobs of one child. A server continues until its replacement is ready.
     pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
     /// How many of them may be one account's.
     pub share: AccountShare,
-    /// One account's children that wait for files from elsewhere; they are not among `processes`. Of all accounts together
-    /// four times as many may.
+    /// Most children of one account that wait for files of other hosts, beside `processes`; of all accounts together four times
+    /// as many.
     pub waiting: usize,
-    /// Until a started child is ready.
+    /// How long a started child may take to be ready.
     pub start_timeout: Duration,
-    /// Processor time after which a job yields to everybody else.
+    /// Processor time after which a job yields the processor to other processes.
     pub undisturbed: Duration,
-    /// Until a job is done; then its child is killed.
+    /// How long a job may take; then its child is killed.
     pub deadline: Duration,
     /// Longest body of an answer.
     pub answer_limit_bytes: u64,
-    /// Most memory that a child may hold at work, its program's own included; then it is killed. For what its own limits do
-    /// not see, such as address space that was reserved before they were set. A server that holds more when its job is done
-    /// is replaced in the same way.
+    /// Most resident memory of a working child, its program included; above it is killed. For memory that its own limits do not
+    /// see, such as address space reserved before they were set. A server above it after a job is replaced.
     pub resident_limit_bytes: Option<u64>,
-    /// Of servers: how they live, whatever user, cage and limits [`Self::spec`] names. Each makes a child of its own for every
-    /// document and gives up to that what it must not have, so it works for all accounts.
-    pub housing: Option<Housing>,
+    /// Makes the children servers, with these settings in place of the user, cage and limits of [`Self::spec`]. A server forks a
+    /// child for every document, which cannot reach the server, so it works for all accounts.
+    pub server: Option<ServerSettings>,
 }
 
 /// Runs jobs, each in a child that works for its account only. Cloning shares the pool; its children end
@@ -92,12 +91,12 @@ struct Inner {
     starter: Starter,
     settings: PoolSettings,
     metrics: ChildMetrics,
-    places: Places,
-    shelf: Mutex<Shelf>,
-    /// A server is ready, or one that was started is not to be had.
+    job_slots: JobSlots,
+    state: Mutex<PoolState>,
+    /// Notified when a server is ready, or its start has failed.
     arrival: Notify,
-    /// For servers, which work for everybody.
-    quarters: Option<Quarters>,
+    /// `Some` for a pool of servers.
+    servers: Option<ServerFactory>,
 }
 
 impl Pool {
@@ -105,21 +104,21 @@ impl Pool {
     /// runtime.
     pub fn new(starter: Starter, mut settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let level = |state| metrics.children.of([settings.name, state]);
-        let levels = Levels { working: level("working"), waiting: level("waiting") };
-        let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
-        let shelf = Mutex::default();
-        // One is replaced by another that is ready before it ends.
+        let levels = SlotGauges { working: level("working"), waiting: level("waiting") };
+        let job_slots = JobSlots::new((settings.processes, settings.share), settings.waiting, levels);
+        let state = Mutex::default();
+        // One more: a replacement is started before its server ends.
         let count = settings.processes.max(settings.spares).saturating_add(1);
-        let quarters = settings.housing.take().map(|housing| Quarters::new(housing, count));
+        let servers = settings.server.take().map(|settings| ServerFactory::new(settings, count));
         let pool = Self {
             inner: Arc::new(Inner {
                 starter,
                 settings,
                 metrics,
-                places,
-                shelf,
+                job_slots,
+                state,
                 arrival: Notify::new(),
-                quarters,
+                servers,
             }),
         };
         pool.refill();
@@ -128,152 +127,155 @@ impl Pool {
 
     /// How many children wait for a job.
     pub fn spares(&self) -> usize {
-        self.shelf().ready.len()
+        self.state().ready.len()
     }
 
     /// How many children wait for a further job of their account.
     pub fn kept(&self) -> usize {
-        self.shelf().kept.len()
+        self.state().kept.len()
     }
 
-    /// Runs a job of the account of `meter`: waits for a turn, then takes a child that worked for the account, or a
-    /// spare, or starts one. The job does not pay for its wait. The deadline counts from when a ready child gets the job,
-    /// without the time in which the child waits for a file. A job that may not wait for one now begins again when it may.
-    /// Dropping the future kills the child.
+    /// Runs a job of the account of `meter`: waits for a slot, then takes a child that worked for the account, or a spare, or
+    /// starts one. The wait is not charged. The deadline counts from when a ready child gets the job, without the time in which
+    /// the child waits for files. A job that needs a file of another host, and has no permit to wait, begins again when it has
+    /// one. Dropping the future kills the child.
     ///
     /// # Errors
-    /// See [`WorkerFault`].
+    /// See [`WorkerError`].
     pub async fn run<H: Serialize, R: DeserializeOwned>(
         &self,
         meter: impl Into<CostMeter>,
         job: Job<'_, H>,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<(R, Bytes), WorkerError> {
         self.run_within(meter, job, self.inner.settings.deadline).await
     }
 
-    /// The same with a deadline that goes by what there is to do.
+    /// As [`Self::run`], with a deadline for this job.
     ///
     /// # Errors
-    /// See [`WorkerFault`].
+    /// See [`WorkerError`].
     pub async fn run_within<H: Serialize, R: DeserializeOwned>(
         &self,
         meter: impl Into<CostMeter>,
         job: Job<'_, H>,
         deadline: Duration,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<(R, Bytes), WorkerError> {
         let meter = meter.into();
         let account = meter.account();
-        let is_shared = self.inner.quarters.is_some();
-        let mut leave = None;
+        let is_shared = self.inner.servers.is_some();
+        let mut permit = None;
         loop {
-            let place = self.inner.places.take(&meter, leave).await;
-            let pick = |shelf: &mut Shelf| shelf.pick(account, is_shared, job.environment);
-            if let Some(done) = self.run_in((place, deadline), account, &job, pick).await? {
+            let job_slot = self.inner.job_slots.take(&meter, permit).await;
+            let pick = |state: &mut PoolState| state.pick(account, is_shared, job.environment);
+            if let Some(done) = self.run_in((job_slot, deadline), account, &job, pick).await? {
                 return Ok(done);
             }
-            leave = Some(self.inner.places.leave(&meter).await);
+            permit = Some(self.inner.job_slots.permit(&meter).await);
         }
     }
 
-    /// Runs what no job waits for: in a slot that no job wants, and in a child that had no job before, so that what
-    /// it answers is not of an earlier job's making. `limit` is the deadline, and before it as long a wait for a
-    /// slot; `None` when there was none, or a file would have to be waited for.
+    /// Runs background work: in a slot that no job wants, and in a child that has run no job, so that no template can have
+    /// tampered with the answer. It waits up to `limit` for a slot, and then has `limit` as its deadline. `None` when no slot
+    /// was free, or a file of another host was needed.
     ///
     /// # Errors
-    /// See [`WorkerFault`].
+    /// See [`WorkerError`].
     pub async fn run_aside<H: Serialize, R: DeserializeOwned>(
         &self,
         account: AccountId,
         job: Job<'_, H>,
         limit: Duration,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
         let meter = CostMeter::from(account);
-        let Ok(place) = timeout(limit, self.inner.places.take_idle(&meter)).await else { return Ok(None) };
-        let run = self.run_in((place, limit), account, &job, |shelf| shelf.ready.pop_front());
-        // The deadline comes first, unless no process is ready and none starts in time.
+        let Ok(job_slot) = timeout(limit, self.inner.job_slots.take_idle(&meter)).await else {
+            return Ok(None);
+        };
+        let run = self.run_in((job_slot, limit), account, &job, |state| state.ready.pop_front());
+        // Ends the wait for a child that does not start in time; a started one meets its own deadline first.
         timeout(limit.saturating_mul(2), run).await.unwrap_or(Ok(None))
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
         &self,
-        (place, deadline): (Place, Duration),
+        (job_slot, deadline): (JobSlot, Duration),
         account: AccountId,
         job: &Job<'_, H>,
-        pick: impl Fn(&mut Shelf) -> Option<Worker>,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let (worker, claim) = self.take_or_await(pick).await;
+        pick: impl Fn(&mut PoolState) -> Option<Worker>,
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
+        let (worker, count) = self.take_or_await(pick).await;
         let worker = match worker {
             Some(worker) => worker,
-            None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
+            None => self.start(job.environment).await.inspect_err(|error| self.count_end(error.name()))?,
         };
-        // What grows in a server at work is its child, which it watches itself.
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_none());
+        // A server's memory grows in its own child, which it watches itself.
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.servers.is_none());
         let grown = outgrown(worker.process(), limit);
-        let mut lease = Lease::new(self.clone(), account, (worker, claim), place);
-        let waits = Waits::default();
+        let mut lease = Lease::new(self.clone(), account, (worker, count), job_slot);
+        let clock = WorkClock::default();
         let done = tokio::select! {
-            done = lease.work_in_turn(job, &waits) => done,
-            () = waits.outworked(deadline) => Err(WorkerFault::Deadline),
-            () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
+            done = lease.work_and_yield(job, &clock) => done,
+            () = clock.reached(deadline) => Err(WorkerError::Deadline),
+            () = grown => Err(WorkerError::TooMuch(Excess::Memory)),
         };
         lease.end = match &done {
             Ok(Some(_)) => "answered",
             Ok(None) => "put_off",
-            Err(fault) => fault.name(),
+            Err(error) => error.name(),
         };
         done
     }
 
-    /// A child that waits; one that ended in the meantime is passed over.
-    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<(Worker, Claim)> {
+    /// An idle child; skips those that have ended meanwhile.
+    fn take(&self, pick: impl Fn(&mut PoolState) -> Option<Worker>) -> Option<(Worker, WorkingCount)> {
         loop {
-            let (mut worker, claim) = {
-                let mut stock = self.shelf();
-                let worker = pick(&mut stock)?;
-                self.tell(&stock);
-                (worker, Claim::new(self, &mut stock))
+            let (mut worker, count) = {
+                let mut state = self.state();
+                let worker = pick(&mut state)?;
+                self.publish_levels(&state);
+                (worker, WorkingCount::new(self, &mut state))
             };
             if worker.is_waiting() {
-                return Some((worker, claim));
+                return Some((worker, count));
             }
             tracing::warn!(pool.name = self.inner.settings.name, "a child process ended while it had no job");
         }
     }
 
-    /// The same, or the claim to one that is to be started for the job; while servers are on their way, it waits for one of
-    /// them, rather than start one more.
-    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> (Option<Worker>, Claim) {
+    /// An idle child, or `None` where the caller is to start one. While servers are starting, it waits for one of them.
+    async fn take_or_await(
+        &self,
+        pick: impl Fn(&mut PoolState) -> Option<Worker>,
+    ) -> (Option<Worker>, WorkingCount) {
         loop {
             let mut arrival = pin!(self.inner.arrival.notified());
             arrival.as_mut().enable();
-            if let Some((worker, claim)) = self.take(&pick) {
-                return (Some(worker), claim);
+            if let Some((worker, count)) = self.take(&pick) {
+                return (Some(worker), count);
             }
             {
-                let mut stock = self.shelf();
-                if self.inner.quarters.is_none() || stock.starting == 0 {
-                    return (None, Claim::new(self, &mut stock));
+                let mut state = self.state();
+                if self.inner.servers.is_none() || state.starting == 0 {
+                    return (None, WorkingCount::new(self, &mut state));
                 }
             }
             arrival.await;
         }
     }
 
-    async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerFault> {
+    async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerError> {
         let settings = &self.inner.settings;
-        let (spec, mut house) = match &self.inner.quarters {
+        let (spec, mut guard) = match &self.inner.servers {
             None => (settings.spec.clone(), None),
-            Some(quarters) => {
-                let furnished =
-                    timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
-                let furnished =
-                    furnished.map_err(|_| io::Error::other("no place for it came free in time")).flatten();
-                let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
-                (spec, Some(house))
+            Some(servers) => {
+                let prepared = timeout(settings.start_timeout, servers.prepare(settings.spec.clone())).await;
+                let prepared =
+                    prepared.map_err(|_| io::Error::other("no place for it came free in time")).flatten();
+                let (spec, guard) = prepared.map_err(|error| WorkerError::NotStarted(error.to_string()))?;
+                (spec, Some(guard))
             }
         };
         let spec = environment.iter().fold(spec, |spec, &(name, value)| spec.variable(name, value));
-        if let Some(gone) = house.as_mut().map(House::gone) {
+        if let Some(gone) = guard.as_mut().map(ServerGuard::gone) {
             let pool = Arc::downgrade(&self.inner);
             tokio::spawn(async move {
                 if gone.await.is_ok() {
@@ -281,13 +283,13 @@ impl Pool {
                 }
             });
         }
-        let worker = Worker::start(&self.inner.starter, spec, settings.start_timeout, house).await?;
-        Ok(worker.marked(environment))
+        let worker = Worker::start(&self.inner.starter, spec, settings.start_timeout, guard).await?;
+        Ok(worker.with_environment(environment))
     }
 
-    /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
-    async fn retire(&self, account: AccountId, (mut worker, claim): (Worker, Claim), answered: bool) {
-        let (settings, is_server) = (&self.inner.settings, self.inner.quarters.is_some());
+    /// Waits until a child that answered is ready again, and keeps it for its account; any other is killed.
+    async fn retire(&self, account: AccountId, (mut worker, count): (Worker, WorkingCount), answered: bool) {
+        let (settings, is_server) = (&self.inner.settings, self.inner.servers.is_some());
         let did_enough = worker.jobs() >= settings.child_jobs;
         let useful = answered && settings.kept > 0 && (is_server || !did_enough);
         if !(useful && worker.renew(settings.start_timeout).await) {
@@ -295,18 +297,18 @@ impl Pool {
             return;
         }
         if did_enough || self.is_overgrown(&worker) {
-            worker.want_relief();
+            worker.request_replacement();
         }
         let surplus = {
-            let mut stock = self.shelf();
-            claim.give_up(&mut stock);
-            let surplus = stock.keep(account, worker, settings.kept);
-            self.tell(&stock);
+            let mut state = self.state();
+            count.give_up(&mut state);
+            let surplus = state.keep(account, worker, settings.kept);
+            self.publish_levels(&state);
             surplus
         };
-        // Who waits for a server on its way is served by this one.
+        // A job that waits for a starting server can take this one.
         self.inner.arrival.notify_waiters();
-        self.relieve();
+        self.start_replacement();
         if let Some(worker) = surplus {
             worker.end().await;
         }
@@ -314,13 +316,13 @@ impl Pool {
 
     /// Whether a server holds more than it may between two jobs.
     fn is_overgrown(&self, worker: &Worker) -> bool {
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_some());
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.servers.is_some());
         let held = worker.process().and_then(resident_bytes);
         held.zip(limit).is_some_and(|(held, limit)| held > limit)
     }
 
-    fn tell(&self, stock: &Shelf) {
-        let levels = [("starting", stock.starting), ("spare", stock.ready.len()), ("kept", stock.kept.len())];
+    fn publish_levels(&self, state: &PoolState) {
+        let levels = [("starting", state.starting), ("spare", state.ready.len()), ("kept", state.kept.len())];
         for (state, count) in levels {
             let level = self.inner.metrics.children.of([self.inner.settings.name, state]);
             level.set(i64::try_from(count).unwrap_or(i64::MAX));
@@ -331,13 +333,13 @@ impl Pool {
         self.inner.metrics.jobs.of([self.inner.settings.name, end]).inc();
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        // Nothing under this lock can stop half-way; a poisoned shelf is a whole one.
-        self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, PoolState> {
+        // Nothing under this lock can stop half-way, so a poisoned state is consistent.
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Comes when the process holds more memory than that; never where there is no limit.
+/// Completes when the process holds more memory than the limit; never without a limit.
 async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
     let (Some(process), Some(limit_bytes)) = (process, limit_bytes) else { return pending().await };
     while resident_bytes(process).is_none_or(|bytes| bytes <= limit_bytes) {

@@ -1,4 +1,4 @@
-//! What a process takes of processor and memory, and who goes last in line for the processor.
+//! A process' use of processor and memory, and how it yields the processor to others.
 
 use std::fs;
 use std::io;
@@ -7,25 +7,24 @@ use std::time::Duration;
 use nix::unistd::{SysconfVar, sysconf};
 use rustix::process::{Pid, setpriority_process};
 
-/// A process of this niceness gets about a tenth of what one gets that has none.
+/// A process of this niceness gets about a tenth of the processor that one of niceness 0 gets.
 const NICENESS: i32 = 10;
 
-/// The system lets users without privileges change the niceness of a session once in a tenth of a second, all of them
-/// together: so often a child tries, so long it waits between.
+/// The kernel lets all unprivileged users together change the niceness of a session once in 0.1 s, so a child tries this often.
 const TRIES: u32 = 30;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Processor time that a process has used so far, all its threads together; nothing of one that is gone.
+/// The processor time of a process, all its threads together; `None` if it is gone.
 pub fn processor_time(process: i32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the program's name, which may hold anything: state, …, then utime and stime as the 12th and 13th.
+    // Fields after the program's name in parentheses, which may contain anything; utime and stime are the 12th and 13th.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11).map(|field| field.parse::<u64>().ok());
     let ticks = fields.next()?? + fields.next()??;
     let a_second = u64::try_from(sysconf(SysconfVar::CLK_TCK).ok()??).ok()?;
     Some(Duration::from_millis(ticks * 1_000 / a_second))
 }
 
-/// Memory that a process holds at this moment; nothing of one that is gone.
+/// The resident memory of a process; `None` if it is gone.
 pub fn resident_bytes(process: i32) -> Option<u64> {
     let account = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = account.split(' ').nth(1)?.parse().ok()?;
@@ -33,8 +32,8 @@ pub fn resident_bytes(process: i32) -> Option<u64> {
     Some(pages * page_bytes)
 }
 
-/// Has a process yield the processor to everybody who wants it, with all its threads: those it starts later inherit
-/// that. It cannot be undone without privileges, so the process must not serve anybody else afterwards.
+/// Makes a process yield the processor to all others, with all its threads and those that it starts later. It cannot be undone
+/// without privileges, so the process must not do another job afterwards.
 pub fn yield_processor(process: i32) {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return };
     let ids = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse().ok());
@@ -48,22 +47,21 @@ pub fn yield_processor(process: i32) {
     }
 }
 
-/// Has this process yield, and all that it starts, as [`yield_processor`] does with another.
+/// As [`yield_processor`], for this process and all that it starts.
 pub(super) fn yield_from_now_on() -> io::Result<()> {
     setpriority_process(None, NICENESS)?;
     for _ in 0..TRIES {
         match yield_session("self") {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(TRY_PAUSE),
-            // A system that does not let it still has the niceness of its processes.
+            // Where that is refused, the niceness of the processes still counts.
             _ => break,
         }
     }
     Ok(())
 }
 
-/// Hazard: where the system groups processes by session (autogroup), niceness counts only among those of one session,
-/// and each child leads its own: a nice one would have as much of the processor as everybody else. So its session is
-/// made nice as well. Systems without such groups have no such file.
+/// Makes a session nice. Hazard: with the kernel's autogroups niceness counts only within one session, and each child leads its
+/// own, so a nice child alone would get as much processor as others. Kernels without autogroups do not have the file.
 fn yield_session(process: &str) -> io::Result<()> {
     match fs::write(format!("/proc/{process}/autogroup"), NICENESS.to_string()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,57 +1,54 @@
-//! What a child process is to be: program, environment, user, limits, cage.
+//! The specification of a child process: program, environment, user, limits, cage.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The sub-command of our binary that turns an order into the program it names.
+/// The sub-command of our binary that becomes the program of its order.
 pub const EXEC_COMMAND: &str = "exec";
 
 /// Our own binary, also where the child's user could not reach it by its name.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// What a child reads before it gives up opening files: where its stack ends and how much memory it has mapped, the seed of
-/// its hash tables.
+/// What a child reads before it can open no more files: its stack and mapped memory in `/proc`, and random bytes for hash tables.
 const READ_AT_START: [&str; 2] = ["/proc", "/dev/urandom"];
 
-/// A child process. What is not said is not given: no argument, no variable, no file of a cage.
+/// A child process. It gets only what is named here: no other argument, variable, or file of its cage.
 ///
-/// Every child has the standard streams and the descriptors it is given and no other, leads a session,
-/// and so a process group, of its own, can gain no privilege (`no_new_privs`), holds no capability and
-/// writes no core file.
+/// Every child has only the standard streams and the given descriptors, leads a session and process group of its own, can gain
+/// no privileges (`no_new_privs`), holds no capability, and writes no core file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChildSpec {
-    /// The program by its path. `/proc/self/exe` is our own binary, also where the child's user could
-    /// not reach it by its name.
+    /// The program's path. `/proc/self/exe` is our own binary, also where the child's user cannot reach it by its path.
     pub program: PathBuf,
     /// Its arguments, without its own name.
     pub arguments: Vec<String>,
-    /// Which program of ours is started to become the child; `None`: the service's own. It is started by its path with
-    /// the service's rights, so the child's user need not reach it; where [`Self::program`] is `/proc/self/exe`, the
-    /// child is that very process. It has [`Self::environment`] from its start.
+    /// The binary of ours that runs `exec`; `None`: the service's own. It is started with the service's rights, so the child's
+    /// user need not reach it, and with [`Self::environment`] from its start. Where [`Self::program`] is `/proc/self/exe`, the
+    /// child is that same process.
     pub binary: Option<PathBuf>,
     /// Its whole environment.
     pub environment: BTreeMap<String, String>,
-    /// Where it starts; entered as the child's user.
+    /// Its working directory; entered with the rights of the child's user.
     pub working_directory: PathBuf,
-    /// Whom it runs as; `None`: whom the service runs as. Only root may give another user.
+    /// The user that it runs as; `None`: the service's. Only root can set another user.
     pub user: Option<User>,
-    /// What it may use.
-    pub limits: Limits,
-    /// What it may reach; `None`: all that its user may.
+    /// Its resource limits.
+    pub limits: ResourceLimits,
+    /// Its sandbox; `None`: it may reach all that its user may.
     pub cage: Option<Cage>,
-    /// Whether it leaves the processor to everybody else, from its start.
+    /// Whether it runs at low priority from its start.
     pub yields: bool,
-    /// Whether nobody else is its user: whatever still runs as that user is killed before it starts. Only
-    /// for a user that is given here, and never for root.
+    /// Whether no one else has its user: whatever still runs as that user is killed first. Only for a user that is given here,
+    /// and never for root.
     pub alone: bool,
-    /// The file in which it says which process it is, before it becomes the program.
-    pub tenant: Option<PathBuf>,
+    /// The file into which it writes its process' record, before it becomes the program.
+    pub process_record: Option<PathBuf>,
 }
 
-/// A user and its group; further groups are given up.
+/// A user and its group; all other groups are given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct User {
@@ -62,15 +59,15 @@ pub struct User {
 }
 
 impl User {
-    /// `nobody`: there without setup on every system, owns no file, and is not the browser's user, so
-    /// that neither side can signal, trace or choke the other.
+    /// `nobody`: exists on every system, owns no file, and is not the browser's user, so that neither can signal or trace the
+    /// other, or use up its limit of processes.
     pub const NOBODY: Self = Self { uid: 65_534, gid: 65_534 };
 }
 
 /// Resource limits; `None` leaves the service's own.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// All memory it maps (`RLIMIT_AS`).
     pub address_space_bytes: Option<u64>,
     /// Processor time (`RLIMIT_CPU`); killed when it is used up.
@@ -83,22 +80,20 @@ pub struct Limits {
     pub open_files: Option<u64>,
 }
 
-/// Whom a caged child may signal. Where the kernel can tell (Landlock, from Linux 6.12 on) it is never
-/// anybody outside of the cage.
+/// Which processes a caged child may signal; from Linux 6.12 on (Landlock) never one outside of the cage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signals {
-    /// Nobody but its first process itself, which is how a program aborts.
+    /// Only its first process, which a program needs to abort.
     #[default]
     Itself,
-    /// Everybody its user may: it has children that it ends.
+    /// All that its user may: for a program that ends its children.
     Anybody,
 }
 
-/// What a child that reads strangers' input may reach.
+/// The sandbox of a child that reads untrusted input: what it may reach.
 ///
-/// Files by Landlock; the network, signals and the kernel's rarer doors by seccomp. The program itself may
-/// always be executed.
+/// Files by Landlock; network, signals and rarely used system calls by seccomp. The program itself may always be executed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cage {
@@ -106,27 +101,27 @@ pub struct Cage {
     pub execute: Vec<PathBuf>,
     /// Files and folders (with all below) it may read.
     pub read: Vec<PathBuf>,
-    /// Files and folders (with all below) it may read and write; what is made there is no program for it.
+    /// Files and folders (with all below) it may read and write; it cannot execute what it writes there.
     pub write: Vec<PathBuf>,
-    /// Whom it may signal.
+    /// Which processes it may signal.
     pub signals: Signals,
-    /// Whether all that it starts stays in its session and process group, where one kill ends everything.
+    /// Whether all that it starts must stay in its session and process group, so that one kill ends everything.
     pub together: bool,
     /// Whether it may open sockets.
     pub network: bool,
-    /// Whether it must not start where the kernel has no Landlock and files cannot be fenced.
+    /// Whether it must not start where the kernel has no Landlock, so that files are not restricted.
     pub files_must_be_fenced: bool,
 }
 
-/// What the starter hands to `platen exec`.
+/// The argument of `platen exec`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Order {
-    /// The service's process id: a child that finds another parent is an orphan already.
+pub(super) struct ExecRequest {
+    /// The service's process id: a child with another parent is an orphan already.
     pub parent: u32,
-    /// The service's thread that starts it: the kernel's death signal comes when that thread ends.
+    /// The service's thread that starts it: the kernel sends the death signal when that thread ends.
     pub thread: i32,
-    /// The numbers of the descriptors it gets beside the standard streams; all others are closed.
+    /// The descriptors that it gets beside the standard streams; all others are closed.
     pub descriptors: Vec<i32>,
     /// The child.
     pub child: ChildSpec,
@@ -142,11 +137,11 @@ impl ChildSpec {
             environment: BTreeMap::new(),
             working_directory: PathBuf::from("/"),
             user: None,
-            limits: Limits::default(),
+            limits: ResourceLimits::default(),
             cage: None,
             yields: false,
             alone: false,
-            tenant: None,
+            process_record: None,
         }
     }
 
@@ -156,8 +151,8 @@ impl ChildSpec {
         Self::new(OWN_PROGRAM).arguments([command.to_owned(), order])
     }
 
-    /// One of these that works on strangers' input alone: one process without threads, files or network, with so much
-    /// processor time and so many open files.
+    /// As [`Self::of_ours`], for untrusted input: one process without threads, files or network, with limits of processor time
+    /// and open files.
     pub(super) fn computing(
         command: &str,
         order: &impl Serialize,
@@ -166,8 +161,8 @@ impl ChildSpec {
     ) -> Self {
         Self {
             user,
-            limits: Limits {
-                // The child bounds its memory itself, on top of what it has without a job.
+            limits: ResourceLimits {
+                // The child limits its memory itself, on top of what it has without a job (`memory.rs`).
                 address_space_bytes: None,
                 cpu_s: Some(cpu_s),
                 file_bytes: Some(0),

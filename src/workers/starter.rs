@@ -13,30 +13,29 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::spec::{ChildSpec, EXEC_COMMAND, Order};
+use super::spec::{ChildSpec, EXEC_COMMAND, ExecRequest};
 
 /// Starts children from one permanent thread of its own.
 ///
-/// The thread is there because the kernel sends a child its death signal when the *thread* that
-/// started it ends, not the process; and because a fork of a large process takes longer than an
-/// asynchronous thread may block. So children live no longer than the last clone of their starter:
-/// when that is dropped, they are killed. A kill -9 of the service kills them as well.
+/// The kernel sends a child its death signal when the *thread* that started it ends, not the process, so that thread must
+/// last. Also, forking a large process blocks longer than an asynchronous thread may. Children are killed when the last clone
+/// of their starter is dropped, and on a kill -9 of the service.
 #[derive(Clone, Debug)]
 pub struct Starter {
     requests: mpsc::Sender<Request>,
     executable: Arc<Path>,
 }
 
-/// A child's standard streams, and further descriptors by the numbers they have in the child.
+/// A child's standard streams, and further descriptors.
 #[derive(Debug)]
 pub struct Streams {
     /// Standard input.
     pub stdin: Stdio,
     /// Standard output.
     pub stdout: Stdio,
-    /// Standard error; `platen exec` says there why it could not start the program.
+    /// Standard error; `platen exec` writes there why it could not start the program.
     pub stderr: Stdio,
-    /// Descriptors of ours and their numbers in the child; ours are closed after the start.
+    /// Descriptors of the service, closed after the start, and their numbers in the child.
     pub descriptors: Vec<(OwnedFd, RawFd)>,
 }
 
@@ -48,7 +47,7 @@ struct Request {
     answer: oneshot::Sender<io::Result<Started>>,
 }
 
-/// A child on its way to who has asked for it. Where that is gone meanwhile, it is killed with all it has started.
+/// A started child that its caller has not received yet. If the caller is gone, it is killed with all that it has started.
 #[derive(Debug)]
 struct Started(Option<Child>);
 
@@ -61,7 +60,7 @@ impl Drop for Started {
 }
 
 impl Starter {
-    /// A starter by the path of our own binary (`current_exe` in production).
+    /// A starter with the path of our own binary (`current_exe` in production).
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -79,16 +78,14 @@ impl Starter {
         &self.executable
     }
 
-    /// The path of another program of ours, which lies beside our own binary.
+    /// The path of another program in the folder of our own binary.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.executable.with_file_name(name)
     }
 
-    /// Starts a child. Dropping what it returns kills the child, but not what the child has started:
-    /// use [`kill_group`] or [`end`].
-    ///
-    /// It returns when `platen exec` runs. A program that cannot be started is seen as an exit with
-    /// [`EXEC_FAILED`](super::EXEC_FAILED) and a sentence on standard error.
+    /// Starts a child; returns when `platen exec` runs. A program that cannot be started shows as an exit with
+    /// [`EXEC_FAILED`](super::EXEC_FAILED) and a sentence on standard error. Dropping the result kills the child, but not what
+    /// that has started: use [`kill_group`] or [`end`].
     ///
     /// # Errors
     /// When our own binary cannot be started.
@@ -119,14 +116,12 @@ impl Streams {
     }
 }
 
-/// Kills a child and its whole group at once; of a child that has been waited for already, nothing.
-///
-/// Returns at once; `wait` for the child to reap it.
+/// Kills a child and its whole group, without waiting. Does nothing if the child has been waited for already.
 pub fn kill_group(child: &Child) {
     let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()) else { return };
     let leader = Pid::from_raw(id);
-    // Between its start and its `setsid` a child leads no group yet: then it is killed by itself, and
-    // the group once more in case it was made in between.
+    // Before its `setsid` a child leads no group yet: then it is killed alone, and the group once more in case it was made
+    // meanwhile.
     if killpg(leader, Signal::SIGKILL).is_err() {
         let _ = kill(leader, Signal::SIGKILL);
         let _ = killpg(leader, Signal::SIGKILL);
@@ -144,7 +139,7 @@ pub async fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
 
 fn serve(executable: &Path, inbox: &mpsc::Receiver<Request>) {
     while let Ok(request) = inbox.recv() {
-        // Whoever asked may be gone, now or when the child is there: what nobody waits for would go on unwatched.
+        // Without a caller a child would run unwatched. If the caller goes during the start, `Started` kills the child.
         if request.answer.is_closed() {
             continue;
         }
@@ -161,10 +156,10 @@ fn start(executable: &Path, spec: ChildSpec, streams: Streams) -> io::Result<Chi
     let mut command = StdCommand::new(&executable);
     command.env_clear();
     if spec.binary.is_some() {
-        // Never what tells the dynamic loader where to look: here it still has the service's rights.
+        // Hazard: this process still has the service's rights, so no variable may make the dynamic loader load other code.
         command.envs(spec.environment.iter().filter(|(name, _)| !name.starts_with("LD_")));
     }
-    let order = serde_json::to_string(&Order { parent, thread, descriptors, child: spec })?;
+    let order = serde_json::to_string(&ExecRequest { parent, thread, descriptors, child: spec })?;
     command.arg(EXEC_COMMAND).arg(order);
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let mappings = streams

@@ -1,4 +1,4 @@
-//! One child that waits for jobs: its start, its jobs, its end.
+//! One child of a pool: its start, its jobs, its end.
 
 use std::io;
 use std::process::ExitStatus;
@@ -15,107 +15,106 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::frame::{self, FrameError, Given, Saying};
-use super::group::Standing;
-use super::housing::House;
-use super::place::Place;
+use super::frame::{self, ChildMessage, FileReply, FrameError};
+use super::group::ProcessStat;
+use super::job_slots::JobSlot;
 use super::program::Excess;
+use super::server::ServerGuard;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
-use super::waits::Waits;
+use super::work_clock::WorkClock;
 
 /// A job for a child.
 pub struct Job<'a, H> {
-    /// What it is to do; becomes the frame's JSON header.
+    /// The job's description; becomes the frame's JSON header.
     pub header: &'a H,
-    /// The bytes it works on, one part after the other.
+    /// The frame's body, in parts.
     pub body: &'a [Bytes],
-    /// The files it may ask for while it works. The deadline stands still while one is waited for.
+    /// The files that the child may ask for. The deadline pauses while one is waited for.
     pub files: &'a dyn FileSource,
-    /// What its child must have in its environment that others have not; empty: any child will do. A child is started
-    /// for it where none is kept.
+    /// Further environment variables that its child must have; empty: a usual child. Where no child with these is kept, one is
+    /// started.
     pub environment: &'a [(&'static str, &'a str)],
 }
 
-/// Answers what a child asks for while it works.
+/// The files for a child, and the receiver of its output's parts.
 #[async_trait]
 pub trait FileSource: Sync {
-    /// The file of this name. Nobody else bounds how long it takes, so this must.
+    /// The file of this name. The implementation must bound its time: the job's deadline is paused meanwhile.
     ///
     /// # Errors
-    /// Why it cannot be had, a sentence for the job's author.
-    async fn file(&self, name: &str) -> Result<Asked, String>;
+    /// A sentence for the job's author.
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String>;
 
-    /// Whether the file of this name is somewhere else and may take long to come. The job gives its place to others while
-    /// it waits for that.
+    /// Whether the file comes from another host and may take long. The job gives up its slot while it waits.
     fn is_far(&self, _name: &str) -> bool {
         false
     }
 
-    /// Takes a part of what the child makes, while it makes the next one. Where this fails, the child is killed.
-    async fn take(&self, _part: Bytes) -> Result<(), Refused> {
-        Err(Refused)
+    /// Takes a part of the output, while the child makes the next one. After an error the child is killed.
+    async fn take(&self, _part: Bytes) -> Result<(), PartRefused> {
+        Err(PartRefused)
     }
 }
 
-/// A part of what a child makes has no place. Whoever refused it knows why.
+/// A part of the output was not taken; the [`FileSource`] knows why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct PartRefused;
 
-/// Files that are there already.
+/// A lookup of files in memory.
 #[async_trait]
-impl<F: Fn(&str) -> Option<Asked> + Sync> FileSource for F {
-    async fn file(&self, name: &str) -> Result<Asked, String> {
+impl<F: Fn(&str) -> Option<SuppliedFile> + Sync> FileSource for F {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
         self(name).ok_or_else(|| format!("there is no file '{name}'"))
     }
 }
 
 /// A file that a child asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct SuppliedFile {
     /// The file.
     pub content: Bytes,
-    /// What was made of it before, for a child that can use it.
+    /// The script that was generated from it before, if the child can use it.
     pub made: Option<Bytes>,
 }
 
 /// Why a child did not do its job. The texts are for the log.
 #[derive(Debug, thiserror::Error)]
-pub enum WorkerFault {
-    /// It could not be started, or did not get ready: a fault of the installation.
+pub enum WorkerError {
+    /// It could not be started, or did not get ready: the installation is wrong.
     #[error("a child process cannot start: {0}")]
     NotStarted(String),
-    /// It took longer than the deadline and was killed.
+    /// It exceeded its deadline and was killed.
     #[error("the child was killed at its deadline")]
     Deadline,
     /// Its answer is longer than the limit.
     #[error("the child's answer is too long")]
     TooLong,
     /// It ended without an answer.
-    #[error("the child ended without an answer ({status}): {words}")]
+    #[error("the child ended without an answer ({status}): {stderr}")]
     Died {
-        /// How it ended; a signal where a limit or the kernel struck.
+        /// How it ended; by a signal where a limit of the system ended it.
         status: ExitStatus,
-        /// What it wrote to standard error, at most its last few lines.
-        words: String,
+        /// The last lines of its standard error.
+        stderr: String,
     },
-    /// It does not keep to the protocol, which only a child does that hostile input has taken over.
+    /// It violates the protocol, so hostile input has taken it over.
     #[error("the child does not keep to the protocol: {0}")]
-    Astray(String),
-    /// It took too much of something, with what it has started, and was killed.
-    #[error("the child was killed, for it took too much: {}", .0.words())]
+    Protocol(String),
+    /// It exceeded a limit, with all that it has started, and was killed.
+    #[error("the child was killed, for it took too much: {}", .0.description())]
     TooMuch(Excess),
 }
 
-impl WorkerFault {
-    /// The fault's name in metrics.
+impl WorkerError {
+    /// The error's name in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "not_started",
             Self::Deadline => "deadline",
             Self::TooLong => "too_long",
             Self::Died { .. } => "died",
-            Self::Astray(_) => "astray",
+            Self::Protocol(_) => "astray",
             Self::TooMuch(excess) => excess.name(),
         }
     }
@@ -125,40 +124,40 @@ impl WorkerFault {
 const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
 
 /// How much of a child's standard error is kept for the log.
-const WORDS_LIMIT_BYTES: usize = 2_048;
+const STDERR_LIMIT_BYTES: usize = 2_048;
 
-/// Between two looks whether a child has ended.
+/// The pause between two checks whether a child has ended.
 const ENDED_PAUSE: Duration = Duration::from_millis(2);
 
-/// How long a child that closed its output may take to be gone before it is killed.
-const PARTING_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a child that closed its output may take to end before it is killed.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A child that is ready for a job. Dropping it kills it and what it started.
 pub(super) struct Worker {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    words: JoinHandle<String>,
+    stderr: JoinHandle<String>,
     jobs: u64,
-    /// Of one that did enough.
-    relief: Option<Relief>,
-    house: Option<House>,
-    /// By what it differs from the pool's other children.
+    /// Set once a server's replacement is requested.
+    replacement: Option<Replacement>,
+    guard: Option<ServerGuard>,
+    /// Environment variables that the pool's other children do not have.
     environment: Vec<(&'static str, String)>,
 }
 
-/// What a server that did enough is told: whether another one is ready in its place.
+/// Whether the replacement of a server is ready. The pool sets it, the server's worker reads it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Relief(Arc<AtomicBool>);
+pub(super) struct Replacement(Arc<AtomicBool>);
 
-impl Relief {
-    /// Whether it may go.
-    pub fn has_come(&self) -> bool {
+impl Replacement {
+    /// Whether the new server is ready.
+    pub fn is_ready(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Another server is ready.
-    pub fn come(&self) {
+    /// Notes that the new server is ready.
+    pub fn set_ready(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
@@ -169,45 +168,45 @@ impl Worker {
         starter: &Starter,
         spec: ChildSpec,
         start_timeout: Duration,
-        house: Option<House>,
-    ) -> Result<Self, WorkerFault> {
-        let unable = |error: io::Error| WorkerFault::NotStarted(error.to_string());
+        guard: Option<ServerGuard>,
+    ) -> Result<Self, WorkerError> {
+        let unable = |error: io::Error| WorkerError::NotStarted(error.to_string());
         let mut child = starter.spawn(spec, Streams::piped()).await.map_err(unable)?;
         let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let Some(((input, output), errors)) = streams else {
-            return Err(WorkerFault::NotStarted("it has no pipes".to_owned()));
+            return Err(WorkerError::NotStarted("it has no pipes".to_owned()));
         };
         let mut worker = Self {
             child,
             input,
             output,
-            words: tokio::spawn(listen(errors)),
+            stderr: tokio::spawn(read_tail(errors)),
             jobs: 0,
-            relief: None,
-            house,
+            replacement: None,
+            guard,
             environment: Vec::new(),
         };
-        if let (Some(process), Some(house)) = (worker.process(), &mut worker.house) {
-            house.watch(process).map_err(unable)?;
+        if let (Some(process), Some(guard)) = (worker.process(), &mut worker.guard) {
+            guard.watch(process).map_err(unable)?;
         }
-        let first = frame::receive::<Saying<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
+        let first = frame::receive::<ChildMessage<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
         match timeout(start_timeout, first).await {
-            Ok(Ok((Saying::Ready, _))) => Ok(worker),
-            Ok(first) => Err(WorkerFault::NotStarted(worker.parting(first.err()).await.to_string())),
-            Err(_) => Err(WorkerFault::NotStarted(format!(
+            Ok(Ok((ChildMessage::Ready, _))) => Ok(worker),
+            Ok(first) => Err(WorkerError::NotStarted(worker.diagnose_end(first.err()).await.to_string())),
+            Err(_) => Err(WorkerError::NotStarted(format!(
                 "it was not ready after {} ms",
                 start_timeout.as_millis()
             ))),
         }
     }
 
-    /// Its process; none when it has been waited for.
+    /// Its process id; `None` when it has been waited for.
     pub fn process(&self) -> Option<i32> {
         self.child.id().and_then(|id| i32::try_from(id).ok())
     }
 
-    /// The same child, marked as one of this environment, with which it was started.
-    pub fn marked(mut self, environment: &[(&'static str, &str)]) -> Self {
+    /// Records the environment that it was started with.
+    pub fn with_environment(mut self, environment: &[(&'static str, &str)]) -> Self {
         self.environment = environment.iter().map(|&(name, value)| (name, value.to_owned())).collect();
         self
     }
@@ -223,136 +222,140 @@ impl Worker {
         self.jobs
     }
 
-    /// It did enough, and goes when another one is ready in its place.
-    pub fn want_relief(&mut self) {
-        self.relief.get_or_insert_default();
+    /// Requests a replacement: it is to end when another server is ready.
+    pub fn request_replacement(&mut self) {
+        self.replacement.get_or_insert_default();
     }
 
-    /// What it is told then; `None` where it did not do enough yet.
-    pub fn relief(&self) -> Option<&Relief> {
-        self.relief.as_ref()
+    /// Its replacement; `None` where none was requested.
+    pub fn replacement(&self) -> Option<&Replacement> {
+        self.replacement.as_ref()
     }
 
-    /// Whether another one is ready in its place.
-    pub fn may_go(&self) -> bool {
-        self.relief.as_ref().is_some_and(Relief::has_come)
+    /// Whether its replacement is ready.
+    pub fn is_replaced(&self) -> bool {
+        self.replacement.as_ref().is_some_and(Replacement::is_ready)
     }
 
-    /// Waits until it is ready for a further job; false when it ended instead, which is its right.
+    /// Waits until it is ready for a further job; false if it ended instead, as a child may after any job.
     pub async fn renew(&mut self, limit: Duration) -> bool {
-        let next = frame::receive::<Saying<()>>(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, 0);
-        matches!(timeout(limit, next).await, Ok(Ok((Saying::Ready, _))))
+        let next = frame::receive::<ChildMessage<()>>(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, 0);
+        matches!(timeout(limit, next).await, Ok(Ok((ChildMessage::Ready, _))))
     }
 
-    /// Whether it still waits for its job.
+    /// Whether it is alive.
     pub fn is_waiting(&mut self) -> bool {
-        match self.process().filter(|_| self.house.is_some()) {
-            // Not waited for, so that its number stays its own until what it has started is killed.
-            Some(process) => Standing::of(process).is_some_and(|standing| !standing.is_zombie),
+        match self.process().filter(|_| self.guard.is_some()) {
+            // A server is not reaped here: its number must not be reused before its group is killed.
+            Some(process) => ProcessStat::of(process).is_some_and(|stat| !stat.is_zombie),
             None => matches!(self.child.try_wait(), Ok(None)),
         }
     }
 
-    /// Gives it the job and answers what it asks for until it is done; `None` when it asks for a file that it may not wait
-    /// for now.
+    /// Sends it the job, and answers its requests until it is done. `None` when it requests a file of another host and there is no
+    /// permit to wait.
     pub async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
-        (waits, place): (&Waits, &mut Place),
+        (clock, job_slot): (&WorkClock, &mut JobSlot),
         answer_limit_bytes: u64,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
         self.jobs += 1;
         if let Err(error) = frame::send(&mut self.input, job.header, job.body).await {
-            return Err(self.parting(Some(error.into())).await);
+            return Err(self.diagnose_end(Some(error.into())).await);
         }
         loop {
-            let said = frame::receive(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, answer_limit_bytes).await;
-            let name = match said {
-                Ok((Saying::Done(result), body)) => return Ok(Some((result, body))),
-                Ok((Saying::Want(name), _)) => name,
-                Ok((Saying::Part, part)) => {
-                    // Who takes it may be slower than the child.
-                    waits.of(job.files.take(part)).await.map_err(|Refused| WorkerFault::TooLong)?;
+            let message =
+                frame::receive(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, answer_limit_bytes).await;
+            let name = match message {
+                Ok((ChildMessage::Done(result), body)) => return Ok(Some((result, body))),
+                Ok((ChildMessage::Want(name), _)) => name,
+                Ok((ChildMessage::Part, part)) => {
+                    // Storing a part may be slower than the child; that does not count against its deadline.
+                    clock
+                        .pause_for(job.files.take(part))
+                        .await
+                        .map_err(|PartRefused| WorkerError::TooLong)?;
                     continue;
                 }
-                Ok((Saying::Ready, _)) => return Err(WorkerFault::Astray("ready twice".to_owned())),
-                Err(error) => return Err(self.parting(Some(error)).await),
+                Ok((ChildMessage::Ready, _)) => return Err(WorkerError::Protocol("ready twice".to_owned())),
+                Err(error) => return Err(self.diagnose_end(Some(error)).await),
             };
             let file = if !job.files.is_far(&name) {
-                waits.of(job.files.file(&name)).await
-            } else if place.may_wait() {
-                waits.of(place.wait_for(job.files.file(&name))).await
+                clock.pause_for(job.files.file(&name)).await
+            } else if job_slot.may_wait() {
+                clock.pause_for(job_slot.wait_for(job.files.file(&name))).await
             } else {
                 return Ok(None);
             };
             let (given, body) = match file {
-                Ok(Asked { content, made }) => {
+                Ok(SuppliedFile { content, made }) => {
                     let made = made.unwrap_or_default();
-                    (Given::File { made_bytes: made.len() }, [content, made])
+                    (FileReply::File { made_bytes: made.len() }, [content, made])
                 }
-                Err(why) => (Given::Refused(why), Default::default()),
+                Err(why) => (FileReply::Refused(why), Default::default()),
             };
             if let Err(error) = frame::send(&mut self.input, &given, &body).await {
-                return Err(self.parting(Some(error.into())).await);
+                return Err(self.diagnose_end(Some(error.into())).await);
             }
         }
     }
 
-    /// Kills it at once, with what it started.
+    /// Kills it with all that it started, without waiting.
     pub fn kill(&self) {
         kill_group(&self.child);
     }
 
     /// Kills and reaps it.
     pub async fn end(mut self) {
-        if let Some(house) = &mut self.house {
-            house.look_away().await;
+        if let Some(guard) = &mut self.guard {
+            guard.stop_watch().await;
         }
         if let Err(error) = end(&mut self.child).await {
             tracing::warn!(error = %error, "a child process cannot be waited for");
         }
-        if let Some(house) = self.house.take() {
-            house.leave().await;
+        if let Some(guard) = self.guard.take() {
+            guard.wait_until_empty().await;
         }
     }
 
-    /// Kills what a server has started that is about to end, or has. Its own status is kept: it is waited for afterwards.
+    /// Kills what a dying server has started. The server itself is waited for afterwards, so that its exit status is known.
     async fn kill_started(&mut self) {
-        let Some(house) = &mut self.house else { return };
-        house.look_away().await;
+        let Some(guard) = &mut self.guard else { return };
+        guard.stop_watch().await;
         let Some(process) = self.process() else { return };
-        let is_over = || Standing::of(process).is_none_or(|standing| standing.is_zombie);
+        let is_over = || ProcessStat::of(process).is_none_or(|stat| stat.is_zombie);
         let waited = async {
             while !is_over() {
                 sleep(ENDED_PAUSE).await;
             }
         };
-        // One that closed its output and goes on is killed as well.
-        let _ = timeout(PARTING_TIMEOUT, waited).await;
+        // A server that closed its output and goes on is killed as well.
+        let _ = timeout(END_TIMEOUT, waited).await;
         self.kill();
     }
 
-    /// What to say of a child whose frame could not be read or written.
-    async fn parting(&mut self, error: Option<FrameError>) -> WorkerFault {
+    /// The error where a frame could not be read or written.
+    async fn diagnose_end(&mut self, error: Option<FrameError>) -> WorkerError {
         match error {
-            Some(FrameError::TooLong(_)) => return WorkerFault::TooLong,
-            Some(FrameError::Malformed(what)) => return WorkerFault::Astray(what),
-            None => return WorkerFault::Astray("an answer before the question".to_owned()),
+            Some(FrameError::TooLong(_)) => return WorkerError::TooLong,
+            Some(FrameError::Malformed(what)) => return WorkerError::Protocol(what),
+            None => return WorkerError::Protocol("an answer before the question".to_owned()),
             Some(FrameError::Broken(_)) => {}
         }
         self.kill_started().await;
-        if let Some(excess) = self.house.as_ref().and_then(House::excess) {
-            return WorkerFault::TooMuch(excess);
+        if let Some(excess) = self.guard.as_ref().and_then(ServerGuard::excess) {
+            return WorkerError::TooMuch(excess);
         }
-        let gone = match timeout(PARTING_TIMEOUT, self.child.wait()).await {
+        let gone = match timeout(END_TIMEOUT, self.child.wait()).await {
             Ok(gone) => gone,
             Err(_) => end(&mut self.child).await,
         };
-        let words = timeout(PARTING_TIMEOUT, &mut self.words).await;
-        let words = words.ok().and_then(Result::ok).unwrap_or_default();
+        let stderr = timeout(END_TIMEOUT, &mut self.stderr).await;
+        let stderr = stderr.ok().and_then(Result::ok).unwrap_or_default();
         match gone {
-            Ok(status) => WorkerFault::Died { status, words },
-            Err(error) => WorkerFault::Astray(format!("it cannot be waited for: {error}")),
+            Ok(status) => WorkerError::Died { status, stderr },
+            Err(error) => WorkerError::Protocol(format!("it cannot be waited for: {error}")),
         }
     }
 }
@@ -360,19 +363,18 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
-        self.words.abort();
+        self.stderr.abort();
     }
 }
 
-/// Reads to the end, so that the child never waits, and keeps the end: that is where a child says why it ends, whatever
-/// was printed before.
-async fn listen(mut errors: impl AsyncRead + Unpin) -> String {
-    let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
+/// Reads to the end, so that the child never blocks on a full pipe; returns the last bytes, where a child writes why it ends.
+async fn read_tail(mut errors: impl AsyncRead + Unpin) -> String {
+    let (mut tail, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(length @ 1..) = errors.read(&mut chunk).await {
-        kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
-        kept.drain(..kept.len().saturating_sub(WORDS_LIMIT_BYTES));
+        tail.extend_from_slice(chunk.get(..length).unwrap_or_default());
+        tail.drain(..tail.len().saturating_sub(STDERR_LIMIT_BYTES));
     }
-    String::from_utf8_lossy(&kept).trim().to_owned()
+    String::from_utf8_lossy(&tail).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -380,9 +382,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn of_many_words_the_last_are_kept() {
-        let words = format!("first{} last\n", " again".repeat(WORDS_LIMIT_BYTES));
-        let kept = listen(words.as_bytes()).await;
-        assert!(kept.len() <= WORDS_LIMIT_BYTES && kept.ends_with("again last"), "{kept}");
+    async fn of_long_standard_error_the_end_is_kept() {
+        let stderr = format!("first{} last\n", " again".repeat(STDERR_LIMIT_BYTES));
+        let tail = read_tail(stderr.as_bytes()).await;
+        assert!(tail.len() <= STDERR_LIMIT_BYTES && tail.ends_with("again last"), "{tail}");
     }
 }

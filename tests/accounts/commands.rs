@@ -25,8 +25,8 @@ async fn commands_do_the_same_with_and_without_a_running_service() {
         let service = if running { Some(data.service().await) } else { None };
         let name = format!("acme-{running}");
         let created = format!("account create {name} --plan gold --documents-per-month 5");
-        let told = data.command(&created).await.unwrap();
-        assert!(told.contains(&name) && told.contains("plan=gold") && told.contains("0/5"), "{told}");
+        let output = data.command(&created).await.unwrap();
+        assert!(output.contains(&name) && output.contains("plan=gold") && output.contains("0/5"), "{output}");
         let refused = data.command(&created).await.unwrap_err();
         assert!(refused.contains(&format!("'{name}' exists already")), "{refused}");
         let refused = data.command("account create ../etc").await.unwrap_err();
@@ -35,23 +35,23 @@ async fn commands_do_the_same_with_and_without_a_running_service() {
         let set = format!(
             "account set {name} --documents-per-month unlimited --status past_due --renews-at 2030-01-31"
         );
-        let told = data.command(&set).await.unwrap();
-        assert!(told.contains("0/unlimited") && told.contains("past_due"), "{told}");
-        assert!(told.contains("renews-at=2030-01-31T00:00:00Z"), "{told}");
+        let output = data.command(&set).await.unwrap();
+        assert!(output.contains("0/unlimited") && output.contains("past_due"), "{output}");
+        assert!(output.contains("renews-at=2030-01-31T00:00:00Z"), "{output}");
         let listed = data.command("account list").await.unwrap();
-        assert!(listed.contains(told.strip_prefix("account ").unwrap()), "{listed}");
+        assert!(listed.contains(output.strip_prefix("account ").unwrap()), "{listed}");
         let refused = data.command("account set nobody --plan x").await.unwrap_err();
         assert!(refused.contains("no account 'nobody'"), "{refused}");
 
-        assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/1000"), "{told}");
+        assert!(output.contains("stored-bytes=0/10737418240  open-jobs=0/1000"), "{output}");
         let set = format!("account set {name} --stored-bytes-limit 5000 --open-jobs-limit unlimited");
         let own = "stored-bytes=0/5000 (own)  open-jobs=0/unlimited (own)";
         assert!(data.command(&set).await.unwrap().contains(own));
         data.command(&format!("account set {name} --plan silver")).await.unwrap();
         assert!(data.command("account list").await.unwrap().contains(own), "what is not given stays");
         let set = format!("account set {name} --stored-bytes-limit default --open-jobs-limit 7");
-        let told = data.command(&set).await.unwrap();
-        assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/7 (own)"), "{told}");
+        let output = data.command(&set).await.unwrap();
+        assert!(output.contains("stored-bytes=0/10737418240  open-jobs=0/7 (own)"), "{output}");
 
         let token = data.command(&format!("token create --account {name}")).await.unwrap();
         assert_eq!(token.len(), "pl_".len() + 43 + 1, "the token alone: {token}");
@@ -137,15 +137,15 @@ async fn lists_longer_than_a_page_are_whole() {
 }
 
 /// A line to the socket as it is, and what comes back.
-async fn say(data: &DataFolder, line: Vec<u8>) -> String {
+async fn send_line(data: &DataFolder, line: Vec<u8>) -> String {
     let socket = data.socket();
     let talk = move || {
         let mut stream = UnixStream::connect(socket).unwrap();
         // The service may have refused and closed before it read everything.
         let _sent = stream.write_all(&line);
-        let mut told = String::new();
-        let _read = stream.read_to_string(&mut told);
-        told
+        let mut message = String::new();
+        let _read = stream.read_to_string(&mut message);
+        message
     };
     tokio::task::spawn_blocking(talk).await.unwrap()
 }
@@ -159,12 +159,12 @@ async fn the_socket_is_private_and_answers_nonsense_with_a_sentence() {
     assert_eq!(mode(&data.socket()), 0o600);
     assert_eq!(mode(data.socket().parent().unwrap()), 0o700);
     for line in [&b"nonsense\n"[..], b"{}\n", b"{\"command\":\"drop_everything\"}\n", b"\n"] {
-        let told = say(&data, line.to_vec()).await;
-        assert!(told.contains("the request cannot be read"), "{told}");
+        let message = send_line(&data, line.to_vec()).await;
+        assert!(message.contains("the request cannot be read"), "{message}");
     }
-    let exact = say(&data, [vec![b' '; 1_999], b"\n".to_vec()].concat()).await;
+    let exact = send_line(&data, [vec![b' '; 1_999], b"\n".to_vec()].concat()).await;
     assert!(exact.contains("the request cannot be read"), "{exact}");
-    let longer = say(&data, vec![b' '; 2_001]).await;
+    let longer = send_line(&data, vec![b' '; 2_001]).await;
     assert!(longer.contains("control_line_limit_bytes"), "{longer}");
     let reply = service.administer(Request::ListAccounts { after: None }).await.unwrap();
     assert_eq!(reply, Reply::Accounts(Vec::new()));
@@ -179,7 +179,7 @@ async fn a_silent_peer_is_closed_and_does_not_keep_others_out() {
     data.config.accounts.control_timeout_ms = 200;
     let service = data.service().await;
     let silent = UnixStream::connect(data.socket()).unwrap();
-    // The command waits for its turn behind the silent one, within its own time limit.
+    // The command waits behind the silent peer, within its own time limit.
     data.config.accounts.control_timeout_ms = 20_000;
     data.command("account create acme").await.unwrap();
     drop(silent);

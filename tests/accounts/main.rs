@@ -35,7 +35,7 @@ struct DataFolder {
     _root: TempDir,
 }
 
-/// What a service runs of accounts.
+/// The accounts part of a service.
 struct TestService {
     accounts: Addr<Accounts>,
     returns: Returns,
@@ -88,16 +88,16 @@ impl DataFolder {
     async fn command(&self, line: &str) -> Result<String, String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let config = self.config.clone();
-        let told = |error: CommandError| error.to_string();
+        let message = |error: CommandError| error.to_string();
         let run = move || -> Result<String, String> {
             let mut out = Vec::new();
             let refused = |error: clap::Error| error.to_string();
             if words[0] == "account" {
                 let arguments = AccountLine::try_parse_from(words).map_err(refused)?.arguments;
-                platen::cli::account::run(arguments, &config, &mut out).map_err(told)?;
+                platen::cli::account::run(arguments, &config, &mut out).map_err(message)?;
             } else {
                 let arguments = TokenLine::try_parse_from(words).map_err(refused)?.arguments;
-                platen::cli::token::run(arguments, &config, &mut out).map_err(told)?;
+                platen::cli::token::run(arguments, &config, &mut out).map_err(message)?;
             }
             Ok(String::from_utf8(out).unwrap())
         };

@@ -1,4 +1,4 @@
-//! The check at init: who may make one more document, and what happens to those that come to nothing.
+//! The quota check at init: which accounts may make one more document, and how jobs without a document are not counted.
 
 use platen::accounts::Reservation;
 use platen::accounts::actor::ReserveDocument;
@@ -116,7 +116,7 @@ async fn a_new_period_counts_anew_and_an_old_job_gives_back_to_its_own() {
 }
 
 #[actix::test]
-async fn a_renewal_that_is_moved_leaves_what_is_counted() {
+async fn a_moved_renewal_keeps_the_count() {
     let data = DataFolder::new();
     let service = data.service().await;
     let (account, _) = service.account("acme", Some(2)).await;
@@ -127,8 +127,8 @@ async fn a_renewal_that_is_moved_leaves_what_is_counted() {
         assert_eq!(service.used("acme").await, 2, "{date}");
         assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded, "{date}");
     }
-    let told = data.command("account list").await.unwrap();
-    assert!(told.contains("documents=2/2  counted-until=2026-01-25T00:00:00Z"), "{told}");
+    let message = data.command("account list").await.unwrap();
+    assert!(message.contains("documents=2/2  counted-until=2026-01-25T00:00:00Z"), "{message}");
     service.fail(failing, "2").await;
     assert_eq!(service.used("acme").await, 1, "a job begun before gives its document back");
     service.stop().await;
@@ -138,7 +138,7 @@ async fn a_renewal_that_is_moved_leaves_what_is_counted() {
     service.clock.advance_ms(15 * 86_400_000);
     assert_eq!(service.used("acme").await, 0, "the period ends as the last renewal says");
     service.init(account, "3").await.unwrap();
-    // As whoever bills does every month.
+    // As an operator's billing does every month.
     service.set("acme", renewal("2026-04-25")).await;
     assert_eq!(service.used("acme").await, 1);
 }

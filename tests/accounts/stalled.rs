@@ -66,7 +66,7 @@ fn new_account(name: &str) -> Request {
 }
 
 #[actix::test]
-async fn tokens_are_looked_at_while_an_order_waits_for_the_disk_and_orders_follow_each_other() {
+async fn tokens_are_verified_while_a_change_waits_for_the_disk_and_changes_keep_their_order() {
     let folder = DataFolder::new();
     let service = folder.service().await;
     let (account, token) = service.account("one", None).await;

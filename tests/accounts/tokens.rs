@@ -1,4 +1,4 @@
-//! Tokens that end, that have names, and of which is known when they were used.
+//! Tokens: expiry, names, and the time of the last use.
 
 use platen::accounts::admin::Request;
 use platen::domain::ids::TokenId;
@@ -10,7 +10,7 @@ use super::DataFolder;
 const DAY_MS: u64 = 86_400_000;
 
 #[actix::test]
-async fn a_token_has_a_name_ends_when_it_was_to_and_says_when_it_was_used() {
+async fn a_token_has_a_name_an_expiry_and_a_last_use() {
     let mut data = DataFolder::new();
     data.config.accounts.token_limit = 2;
     let service = data.service().await;
@@ -33,7 +33,7 @@ async fn a_token_has_a_name_ends_when_it_was_to_and_says_when_it_was_used() {
     let list = data.command("token list").await.unwrap();
     assert!(list.ends_with("last-used 2026-02-08T23:00:00Z  expired\n"), "{list}");
 
-    // One that has ended takes no place; of those that have ended no more are kept than there may be active ones.
+    // An expired token does not count against the limit; as many expired ones are kept as there may be active ones.
     for date in ["2026-02-10", "2026-02-11T00:00:00Z"] {
         data.command(&format!("token create --account acme --expires {date}")).await.unwrap();
     }
@@ -53,7 +53,7 @@ async fn a_token_has_a_name_ends_when_it_was_to_and_says_when_it_was_used() {
         ("soon", "give a time like 30d"),
     ] {
         let refused = data.command(&format!("token create --account acme --expires {expires}")).await;
-        assert!(refused.as_ref().is_err_and(|told| told.contains(words)), "{expires}: {refused:?}");
+        assert!(refused.as_ref().is_err_and(|message| message.contains(words)), "{expires}: {refused:?}");
     }
     service.stop().await;
 }
@@ -76,7 +76,7 @@ async fn a_token_that_expired_can_be_revoked_where_an_account_may_have_one() {
     service.stop().await;
 }
 
-/// What is noted of a use is a write an hour, and outlasts the service.
+/// The last use is written once an hour at most, and is known after a restart.
 #[actix::test]
 async fn the_last_use_is_known_after_a_restart() {
     let data = DataFolder::new();

@@ -29,7 +29,7 @@ fn token_ids(app: &TestApp, account: &str) -> Vec<String> {
 }
 
 /// An account of this name with some of everything, in the place of the test's own.
-async fn furnish(app: &mut TestApp, name: &str) {
+async fn fill_account(app: &mut TestApp, name: &str) {
     app.command(&["account", "create", name]);
     app.token = app.command(&["token", "create", "--account", name]);
     assert_eq!(app.render("html", "<p>done", json!({})).await.0["success"], true);
@@ -49,7 +49,7 @@ async fn a_deleted_account_leaves_nothing() {
     assert_eq!(app.render("html", "<p>another's", json!({})).await.0["success"], true);
     let others = files(&objects);
 
-    furnish(&mut app, "guest").await;
+    fill_account(&mut app, "guest").await;
     assert!(files(&objects).len() > others.len() + 5);
     let mut ids = token_ids(&app, "guest");
     let refused = app.refused(&["account", "delete", "guest"]);
@@ -58,18 +58,25 @@ async fn a_deleted_account_leaves_nothing() {
         "{refused}"
     );
     assert_eq!(app.get("/v1/jobs").await.0, 200, "nothing was deleted");
-    let said = app.command(&["account", "delete", "guest", "--yes"]);
-    assert!(said.contains("deleted account guest") && said.contains("being erased by the service"), "{said}");
+    let save_request = app.command(&["account", "delete", "guest", "--yes"]);
+    assert!(
+        save_request.contains("deleted account guest")
+            && save_request.contains("being erased by the service"),
+        "{save_request}"
+    );
     assert_eq!(app.get("/v1/jobs").await.0, 401);
     app.until("everything is gone", async || files(&objects) == others).await;
     assert!(!app.command(&["account", "list"]).contains("guest"));
     assert!(!app.command(&["token", "list"]).contains("guest"));
 
-    furnish(&mut app, "visitor").await;
+    fill_account(&mut app, "visitor").await;
     ids.extend(token_ids(&app, "visitor"));
     app.kill();
-    let said = app.command(&["account", "delete", "visitor", "--yes"]);
-    assert!(said.contains("erased 5 jobs and 2 templates"), "two of the jobs made previews: {said}");
+    let save_request = app.command(&["account", "delete", "visitor", "--yes"]);
+    assert!(
+        save_request.contains("erased 5 jobs and 2 templates"),
+        "two of the jobs made previews: {save_request}"
+    );
     let left: Vec<_> =
         files(&objects).into_iter().filter(|file| !file.starts_with(objects.join(".staging"))).collect();
     assert_eq!(left, others);

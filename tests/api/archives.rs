@@ -112,7 +112,7 @@ async fn the_html_of_a_build_is_one_file_as_its_reader_sees_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_fails_the_job_and_is_named() {
+async fn unusable_archives_fail_the_job_with_the_reason() {
     let app = TestApp::start().await;
     let page: &[u8] = b"<p>page</p>";
     let zeros = vec![0; 8 << 20];
@@ -151,9 +151,8 @@ async fn what_cannot_be_used_fails_the_job_and_is_named() {
     assert_eq!(app.post("/v1/documents/immediate-render", &body).await.0, 200);
 }
 
-/// The folder of real Office files that `PLATEN_CORPUS` names. They are not ours to give away, so a checkout has none:
-/// that is said where everybody sees it, and in CI it must be meant (`none`), for a variable that got lost would let
-/// the test pass for ever without a file.
+/// The folder of real Office files that `PLATEN_CORPUS` names. A checkout has none, for we may not publish them: the test
+/// prints that it did not run. In CI the variable must say `none`, or a lost variable would let the test pass without files.
 fn corpus() -> Option<PathBuf> {
     let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty());
     let is_none = named.as_ref().is_none_or(|named| named == "none");
@@ -164,8 +163,8 @@ fn corpus() -> Option<PathBuf> {
     );
     if is_none {
         // Past the harness, which keeps what a test prints when it passes.
-        let told = "NOT TESTED: real Office files, for PLATEN_CORPUS names no folder of them\n";
-        std::io::stderr().write_all(told.as_bytes()).unwrap();
+        let message = "NOT TESTED: real Office files, for PLATEN_CORPUS names no folder of them\n";
+        std::io::stderr().write_all(message.as_bytes()).unwrap();
     }
     named.filter(|_| !is_none).map(PathBuf::from)
 }
@@ -210,8 +209,8 @@ fn a_corpus_that_is_not_there_is_never_passed_over_in_silence() {
         (output.status.success(), [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()))
     };
     for corpus in [&[] as &[_], &[("CI", "true"), ("PLATEN_CORPUS", "none")]] {
-        let (passed, [_, told]) = run(corpus);
-        assert!(passed && told.contains("NOT TESTED: real Office files"), "{corpus:?}: {told}");
+        let (passed, [_, message]) = run(corpus);
+        assert!(passed && message.contains("NOT TESTED: real Office files"), "{corpus:?}: {message}");
     }
     let empty = tempfile::tempdir().unwrap();
     let empty = empty.path().to_str().unwrap();
@@ -219,7 +218,7 @@ fn a_corpus_that_is_not_there_is_never_passed_over_in_silence() {
         ([("CI", "true"), ("PLATEN_CORPUS", "")], "PLATEN_CORPUS is not set: set it to a folder"),
         ([("CI", "true"), ("PLATEN_CORPUS", empty)], "PLATEN_CORPUS has no Office file in it"),
     ] {
-        let (passed, [told, _]) = run(&corpus);
-        assert!(!passed && told.contains(sentence), "{corpus:?}: {told}");
+        let (passed, [message, _]) = run(&corpus);
+        assert!(!passed && message.contains(sentence), "{corpus:?}: {message}");
     }
 }

@@ -22,13 +22,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::{PATIENCE, TestApp};
-use crate::small_disk::told_inside;
+use crate::small_disk::rerun_in_mount_namespace;
 use crate::template::page;
 
-/// Deletions that wait are made up for soon.
+/// Held deletions are done soon after the backup.
 const SETTINGS: [(&str, &str); 2] = [("jobs.sweep_interval_s", "1"), ("templates.sweep_interval_s", "1")];
 
-/// What a folder says of itself: jobs with a document, templates, and what its counters count.
+/// The content of a data folder: jobs with a document, templates, and its counters.
 #[derive(Debug, Default)]
 struct Found {
     documents: usize,
@@ -36,7 +36,7 @@ struct Found {
     unfinished: usize,
 }
 
-/// Opens what every entry of the index names.
+/// Opens every object that an entry of the index names.
 async fn look_through(folder: &Path) -> Found {
     let data = DataDir::open(folder).unwrap();
     let index = SledIndex::open(&data.index(), &Config::default().storage).await.unwrap();
@@ -66,7 +66,7 @@ async fn look_through(folder: &Path) -> Found {
         stored += template.stored_bytes();
         found.templates += 1;
     }
-    // What was one step is one in the copy: the account's counter counts these templates.
+    // A batch is whole in the copy or not in it: the account's counter counts exactly these templates.
     let counters = index.scan("stored/", None, 9).await.unwrap();
     assert_eq!(counters.len(), 1, "{counters:?}");
     assert_eq!(index.counter(&counters[0].key).await.unwrap(), i64::try_from(stored).unwrap());
@@ -105,7 +105,7 @@ async fn templates(app: &TestApp, template: &str, stop: &AtomicBool, changed: &A
 }
 
 #[tokio::test]
-async fn what_is_restored_from_a_backup_under_load_is_whole() {
+async fn a_backup_made_under_load_restores_consistently() {
     let mut app = TestApp::on_disk(&SETTINGS).await;
     let template = app.saved("Kept", page("kept")).await;
     let (stop, ended, changed) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
@@ -172,7 +172,7 @@ fn begin(app: &TestApp) -> UnixStream {
     stream
 }
 
-/// The next thing that the service tells of a backup.
+/// The next message of the service to a backup.
 fn frame(stream: &mut UnixStream) -> Vec<u8> {
     let mut length = [0; 4];
     stream.read_exact(&mut length).unwrap();
@@ -183,9 +183,9 @@ fn frame(stream: &mut UnixStream) -> Vec<u8> {
 
 /// Why the service broke the backup off.
 fn reason(stream: &mut UnixStream) -> String {
-    let told = frame(stream);
-    assert_eq!(told[0], b'!');
-    String::from_utf8(told[1..].to_vec()).unwrap()
+    let message = frame(stream);
+    assert_eq!(message[0], b'!');
+    String::from_utf8(message[1..].to_vec()).unwrap()
 }
 
 /// A job that is done: its id, the address of its document, and the file that holds it.
@@ -201,7 +201,7 @@ async fn done(app: &TestApp) -> (String, Value, PathBuf) {
     (job, view["output"]["data"]["url"].clone(), folder.join("document.html"))
 }
 
-/// Deletes the job while deletions are held: it is gone for everybody, and its file is there.
+/// Deletes the job while a backup holds deletions: the interface no longer knows it, and its file is still there.
 async fn delete_held(app: &TestApp, (job, url, file): &(String, Value, PathBuf)) {
     assert_eq!(app.send(Method::DELETE, &format!("/v1/jobs/{job}")).await.0, 204);
     assert_eq!(app.get(&format!("/v1/jobs/{job}")).await.0, 404);
@@ -256,17 +256,17 @@ async fn a_backup_that_never_ends_is_broken_off() {
     let mut held = begin(&app);
     delete_held(&app, &job).await;
     until_gone(&app, &job.2).await;
-    // Who asks whether nothing was deleted is told why it is no backup.
+    // The client, which asks at the end whether its copy is a backup, gets the reason why not.
     let _ = held.write_all(b"\n");
     assert!(reason(&mut held).contains("longer than 1 s (storage.backup_limit_s)"));
     assert_eq!(held.read(&mut [0; 8]).unwrap_or(0), 0);
 }
 
-/// What waits for a backup fills the disk, and nobody's job is to be refused for one.
+/// Held deletions fill the disk; no job may be refused because of a backup.
 #[tokio::test]
 async fn a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs() {
     let name = "backup::a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs";
-    if told_inside(name).is_some() {
+    if rerun_in_mount_namespace(name).is_some() {
         return;
     }
     let limits = [
@@ -290,7 +290,7 @@ async fn a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs() {
     let refused = app.refused(&["backup", app.scratch().join("late").to_str().unwrap()]);
     assert!(refused.contains("free some space") && refused.contains("is no backup"), "{refused}");
 
-    // The command hears of it while it copies.
+    // The command is notified while it copies.
     disk.clear();
     let job = app.init(json!({"type": "html", "target": "html", "data": {}})).await;
     assert_eq!(app.put(&job.template_url.unwrap(), vec![b' '; 60 << 20]).await, 200);
@@ -306,8 +306,8 @@ async fn a_backup_is_broken_off_before_the_disk_is_too_full_for_jobs() {
     until_gone(&app, &second.2).await;
     kill(pid, Signal::SIGCONT).unwrap();
     let output = tokio::task::spawn_blocking(move || command.wait_with_output().unwrap()).await.unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("storage.objects_free_limit_bytes"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("storage.objects_free_limit_bytes"), "{message}");
     assert!(!to.join("version").exists());
     disk.clear();
     app.command(&["backup", elsewhere.path().join("whole").to_str().unwrap()]);

@@ -75,10 +75,10 @@ async fn a_header_includes_files_of_its_template() {
 async fn rules_of_a_pages_files_are_found_by_the_whole_way() {
     let app = TestApp::start().await;
     let page = "<link rel=stylesheet href=print.css><p>page</p>";
-    let told = "@page size 'a5' stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the sheet";
+    let message = "@page size 'a5' stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the sheet";
     let files = [("index.html", page), ("print.css", "@PAGE { size: A5 }")];
     let (view, _) = rendered(&app, crate::template::archive(&files), json!({})).await;
-    assert_eq!(view["warnings"], json!([told]), "{view}");
+    assert_eq!(view["warnings"], json!([message]), "{view}");
     let (view, _) = rendered(&app, b"<style>@page{size:A5}</style><p>page".to_vec(), json!({})).await;
-    assert_eq!(view["warnings"], json!([told]), "{view}");
+    assert_eq!(view["warnings"], json!([message]), "{view}");
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::fixtures;
-use crate::template::said;
+use crate::template::save_request;
 
 /// What the fixture's documents show, whatever else they do.
 fn mark(name: &str) -> String {
@@ -36,7 +36,7 @@ async fn every_build_is_saved_previewed_and_rendered_by_its_id() {
             png: shown["pngPreview"]["jobId"].as_str().unwrap().to_owned(),
             pdf: shown["pdfPreview"]["jobId"].as_str().unwrap().to_owned(),
         };
-        assert_eq!(app.post(&format!("/v1/templates/{id}"), &said(name, &ids)).await.0, 204);
+        assert_eq!(app.post(&format!("/v1/templates/{id}"), &save_request(name, &ids)).await.0, 204);
         for preview in ["pngPreview", "pdfPreview"] {
             let (_, job) = app.get(&format!("/v1/jobs/{}", shown[preview]["jobId"].as_str().unwrap())).await;
             assert_eq!(job["warnings"], json!([]), "{name}");
@@ -65,10 +65,10 @@ async fn a_build_takes_the_place_of_another_one() {
         pdf: shown["pdfPreview"]["jobId"].as_str().unwrap().to_owned(),
     };
     let shown = previews(&app, &id, &data("vite-react")).await;
-    assert_eq!(app.post(&format!("/v1/templates/{id}"), &said("One", &ids(&shown))).await.0, 204);
+    assert_eq!(app.post(&format!("/v1/templates/{id}"), &save_request("One", &ids(&shown))).await.0, 204);
     let content = app.unzipped(fixtures::archive("parcel")).await;
     let shown = previews(&app, &content, &data("parcel")).await;
-    let mut body = said("Two", &ids(&shown));
+    let mut body = save_request("Two", &ids(&shown));
     body["contentId"] = json!(content);
     assert_eq!(app.update(&format!("/v1/templates/{id}"), &body).await.0, 200);
     let body = json!({"type": "framework", "target": "pdf", "templateId": id, "data": data("parcel")});

@@ -40,7 +40,7 @@ async fn a_page_that_runs_is_stopped_and_its_tab_comes_back() {
 }
 
 #[tokio::test]
-async fn the_document_of_an_erased_job_is_gone_with_its_address() {
+async fn the_document_of_a_deleted_job_is_gone_with_its_url() {
     let mut app = TestApp::start().await;
     let (view, file) = app.render("pdf", "<p>secret", json!({})).await;
     assert!(file.starts_with(b"%PDF"));

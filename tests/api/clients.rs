@@ -23,7 +23,7 @@ async fn a_failed_job_is_done_with_success_false_and_a_text() {
 }
 
 #[tokio::test]
-async fn an_output_has_an_address_that_needs_no_token_and_its_times() {
+async fn an_output_has_a_url_without_token_and_its_times() {
     let app = TestApp::start().await;
     let (view, file) = app.render("html", PAGE, json!({"name": "Zoë"})).await;
     assert!(String::from_utf8(file.clone()).unwrap().contains("<p>Zoë</p>"));
@@ -43,7 +43,7 @@ async fn an_output_has_an_address_that_needs_no_token_and_its_times() {
 }
 
 #[tokio::test]
-async fn an_address_is_null_iff_its_input_was_sent() {
+async fn an_upload_url_is_null_exactly_when_its_input_was_sent() {
     let app = TestApp::start().await;
     let body = json!({"type": "ejs", "target": "html", "templateId": "", "data": null, "formatOpts": []});
     let job = app.init(body).await;
@@ -149,7 +149,7 @@ async fn a_waiting_start_answers_in_its_time_with_the_place_to_ask() {
 }
 
 #[tokio::test]
-async fn oddities_are_swallowed() {
+async fn odd_requests_of_existing_clients_are_accepted() {
     let app = TestApp::start().await;
     let odd = r#"{"type":"react","target":"html","templateId":"","data":[],"formatOpts":{"fromPage":1.0,
         "toPage":null,"format":"A4","someday":{"a":1}},"uploadPresignedS3Url":null,"extra":[1]}"#;

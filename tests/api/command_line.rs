@@ -1,4 +1,4 @@
-//! The program run once, with a data folder of its own and without the settings of whoever runs the tests.
+//! The program run once, with a data folder of its own and without the settings of the user who runs the tests.
 
 use std::io::Write as _;
 use std::path::Path;

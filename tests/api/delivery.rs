@@ -1,4 +1,4 @@
-//! Delivery to an address of the caller's: what arrives, what is refused, what happens when it fails.
+//! Delivery to a URL of the caller's: the request that arrives, refused receivers, retries and failures.
 //!
 //! Receivers listen on the loopback; those that must be reached are opened by `outbound.allow`.
 
@@ -137,7 +137,7 @@ async fn a_delivery_survives_a_kill() {
     assert_eq!(status, 202, "{answer}");
     app.until("the receiver is asked", async || silent.hits() == 1).await;
     app.kill();
-    silent.speak("200 OK");
+    silent.answer_with("200 OK");
     app.launch();
     let view = app.ended(&job).await;
     assert_eq!(view["success"], true, "{view}");

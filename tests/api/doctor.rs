@@ -1,4 +1,4 @@
-//! `platen doctor`: what it says of this machine, and of one that lacks something.
+//! `platen doctor`: its findings on this machine, and on one that lacks something.
 
 use std::process::Output;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::app::TestApp;
 use crate::command_line::platen;
 
-/// The findings as JSON, and whether the program was content.
+/// The findings as JSON, and whether the program succeeded.
 fn examine(settings: &[(&str, &str)]) -> (Value, bool) {
     let folder = tempfile::tempdir().unwrap();
     let output = platen(folder.path(), settings, &["doctor", "--json"], b"");
@@ -48,7 +48,7 @@ fn a_font_that_is_chosen_and_not_there_is_a_warning() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_what_it_disables_and_the_remedy() {
+fn missing_parts_are_reported_with_what_they_disable_and_the_remedy() {
     let (report, content) = examine(&[("browser.executable", "/nowhere/chromium")]);
     assert!(!content && report["good"] == false, "{report}");
     let chromium = finding(&report, "Chromium");
@@ -59,7 +59,7 @@ fn what_is_missing_is_told_with_what_it_disables_and_the_remedy() {
 }
 
 #[test]
-fn the_matrix_says_what_is_there() {
+fn the_matrix_shows_the_available_conversions() {
     let folder = tempfile::tempdir().unwrap();
     let cells = |settings: &[(&str, &str)]| {
         let output = platen(folder.path(), settings, &["doctor", "--matrix"], b"");
@@ -102,7 +102,7 @@ fn a_sandbox_that_is_switched_off_is_a_warning() {
 }
 
 #[test]
-fn people_read_a_line_a_part() {
+fn the_text_report_has_a_line_per_part() {
     let folder = tempfile::tempdir().unwrap();
     let full =
         [("storage.objects_free_limit_bytes", "1000000000000000"), ("http.connection_limit", "1000000")];
@@ -124,10 +124,13 @@ async fn the_running_service_is_asked_whether_it_is_ready() {
     let folder = tempfile::tempdir().unwrap();
     let asked = |bind: &str| platen(folder.path(), &[("http.bind", bind)], &["doctor", "--running"], b"");
     let output = asked(&bind);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && said.contains("ready at http://127.0.0.1:"), "{said}");
+    let save_request = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && save_request.contains("ready at http://127.0.0.1:"), "{save_request}");
     drop(app);
     let output = asked(&bind);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!output.status.success() && said.contains("remedy:   start it: platen serve"), "{said}");
+    let save_request = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        !output.status.success() && save_request.contains("remedy:   start it: platen serve"),
+        "{save_request}"
+    );
 }

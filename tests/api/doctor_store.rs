@@ -18,8 +18,11 @@ fn found(endpoint: &str, changes: &[(&str, &str)]) -> Vec<Value> {
     let findings: Vec<_> = report["findings"].as_array().unwrap().iter().filter(store).cloned().collect();
     let is_good = findings.iter().all(|finding| finding["state"] == "ok");
     assert_eq!(is_good, output.status.success(), "{report}");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!said.contains(objects::SECRET_KEY) && !said.contains("X-Amz-Signature"), "{said}");
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        !output_text.contains(objects::SECRET_KEY) && !output_text.contains("X-Amz-Signature"),
+        "{output_text}"
+    );
     findings
 }
 
@@ -43,7 +46,7 @@ fn a_bucket_of_swift_works() {
 }
 
 #[test]
-fn what_is_wrong_with_a_bucket_is_told_once_with_its_setting() {
+fn faults_of_a_bucket_are_reported_once_with_the_setting() {
     let folder = tempfile::tempdir().unwrap();
     let server = ObjectServer::start(folder.path());
     let (endpoint, nowhere) = (server.endpoint(), "http://127.0.0.1:9");
@@ -65,7 +68,7 @@ fn what_is_wrong_with_a_bucket_is_told_once_with_its_setting() {
 }
 
 #[test]
-fn a_store_that_fails_or_hangs_is_told_in_time() {
+fn a_store_that_fails_or_hangs_is_reported_in_time() {
     let folder = tempfile::tempdir().unwrap();
     let server = ObjectServer::start(folder.path());
     let proxy = Proxy::before(server.address);
@@ -79,7 +82,7 @@ fn a_store_that_fails_or_hangs_is_told_in_time() {
 }
 
 #[test]
-fn a_key_that_may_not_do_everything_is_told_by_the_permission_that_it_lacks() {
+fn a_key_that_may_not_do_everything_is_reported_by_the_permission_that_it_lacks() {
     for (denied, words) in [
         ("PutObject", "allow s3:PutObject"),
         ("GetObject", "allow s3:GetObject"),
@@ -91,14 +94,14 @@ fn a_key_that_may_not_do_everything_is_told_by_the_permission_that_it_lacks() {
         let folder = tempfile::tempdir().unwrap();
         let server = ObjectServer::denying(folder.path(), denied);
         let findings = found(&server.endpoint(), &[]);
-        let told: Vec<_> = findings.iter().map(|finding| finding["detail"].as_str().unwrap()).collect();
-        assert!(told.iter().all(|detail| detail.contains("403 AccessDenied")), "{denied}: {told:?}");
-        assert!(told[0].contains(words) && told.len() <= 2, "{denied}: {told:?}");
+        let details: Vec<_> = findings.iter().map(|finding| finding["detail"].as_str().unwrap()).collect();
+        assert!(details.iter().all(|detail| detail.contains("403 AccessDenied")), "{denied}: {details:?}");
+        assert!(details[0].contains(words) && details.len() <= 2, "{denied}: {details:?}");
     }
 }
 
 #[test]
-fn a_store_that_lets_callers_copy_what_is_not_theirs_is_told() {
+fn a_store_that_lets_presigned_urls_copy_other_objects_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let server = ObjectServer::careless(folder.path());
     let findings = found(&server.endpoint(), &[]);
@@ -113,6 +116,9 @@ async fn a_backup_says_what_it_does_not_hold() {
     let mut app = TestApp::with_bucket(&[]).await;
     app.stop();
     let copy = app.scratch().join("copy");
-    let said = app.command(&["backup", copy.to_str().unwrap()]);
-    assert!(said.contains("the bucket 'documents'") && said.contains("is not in this copy"), "{said}");
+    let output_text = app.command(&["backup", copy.to_str().unwrap()]);
+    assert!(
+        output_text.contains("the bucket 'documents'") && output_text.contains("is not in this copy"),
+        "{output_text}"
+    );
 }

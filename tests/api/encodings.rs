@@ -29,9 +29,9 @@ fn archive(encoding: &'static Encoding, page: &str) -> Vec<u8> {
         assert!(!lossy, "{text}");
         (path, bytes.into_owned())
     });
-    let said = b"@charset \"windows-1251\"; .b::after { content: 'gesagt \xcf\xf0' }".to_vec();
+    let declared = b"@charset \"windows-1251\"; .b::after { content: 'gesagt \xcf\xf0' }".to_vec();
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (path, content) in encoded.into_iter().chain([("said.css", said)]) {
+    for (path, content) in encoded.into_iter().chain([("said.css", declared)]) {
         writer.start_file(path, SimpleFileOptions::default()).unwrap();
         writer.write_all(&content).unwrap();
     }
@@ -87,7 +87,7 @@ async fn an_archive_in_latin_1_is_read_as_that_with_all_it_refers_to() {
 }
 
 #[tokio::test]
-async fn a_saved_template_is_read_and_replaced_whatever_it_is_in() {
+async fn a_saved_template_is_read_and_replaced_in_any_encoding() {
     let app = TestApp::start().await;
     let id = app.saved("Latin", archive(WINDOWS_1252, PAGE)).await;
     let path = format!("/v1/templates/{id}/index-html");
@@ -113,7 +113,7 @@ async fn a_saved_template_is_read_and_replaced_whatever_it_is_in() {
 }
 
 #[tokio::test]
-async fn a_document_says_what_it_is_in() {
+async fn a_document_declares_its_encoding() {
     let app = TestApp::start().await;
     let (bytes, ..) = SHIFT_JIS.encode("<!doctype html><meta charset=shift_jis><p>表示 <%= name %></p>");
     let new = app.init(json!({"type": "html", "target": "html"})).await;

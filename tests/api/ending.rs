@@ -62,8 +62,8 @@ async fn a_server_that_ends_by_itself_ends_the_service_in_order() {
 
     server.stop(false).await;
     let ended = tokio::time::timeout(PATIENCE, ending).await.expect("the service ends").unwrap();
-    let told = ended.expect_err("it was not told to end").to_string();
-    assert!(told.contains("the HTTP server ended by itself"), "{told}");
+    let message = ended.expect_err("it was not told to end").to_string();
+    assert!(message.contains("the HTTP server ended by itself"), "{message}");
     let index = SledIndex::open(&folder.path().join("data/index"), &config.storage).await;
     let index = index.expect("nobody has it open");
     let unfinished = Journal::new(Arc::new(index), &config.jobs).unfinished().await.unwrap();

@@ -18,9 +18,9 @@ const ENDLESS: &str = "<script>setInterval(() => document.body.append('x'), 20)<
 
 /// The codes that have been caused.
 #[derive(Default)]
-struct Caused(BTreeSet<&'static str>);
+struct CausedCodes(BTreeSet<&'static str>);
 
-impl Caused {
+impl CausedCodes {
     /// Sends the request and checks everything that is the same for every error; gives the answer's
     /// members.
     async fn by(&mut self, code: Code, request: RequestBuilder) -> Value {
@@ -46,7 +46,7 @@ impl Caused {
 
 #[tokio::test]
 async fn every_code_is_met_with_its_status_and_its_shape() {
-    let mut caused = Caused::default();
+    let mut caused = CausedCodes::default();
     let small = TestApp::on_disk(&[
         ("http.wait_default_s", "1"),
         ("http.upload_timeout_s", "2"),
@@ -62,7 +62,7 @@ async fn every_code_is_met_with_its_status_and_its_shape() {
     renders(&small, &mut caused).await;
     accounts(&small, &mut caused).await;
     drop(small);
-    let mut aged = Caused::default();
+    let mut aged = CausedCodes::default();
     tokio::join!(limits(&mut caused), expiry(&mut aged));
     caused.0.append(&mut aged.0);
     let all: BTreeSet<_> = Code::ALL.iter().map(|code| code.name()).collect();
@@ -75,7 +75,7 @@ fn post(app: &TestApp, path: &str, body: &Value) -> RequestBuilder {
 }
 
 /// What is wrong before a body is looked at.
-async fn requests(app: &TestApp, caused: &mut Caused) {
+async fn requests(app: &TestApp, caused: &mut CausedCodes) {
     let url = format!("{}{INIT}", app.base);
     for token in [None, Some("pl_unknown")] {
         let request = app.client.post(&url).body("{}");
@@ -99,7 +99,7 @@ async fn requests(app: &TestApp, caused: &mut Caused) {
 }
 
 /// What is wrong with a body.
-async fn bodies(app: &TestApp, caused: &mut Caused) {
+async fn bodies(app: &TestApp, caused: &mut CausedCodes) {
     let malformed = app.request(Method::POST, INIT).body("{\"type\": html}");
     let problem = caused.by(Code::MalformedJson, malformed).await;
     assert!(problem["detail"].as_str().unwrap().contains("line 1, column 10"), "{problem}");
@@ -128,7 +128,7 @@ async fn bodies(app: &TestApp, caused: &mut Caused) {
 }
 
 /// What is wrong with a presigned address, or with what is sent to it.
-async fn addresses(app: &TestApp, caused: &mut Caused) {
+async fn addresses(app: &TestApp, caused: &mut CausedCodes) {
     let job = app.init(json!({"type": "html", "target": "html"})).await;
     let template = job.template_url.unwrap();
     let altered = template.replace(&job.id, "01900000-0000-7000-8000-000000000000");
@@ -154,13 +154,13 @@ async fn addresses(app: &TestApp, caused: &mut Caused) {
     caused.by(Code::ObjectNotFound, app.client.get(output)).await;
 }
 
-/// What is wrong with a template, or with who asks for it.
-async fn templates(app: &TestApp, caused: &mut Caused) {
+/// Codes for faults of a template, or of the account that asks for it.
+async fn templates(app: &TestApp, caused: &mut CausedCodes) {
     let id = app.unzipped(template::archive(&[("index.html", "<p>1")])).await;
     let path = format!("/v1/templates/{id}");
     caused.by(Code::TemplateUnfinished, app.request(Method::GET, &path)).await;
     let previews = template::Previews { png: id.clone(), pdf: id.clone() };
-    caused.by(Code::PreviewNotUsable, post(app, &path, &template::said("T", &previews))).await;
+    caused.by(Code::PreviewNotUsable, post(app, &path, &template::save_request("T", &previews))).await;
     let office = app.unzipped(template::word_file()).await;
     let entry = app.request(Method::GET, &format!("/v1/templates/{office}/index-html"));
     let problem = caused.by(Code::EntryNotText, entry).await;
@@ -174,7 +174,7 @@ async fn templates(app: &TestApp, caused: &mut Caused) {
         caused.by(Code::TemplateNotFound, request).await;
     }
     let previews = app.previews(&id).await;
-    let mut body = template::said("T", &previews);
+    let mut body = template::save_request("T", &previews);
     body["templateInfo"]["permissions"] = json!("public");
     assert_eq!(app.post(&path, &body).await.0, 204);
     app.command(&["account", "create", "reader"]);
@@ -184,7 +184,7 @@ async fn templates(app: &TestApp, caused: &mut Caused) {
 }
 
 /// An address that is too old.
-async fn expiry(caused: &mut Caused) {
+async fn expiry(caused: &mut CausedCodes) {
     let app = TestApp::on_disk(&[("storage.address_ttl_s", "10")]).await;
     let url = app.init(json!({"type": "html", "target": "pdf"})).await.data_url.unwrap();
     app.until("the address has expired", async || app.put(&url, "{}").await == 403).await;
@@ -193,7 +193,7 @@ async fn expiry(caused: &mut Caused) {
 }
 
 /// What an immediate render answers when there is no document.
-async fn renders(app: &TestApp, caused: &mut Caused) {
+async fn renders(app: &TestApp, caused: &mut CausedCodes) {
     let wrong = json!({"type": "html", "target": "html", "template": "<%= customer.name %>"});
     let problem = caused.by(Code::RenderFailed, post(app, IMMEDIATE, &wrong)).await;
     assert_eq!(problem["errorCode"], "template_error");
@@ -207,7 +207,7 @@ async fn renders(app: &TestApp, caused: &mut Caused) {
 }
 
 /// What a subscription does not allow.
-async fn accounts(app: &TestApp, caused: &mut Caused) {
+async fn accounts(app: &TestApp, caused: &mut CausedCodes) {
     let body = json!({"type": "html", "target": "pdf", "template": "<p>1</p>"});
     app.command(&["account", "set", "test", "--documents-per-month", "1"]);
     for path in [INIT, IMMEDIATE] {
@@ -232,7 +232,7 @@ async fn accounts(app: &TestApp, caused: &mut Caused) {
 }
 
 /// What is too much at once.
-async fn limits(caused: &mut Caused) {
+async fn limits(caused: &mut CausedCodes) {
     let mut app = TestApp::on_disk(&[
         ("http.shutdown_grace_s", "0"),
         ("http.rate_limit_per_s", "1"),

@@ -15,9 +15,9 @@ async fn view(app: &TestApp, target: &str, template: &str, options: Value) -> Va
 }
 
 #[tokio::test]
-async fn a_job_fails_for_what_it_asked_to_fail_for() {
+async fn a_job_fails_for_the_warnings_that_fail_on_names() {
     let app = TestApp::start().await;
-    for (asked, target, told) in [
+    for (asked, target, message) in [
         (
             json!(["exceptions"]),
             "pdf",
@@ -32,7 +32,7 @@ async fn a_job_fails_for_what_it_asked_to_fail_for() {
     ] {
         let view = view(&app, target, PAGE, json!({ "failOn": asked })).await;
         let seen = (&view["success"], &view["errorCode"], view["error"].as_str(), &view["output"]);
-        assert_eq!(seen, (&json!(false), &json!("page_failed"), Some(told), &Value::Null), "{view}");
+        assert_eq!(seen, (&json!(false), &json!("page_failed"), Some(message), &Value::Null), "{view}");
         assert_eq!(view["warnings"].as_array().unwrap().len(), 3, "{view}");
     }
     // A page without script asks in vain as well.
@@ -46,7 +46,7 @@ async fn a_job_fails_for_what_it_asked_to_fail_for() {
             "{view}"
         );
     }
-    // What is only warned of fails nobody.
+    // Warnings alone fail no job.
     let all = json!({"failOn": ["exceptions", "console", "missing", "status"], "colour": "red"});
     let quiet = "<p style='font-family:Nowhere'>text<script>console.warn('old')</script>";
     let view = view(&app, "pdf", quiet, all).await;
@@ -54,7 +54,7 @@ async fn a_job_fails_for_what_it_asked_to_fail_for() {
 }
 
 #[tokio::test]
-async fn a_word_that_is_none_is_refused_by_name_and_where_nothing_is_shown_it_is_said() {
+async fn an_unknown_fail_on_value_is_refused_and_one_without_effect_is_warned_of() {
     let app = TestApp::start().await;
     let options = json!({"failOn": ["missing", "everything"]});
     let body = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": options});
@@ -63,6 +63,6 @@ async fn a_word_that_is_none_is_refused_by_name_and_where_nothing_is_shown_it_is
     let detail = "'everything' is not known; give any of exceptions, console, missing, status";
     assert_eq!(answer["errors"][0]["detail"], detail);
     let view = view(&app, "html", PAGE, json!({"failOn": ["missing"]})).await;
-    let told = "formatOpts.failOn has no effect on html of a page without files beside it and was ignored";
-    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([told])), "{view}");
+    let message = "formatOpts.failOn has no effect on html of a page without files beside it and was ignored";
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([message])), "{view}");
 }

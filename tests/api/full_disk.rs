@@ -7,16 +7,16 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, bounded};
-use crate::small_disk::{SmallDisk, told_inside};
-use crate::template::{page, said};
+use crate::small_disk::{SmallDisk, rerun_in_mount_namespace};
+use crate::template::{page, save_request};
 
 /// A write that waits for the disk to be cleared would take as long as the test lets it.
 const SOON: Duration = Duration::from_secs(10);
 /// It runs until the page is printed all the same, after `browser.rest_cap_ms`.
 const TICKING: &str = "<p>ticking<script>setInterval(() => document.body.append('x'), 20)</script>";
 
-/// What there is before the disk is full.
-struct Things {
+/// Jobs, templates and a token that exist before the disk is full.
+struct ExistingData {
     done: String,
     document: Value,
     bytes: Vec<u8>,
@@ -29,19 +29,19 @@ struct Things {
     token: String,
 }
 
-async fn things(app: &TestApp) -> Things {
+async fn existing_data(app: &TestApp) -> ExistingData {
     let job = app.prepared("pdf", "<p>kept", json!({})).await;
     let view = app.finish(&job).await;
     let document = view["output"]["data"]["url"].clone();
     let (_, bytes) = app.fetch(&document).await;
-    let info = said("Saved", &app.previews(&app.saved("One", page("first")).await).await);
+    let info = save_request("Saved", &app.previews(&app.saved("One", page("first")).await).await);
     let listed = app.get("/v1/templates").await.1;
     let waiting = app.init(json!({"type": "html", "target": "pdf"})).await;
     let running = app.prepared("pdf", TICKING, json!({})).await;
     let token = app.command(&["token", "list"]);
     let begun = app.begin().await;
     assert_eq!(app.put(&begun.upload_url, page("second")).await, 200);
-    Things {
+    ExistingData {
         done: job,
         document,
         bytes,
@@ -56,8 +56,8 @@ async fn things(app: &TestApp) -> Things {
 }
 
 /// Every operation that writes is refused at once, with a time to come again.
-async fn assert_writes_are_refused(app: &TestApp, there: &Things) {
-    let Things { done, prepared, running, saved, uploaded, .. } = there;
+async fn assert_writes_are_refused(app: &TestApp, existing: &ExistingData) {
+    let ExistingData { done, prepared, running, saved, uploaded, .. } = existing;
     let immediate = json!({"type": "html", "target": "html", "template": "<p>1"});
     let (render, template) = (format!("/v1/documents/{prepared}/render"), format!("/v1/templates/{saved}"));
     let text = json!({"indexHtml": "<p>new"});
@@ -71,7 +71,7 @@ async fn assert_writes_are_refused(app: &TestApp, there: &Things) {
         (Method::POST, format!("{template}/index-html"), text),
         (Method::POST, format!("{template}/clone"), Value::Null),
         (Method::POST, format!("{template}/render-previews"), preview),
-        (Method::POST, template.clone(), there.info.clone()),
+        (Method::POST, template.clone(), existing.info.clone()),
         (Method::DELETE, template, Value::Null),
         (Method::DELETE, format!("/v1/jobs/{done}"), Value::Null),
         (Method::DELETE, format!("/v1/jobs/{prepared}"), Value::Null),
@@ -92,9 +92,9 @@ async fn assert_writes_are_refused(app: &TestApp, there: &Things) {
         assert_eq!(later.unwrap(), "60", "{method} {path}");
         assert!(problem["detail"].as_str().unwrap().contains("disk is full"), "{method} {path}: {problem}");
     }
-    let upload = app.client.put(&there.upload_url).body("<p>1").send();
+    let upload = app.client.put(&existing.upload_url).body("<p>1").send();
     assert_eq!(tokio::time::timeout(SOON, upload).await.expect("an upload waits").unwrap().status(), 503);
-    let token = there.token.as_str();
+    let token = existing.token.as_str();
     for command in [
         &["account", "create", "more"] as &[_],
         &["account", "set", "test", "--plan", "gold"],
@@ -102,25 +102,29 @@ async fn assert_writes_are_refused(app: &TestApp, there: &Things) {
         &["token", "revoke", token],
     ] {
         let since = Instant::now();
-        let told = app.refused(command);
+        let message = app.refused(command);
         let folder = app.data_dir().join("index").display().to_string();
-        assert!(told.contains(&folder) && told.contains("free some space"), "{command:?}: {told}");
+        assert!(message.contains(&folder) && message.contains("free some space"), "{command:?}: {message}");
         assert!(since.elapsed() < SOON, "{command:?} took {:?}", since.elapsed());
     }
 }
 
-async fn assert_reads_go_on(app: &TestApp, there: &Things) {
+async fn assert_reads_go_on(app: &TestApp, existing: &ExistingData) {
     for path in [
-        format!("/v1/jobs/{}", there.done),
-        format!("/v1/jobs/{}", there.running),
+        format!("/v1/jobs/{}", existing.done),
+        format!("/v1/jobs/{}", existing.running),
         "/v1/jobs".to_owned(),
-        format!("/v1/templates/{}", there.saved),
-        format!("/v1/templates/{}/index-html", there.saved),
+        format!("/v1/templates/{}", existing.saved),
+        format!("/v1/templates/{}/index-html", existing.saved),
         "/v1/templates".to_owned(),
     ] {
         assert_eq!(app.get(&path).await.0, 200, "{path}");
     }
-    assert_eq!(app.fetch(&there.document).await, (200, there.bytes.clone()), "the document is read still");
+    assert_eq!(
+        app.fetch(&existing.document).await,
+        (200, existing.bytes.clone()),
+        "the document is read still"
+    );
     assert!(app.command(&["account", "list"]).contains("test"));
     app.until("it is not ready, for its index", async || {
         let ready = app.client.get(format!("{}/health/ready", app.base)).send().await.unwrap();
@@ -131,10 +135,13 @@ async fn assert_reads_go_on(app: &TestApp, there: &Things) {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_at_once_and_writes_go_on_when_there_is_space() {
-    let name = "full_disk::a_full_disk_is_said_at_once_and_writes_go_on_when_there_is_space";
-    if let Some(told) = told_inside(name) {
-        assert!(told.contains("the disk of the index /") && told.contains("/data/index is full"), "{told}");
+async fn writes_to_a_full_disk_are_refused_at_once_and_resume_with_space() {
+    let name = "full_disk::writes_to_a_full_disk_are_refused_at_once_and_resume_with_space";
+    if let Some(message) = rerun_in_mount_namespace(name) {
+        assert!(
+            message.contains("the disk of the index /") && message.contains("/data/index is full"),
+            "{message}"
+        );
         return;
     }
     let limits = [
@@ -144,61 +151,64 @@ async fn a_full_disk_is_said_at_once_and_writes_go_on_when_there_is_space() {
         ("browser.rest_cap_ms", "4000"),
     ];
     let app = TestApp::on_small_disk(96, &limits).await;
-    let mut there = things(&app).await;
+    let mut existing = existing_data(&app).await;
     let disk = app.disk.as_ref().unwrap();
     for left_bytes in [2 << 20, 0] {
-        assert_eq!(app.post(&format!("/v1/documents/{}/render", there.running), &json!({})).await.0, 202);
+        assert_eq!(app.post(&format!("/v1/documents/{}/render", existing.running), &json!({})).await.0, 202);
         disk.fill(left_bytes);
-        assert_writes_are_refused(&app, &there).await;
-        // Its run ends, and its end cannot be written: for everybody it goes on.
-        assert_reads_go_on(&app, &there).await;
-        let (_, view) = app.get(&format!("/v1/jobs/{}?wait=8", there.running)).await;
+        assert_writes_are_refused(&app, &existing).await;
+        // Its run ends, but the end cannot be written: to callers the job is still running.
+        assert_reads_go_on(&app, &existing).await;
+        let (_, view) = app.get(&format!("/v1/jobs/{}?wait=8", existing.running)).await;
         assert_eq!(view["status"], "in-progress", "{view}");
-        assert_writes_are_refused(&app, &there).await;
+        assert_writes_are_refused(&app, &existing).await;
         disk.clear();
-        let view = app.ended(&there.running).await;
+        let view = app.ended(&existing.running).await;
         assert_eq!(view["errorCode"], "internal", "there was no space for its document: {view}");
         app.until_ready().await;
-        there.running = app.prepared("pdf", TICKING, json!({})).await;
+        existing.running = app.prepared("pdf", TICKING, json!({})).await;
     }
 
-    assert_eq!(app.finish(&there.prepared).await["success"], true);
-    assert_eq!(app.put(&there.upload_url, "<p>1").await, 200);
-    assert_eq!(app.post(&format!("/v1/templates/{}", there.saved), &there.info).await.0, 204);
-    assert_eq!(app.send(Method::DELETE, &format!("/v1/jobs/{}", there.done)).await.0, 204);
-    assert_eq!(app.send(Method::DELETE, &format!("/v1/jobs/{}", there.running)).await.0, 200);
-    assert_eq!(app.send(Method::DELETE, &format!("/v1/templates/{}", there.saved)).await.0, 200);
+    assert_eq!(app.finish(&existing.prepared).await["success"], true);
+    assert_eq!(app.put(&existing.upload_url, "<p>1").await, 200);
+    assert_eq!(app.post(&format!("/v1/templates/{}", existing.saved), &existing.info).await.0, 204);
+    assert_eq!(app.send(Method::DELETE, &format!("/v1/jobs/{}", existing.done)).await.0, 204);
+    assert_eq!(app.send(Method::DELETE, &format!("/v1/jobs/{}", existing.running)).await.0, 200);
+    assert_eq!(app.send(Method::DELETE, &format!("/v1/templates/{}", existing.saved)).await.0, 200);
     app.command(&["account", "create", "more"]);
-    at_the_start(app, &there).await;
+    at_the_start(app, &existing).await;
 }
 
 /// It ends in order on a full disk, and what does not start there names the remedy.
-async fn at_the_start(mut app: TestApp, there: &Things) {
+async fn at_the_start(mut app: TestApp, existing: &ExistingData) {
     app.disk.as_ref().unwrap().fill(0);
     app.stop();
     let elsewhere = app.scratch().join("new").display().to_string();
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for data in [app.data_dir().display().to_string(), elsewhere] {
         for arguments in [&["serve"] as &[_], &["account", "create", "late"]] {
             let mut command = app.set(bounded());
             let output = command.env("PLATEN__STORAGE__DATA_DIR", &data).args(arguments).output().unwrap();
-            told.push(String::from_utf8_lossy(&output.stderr).into_owned());
-            assert_eq!(output.status.code(), Some(1), "{arguments:?} in {data}: {told:?}");
+            messages.push(String::from_utf8_lossy(&output.stderr).into_owned());
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} in {data}: {messages:?}");
         }
     }
-    for told in told {
-        assert!(told.contains("free some") && told.contains(app.scratch().to_str().unwrap()), "{told}");
-        assert!(!told.contains("rebuild") && !told.contains("backup"), "{told}");
+    for message in messages {
+        assert!(
+            message.contains("free some") && message.contains(app.scratch().to_str().unwrap()),
+            "{message}"
+        );
+        assert!(!message.contains("rebuild") && !message.contains("backup"), "{message}");
     }
     app.disk.as_ref().unwrap().clear();
     app.launch();
     app.until_ready().await;
-    assert_eq!(app.get(&format!("/v1/jobs/{}", there.prepared)).await.1["success"], true);
+    assert_eq!(app.get(&format!("/v1/jobs/{}", existing.prepared)).await.1["success"], true);
 }
 
 #[test]
 fn a_small_disk_is_full_when_it_is_filled() {
-    if told_inside("full_disk::a_small_disk_is_full_when_it_is_filled").is_some() {
+    if rerun_in_mount_namespace("full_disk::a_small_disk_is_full_when_it_is_filled").is_some() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

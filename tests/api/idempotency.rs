@@ -119,7 +119,7 @@ async fn a_repeated_immediate_render_waits_for_the_same_job() {
 }
 
 #[tokio::test]
-async fn a_key_stands_for_its_job_as_long_as_the_setting_says() {
+async fn an_idempotency_key_keeps_its_job_for_the_configured_time() {
     let app = TestApp::with(&[("jobs.idempotency_window_s", "2")]).await;
     let (_, first) = post(&app, INIT, "key", &pdf()).await;
     app.until("the key stands for a new job", async || {

@@ -1,4 +1,4 @@
-//! An immediate render: what it answers to whom, and what it takes as a form.
+//! An immediate render: its answer by `Accept` and `Prefer`, and the forms that it accepts.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ fn header<'a>(answer: &'a reqwest::Response, name: &str) -> &'a str {
 const NAMED: &str = "inline; filename=\"Gr__e 1.pdf\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%201.pdf";
 
 #[tokio::test]
-async fn the_document_itself_is_answered_to_who_wants_it() {
+async fn a_request_that_accepts_the_document_gets_it_as_the_body() {
     let app = TestApp::start().await;
     let answer = sent(&app, &order("Zoë"), &[("accept", "application/pdf, */*;q=0.1")]).await;
     assert_eq!(answer.status(), 200);
@@ -83,7 +83,7 @@ async fn the_document_itself_is_answered_to_who_wants_it() {
 }
 
 #[tokio::test]
-async fn who_would_rather_not_wait_gets_the_job() {
+async fn prefer_respond_async_answers_with_the_job() {
     let app = TestApp::start().await;
     let answer =
         sent(&app, &order("Ann"), &[("prefer", "respond-async"), ("accept", "application/pdf")]).await;
@@ -101,7 +101,7 @@ async fn who_would_rather_not_wait_gets_the_job() {
     assert_eq!((answer.status().as_u16(), header(&answer, "preference-applied")), (200, ""));
 }
 
-/// Sends a form as `curl -F` does; gives the status, and leaves the answer in `answer`.
+/// Sends a form as `curl -F` does and returns the status; the body is in the file `answer`.
 fn form(app: &TestApp, folder: &Path, arguments: &[&str]) -> (u16, Vec<u8>) {
     let mut curl = Command::new("curl");
     curl.current_dir(folder).args(["-sS", "-o", "answer", "-w", "%{http_code}", "--noproxy", "*"]);
@@ -156,7 +156,7 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
     let (status, answer) = form(&app, folder.path(), &[&files[..], &pdf, &options].concat());
     assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
     assert_eq!(size_of(&here("answer")), [0.0; 0], "nobody reads it without the password");
-    // A name that not everybody can write comes twice (RFC 8187): .NET sends both.
+    // A name outside ASCII comes twice (RFC 8187): .NET sends both.
     let name = "Content-Disposition: form-data; name=files; filename=\"=?utf-8?B?Z3LDtsOfZS5jc3M=?=\"; filename*=utf-8''gr%C3%B6%C3%9Fe.css";
     let boundary = ["-H", "Content-Type: multipart/form-data; boundary=b", "--data-binary", "@body"];
     let page = "<link rel=stylesheet href=größe.css><p>One</p>";
@@ -276,8 +276,8 @@ async fn a_form_that_cannot_be_taken_says_why() {
 /// Width and height of the first page, in points.
 fn size_of(pdf: &Path) -> Vec<f64> {
     let output = Command::new("pdfinfo").arg(pdf).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let size = told.lines().find_map(|line| line.strip_prefix("Page size:")).unwrap_or_default();
+    let message = String::from_utf8_lossy(&output.stdout).into_owned();
+    let size = message.lines().find_map(|line| line.strip_prefix("Page size:")).unwrap_or_default();
     size.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
@@ -329,9 +329,9 @@ async fn a_sheet_may_be_as_high_as_its_page() {
         let body = json!({"type": "html", "target": "pdf", "template": template, "formatOpts": options});
         let (status, made) = app.post(PATH, &body).await;
         assert_eq!((status, &made["output"]["metadata"]["pages"]), (200, &json!(1)), "{more}: {made}");
-        for (part, told) in [("size:", "size '"), ("1em", "(right 1em)")] {
+        for (part, message) in [("size:", "size '"), ("1em", "(right 1em)")] {
             let warnings = made["warnings"].to_string();
-            assert_eq!(template.contains(part), warnings.contains(told), "{template}: {warnings}");
+            assert_eq!(template.contains(part), warnings.contains(message), "{template}: {warnings}");
             assert!(!warnings.contains("fills"), "{warnings}");
         }
         let document =

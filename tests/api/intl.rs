@@ -8,7 +8,7 @@
 #[path = "intl/judge.rs"]
 mod judge;
 
-use judge::{Asked, Report};
+use judge::{IntlCall, Report};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -52,20 +52,20 @@ fn page(calls: &str, locales: &Value) -> Vec<u8> {
 }
 
 /// What template code and what the page's script answered.
-async fn ask(app: &TestApp, calls: &str, locales: &Value, options: Value) -> (Vec<Asked>, Vec<Asked>) {
+async fn ask(app: &TestApp, calls: &str, locales: &Value, options: Value) -> (Vec<IntlCall>, Vec<IntlCall>) {
     let job = app.init(json!({"type": "html", "target": "html", "data": {}, "formatOpts": options})).await;
     assert_eq!(app.put(&job.template_url.unwrap(), page(calls, locales)).await, 200);
     let view = app.finish(&job.id).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
     let (_, page) = app.fetch(&view["output"]["data"]["url"]).await;
     let page = String::from_utf8(page).unwrap();
-    let told = |id: &str| {
+    let reported = |id: &str| {
         let (_, behind) =
             page.split_once(&format!("<pre id=\"{id}\"")).unwrap_or_else(|| panic!("{id}: {page}"));
         let (_, text) = behind.split_once('>').unwrap();
         serde_json::from_str(text.split_once("</pre>").unwrap().0).unwrap()
     };
-    (told("template"), told("script"))
+    (reported("template"), reported("script"))
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! What is printed does not hang on the lane of a page: a sheet that asks whether script runs is answered as it is by a
-//! reader's browser, wherever the sheet lies.
+//! A page prints the same in either lane: `@media (scripting)` matches as in a reader's browser, in inline sheets and in
+//! sheets beside the page.
 
 use serde_json::{Value, json};
 

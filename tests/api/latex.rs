@@ -1,4 +1,4 @@
-//! LaTeX through the whole service: templates of text and archives, data in them, and what their authors are told.
+//! LaTeX through the whole service: templates as text and as archives, their data, warnings and errors.
 
 use std::path::Path;
 
@@ -7,8 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, bounded};
+use crate::libreoffice::poppler_output;
 use crate::missing_engine::Hidden;
-use crate::small_disk::told_inside;
+use crate::small_disk::rerun_in_mount_namespace;
 use crate::unfilled::packed;
 
 /// A picture of one pixel.
@@ -21,7 +22,7 @@ pub fn document(preamble: &str, body: &str) -> String {
 }
 
 impl TestApp {
-    /// What becomes of a template of LaTeX.
+    /// Renders a template of LaTeX: the view and the file.
     pub async fn typeset(
         &self,
         target: &str,
@@ -76,7 +77,7 @@ async fn a_letter_is_text_of_a_request_and_pages_and_pictures_come_of_it() {
 }
 
 #[actix_web::test]
-async fn whatever_is_in_the_data_comes_out_as_itself() {
+async fn data_is_printed_unchanged() {
     let app = TestApp::start().await;
     let odd = "\\ { } $ % & # _ ^ ~ < > \" ' ` | [ ] * -- --- ,, ?` !` << >> \\section{x} \u{2212}5 é ß ł \u{20ac} „q“ –";
     let values = ["%", "#1", "\\", "[x]", "*", "{", "}", "^^41", "a_b", "$x$", "<%= 7 %>", "\\input{x}"];
@@ -102,7 +103,7 @@ async fn whatever_is_in_the_data_comes_out_as_itself() {
 }
 
 #[actix_web::test]
-async fn letters_that_pdflatex_lacks_are_made_by_another_one_which_is_told() {
+async fn letters_that_pdflatex_lacks_are_made_by_another_one_which_is_reported() {
     let app = TestApp::start().await;
     let data = json!({"text": "Ωμέγα 漢字類金 かな 한국어 Привет é 😀"});
     let source = document("\\usepackage[T1]{fontenc}", "(<%= text %>) \\textbf{<%= text %>} $x$");
@@ -120,6 +121,17 @@ async fn letters_that_pdflatex_lacks_are_made_by_another_one_which_is_told() {
     let (view, _) = app.typeset("pdf", source, (data, json!({"engine": "pdflatex"}))).await;
     assert_eq!(view["errorCode"], json!("template_error"), "who asks for it gets no other one: {view}");
     assert!(view["error"].as_str().unwrap().contains("index.tex:4: "), "{view}");
+}
+
+#[actix_web::test]
+async fn chinese_characters_have_the_forms_of_the_documents_country() {
+    let app = TestApp::start().await;
+    for (text, font) in [("漢字 하나", "CJKkr"), ("漢字 かな", "CJKjp"), ("漢字", "CJKsc")] {
+        let (view, pdf) = app.typeset("pdf", document("", text), (json!({}), json!({}))).await;
+        assert_eq!(view["success"], json!(true), "{text}: {view}");
+        let fonts = poppler_output("pdffonts", &[], &pdf);
+        assert!(fonts.contains(font), "{text}: {fonts}");
+    }
 }
 
 #[actix_web::test]
@@ -246,7 +258,7 @@ async fn lines_and_paragraphs_of_a_value_are_kept_where_that_is_asked() {
 }
 
 #[actix_web::test]
-async fn the_program_is_what_the_caller_or_the_file_names_and_metadata_are_said() {
+async fn the_caller_or_the_file_chooses_the_tex_program_and_metadata_are_written() {
     let app = TestApp::start().await;
     let options = |engine: &str| {
         let metadata = json!({"title": "T & <ü> 漢", "author": "A) \\ B"});
@@ -295,16 +307,16 @@ async fn a_saved_template_has_previews_and_is_rendered_again_by_its_own_script()
         let view = app.ended(job).await;
         assert_eq!(view["success"], json!(true), "{view}");
     }
-    let said = json!({
+    let request = json!({
         "templateInfo": {
             "title": "letter", "description": "", "type": "latex", "sampleData": {"name": "A"}, "categories": ["other"],
             "sourceCode": null
         },
         "previewIds": {"pngJobId": jobs[0], "pdfJobId": jobs[1]}
     });
-    let (status, answer) = app.post(&format!("/v1/templates/{id}"), &said).await;
+    let (status, answer) = app.post(&format!("/v1/templates/{id}"), &request).await;
     assert_eq!((status, &answer), (204, &Value::Null));
-    // From some time on its scripts are there, and EJS is not asked any more.
+    // Once its scripts are generated, EJS is not used any more.
     for name in ["C_D", "E%F", "G{H"] {
         let body = json!({"type": "latex", "target": "pdf", "templateId": id, "data": {"name": name}});
         let (status, answer) = app.post("/v1/documents/immediate-render", &body).await;
@@ -317,7 +329,7 @@ async fn a_saved_template_has_previews_and_is_rendered_again_by_its_own_script()
 
 #[actix_web::test]
 async fn without_tex_init_and_the_doctor_say_what_to_install() {
-    if told_inside("latex::without_tex_init_and_the_doctor_say_what_to_install").is_some() {
+    if rerun_in_mount_namespace("latex::without_tex_init_and_the_doctor_say_what_to_install").is_some() {
         return;
     }
     let hidden = Hidden::over(Path::new("/usr/bin/pdflatex"));

@@ -1,4 +1,5 @@
-//! What lualatex reads of the machine's fonts: kept for the next start and for the command line, and taken from nobody else.
+//! lualatex's font cache: made once, kept for the next start and for the command line; not used where another user could have
+//! written it.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use serde_json::json;
 use crate::app::{TestApp, bounded};
 use crate::latex::document;
 
-/// The one file in the folder of caches, and which file that is.
-fn kept(caches: &Path) -> (PathBuf, u64) {
+/// The one file in the cache folder, and its inode number.
+fn cache_file(caches: &Path) -> (PathBuf, u64) {
     let files: Vec<_> = std::fs::read_dir(caches).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
     (files[0].clone(), files[0].metadata().unwrap().ino())
@@ -25,16 +26,16 @@ async fn runs_for_a_document(app: &TestApp) -> u64 {
 }
 
 #[actix_web::test]
-async fn what_lualatex_reads_of_fonts_is_made_once_for_all_starts_and_the_command_line() {
+async fn the_font_cache_of_lualatex_is_made_once_for_all_starts_and_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let caches = folder.path().join("platen");
     let mut app = TestApp::with(&[("tex.cache_dir", caches.to_str().unwrap())]).await;
     assert_eq!(runs_for_a_document(&app).await, 2, "one for the cache");
-    let made = kept(&caches);
+    let made = cache_file(&caches);
     app.stop();
     app.launch();
     app.until_ready().await;
-    assert_eq!((runs_for_a_document(&app).await, kept(&caches)), (1, made.clone()));
+    assert_eq!((runs_for_a_document(&app).await, cache_file(&caches)), (1, made.clone()));
     app.stop();
     // The command line has the user's own folder, which here is the same.
     let letter = app.scratch().join("letter.tex");
@@ -48,13 +49,13 @@ async fn what_lualatex_reads_of_fonts_is_made_once_for_all_starts_and_the_comman
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     render();
-    assert_eq!(kept(&caches), made);
+    assert_eq!(cache_file(&caches), made);
     // What is damaged, or may be another user's, is made anew.
     std::fs::write(&made.0, "return os.exit()").unwrap();
     assert!(render().contains("it is damaged"));
-    let whole = kept(&caches);
+    let whole = cache_file(&caches);
     assert!(whole != made && std::fs::read(&whole.0).unwrap().len() > 100_000);
     std::fs::set_permissions(&caches, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     assert!(render().contains("another user could have written it"));
-    assert_eq!(kept(&caches), whole, "and nothing is put there");
+    assert_eq!(cache_file(&caches), whole, "and nothing is put there");
 }

@@ -1,4 +1,4 @@
-//! What authors of LaTeX are told of their mistakes: the line of their own file, what is wrong, and what to do.
+//! Error messages for authors of LaTeX: the line of their own file, what is wrong, and what to do.
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -11,7 +11,7 @@ use crate::unfilled::packed;
 /// Where the mistake of [`in_a_loop`] is.
 const PLACE: &str = "parts/row.tex:3: ";
 
-/// A document with `preamble` and, in an included file that a loop repeats, `mistake`. Values with line breaks stand before it.
+/// A document with `preamble` and, in an included file that a loop repeats, `mistake`, after values with line breaks.
 fn in_a_loop(preamble: &str, mistake: &str) -> Vec<u8> {
     let main = format!(
         "\\documentclass{{article}}\n{preamble}\n\\begin{{document}}\n<%- text %> \\VAR{{text}}\n<% for (const item of items) {{ -%>\n\
@@ -25,7 +25,7 @@ fn data() -> Value {
     json!({"text": "one\ntwo\n\nthree", "items": ["1\n2", "B & C", "3"]})
 }
 
-/// What is asked for by a mistake: the engine, the preamble, the mistake, and words of the message.
+/// A mistake with its engine and preamble, and words of the expected message.
 type Mistake = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 const MISTAKES: &[Mistake] = &[
@@ -160,7 +160,7 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn a_mistake_is_told_by_the_authors_line_in_words_that_say_what_to_do() {
+async fn a_mistake_is_reported_by_the_authors_line_in_words_that_say_what_to_do() {
     let app = TestApp::start().await;
     let looped = MISTAKES
         .iter()
@@ -182,7 +182,7 @@ async fn a_mistake_is_told_by_the_authors_line_in_words_that_say_what_to_do() {
 }
 
 #[actix_web::test]
-async fn what_a_loop_repeats_is_warned_of_once_at_its_line() {
+async fn warnings_repeated_by_a_loop_are_reported_once_at_their_line() {
     let app = TestApp::start().await;
     let loop_of = |turn: &str| {
         format!(
@@ -216,7 +216,7 @@ async fn what_a_loop_repeats_is_warned_of_once_at_its_line() {
 }
 
 #[actix_web::test]
-async fn what_pandoc_leaves_out_is_told_by_the_authors_line_too() {
+async fn content_that_pandoc_drops_is_reported_by_the_authors_line() {
     let app = TestApp::start().await;
     let job = app.init(json!({"type": "latex", "target": "docx", "data": data()})).await;
     let template = in_a_loop("\\usepackage{graphicx}", "\\includegraphics{none}");
@@ -229,7 +229,7 @@ async fn what_pandoc_leaves_out_is_told_by_the_authors_line_too() {
 }
 
 #[actix_web::test]
-async fn a_script_that_is_kept_knows_the_lines_too() {
+async fn a_cached_script_reports_the_authors_lines_too() {
     let app = TestApp::start().await;
     let source = "\\documentclass{article}\n\\begin{document}\n<% for (const item of items) { -%>\n\\VAR{item.name} &\n<% } -%>\n\
                   \\end{document}";
@@ -269,21 +269,25 @@ async fn lint_and_the_info_of_a_saved_template_know_latex() {
         let output = platen(folder.path(), &[("log.filter", "off")], &["lint", ".", "--json"], b"");
         (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).unwrap())
     };
-    let (status, told) = lint();
-    assert_eq!((status, &told["type"], &told["faults"]), (Some(0), &json!("latex"), &json!([])), "{told}");
-    assert_eq!(told["variables"], json!(["items[].price", "note", "sum", "to.name"]));
-    let tags: Vec<_> = told["tags"]
+    let (status, report) = lint();
+    assert_eq!(
+        (status, &report["type"], &report["faults"]),
+        (Some(0), &json!("latex"), &json!([])),
+        "{report}"
+    );
+    assert_eq!(report["variables"], json!(["items[].price", "note", "sum", "to.name"]));
+    let tags: Vec<_> = report["tags"]
         .as_array()
         .unwrap()
         .iter()
         .map(|tag| (&tag["file"], &tag["line"], &tag["tag"]))
         .collect();
-    assert_eq!(tags[0], (&json!("main.tex"), &json!(4), &json!("\\VAR{to.name}")), "{told}");
-    assert!(tags.contains(&(&json!("row.tex"), &json!(2), &json!("\\VAR{item.price}"))), "{told}");
+    assert_eq!(tags[0], (&json!("main.tex"), &json!(4), &json!("\\VAR{to.name}")), "{report}");
+    assert!(tags.contains(&(&json!("row.tex"), &json!(2), &json!("\\VAR{item.price}"))), "{report}");
     std::fs::write(folder.path().join("row.tex"), "x\n\\VAR{item.price").unwrap();
-    let (status, told) = lint();
+    let (status, report) = lint();
     let fault = json!([{"file": "row.tex", "line": 2, "tag": "", "message": "the tag '\\VAR{' is never closed with '}'"}]);
-    assert_eq!((status, &told["faults"]), (Some(1), &fault), "{told}");
+    assert_eq!((status, &report["faults"]), (Some(1), &fault), "{report}");
     std::fs::write(folder.path().join("row.tex"), "x\n\n<%= item.price").unwrap();
     assert_eq!(lint().1["faults"][0]["line"], json!(3));
 }

@@ -15,7 +15,7 @@ const ALIKE: usize = 8;
 /// Room for the formats of two.
 const FORMATS_MB: u64 = 50;
 
-/// Files below a folder, and their bytes; what goes meanwhile is none.
+/// Files below a folder, and their bytes; files that disappear meanwhile are not counted.
 fn size(folder: &Path) -> (usize, u64) {
     let Some(entries) = there(std::fs::read_dir(folder)) else { return (0, 0) };
     entries.filter_map(there).fold((0, 0), |(files, bytes), entry| {
@@ -42,7 +42,7 @@ async fn many_documents_leave_no_file_and_no_process_and_formats_keep_to_their_b
     let mut app = TestApp::with(&[
         ("workers.scratch_dir", scratch.path().to_str().unwrap()),
         ("tex.formats_limit_mb", &FORMATS_MB.to_string()),
-        // A loop without an end takes it however busy the machine is.
+        // An endless loop meets this limit however busy the machine is.
         ("tex.processor_limit_s", "4"),
     ])
     .await;

@@ -1,4 +1,4 @@
-//! LaTeX as HTML and as Word documents, by pandoc: what is in them, and what their authors are told.
+//! LaTeX as HTML and as Word documents, by pandoc: their content, warnings and errors.
 
 use std::io::{Cursor, Read as _};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::app::{TestApp, bounded};
 use crate::command_line::platen;
 use crate::latex::{PNG, document};
 use crate::missing_engine::Hidden;
-use crate::small_disk::told_inside;
+use crate::small_disk::rerun_in_mount_namespace;
 use crate::unfilled::packed;
 
 const ARTICLE: &str = r"\documentclass{article}
@@ -108,7 +108,7 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
 }
 
 #[actix_web::test]
-async fn metadata_and_locale_are_said_as_they_are() {
+async fn metadata_and_locale_are_written_unchanged() {
     let app = TestApp::start().await;
     let metadata =
         json!({"title": "T_1 & <ü> *x*", "author": "A \\ B", "subject": "1. S", "keywords": "k, l"});
@@ -162,12 +162,12 @@ async fn metadata_and_locale_are_said_as_they_are() {
         "nothing is a property of its own: {custom}"
     );
     // Or what the document has hyperref say.
-    let said = (json!({"who": "A & {B} ^ \\"}), json!({"metadata": {"author": "Me"}}));
-    let (_, docx) = app.typeset("docx", titled.clone(), said.clone()).await;
+    let data_and_options = (json!({"who": "A & {B} ^ \\"}), json!({"metadata": {"author": "Me"}}));
+    let (_, docx) = app.typeset("docx", titled.clone(), data_and_options.clone()).await;
     let properties = part(&docx, "docProps/core.xml");
     let own = "<dc:title>PDF of A &amp; {B} ^ \\, s</dc:title><dc:creator>Me</dc:creator>";
     assert!(properties.contains(own), "{properties}");
-    let (_, html) = app.typeset("html", titled, said).await;
+    let (_, html) = app.typeset("html", titled, data_and_options).await;
     let html = String::from_utf8(html).unwrap();
     for words in ["<title>PDF of A &amp; {B} ^ \\, s</title>", "content=\"Me\"", ">On <em>paper</em></h1>"] {
         assert!(html.contains(words), "no {words}: {html}");
@@ -179,7 +179,7 @@ fn one_line(text: &str) -> String {
 }
 
 #[actix_web::test]
-async fn an_article_becomes_a_word_document_in_the_styles_of_ours_or_its_own() {
+async fn an_article_becomes_a_word_document_in_default_or_own_styles() {
     let app = TestApp::start().await;
     let (view, docx) = app.typeset("docx", article("index.tex"), (data(), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
@@ -215,7 +215,7 @@ async fn an_article_becomes_a_word_document_in_the_styles_of_ours_or_its_own() {
 }
 
 #[actix_web::test]
-async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
+async fn a_pdf_figure_becomes_a_picture_and_an_unusable_one_is_reported_with_its_line() {
     let app = TestApp::start().await;
     let (view, pdf) = app.typeset("pdf", document("", "a plot"), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
@@ -235,7 +235,7 @@ async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
         html.matches("src=\"data:image/png;base64,").count() == 1 && html.contains("width:3cm"),
         "{html}"
     );
-    let told: Vec<_> =
+    let warnings: Vec<_> =
         view["warnings"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     let begun = [
         "main.tex:5: the picture 'old.eps' was left out",
@@ -245,8 +245,9 @@ async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
         "main.tex:9: the picture 'broken.pdf' was left out",
     ];
     assert!(
-        told.len() == begun.len() && told.iter().zip(begun).all(|(line, begun)| line.starts_with(begun)),
-        "{told:?}"
+        warnings.len() == begun.len()
+            && warnings.iter().zip(begun).all(|(line, begun)| line.starts_with(begun)),
+        "{warnings:?}"
     );
 }
 
@@ -272,7 +273,7 @@ async fn an_error_names_file_and_line_and_a_limit_its_key() {
 }
 
 #[actix_web::test]
-async fn what_is_cited_is_numbered_or_named_as_the_style_says() {
+async fn citations_are_numbered_or_named_as_the_style_says() {
     let app = TestApp::start().await;
     let books = "@book{b, author={Zoe Zett}, title={Last}, year={2001}}\n@book{a, author={Al Aha}, title={First}, year={2002}}";
     let text = async |body: &str| {
@@ -315,9 +316,9 @@ fn the_command_line_makes_them_too() {
 }
 
 #[actix_web::test]
-async fn without_pandoc_its_cells_are_refused_with_what_to_install_and_the_others_are_made() {
-    if told_inside(
-        "latex_pandoc::without_pandoc_its_cells_are_refused_with_what_to_install_and_the_others_are_made",
+async fn without_pandoc_its_conversions_are_refused_with_what_to_install_and_others_work() {
+    if rerun_in_mount_namespace(
+        "latex_pandoc::without_pandoc_its_conversions_are_refused_with_what_to_install_and_others_work",
     )
     .is_some()
     {
@@ -346,7 +347,7 @@ async fn without_pandoc_its_cells_are_refused_with_what_to_install_and_the_other
 }
 
 #[actix_web::test]
-async fn a_workbook_of_latex_is_refused_with_what_can_be_made_and_tex_is_no_detour() {
+async fn a_workbook_of_latex_is_refused_and_word_and_html_are_made_without_tex() {
     let app = TestApp::start().await;
     let (status, problem) = app.post("/v1/documents/init", &json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");

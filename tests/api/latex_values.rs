@@ -35,7 +35,7 @@ Edges: (-<%= dash %>-) (<%= what %>`) (\bfseries<%= name %>\mdseries) (50\%>) (\
 "#;
 
 #[actix_web::test]
-async fn a_value_is_itself_wherever_it_stands() {
+async fn a_value_is_printed_unchanged_in_every_context() {
     let app = TestApp::start().await;
     let values = json!({
         "odd": ODD, "signs": "a_b^c%d<e|f>g\\h{i}#&$~\"'`", "number": -1234.5, "minus": "\u{2212}5", "dash": "-",
@@ -82,7 +82,7 @@ async fn a_value_is_itself_wherever_it_stands() {
 }
 
 #[actix_web::test]
-async fn scripts_run_their_way_and_lines_end_between_signs() {
+async fn text_has_the_direction_of_its_script_and_breaks_between_characters() {
     let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
     let source = "\\documentclass{article}\\begin{document}\n\\section{<%= hebrew %>}\nHe said <%= hebrew %> (<%= hebrew %>), \
                   twice.\n\n<%= hebrew %> (ABC 12). \\textbf{<%= arabic %>}\n\n<%= chinese.repeat(12) %>\n\n(gap \\the\\labelsep)\n\n\
@@ -102,7 +102,7 @@ async fn scripts_run_their_way_and_lines_end_between_signs() {
         let lines = places.lines().filter(|line| line.contains(&format!(">{word}<")));
         lines.filter_map(|line| line.split("xMin=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
     };
-    // It tells of letters that run from right to left one by one.
+    // poppler reports each letter that runs from right to left on its own.
     let (first, second) = (left("ש"), left("ע"));
     assert!(
         first.len() >= 4 && first.iter().zip(&second).all(|(one, two)| one > two),
@@ -119,7 +119,7 @@ async fn scripts_run_their_way_and_lines_end_between_signs() {
 }
 
 #[actix_web::test]
-async fn what_a_package_asks_for_is_made_by_another_program() {
+async fn a_package_that_needs_another_tex_program_gets_it() {
     let app = TestApp::start().await;
     let main = "\\documentclass{article}\\usepackage{house}\\begin{document}<%= text %>\\end{document}";
     let archive =
@@ -151,7 +151,7 @@ async fn what_a_package_asks_for_is_made_by_another_program() {
     }
 }
 
-/// What notes where a text comes from has names of its own in the template's script.
+/// The code that tracks a text's source line has names of its own in the template's script.
 #[actix_web::test]
 async fn a_member_called_as_one_of_the_engines_names_is_the_authors() {
     let app = TestApp::start().await;

@@ -9,8 +9,8 @@ use crate::app::TestApp;
 use crate::command_line::platen;
 use crate::unfilled::{office_file, packed, unpacked, with};
 
-/// What a program of poppler's says of a PDF.
-pub fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
+/// The output of a program of poppler for a PDF.
+pub fn poppler_output(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(pdf).unwrap();
     let output =
@@ -19,7 +19,7 @@ pub fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
 }
 
 fn text(pdf: &[u8]) -> String {
-    told("pdftotext", &["-layout", "-"], pdf)
+    poppler_output("pdftotext", &["-layout", "-"], pdf)
 }
 
 impl TestApp {
@@ -41,7 +41,7 @@ fn word(body: &str) -> Vec<u8> {
     word_about(body, None)
 }
 
-/// One that says this of itself in `docProps/app.xml`.
+/// A Word file with this `docProps/app.xml`.
 fn word_about(body: &str, about: Option<&str>) -> Vec<u8> {
     let document = format!(
         "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{body}</w:body></w:document>"
@@ -101,7 +101,7 @@ async fn documents_become_pdfs_with_their_text_and_their_pages() {
 }
 
 #[tokio::test]
-async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told() {
+async fn pdf_options_and_conformance_are_kept_and_options_without_effect_are_reported() {
     let app = TestApp::start().await;
     let (view, pdf) = app.converted("docx", pages(4), json!({"fromPage": 2, "toPage": 3})).await;
     assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
@@ -123,25 +123,25 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;
     assert_eq!(view["output"]["metadata"]["pages"], json!(3), "{view}");
-    let about = told("pdfinfo", &[], &pdf);
+    let about = poppler_output("pdfinfo", &[], &pdf);
     for line in
         ["Title:           T & <ü>", "Author:          A", "Subject:         S", "Keywords:        k, l"]
     {
         assert!(about.contains(line), "{line}: {about}");
     }
-    let packet = told("pdfinfo", &["-meta"], &pdf);
+    let packet = poppler_output("pdfinfo", &["-meta"], &pdf);
     assert!(
         packet.contains("<pdfaid:part>2</pdfaid:part>") && packet.contains("T &amp; &lt;ü&gt;"),
         "{packet}"
     );
     let (_, pdf) = app.converted("docx", pages(1), json!({"pdfa": "1b"})).await;
-    assert!(told("pdfinfo", &["-meta"], &pdf).contains("<pdfaid:part>1</pdfaid:part>"));
+    assert!(poppler_output("pdfinfo", &["-meta"], &pdf).contains("<pdfaid:part>1</pdfaid:part>"));
     let (_, pdf) = app.converted("docx", pages(1), json!({"pdfua": true})).await;
-    assert!(told("pdfinfo", &["-meta"], &pdf).contains("<pdfuaid:part>1</pdfuaid:part>"));
+    assert!(poppler_output("pdfinfo", &["-meta"], &pdf).contains("<pdfuaid:part>1</pdfuaid:part>"));
 
     for (options, tagged) in [(json!({}), "yes"), (json!({"tagged": false}), "no")] {
         let (_, pdf) = app.converted("docx", pages(1), options).await;
-        assert!(told("pdfinfo", &[], &pdf).contains(&format!("Tagged:          {tagged}")));
+        assert!(poppler_output("pdfinfo", &[], &pdf).contains(&format!("Tagged:          {tagged}")));
     }
     for metadata in [json!({}), json!({"author": "A"})] {
         let (view, _) = app.converted("docx", pages(1), json!({"pdfua": true, "metadata": metadata})).await;
@@ -188,19 +188,19 @@ fn chapter(number: usize) -> String {
 }
 
 #[tokio::test]
-async fn contents_tell_the_pages_that_chapters_are_on() {
+async fn a_table_of_contents_has_the_right_page_numbers() {
     let app = TestApp::start().await;
     let template = || word(&(paragraph("{:toc}") + &(1..=9).map(chapter).collect::<String>()));
     let (view, pdf) = app.converted("docx", template(), json!({"outline": true})).await;
     assert_eq!(view["output"]["metadata"]["pages"], json!(10), "{view}");
-    let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+    let first = poppler_output("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
     for number in 1..=9 {
         let line = first.lines().find(|line| line.contains(&format!("Chapter {number}"))).unwrap_or_default();
         assert!(line.trim_end().ends_with(&format!("{}", number + 1)), "{first}");
     }
-    // As it is where nobody wants them done.
+    // Without that option it is unchanged.
     let (_, pdf) = app.converted("docx", template(), json!({"updateFields": false})).await;
-    let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+    let first = poppler_output("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
     assert!(
         !first.lines().any(|line| line.contains("Chapter 9") && line.trim_end().ends_with("10")),
         "{first}"
@@ -261,7 +261,7 @@ fn workbook(sheets: &[(&str, &str, String)], names: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_wide_sheet_is_as_wide_as_a_page_and_its_head_stands_on_each() {
+async fn a_wide_sheet_is_scaled_to_the_page_width_and_repeats_its_head() {
     let app = TestApp::start().await;
     let cell = |row: usize, column: char| {
         let text = if row == 1 { format!("head-{column}") } else { format!("{column}-{row}") };
@@ -281,7 +281,7 @@ async fn a_wide_sheet_is_as_wide_as_a_page_and_its_head_stands_on_each() {
     let (view, pdf) = app.converted("xlsx", file, json!({})).await;
     assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     for (page, rows) in [("1", ["A-2", "H-2"]), ("2", ["A-60", "H-60"])] {
-        let found = told("pdftotext", &["-f", page, "-l", page, "-layout", "-"], &pdf);
+        let found = poppler_output("pdftotext", &["-f", page, "-l", page, "-layout", "-"], &pdf);
         for word in ["head-A", "head-H"].into_iter().chain(rows) {
             assert!(found.contains(word), "no {word} on page {page}: {found}");
         }
@@ -338,7 +338,7 @@ fn contents_of_google_docs(chapters: usize) -> String {
 }
 
 #[tokio::test]
-async fn contents_that_a_file_brings_are_done_anew_whichever_program_wrote_it() {
+async fn a_files_own_table_of_contents_is_rebuilt_whichever_program_wrote_it() {
     let app = TestApp::start().await;
     // Google Docs says nothing of a file, others not how much is in it, Word does.
     let counted = "<Pages>1</Pages><Words>1</Words><Characters>5</Characters><Paragraphs>1</Paragraphs><Lines>1</Lines>";
@@ -346,7 +346,7 @@ async fn contents_that_a_file_brings_are_done_anew_whichever_program_wrote_it() 
         let file = || word_about(&contents_of_google_docs(7), about);
         let (view, pdf) = app.converted("docx", file(), json!({})).await;
         assert_eq!(view["output"]["metadata"]["pages"], json!(8), "{about:?}: {view}");
-        let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+        let first = poppler_output("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
         for number in 1..=7 {
             let chapter = format!("Chapter {number}");
             let lines: Vec<_> = first.lines().filter(|line| line.contains(&chapter)).collect();
@@ -354,11 +354,11 @@ async fn contents_that_a_file_brings_are_done_anew_whichever_program_wrote_it() 
             assert!(line.trim_end().ends_with(&format!("{}", number + 1)), "{about:?}: {first}");
         }
         assert!(!first.contains("77"), "{about:?}: {first}");
-        let last = told("pdftotext", &["-f", "8", "-layout", "-"], &pdf);
+        let last = poppler_output("pdftotext", &["-f", "8", "-layout", "-"], &pdf);
         assert!(last.contains("8 pages, 39 words"), "{about:?}: {last}");
-        // As it is where nobody wants them done.
+        // Without that option it is unchanged.
         let (_, pdf) = app.converted("docx", file(), json!({"updateFields": false})).await;
-        let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+        let first = poppler_output("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
         assert_eq!(first.matches("77").count(), 7, "{about:?}: {first}");
     }
 }
@@ -388,22 +388,22 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
 fn the_command_starts_no_browser_where_no_page_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.docx"), pages(2)).unwrap();
-    // One that is started says so, and one that cannot be as well.
+    // It reports a LibreOffice that is started, and one that cannot be.
     let settings = [("browser.executable", "/nowhere/chromium"), ("log.filter", "info")];
     let line = ["render", "a.docx", "--type", "docx", "-o", "a.pdf"];
     let output = platen(folder.path(), &settings, &line, b"");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !told.contains("chromium"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !message.contains("chromium"), "{message}");
     std::fs::write(folder.path().join("all.json"), r#"{"pages": "all"}"#).unwrap();
     let line = ["render", "a.docx", "--type", "docx", "--opts", "all.json", "-o", "a.png"];
     let output = platen(folder.path(), &settings, &line, b"");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("-o NAME.zip --target png"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("-o NAME.zip --target png"), "{message}");
     assert!(!folder.path().join("a.png").exists());
 }
 
 #[tokio::test]
-async fn what_libreoffice_cannot_read_or_finish_is_told_and_the_next_document_is_made() {
+async fn documents_that_libreoffice_cannot_read_or_finish_are_reported_and_the_next_one_is_made() {
     let app = TestApp::with(&[("office.timeout_ms", "2500")]).await;
     // A file of Microsoft Office is read by what fills it first.
     let broken = with(&office_file("table.ods"), "</office:spreadsheet>", "<");

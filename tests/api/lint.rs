@@ -1,4 +1,4 @@
-//! What is in a template: told by `platen lint`, and in the info of a saved one.
+//! The tags, variables and faults of a template, from `platen lint` and from the info of a saved template.
 
 use std::path::Path;
 use std::process::Output;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::command_line::platen;
-use crate::template::{archive, said};
+use crate::template::{archive, save_request};
 
 const PAGE: &str =
     "<h1><%= customer.name %></h1>\n<% items.forEach(item => { %><%- include('row', {item}) %><% }) %>\n";
@@ -17,18 +17,18 @@ fn lint(folder: &Path, arguments: &[&str]) -> Output {
     platen(folder, &[("log.filter", "off")], &[&["lint"], arguments].concat(), b"")
 }
 
-fn said_by(output: &Output) -> String {
+fn stdout_of(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {} {}", said_by(output), String::from_utf8_lossy(&output.stderr))
+        panic!("{error}: {} {}", stdout_of(output), String::from_utf8_lossy(&output.stderr))
     })
 }
 
 #[test]
-fn a_folder_and_an_archive_of_it_are_told_alike() {
+fn a_folder_and_an_archive_of_it_are_reported_alike() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("letter");
     std::fs::create_dir(&inside).unwrap();
@@ -39,9 +39,9 @@ fn a_folder_and_an_archive_of_it_are_told_alike() {
         .unwrap();
     std::fs::write(folder.path().join("data.json"), r#"{"customer":{},"items":[{"price":1},{"price":2}]}"#)
         .unwrap();
-    let told = lint(folder.path(), &["letter", "--data", "data.json"]);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let text = said_by(&told);
+    let output = lint(folder.path(), &["letter", "--data", "data.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = stdout_of(&output);
     assert!(text.starts_with("tags\n  index.ejs:1  value      <%= customer.name %>\n"), "{text}");
     assert!(text.contains("  row.ejs:1    value      <%= item.price %>\n"), "{text}");
     assert!(
@@ -61,12 +61,16 @@ fn a_folder_and_an_archive_of_it_are_told_alike() {
 }
 
 #[test]
-fn faults_are_told_with_the_status() {
+fn faults_are_reported_with_the_status() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.html"), "<p>\n<% if (x) { %>\n").unwrap();
-    let told = lint(folder.path(), &["a.html"]);
-    assert_eq!(told.status.code(), Some(1));
-    assert!(said_by(&told).ends_with("faults\n  a.html:2: '{' is never closed\n"), "{}", said_by(&told));
+    let output = lint(folder.path(), &["a.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stdout_of(&output).ends_with("faults\n  a.html:2: '{' is never closed\n"),
+        "{}",
+        stdout_of(&output)
+    );
     let json = json_of(&lint(folder.path(), &["a.html", "--json"]));
     assert_eq!(
         json["faults"],
@@ -75,28 +79,32 @@ fn faults_are_told_with_the_status() {
     assert_eq!(json["variables"], Value::Null);
 
     std::fs::write(folder.path().join("b.html"), "<% for (;;) {} throw new Error(why) %>").unwrap();
-    let told = lint(folder.path(), &["b.html"]);
-    assert!(told.status.success() && said_by(&told).contains("variables\n  why\n"), "{}", said_by(&told));
+    let output = lint(folder.path(), &["b.html"]);
+    assert!(
+        output.status.success() && stdout_of(&output).contains("variables\n  why\n"),
+        "{}",
+        stdout_of(&output)
+    );
 }
 
 #[test]
-fn a_word_file_is_told_by_part_and_paragraph() {
+fn a_word_file_is_reported_by_part_and_paragraph() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/samples/invoice");
     let folder = tempfile::tempdir().unwrap();
     for name in ["invoice.docx", "data.json"] {
         std::fs::copy(samples.join(name), folder.path().join(name)).unwrap();
     }
-    let told = lint(folder.path(), &["invoice.docx", "--data", "data.json", "--json"]);
-    let json = json_of(&told);
-    assert!(told.status.success(), "{json}");
+    let output = lint(folder.path(), &["invoice.docx", "--data", "data.json", "--json"]);
+    let json = json_of(&output);
+    assert!(output.status.success(), "{json}");
     assert_eq!((&json["faults"], &json["missing"], &json["type"]), (&json!([]), &json!([]), &json!("docx")));
     let variables: Vec<&str> =
         json["variables"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
     assert!(variables.iter().any(|path| path.contains("[].")), "the rows' names: {variables:?}");
     let tag = &json["tags"][0];
     assert!(tag["part"].as_str().unwrap().starts_with("word/") && tag["paragraph"].is_u64(), "{tag}");
-    let told = lint(folder.path(), &["invoice.docx", "--delimiters", "[[", "]]", "--json"]);
-    assert_eq!(json_of(&told)["tags"], json!([]));
+    let output = lint(folder.path(), &["invoice.docx", "--delimiters", "[[", "]]", "--json"]);
+    assert_eq!(json_of(&output)["tags"], json!([]));
 }
 
 #[tokio::test]
@@ -115,7 +123,7 @@ async fn the_info_of_a_saved_template_tells_its_variables() {
 
     let content =
         app.unzipped(page("<%= locals.c %><%= locals.b %><%= locals.a?.d %><%= locals.a?.e %>")).await;
-    let mut body = said("Two", &app.previews(&content).await);
+    let mut body = save_request("Two", &app.previews(&content).await);
     body["contentId"] = json!(content);
     assert_eq!(app.update(&format!("/v1/templates/{id}"), &body).await.0, 200);
     let updated = template(&id).await;

@@ -1,4 +1,4 @@
-//! Lists of jobs: every page of them, filters, the truth about what runs, and nobody else's.
+//! Lists of jobs: pages, filters, current states, and no jobs of other accounts.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ async fn an_item_is_the_job_as_it_is_now() {
     assert_eq!(all(&app, "").await.0, [id(&failed), running, waiting]);
 }
 
-/// What a caller was told has ended is never shown as running, however fast jobs come and go.
+/// A job whose end a caller has seen is never listed as running, however fast jobs start and end.
 #[tokio::test]
 async fn a_list_is_never_behind_an_answer() {
     let app = TestApp::start().await;
@@ -101,7 +101,7 @@ async fn a_list_is_never_behind_an_answer() {
 }
 
 #[tokio::test]
-async fn nobody_sees_anothers_jobs() {
+async fn no_account_sees_another_accounts_jobs() {
     let mut app = TestApp::start().await;
     for _ in 0..3 {
         app.init(json!({"type": "html", "target": "pdf"})).await;

@@ -1,4 +1,4 @@
-//! What an operator's Prometheus reads: well formed, moved by what happens, and bounded.
+//! Metrics as Prometheus reads them: well formed, changed by jobs and requests, and bounded in number.
 
 #![expect(clippy::float_cmp, reason = "what is compared are counts")]
 
@@ -29,7 +29,7 @@ impl Reading {
         Self::of(app, &format!("{}/metrics", app.base)).await
     }
 
-    /// Fails where the text is not what the format demands.
+    /// Fails where the text breaks a rule of the format.
     fn parse(text: &str) -> Self {
         let body = text.strip_suffix("# EOF\n").expect("it ends with the mark of the end");
         let mut reading = Self { types: BTreeMap::new(), values: BTreeMap::new() };
@@ -112,8 +112,8 @@ impl Reading {
 }
 
 #[tokio::test]
-async fn what_happens_is_counted() {
-    // On a loaded machine a tab is to be kept all the same.
+async fn jobs_and_requests_are_counted() {
+    // Long enough that a tab is reused on a loaded machine, too.
     let app = TestApp::with(&[("browser.reset_timeout_ms", "20000")]).await;
     let before = Reading::of_main(&app).await;
     for (target, template) in [
@@ -178,7 +178,7 @@ async fn what_happens_is_counted() {
 }
 
 #[tokio::test]
-async fn what_ejs_generates_of_a_saved_template_is_kept() {
+async fn scripts_of_a_saved_template_are_cached() {
     const IN_JOB: &str = r#"platen_ejs_scripts_total{made="in_job"}"#;
     const AHEAD: &str = r#"platen_ejs_scripts_total{made="ahead"}"#;
     let app = TestApp::start().await;
@@ -222,7 +222,7 @@ async fn planned_replacement_of_browsers_is_no_outage() {
 }
 
 #[tokio::test]
-async fn what_is_measured_is_what_the_table_lists() {
+async fn the_metrics_are_those_that_the_table_lists() {
     let app = TestApp::start().await;
     let (view, _) = app.render("html", "<p>x", json!({})).await;
     assert_eq!(view["success"], true);
@@ -244,7 +244,7 @@ async fn what_is_measured_is_what_the_table_lists() {
 }
 
 #[tokio::test]
-async fn what_callers_invent_makes_no_series() {
+async fn caller_supplied_values_make_no_series() {
     let app = TestApp::start().await;
     let ask = async |number: u32| {
         let method = reqwest::Method::from_bytes(format!("INVENT{number}").as_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! What a client that was published for this API meets when its base address is changed to this service: what older and
-//! newer ones send and read, side by side.
+//! Published clients of this API with their base URL changed to this service: requests and answers of older and newer
+//! versions.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -53,8 +53,8 @@ async fn the_entrys_text_has_two_names_and_the_newer_one_counts() {
     assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/indexHtml")));
 }
 
-/// One client's word for a map without entries. What it announces may be shorter than what it sends: what lies beyond is
-/// never read.
+/// How one client writes a map without entries. Its announced length may be shorter than what it sends: bytes beyond it
+/// are never read.
 #[tokio::test]
 async fn a_data_upload_of_an_empty_map_is_no_data() {
     let app = TestApp::on_disk(&[]).await;

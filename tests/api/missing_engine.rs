@@ -8,7 +8,7 @@ use platen::engines::script::JAVASCRIPT_CORE;
 use serde_json::json;
 
 use crate::app::TestApp;
-use crate::small_disk::told_inside;
+use crate::small_disk::rerun_in_mount_namespace;
 
 /// Puts what is no file over one, and takes it away again.
 pub struct Hidden(PathBuf);
@@ -34,7 +34,9 @@ impl Drop for Hidden {
 
 #[actix_web::test]
 async fn without_the_library_the_service_says_so_and_works_on() {
-    if told_inside("missing_engine::without_the_library_the_service_says_so_and_works_on").is_some() {
+    if rerun_in_mount_namespace("missing_engine::without_the_library_the_service_says_so_and_works_on")
+        .is_some()
+    {
         return;
     }
     let library = JAVASCRIPT_CORE.installed().unwrap();

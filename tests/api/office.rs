@@ -104,23 +104,23 @@ async fn a_long_table_becomes_as_many_rows() {
 }
 
 #[actix_web::test]
-async fn what_is_wrong_with_a_word_template_is_told_to_its_author() {
+async fn faults_of_a_word_template_are_reported_to_its_author() {
     let app = TestApp::start().await;
-    let told = async |docx: Vec<u8>, data: Value, opts: Value, code: &str| {
+    let error_of = async |docx: Vec<u8>, data: Value, opts: Value, code: &str| {
         let (view, _) = fill(&app, docx, (data, opts)).await;
         assert_eq!(view["errorCode"], code, "{view}");
         view["error"].as_str().unwrap().to_owned()
     };
     let strict = json!({"strict": true});
-    let error = told(sample("invoice.docx"), json!({"items": []}), strict, "template_error").await;
+    let error = error_of(sample("invoice.docx"), json!({"items": []}), strict, "template_error").await;
     assert!(error.contains("'number' is not defined") && error.contains("{number}"), "{error}");
     let unclosed = sample_with("{/items}", "");
-    let error = told(unclosed, data(), json!({}), "template_error").await;
+    let error = error_of(unclosed, data(), json!({}), "template_error").await;
     assert!(error.contains("{#items}") && error.contains(DOCUMENT), "{error}");
     let unknown = sample_with("{number}", "{number | shout}");
-    let error = told(unknown, data(), json!({}), "template_error").await;
+    let error = error_of(unknown, data(), json!({}), "template_error").await;
     assert!(error.contains("shout"), "{error}");
-    let error = told(b"<p>no Word file</p>".to_vec(), data(), json!({}), "template_invalid").await;
+    let error = error_of(b"<p>no Word file</p>".to_vec(), data(), json!({}), "template_invalid").await;
     assert!(error.contains("docx"), "{error}");
 
     let (status, problem) = app.post("/v1/documents/init", &json!({"type": "docx", "target": "xlsx"})).await;
@@ -276,8 +276,8 @@ fn the_command_line_fills_a_folder() {
     assert!(has_picture(&std::fs::read(folder.path().join("filled.docx")).unwrap(), &picture()));
     let small = [("log.filter", "off"), ("templates.archive_entries_limit", "1")];
     let output = platen(folder.path(), &small, &line, b"");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("more than 1 files (templates.archive_entries_limit)"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("more than 1 files (templates.archive_entries_limit)"), "{message}");
 }
 
 #[test]

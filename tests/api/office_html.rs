@@ -123,9 +123,9 @@ async fn a_font_that_is_not_installed_is_a_warning_unless_another_has_its_measur
     let app = TestApp::start().await;
     let (view, pdf) = converted(&app, "report.docx", "pdf").await;
     assert!(pdf.starts_with(b"%PDF-"));
-    let said = warnings(&view);
-    assert!(said.contains("the font 'Georgia' is not installed"), "{said}");
-    assert!(!said.contains("Calibri") && !said.contains("Cambria"), "{said}");
+    let text = warnings(&view);
+    assert!(text.contains("the font 'Georgia' is not installed"), "{text}");
+    assert!(!text.contains("Calibri") && !text.contains("Cambria"), "{text}");
     let (view, _) = converted(&app, "sales.xlsx", "pdf").await;
     assert_eq!(warnings(&view), "[]");
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::template::{Previews, said};
+use crate::template::{Previews, save_request};
 use crate::unfilled::{office_file, packed, unpacked, with};
 
 /// A template of each type, with what it shows for its data, and another file of the type.
@@ -73,7 +73,7 @@ fn slides() -> Office {
     }
 }
 
-/// Who asks first waits for LibreOffice's start as well, which takes long where many tests run at once.
+/// The first job waits for LibreOffice's start as well, which takes long where many tests run at once.
 const PATIENT: [(&str, &str); 1] = [("http.wait_default_s", "55")];
 
 impl TestApp {
@@ -98,8 +98,8 @@ impl TestApp {
     }
 }
 
-fn said_of(office: &Office, previews: &Previews) -> Value {
-    let mut body = said("Office", previews);
+fn save_request_of(office: &Office, previews: &Previews) -> Value {
+    let mut body = save_request("Office", previews);
     body["templateInfo"]["type"] = json!(office.kind);
     body["templateInfo"]["sampleData"] = office.data.clone();
     body["templateInfo"]["permissions"] = json!("public");
@@ -111,7 +111,7 @@ async fn lives(app: &mut TestApp, office: &Office) {
     let id = app.unzipped(office.upload.clone()).await;
     let path = format!("/v1/templates/{id}");
     let previews = app.office_previews(&id, (kind, data)).await;
-    let body = said_of(office, &previews);
+    let body = save_request_of(office, &previews);
     for _ in 0..2 {
         assert_eq!(app.post(&path, &body).await, (204, Value::Null), "it can be repeated");
     }
@@ -122,8 +122,8 @@ async fn lives(app: &mut TestApp, office: &Office) {
         (&json!(kind), &json!(office.entry), data)
     );
     let variables = template["variables"].as_array();
-    let is_told = variables.map_or(office.variables.is_null(), |told| told.contains(&office.variables));
-    assert!(is_told, "{}", template["variables"]);
+    let is_listed = variables.map_or(office.variables.is_null(), |found| found.contains(&office.variables));
+    assert!(is_listed, "{}", template["variables"]);
     let (_, pdf) = app.fetch(&template["preview"]["pdf"]["url"]).await;
     assert!(app.text_of(&pdf).contains(office.shows), "{}", app.text_of(&pdf));
     let (_, png) = app.fetch(&template["preview"]["png"]["url"]).await;
@@ -155,7 +155,7 @@ async fn lives(app: &mut TestApp, office: &Office) {
     clones_and_updates(app, office, &id).await;
 }
 
-/// A copy lives on, gets another content, and is everybody's.
+/// A clone survives its original, gets another content, and is made public.
 async fn clones_and_updates(app: &mut TestApp, office: &Office, id: &str) {
     let kind = office.kind;
     let (status, clone) = app.send(Method::POST, &format!("/v1/templates/{id}/clone")).await;
@@ -168,7 +168,7 @@ async fn clones_and_updates(app: &mut TestApp, office: &Office, id: &str) {
     let (other, shows) = &office.other;
     let content = app.unzipped(other.clone()).await;
     let previews = app.office_previews(&content, (kind, &json!({}))).await;
-    let mut body = said_of(office, &previews);
+    let mut body = save_request_of(office, &previews);
     body["contentId"] = json!(content);
     let (status, answer) = app.update(&format!("/v1/templates/{copy}"), &body).await;
     assert_eq!((status, answer), (200, json!({"newContentId": content})));
@@ -223,15 +223,15 @@ async fn previews_of_one_content_are_made_at_once_and_belong_to_it() {
     }
     // Of another content they are none.
     let content = app.unzipped(office.other.0.clone()).await;
-    assert_eq!(app.post(&format!("/v1/templates/{id}"), &said_of(&office, &previews)).await.0, 204);
-    let mut body = said_of(&office, &again);
+    assert_eq!(app.post(&format!("/v1/templates/{id}"), &save_request_of(&office, &previews)).await.0, 204);
+    let mut body = save_request_of(&office, &again);
     body["contentId"] = json!(content);
     let (status, answer) = app.update(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("preview_not_usable")), "{answer}");
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentence() {
+async fn faults_of_an_upload_and_of_its_template_info_are_explained() {
     let app = TestApp::with(&PATIENT).await;
     let docx = invoice("invoice.docx");
     for (upload, words) in [
@@ -256,7 +256,7 @@ async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentenc
     let detail = answer["detail"].as_str().unwrap();
     assert!(detail.contains("an OpenDocument text (.odt) and goes with the type docx"), "{detail}");
     let previews = app.office_previews(&id, ("docx", &json!({}))).await;
-    let mut body = said("Office", &previews);
+    let mut body = save_request("Office", &previews);
     body["templateInfo"]["type"] = json!("pptx");
     let (status, answer) = app.post(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("validation_failed")), "{answer}");

@@ -23,8 +23,8 @@ async fn a_generated_client_does_the_flow() {
         .arg(generated.join("platen_client"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && !said.contains("unsupported"), "{said}");
+    let save_request = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && !save_request.contains("unsupported"), "{save_request}");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/generated_client.py");
     let mut python = Command::new(tool("python/bin/python"));
     python.args(["-B", script, &app.base, &app.token]).env("PYTHONPATH", &generated);
@@ -37,7 +37,7 @@ async fn a_generated_client_does_the_flow() {
 async fn every_member_of_the_answers_is_described_and_met() {
     let app = TestApp::start().await;
     let (_, document) = app.get("/openapi.json").await;
-    let mut met = Met { schemas: &document["components"]["schemas"], members: BTreeSet::new() };
+    let mut met = SeenMembers { schemas: &document["components"]["schemas"], members: BTreeSet::new() };
 
     let page = "<p>1</p><script>nobody()</script>";
     let init = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"colour": 1}});
@@ -103,7 +103,7 @@ async fn every_member_of_the_answers_is_described_and_met() {
 }
 
 /// Every answer about a template.
-async fn templates(app: &TestApp, met: &mut Met<'_>) {
+async fn templates(app: &TestApp, met: &mut SeenMembers<'_>) {
     met.check("NewTemplate", &app.get("/v1/templates/init").await.1);
     let id = app.saved("One", template::page("one")).await;
     let at = |path: &str| format!("/v1/templates/{id}{path}");
@@ -115,9 +115,9 @@ async fn templates(app: &TestApp, met: &mut Met<'_>) {
     met.check("ArchiveAddress", &app.get(&at("/presigned-url")).await.1);
     met.check("IndexHtml", &app.get(&at("/index-html")).await.1);
     let content = app.unzipped(template::page("two")).await;
-    let mut said = template::said("Two", &app.previews(&content).await);
-    said["contentId"] = json!(content);
-    met.check("UpdatedTemplate", &app.update(&at(""), &said).await.1);
+    let mut save_request = template::save_request("Two", &app.previews(&content).await);
+    save_request["contentId"] = json!(content);
+    met.check("UpdatedTemplate", &app.update(&at(""), &save_request).await.1);
     met.check("DeletedTemplate", &app.send(Method::DELETE, &at("")).await.1);
 }
 
@@ -154,7 +154,7 @@ async fn every_member_of_the_requests_is_taken() {
         }
     }
     let id = app.unzipped(template::page("one")).await;
-    let said = template::said("One", &app.previews(&id).await);
+    let save_request = template::save_request("One", &app.previews(&id).await);
     for (path, schema, part) in [
         ("/render-previews", "PreviewsRequest", ""),
         ("/index-html", "IndexHtmlRequest", ""),
@@ -163,7 +163,7 @@ async fn every_member_of_the_requests_is_taken() {
         ("", "PreviewIds", "previewIds"),
     ] {
         for name in names(schema) {
-            let mut body = said.clone();
+            let mut body = save_request.clone();
             body["type"] = json!("html");
             let whole = if part.is_empty() { &mut body } else { &mut body[part] };
             whole[&name] = json!(0);
@@ -175,7 +175,7 @@ async fn every_member_of_the_requests_is_taken() {
         }
     }
     for name in names("UpdateRequest") {
-        let mut body = said.clone();
+        let mut body = save_request.clone();
         body["contentId"] = json!(id);
         body[&name] = json!(0);
         let (status, answer) = app.update(&format!("/v1/templates/{id}"), &body).await;
@@ -221,13 +221,13 @@ fn value_of(option: &str) -> Value {
     }
 }
 
-/// Which members of which schemas were met.
-struct Met<'a> {
+/// The members of each schema that were seen.
+struct SeenMembers<'a> {
     schemas: &'a Value,
     members: BTreeSet<(String, String)>,
 }
 
-impl Met<'_> {
+impl SeenMembers<'_> {
     /// The schema, or all of those that it consists of.
     fn parts(&self, schema: &str) -> Vec<Value> {
         let described = &self.schemas[schema];

@@ -27,7 +27,7 @@ fn the_effective_configuration_says_where_each_value_is_from_and_shows_no_secret
     let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned();
     for (start, source) in [
         ("bind = \"127.0.0.1:8\" ", "# environment PLATEN__HTTP__BIND: address and port"),
-        ("wait_limit_s = 30 ", "# file platen.toml: longest wait of a long-poll"),
+        ("wait_limit_s = 30 ", "# file platen.toml: longest wait of a long poll"),
         ("queue_limit = 1_000 ", "# default: jobs that wait"),
         ("# secret_key = *** ", "# file platen.toml: "),
         ("allow = [\"a.example\", ", "# file platen.toml: hosts that pages"),
@@ -42,7 +42,7 @@ fn the_effective_configuration_says_where_each_value_is_from_and_shows_no_secret
 }
 
 #[test]
-fn all_that_is_wrong_with_a_configuration_is_told_at_once() {
+fn all_faults_of_a_configuration_are_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let settings = [
         ("outbound.allow", r#"["https://a/", 7, { host = "10.0.0.5", private = true }]"#),
@@ -53,10 +53,10 @@ fn all_that_is_wrong_with_a_configuration_is_told_at_once() {
         ("http.colour", "blue"),
     ];
     let (output, text) = printed(folder.path(), &settings, &[]);
-    let told = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && text.contains("wait_limit_s = 60 "), "the rest is printed: {text}");
     let started = platen(folder.path(), &settings, &["serve"], b"");
-    assert_eq!(String::from_utf8(started.stderr).unwrap(), told, "a start says the same");
+    assert_eq!(String::from_utf8(started.stderr).unwrap(), message, "a start says the same");
     for words in [
         "has 8 fault(s)",
         "outbound.allow: 'https://a/' is no host",
@@ -68,7 +68,7 @@ fn all_that_is_wrong_with_a_configuration_is_told_at_once() {
         "log.format: unknown variant `xml`, expected `pretty` or `json`",
         "http.colour: there is no such key",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(message.contains(words), "{words}: {message}");
     }
 }
 
@@ -80,7 +80,7 @@ fn lines(app: &TestApp, message: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_log_says_whose_job_ended_and_the_access_log_holds_nothing_that_opens() {
+async fn the_log_names_the_jobs_account_and_the_access_log_has_no_secrets() {
     let settings = [("log.format", "json"), ("log.access", "true"), ("log.filter", "warn,platen::jobs=info")];
     let mut app = TestApp::on_disk(&settings).await;
     app.stop();

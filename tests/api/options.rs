@@ -1,5 +1,5 @@
-//! `formatOpts` by the whole way: refused at init by name, seen in the file, told in the warnings; the
-//! same without a server.
+//! `formatOpts` through the whole service: wrong values are refused at init by name, effects are seen in the file,
+//! options without effect in the warnings; the same by the command line.
 
 use platen::domain::format_opts::{Handling, KEYS};
 use serde_json::{Value, json};
@@ -34,9 +34,9 @@ async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
     let body = json!({"type": "html", "target": "png", "data": {}, "formatOpts": options});
     let (status, answer) = app.post("/v1/documents/init", &body).await;
     assert_eq!((status, &answer["code"]), (422, &json!("validation_failed")));
-    let faults = answer["errors"].as_array().unwrap();
+    let errors = answer["errors"].as_array().unwrap();
     let mut pointers: Vec<_> =
-        faults.iter().map(|it| it["pointer"].as_str().unwrap().trim_start_matches("/formatOpts/")).collect();
+        errors.iter().map(|it| it["pointer"].as_str().unwrap().trim_start_matches("/formatOpts/")).collect();
     pointers.sort_unstable();
     let wrong = [
         "locale",
@@ -50,9 +50,9 @@ async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
         "waitForTimeout",
     ];
     assert_eq!(pointers, wrong);
-    let told = answer.to_string();
+    let message = answer.to_string();
     for key in ["browser.viewport_side_limit_px", "browser.wait_limit_ms"] {
-        assert!(told.contains(key), "{told}");
+        assert!(message.contains(key), "{message}");
     }
     let body = json!({"type": "html", "target": "png", "template": "<p>", "data": {},
         "formatOpts": {"viewport": {"width": 1001, "height": 1000}}});
@@ -61,7 +61,7 @@ async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
 }
 
 #[tokio::test]
-async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored() {
+async fn conformance_and_signature_options_are_refused_and_never_ignored() {
     let app = TestApp::start().await;
     let template = app.unzipped(crate::template::page("one")).await;
     for key in ["encrypt", "pdfa", "pdfua", "sign", "PDF-A"] {
@@ -95,7 +95,7 @@ async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored()
 }
 
 #[tokio::test]
-async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
+async fn options_show_in_the_file_and_those_without_effect_in_the_warnings() {
     let app = TestApp::start().await;
     let options = json!({"viewport": {"width": 300, "height": 200}, "quality": 5, "colour": 1, "scale": 1});
     let (view, file) = rendered(&app, "png", PAGE, options).await;

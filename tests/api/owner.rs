@@ -10,7 +10,7 @@ use crate::objects::proxy::Mode;
 use crate::objects::settings;
 use crate::template::page;
 
-/// What a service with a data folder of its own says that does not start on the bucket at `endpoint`.
+/// The error of a service with a data folder of its own, which must not start on the bucket at `endpoint`.
 fn refused(endpoint: &str, folder: &TempDir) -> String {
     let output = run(endpoint, folder, &["serve"]);
     assert!(!output.status.success());
@@ -28,8 +28,8 @@ async fn a_service_with_another_index_starts_beside_it_but_not_on_it() {
     let server = app.objects.as_ref().unwrap();
     assert_eq!(server.objects("owner").len(), 1);
     let endpoint = server.endpoint();
-    let told = refused(&endpoint, &tempfile::tempdir().unwrap());
-    assert!(told.contains("(s3.bucket, s3.prefix) belongs to another index"), "{told}");
+    let message = refused(&endpoint, &tempfile::tempdir().unwrap());
+    assert!(message.contains("(s3.bucket, s3.prefix) belongs to another index"), "{message}");
     let mut beside = settings(&endpoint);
     beside.push(("s3.prefix", "second/"));
     let _second = TestApp::on_disk(&beside).await;
@@ -41,8 +41,8 @@ async fn a_silent_store_keeps_no_start_waiting() {
     let (mut app, proxy) = TestApp::behind_a_proxy(&[("s3.probe_timeout_ms", "5000")]).await;
     app.stop();
     proxy.set(Mode::Hang);
-    let told = refused(&proxy.endpoint(), &tempfile::tempdir().unwrap());
-    assert!(told.contains("does not tell within 5000 ms (s3.probe_timeout_ms)"), "{told}");
+    let message = refused(&proxy.endpoint(), &tempfile::tempdir().unwrap());
+    assert!(message.contains("does not tell within 5000 ms (s3.probe_timeout_ms)"), "{message}");
     // One that knows its bucket starts, and is ready when it answers.
     app.launch();
     let (status, _) = app.get("/health/ready").await;
@@ -60,10 +60,10 @@ async fn an_index_that_is_rebuilt_takes_the_bucket_over() {
     let endpoint = app.objects.as_ref().unwrap().endpoint();
     assert!(refused(&endpoint, &lost).contains("`platen index rebuild`"));
     let rebuilt = run(&endpoint, &lost, &["index", "rebuild"]);
-    let told = String::from_utf8_lossy(&rebuilt.stdout).into_owned();
-    assert!(rebuilt.status.success() && told.contains("1 saved"), "{told}");
-    let told = app.refused(&["serve"]);
-    assert!(told.contains("belongs to another index"), "{told}");
+    let message = String::from_utf8_lossy(&rebuilt.stdout).into_owned();
+    assert!(rebuilt.status.success() && message.contains("1 saved"), "{message}");
+    let message = app.refused(&["serve"]);
+    assert!(message.contains("belongs to another index"), "{message}");
     // And back.
     app.command(&["index", "rebuild"]);
     app.launch();

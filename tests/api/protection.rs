@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::missing_engine::Hidden;
-use crate::small_disk::told_inside;
+use crate::small_disk::rerun_in_mount_namespace;
 
 const PAGE: &str = "<title>T</title><h1>closed</h1><p style='break-before: page'>two</p>";
 const USER: &str = "s3cr3t";
@@ -31,8 +31,8 @@ fn assert_closed(app: &TestApp, file: &[u8], password: &str, text: &str) {
     assert_eq!(qpdf(app, file, &["--requires-password"]).0, Some(0), "it opens without one");
     assert_eq!(qpdf(app, file, &["--requires-password", "--password=wrong"]).0, Some(0));
     assert_eq!(qpdf(app, file, &["--requires-password", &with]).0, Some(3), "'{password}' opens it");
-    let told = qpdf(app, file, &[&with, "--show-encryption"]).1;
-    assert!(told.contains("R = 6") && told.matches("method: AESv3").count() == 3, "{told}");
+    let report = qpdf(app, file, &[&with, "--show-encryption"]).1;
+    assert!(report.contains("R = 6") && report.matches("method: AESv3").count() == 3, "{report}");
     assert_eq!(qpdf(app, file, &[&with, "--check"]).0, Some(0));
     // What it takes of a command's password.
     if password.len() > 32 {
@@ -127,22 +127,22 @@ async fn an_office_document_is_protected_as_a_page_is() {
     assert_closed(&app, &file, USER, data["recipient"]["name"].as_str().unwrap_or_default());
     for target in ["png", "docx", "html"] {
         let (status, answer) = app.post("/v1/documents/init", &body(target, json!({"password": USER}))).await;
-        let told = answer["errors"][0]["detail"].as_str().unwrap_or_default();
+        let detail = answer["errors"][0]["detail"].as_str().unwrap_or_default();
         let kept = format!("promises what cannot be kept for {target}; it can for pdf");
-        assert!(status == 422 && told.starts_with(&kept), "{answer}");
+        assert!(status == 422 && detail.starts_with(&kept), "{answer}");
     }
     let both = body("pdf", json!({"password": USER, "pdfa": true}));
     let (status, answer) = app.post("/v1/documents/init", &both).await;
-    let told = answer["errors"][0]["detail"].as_str().unwrap_or_default();
-    assert!(status == 422 && told.contains("PDF/A forbids encryption"), "{answer}");
+    let detail = answer["errors"][0]["detail"].as_str().unwrap_or_default();
+    assert!(status == 422 && detail.contains("PDF/A forbids encryption"), "{answer}");
 }
 
 #[tokio::test]
 async fn permissions_are_what_readers_find_in_the_file() {
     let app = TestApp::start().await;
     let allowed = |file: &[u8], password: &str| {
-        let told = qpdf(&app, file, &[password, "--show-encryption"]).1;
-        let lines = told.lines().filter_map(|line| line.strip_suffix(": allowed"));
+        let report = qpdf(&app, file, &[password, "--show-encryption"]).1;
+        let lines = report.lines().filter_map(|line| line.strip_suffix(": allowed"));
         lines.map(str::to_owned).collect::<BTreeSet<_>>()
     };
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
@@ -160,57 +160,57 @@ async fn permissions_are_what_readers_find_in_the_file() {
         assert_eq!(allowed(&file, "--password="), names(&[&[always][..], &found].concat()), "{permissions}");
         assert_eq!(qpdf(&app, &file, &["--requires-password"]).0, Some(3), "it opens for everybody");
     }
-    // What is forbidden binds who has the user's password, and nobody who has the owner's.
+    // Permissions bind readers with the user's password; the owner's password lifts them.
     let options = json!({"password": "one", "ownerPassword": "two", "permissions": {"copy": false}});
     let (_, file) = rendered(&app, options).await;
-    let told = qpdf(&app, &file, &["--password=one", "--show-encryption"]).1;
+    let report = qpdf(&app, &file, &["--password=one", "--show-encryption"]).1;
     assert!(
-        told.contains("extract for any purpose: not allowed")
-            && told.contains("print high resolution: allowed")
+        report.contains("extract for any purpose: not allowed")
+            && report.contains("print high resolution: allowed")
     );
     assert!(
-        told.contains("Supplied password is user password") && !told.contains("is owner password"),
-        "{told}"
+        report.contains("Supplied password is user password") && !report.contains("is owner password"),
+        "{report}"
     );
-    let told = qpdf(&app, &file, &["--password=two", "--show-encryption"]).1;
-    assert!(told.contains("Supplied password is owner password"), "{told}");
-    // One that nobody gave does not open as the user's does, nor as an empty one.
+    let report = qpdf(&app, &file, &["--password=two", "--show-encryption"]).1;
+    assert!(report.contains("Supplied password is owner password"), "{report}");
+    // Where no owner password was given, neither the user's nor an empty one opens the file as owner.
     let (_, file) = rendered(&app, json!({"password": "one", "permissions": {"copy": false}})).await;
-    let told = qpdf(&app, &file, &["--password=one", "--show-encryption"]).1;
+    let report = qpdf(&app, &file, &["--password=one", "--show-encryption"]).1;
     assert!(
-        told.contains("extract for any purpose: not allowed") && !told.contains("is owner password"),
-        "{told}"
+        report.contains("extract for any purpose: not allowed") && !report.contains("is owner password"),
+        "{report}"
     );
     assert_eq!(qpdf(&app, &file, &["--requires-password", "--password="]).0, Some(0));
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused_before_there_is_a_job() {
+async fn protection_that_cannot_be_kept_is_refused_at_init() {
     let app = TestApp::start().await;
     let fault = async |target: &str, options: Value| {
         let body =
             json!({"type": "html", "target": target, "data": {}, "template": "x", "formatOpts": options});
-        let mut told = BTreeSet::new();
+        let mut details = BTreeSet::new();
         for path in ["/v1/documents/init", "/v1/documents/immediate-render"] {
             let (status, answer) = app.post(path, &body).await;
             assert_eq!((status, &answer["code"]), (422, &json!("validation_failed")), "{answer}");
             assert!(!answer.to_string().contains("s3cr3t"), "{answer}");
             let error = &answer["errors"][0];
             let pointer = error["pointer"].as_str().unwrap().to_owned();
-            told.insert(format!("{pointer} {}", error["detail"].as_str().unwrap()));
+            details.insert(format!("{pointer} {}", error["detail"].as_str().unwrap()));
         }
-        assert_eq!(told.len(), 1);
-        told.pop_first().unwrap()
+        assert_eq!(details.len(), 1);
+        details.pop_first().unwrap()
     };
     for target in ["png", "jpg", "html"] {
         for key in ["password", "userPassword", "permissions"] {
             let value = if key == "permissions" { json!({"copy": false}) } else { json!(USER) };
-            let told = fault(target, json!({ key: value })).await;
+            let detail = fault(target, json!({ key: value })).await;
             let kept = format!(
                 "/formatOpts/{key} promises what cannot be kept for {target}; it can for pdf. Leave the key out, or \
                  change the target"
             );
-            assert_eq!(told, kept);
+            assert_eq!(detail, kept);
         }
     }
     for (options, part) in [
@@ -237,8 +237,8 @@ async fn what_cannot_be_kept_is_refused_before_there_is_a_job() {
         (json!({"password": ""}), "/formatOpts/password is empty, so nothing would be protected"),
         (json!({"permissions": {}}), "/formatOpts/permissions neither allows nor forbids anything"),
     ] {
-        let told = fault("pdf", options).await;
-        assert!(told.starts_with(part), "{told}");
+        let detail = fault("pdf", options).await;
+        assert!(detail.starts_with(part), "{detail}");
     }
     // A picture of the page is one of the two previews.
     let template = app.unzipped(crate::template::page("one")).await;
@@ -290,7 +290,7 @@ fn has(bytes: &[u8], words: &[&str]) -> bool {
     words.is_empty() || words.iter().any(|word| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
-/// Looks through the processes of this machine until it is told to stop: whether qpdf was seen, and who had the words.
+/// Looks through the processes of this machine until it is stopped: whether qpdf was seen, and which process showed a password.
 fn watch(words: [String; 2], stop: Arc<AtomicBool>) -> std::thread::JoinHandle<(bool, Vec<String>)> {
     std::thread::spawn(move || {
         let (mut seen, mut had) = (false, Vec::new());
@@ -316,7 +316,7 @@ async fn a_password_is_nowhere_but_in_the_document() {
     app.log = Some(app.scratch().join("log"));
     app.launch();
     app.until_ready().await;
-    // They stand nowhere else, nor in a test that runs beside this one.
+    // These words are used nowhere else, nor in a test that runs beside this one.
     let [user, owner] = ["uSeR", "oWnEr"].map(|who| format!("{who}-s3cr3t-{}", std::process::id()));
     let options = json!({"password": user, "ownerPassword": owner, "permissions": {"copy": false}});
     let body = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": options});
@@ -333,7 +333,7 @@ async fn a_password_is_nowhere_but_in_the_document() {
         assert!(found.is_empty(), "{when}: {found:?}");
     };
     nowhere(&app, "before the start");
-    // What a kill leaves has all that the job needs, and nothing to read.
+    // After a kill the data folder has all that the job needs, and no password in clear.
     app.kill();
     nowhere(&app, "after a kill");
     app.launch();
@@ -392,7 +392,7 @@ async fn a_killed_service_ends_every_job_protected() {
 }
 
 #[tokio::test]
-async fn a_backup_has_no_password_and_what_is_restored_without_one_makes_no_open_file() {
+async fn a_backup_has_no_password_and_a_restored_job_makes_no_unprotected_file() {
     let mut app = TestApp::on_disk(&[]).await;
     let job = prepared(&app, PAGE, json!({"password": USER})).await;
     app.stop();
@@ -413,8 +413,12 @@ async fn a_backup_has_no_password_and_what_is_restored_without_one_makes_no_open
 }
 
 #[actix_web::test]
-async fn without_the_program_no_password_is_taken_and_no_open_file_made() {
-    if told_inside("protection::without_the_program_no_password_is_taken_and_no_open_file_made").is_some() {
+async fn without_qpdf_passwords_are_refused_and_no_unprotected_file_is_made() {
+    if rerun_in_mount_namespace(
+        "protection::without_qpdf_passwords_are_refused_and_no_unprotected_file_is_made",
+    )
+    .is_some()
+    {
         return;
     }
     let app = TestApp::start().await;

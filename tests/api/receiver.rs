@@ -1,4 +1,4 @@
-//! A server of the test's own that takes whatever is put to it, and counts.
+//! A server of the test's own that accepts every upload and records the requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,15 +15,15 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// What it answers: status line and headers, by the count of requests so far and the head; nothing for silence.
-type Answer = Box<dyn Fn(usize, &str) -> Option<String> + Send>;
+/// Status line and headers, by the count of requests so far and the head; `None` for no answer.
+type Responder = Box<dyn Fn(usize, &str) -> Option<String> + Send>;
 
-/// The server; it ends with this.
+/// A running server; dropping it ends it.
 pub struct Receiver {
     /// Its port on 127.0.0.1.
     pub port: u16,
     seen: Arc<Mutex<Vec<Request>>>,
-    answer: Arc<Mutex<Answer>>,
+    answer: Arc<Mutex<Responder>>,
     _end: DropGuard,
 }
 
@@ -38,17 +38,17 @@ impl Receiver {
         Self::serve(Box::new(move |count, head| Some(answer(count, head)))).await
     }
 
-    /// Takes everything and says nothing.
+    /// Reads everything and never answers.
     pub async fn silent() -> Self {
         Self::serve(Box::new(|_, _| None)).await
     }
 
     /// From now on answers this.
-    pub fn speak(&self, answer: &'static str) {
+    pub fn answer_with(&self, answer: &'static str) {
         *self.answer.lock().unwrap() = Box::new(move |_, _| Some(answer.to_owned()));
     }
 
-    async fn serve(answer: Answer) -> Self {
+    async fn serve(answer: Responder) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (seen, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(answer)));
@@ -79,8 +79,8 @@ impl Receiver {
     }
 }
 
-/// One connection, one request; a connection that says nothing counts as well.
-async fn take(mut stream: TcpStream, seen: Arc<Mutex<Vec<Request>>>, answer: Arc<Mutex<Answer>>) {
+/// One connection, one request; a silent connection counts as well.
+async fn take(mut stream: TcpStream, seen: Arc<Mutex<Vec<Request>>>, answer: Arc<Mutex<Responder>>) {
     let request = read(&mut stream).await;
     let head = request.head.clone();
     let count = {

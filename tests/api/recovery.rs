@@ -17,7 +17,7 @@ use crate::app::TestApp;
 const TEMPLATE: &str = "<!doctype html><p>job <%= number %> of <%= pad.length %></p>\
     <script>setTimeout(() => { document.body.append('late') }, 300)</script>";
 
-/// Data that lies in the journal, or (beyond `jobs.journaled_input_limit_bytes`) in the store.
+/// Data that is kept in the journal, or (beyond `jobs.journaled_input_limit_bytes`) in the store.
 fn data(number: usize) -> Value {
     json!({"number": number, "pad": "x".repeat(if number.is_multiple_of(2) { 10 } else { 50_000 })})
 }
@@ -116,8 +116,8 @@ async fn a_backup_brings_everything_back() {
     let copy = app.scratch().join("copy");
     let to = copy.to_str().unwrap();
     app.stop();
-    let said = app.command(&["backup", to]);
-    assert!(said.contains("files of"), "{said}");
+    let save_request = app.command(&["backup", to]);
+    assert!(save_request.contains("files of"), "{save_request}");
     let refused = app.refused(&["restore", to]);
     assert!(refused.contains("is not empty"), "{refused}");
     std::fs::remove_dir_all(app.data_dir()).unwrap();
@@ -136,7 +136,7 @@ async fn a_backup_brings_everything_back() {
 }
 
 #[tokio::test]
-async fn what_a_kill_left_to_delete_is_deleted_by_the_next_life() {
+async fn deletions_interrupted_by_a_kill_are_finished_at_the_next_start() {
     let mut app = TestApp::on_disk(&[("jobs.sweep_interval_s", "1")]).await;
     app.stop();
     let data = DataDir::open(&app.data_dir()).unwrap();

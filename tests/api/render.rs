@@ -8,7 +8,7 @@ use crate::command_line::platen;
 
 const TEMPLATE: &str = "<p>Hello, <%= name %>!</p>";
 
-/// Runs `platen render`; what it printed, or what it complained of.
+/// Runs `platen render`; its stdout, or its stderr where it failed.
 fn render(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, String> {
     let quiet = [("log.filter", "off")];
     let output = platen(folder, &quiet, &[&["render"], arguments].concat(), stdin);
@@ -29,12 +29,12 @@ fn a_file_becomes_a_file_and_its_path_is_printed() {
     let line = ["index.ejs", "--type", "ejs", "--data", "data.json", "-o", "a.PDF", "--opts", "opts.json"];
     assert_eq!(render(folder.path(), &line, b"").unwrap(), b"a.PDF\n");
     let pdf = folder.path().join("a.PDF");
-    let told = |program: &str, arguments: &[&str]| {
+    let poppler_output = |program: &str, arguments: &[&str]| {
         let output = std::process::Command::new(program).arg(&pdf).args(arguments).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    assert_eq!(told("pdftotext", &["-"]).trim(), "Hello, Zoë!");
-    let size = told("pdfinfo", &[]);
+    assert_eq!(poppler_output("pdftotext", &["-"]).trim(), "Hello, Zoë!");
+    let size = poppler_output("pdfinfo", &[]);
     assert!(size.contains("595.") && size.contains("x 420 "), "a5, on its side: {size}");
 }
 
@@ -97,35 +97,35 @@ fn wrong_arguments_are_refused_with_the_remedy() {
     ];
     let opts = json!({ "scale": 9 }).to_string();
     for (line, wanted) in cases {
-        let told = render(folder.path(), line, opts.as_bytes()).unwrap_err();
-        assert!(told.contains(wanted), "{line:?}: {told}");
+        let message = render(folder.path(), line, opts.as_bytes()).unwrap_err();
+        assert!(message.contains(wanted), "{line:?}: {message}");
     }
     assert!(!folder.path().join("a.pdf").exists() && !folder.path().join("a.zip").exists());
 }
 
 #[test]
-fn a_template_that_fails_and_data_that_is_none_are_told() {
+fn failing_templates_and_invalid_data_are_reported() {
     let folder = folder();
-    let told = render(folder.path(), &["index.ejs", "--type", "ejs", "-o", "a.html"], b"").unwrap_err();
+    let message = render(folder.path(), &["index.ejs", "--type", "ejs", "-o", "a.html"], b"").unwrap_err();
     assert!(
-        told.contains("index.html:1: 'name' is not defined; give the data with --data FILE.json"),
-        "{told}"
+        message.contains("index.html:1: 'name' is not defined; give the data with --data FILE.json"),
+        "{message}"
     );
     let broken = ["index.ejs", "--type", "ejs", "--data", "-", "-o", "a.html"];
-    let told = render(folder.path(), &broken, b"{\"name\": ").unwrap_err();
-    assert!(told.contains("data_invalid: "), "{told}");
+    let message = render(folder.path(), &broken, b"{\"name\": ").unwrap_err();
+    assert!(message.contains("data_invalid: "), "{message}");
 }
 
 /// Without Chromium html is made all the same, and all else fails at once, not at a deadline.
 #[test]
-fn a_missing_browser_is_told_at_once() {
+fn a_missing_browser_is_reported_at_once() {
     let folder = folder();
     let settings = [("browser.executable", "/nowhere/chromium"), ("log.filter", "off")];
     let line = |output| ["render", "index.ejs", "--type", "ejs", "--data", "data.json", "-o", output];
     let started = std::time::Instant::now();
     let output = platen(folder.path(), &settings, &line("a.pdf"), b"");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && told.contains("/nowhere/chromium"), "{told}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && message.contains("/nowhere/chromium"), "{message}");
     assert!(started.elapsed().as_secs() < 30, "it took {:?}", started.elapsed());
     // Slow enough for the browser's failure to be known long before the page is made.
     let slow = "<% let n = 0; while (n < 1e7) n++; %><p><%= n %></p>";
@@ -152,7 +152,7 @@ fn sheet(words: &str) -> Vec<u8> {
 }
 
 #[test]
-fn little_needs_to_be_said_and_files_beside_a_page_are_found() {
+fn options_have_defaults_and_files_beside_a_page_are_found() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("work");
     write(&folder, "dist/index.html", b"<!doctype html><link rel=stylesheet href=/assets/main.css><p>built");
@@ -168,7 +168,7 @@ fn little_needs_to_be_said_and_files_beside_a_page_are_found() {
     write(&folder, "css/b.css", &sheet("imported"));
     write(root.path(), "secret.css", &sheet("SECRET"));
     std::os::unix::fs::symlink("../secret.css", folder.join("linked.css")).unwrap();
-    // Others in its folder are neither read nor in its way.
+    // Other files in its folder are not read and do not disturb.
     write(&folder, "index.html", b"<p>another");
     assert_eq!(render(&folder, &["Letter.HTML", "-o", "Letter.PDF"], b"").unwrap(), b"Letter.PDF\n");
     assert_eq!(text(&folder, "Letter.PDF"), "imported page");
@@ -187,14 +187,14 @@ fn little_needs_to_be_said_and_files_beside_a_page_are_found() {
         assert!(std::fs::read(folder.join(name)).unwrap().starts_with(b"\xff\xd8\xff"), "{name}");
     }
     std::fs::create_dir(folder.join("empty")).unwrap();
-    let told = render(&folder, &["empty"], b"").unwrap_err();
-    assert!(told.contains("the folder empty has no files; put index.html there"), "{told}");
+    let message = render(&folder, &["empty"], b"").unwrap_err();
+    assert!(message.contains("the folder empty has no files; put index.html there"), "{message}");
     let deck = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/office_files/report.docx");
     assert_eq!(render(&folder, &[deck, "--target", "docx"], b"").unwrap(), b"report.docx\n");
 }
 
 #[test]
-fn a_terminal_sees_that_it_takes_long_and_the_desktop_shows_what_came_of_it() {
+fn a_terminal_shows_progress_and_the_desktop_opens_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let slow =
         b"<!doctype html><p>slow<script>setTimeout(() => { document.body.append(' late') }, 2500)</script>";
@@ -217,7 +217,7 @@ fn a_terminal_sees_that_it_takes_long_and_the_desktop_shows_what_came_of_it() {
     assert_eq!(text(folder.path(), "slow.pdf"), "slow\nlate");
     let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap();
     assert_eq!(Path::new(&opened), folder.path().canonicalize().unwrap().join("slow.pdf"));
-    // Nobody sees it here, so there is none, and nothing else is said of what went well.
+    // Without a terminal there is no progress line, and success prints nothing.
     let output = platen(folder.path(), &[], &["render", "slow.html"], b"");
     assert!(
         output.status.success() && output.stderr.is_empty(),

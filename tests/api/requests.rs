@@ -1,4 +1,4 @@
-//! Headers and cookies for a page's requests: they reach the host that they are for, and nobody and nothing else.
+//! Headers and cookies for a page's requests reach the host that they are for, and no other host, log or file.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn is_kept(folder: &Path) -> bool {
 }
 
 #[tokio::test]
-async fn what_requests_carry_reaches_its_host_and_nobody_else() {
+async fn credentials_of_requests_reach_only_their_own_host() {
     let (home, other) = (Receiver::new(answer).await, Receiver::new(answer).await);
     let entry = |receiver: &Receiver| format!("{{ host = \"127.0.0.1:{}\", private = true }}", receiver.port);
     let allow = format!("[{}, {}]", entry(&home), entry(&other));

@@ -22,9 +22,9 @@ fn jobs_and_templates_do_the_same_with_their_objects_in_a_bucket() {
     }
     let program = std::env::current_exe().unwrap();
     let run = Command::new(program).args(SELECTION).env("PLATEN_TEST_STORE", "s3").output().unwrap();
-    let told = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success(), "{told}{}", String::from_utf8_lossy(&run.stderr));
-    assert!(told.contains("test result: ok.") && !told.contains("ok. 0 passed"), "{told}");
+    let message = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{message}{}", String::from_utf8_lossy(&run.stderr));
+    assert!(message.contains("test result: ok.") && !message.contains("ok. 0 passed"), "{message}");
 }
 
 async fn put(app: &TestApp, url: &str, kind: Option<&str>, body: &str) -> (u16, String) {
@@ -37,7 +37,7 @@ async fn put(app: &TestApp, url: &str, kind: Option<&str>, body: &str) -> (u16, 
 }
 
 #[tokio::test]
-async fn addresses_lead_to_the_store_and_keep_what_clients_rely_on() {
+async fn presigned_urls_lead_to_the_store_and_keep_what_clients_rely_on() {
     let app = start(&[]).await;
     let job = app.init(json!({"type": "html", "target": "html"})).await;
     let (data, template) = (job.data_url.unwrap(), job.template_url.unwrap());
@@ -64,7 +64,7 @@ async fn addresses_lead_to_the_store_and_keep_what_clients_rely_on() {
 }
 
 #[tokio::test]
-async fn an_address_is_for_one_object_one_method_and_one_lifetime() {
+async fn a_presigned_url_is_for_one_object_one_method_and_one_lifetime() {
     let app = start(&[("storage.address_ttl_s", "10")]).await;
     let job = app.init(json!({"type": "html", "target": "html"})).await;
     let other = app.init(json!({"type": "html", "target": "html"})).await;
@@ -112,7 +112,7 @@ async fn uploads_after_the_start_change_nothing_and_are_removed() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_too_large_is_told_at_the_start() {
+async fn an_upload_that_is_too_large_is_reported_at_the_start() {
     let app = start(&[("http.upload_limit_bytes", "2048")]).await;
     let job = app.init(json!({"type": "html", "target": "html", "data": {}})).await;
     let template = job.template_url.unwrap();

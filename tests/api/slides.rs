@@ -55,7 +55,7 @@ async fn a_presentation_is_filled_with_a_slide_an_item() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_with_its_slide_and_limits_with_their_names() {
+async fn faults_are_reported_with_their_slide_and_limits_with_their_keys() {
     let app = TestApp::with(&[("office.slides_limit", "5")]).await;
     let failed = async |file: Vec<u8>, data: Value, opts: Value| {
         let body = json!({"type": "pptx", "target": "pptx", "data": data, "formatOpts": opts});
@@ -64,18 +64,24 @@ async fn what_is_wrong_is_told_with_its_slide_and_limits_with_their_names() {
         let view = app.finish(&job.id).await;
         format!("{}: {}", view["errorCode"].as_str().unwrap(), view["error"].as_str().unwrap())
     };
-    let told = failed(deck(), json!({"items": [1]}), json!({"strict": true})).await;
-    assert!(told.starts_with("template_error: ") && told.contains("slide 1, paragraph 1, {title}"), "{told}");
-    assert!(told.contains("notes of slide 1, paragraph 1, {title}"), "{told}");
-    let told = failed(deck(), json!({"items": [1, 2, 3, 4, 5]}), json!({})).await;
-    assert!(told.starts_with("template_limit: ") && told.contains("office.slides_limit = 5"), "{told}");
+    let message = failed(deck(), json!({"items": [1]}), json!({"strict": true})).await;
+    assert!(
+        message.starts_with("template_error: ") && message.contains("slide 1, paragraph 1, {title}"),
+        "{message}"
+    );
+    assert!(message.contains("notes of slide 1, paragraph 1, {title}"), "{message}");
+    let message = failed(deck(), json!({"items": [1, 2, 3, 4, 5]}), json!({})).await;
+    assert!(
+        message.starts_with("template_limit: ") && message.contains("office.slides_limit = 5"),
+        "{message}"
+    );
     let open = with(&office_file("deck.pptx"), ">c00<", ">{#rows}<");
-    let told = failed(open, json!({}), json!({})).await;
-    assert!(told.contains("slide 4, paragraph 2, {#rows}: the section is never closed"), "{told}");
+    let message = failed(open, json!({}), json!({})).await;
+    assert!(message.contains("slide 4, paragraph 2, {#rows}: the section is never closed"), "{message}");
     let other = with(&office_file("deck.pptx"), ">c00<", ">[[title]]<");
     let (view, file) = app.made(("pptx", "pptx"), other, data()).await;
-    let told = view["warnings"][0].as_str().unwrap();
-    assert!(told.starts_with("all tags of the document are written [[…]]"), "{told}");
+    let message = view["warnings"][0].as_str().unwrap();
+    assert!(message.starts_with("all tags of the document are written [[…]]"), "{message}");
     let table = unpacked(&file).into_iter().find(|(name, _)| name == "ppt/slides/slide4.xml").unwrap().1;
     assert!(String::from_utf8(table).unwrap().contains(">Q3 &amp; more<"));
     let (view, _) = app.made(("pptx", "pdf"), office_file("slides.odp"), json!({"a": 1})).await;

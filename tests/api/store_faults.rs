@@ -1,4 +1,4 @@
-//! The store of objects fails, or goes and comes back: nothing acknowledged is lost, nothing is said that is not so.
+//! The store of objects fails, or disappears and returns: nothing acknowledged is lost, and no answer is wrong.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -33,10 +33,10 @@ async fn reasons(app: &TestApp) -> Vec<String> {
     let answer = app.client.get(format!("{}/health/ready", app.base)).send().await.unwrap();
     let status = answer.status();
     let body: Value = answer.json().await.unwrap();
-    let told = body["reasons"].as_array().into_iter().flatten();
-    let told: Vec<_> = told.map(|reason| reason.as_str().unwrap().to_owned()).collect();
-    assert_eq!(status == 200, told.is_empty(), "{body}");
-    told
+    let reasons = body["reasons"].as_array().into_iter().flatten();
+    let reasons: Vec<_> = reasons.map(|reason| reason.as_str().unwrap().to_owned()).collect();
+    assert_eq!(status == 200, reasons.is_empty(), "{body}");
+    reasons
 }
 
 /// Says of every job that ended what it says of itself is so.
@@ -148,7 +148,7 @@ async fn a_service_that_is_killed_while_documents_go_to_the_store_makes_them_aga
 }
 
 #[tokio::test]
-async fn a_store_that_fails_hangs_or_is_slow_is_told_and_comes_back() {
+async fn a_store_that_fails_hangs_or_is_slow_is_reported_and_comes_back() {
     let (app, proxy) = TestApp::behind_a_proxy(&PATIENCE).await;
     for (number, mode) in [Mode::Fail, Mode::Hang].into_iter().enumerate() {
         let job = prepare(&app, number).await;
@@ -162,10 +162,10 @@ async fn a_store_that_fails_hangs_or_is_slow_is_told_and_comes_back() {
         let large = json!({"type": "html", "target": "html", "data": {"pad": "x".repeat(50_000)}});
         let (status, problem) = app.post("/v1/documents/init", &large).await;
         assert_eq!(status, 503, "what cannot be kept is not acknowledged: {problem}");
-        let told = reasons(&app).await;
+        let reported = reasons(&app).await;
         assert!(
-            told.iter().any(|reason| reason.starts_with("store: the store failed: the store 127.0.0.1:")),
-            "{told:?}"
+            reported.iter().any(|reason| reason.starts_with("store: the store failed: the store 127.0.0.1:")),
+            "{reported:?}"
         );
         assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
         proxy.set(Mode::Pass);

@@ -1,5 +1,5 @@
-//! What an account may store and begin, against the real program: refused by name, freed by deletion, and known after
-//! kill -9.
+//! Limits of what an account may store and start, against the real program: refused by name, freed by deletion, and kept
+//! over kill -9.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -32,13 +32,13 @@ impl TestApp {
 }
 
 #[tokio::test]
-async fn uploads_that_nobody_starts_are_bounded_and_the_bound_outlives_a_kill() {
+async fn uploads_of_unstarted_jobs_are_bounded_also_after_a_kill() {
     let mut app = TestApp::on_disk(&[("accounts.stored_bytes_limit", "100000")]).await;
     let first = app.waiting().await;
     assert_eq!(app.put(first.template_url.as_ref().unwrap(), vec![b' '; 60_000]).await, 200);
     assert_eq!(app.counted().0, "60000/100000");
     let second = app.waiting().await;
-    // A new life has another port.
+    // After a restart the service has another port.
     let path = second.template_url.unwrap().strip_prefix(&app.base).unwrap().to_owned();
     for _ in 0..2 {
         let (status, problem) = app.put_bytes(&path, 40_001).await;
@@ -86,7 +86,7 @@ async fn templates_count_until_they_are_deleted_and_a_kill_changes_nothing() {
 }
 
 #[tokio::test]
-async fn jobs_that_nobody_starts_are_bounded_like_those_that_wait() {
+async fn unstarted_jobs_are_bounded_like_queued_ones() {
     let mut app = TestApp::on_disk(&[("accounts.open_jobs_limit", "2")]).await;
     let (first, _) = (app.waiting().await, app.waiting().await);
     let body = json!({"type": "html", "target": "html"}).to_string();

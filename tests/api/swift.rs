@@ -9,7 +9,7 @@ use crate::objects::{BUCKET, settings};
 use crate::template::page;
 
 #[tokio::test]
-async fn documents_and_templates_go_through_swift_and_an_address_is_for_what_it_names() {
+async fn documents_and_templates_work_with_swift_and_a_presigned_url_opens_its_object_only() {
     let folder = tempfile::tempdir().unwrap();
     let server = SwiftServer::start(folder.path());
     let mut there = settings(&server.endpoint);

@@ -1,17 +1,17 @@
-//! What goes wrong with templates, and what must not: nothing that is answered with success breaks them.
+//! Faults of templates and of their changes: no request that succeeds leaves a broken template.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::template::{archive, page, said};
+use crate::template::{archive, page, save_request};
 
 fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["code"].as_str().unwrap_or_default())
 }
 
 #[tokio::test]
-async fn a_text_that_is_no_page_is_refused_and_the_template_stays_what_it_was() {
+async fn an_entry_text_that_is_no_page_is_refused_and_the_template_unchanged() {
     let app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let path = format!("/v1/templates/{id}/index-html");
@@ -28,7 +28,7 @@ async fn a_text_that_is_no_page_is_refused_and_the_template_stays_what_it_was() 
 }
 
 #[tokio::test]
-async fn an_archive_is_taken_only_if_what_is_made_of_it_opens_again() {
+async fn an_archive_is_accepted_only_if_its_package_can_be_opened() {
     let app = TestApp::start().await;
     let begun = app.begin().await;
     let odd = archive(&[("dist/index.html", "<p>1</p>"), ("dist/a:b.png", "x"), ("dist/./c", "y")]);
@@ -44,12 +44,12 @@ async fn an_archive_is_taken_only_if_what_is_made_of_it_opens_again() {
 }
 
 #[tokio::test]
-async fn previews_of_the_old_content_are_none_of_the_new_one() {
+async fn previews_of_old_content_are_refused_for_new_content() {
     let app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let old = app.previews(&id).await;
     let content = app.unzipped(page("second")).await;
-    let mut body = said("Two", &old);
+    let mut body = save_request("Two", &old);
     body["contentId"] = json!(content);
     let answer = app.update(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!(code(&answer), (422, "preview_not_usable"), "{}", answer.1);
@@ -61,7 +61,7 @@ async fn previews_of_the_old_content_are_none_of_the_new_one() {
 }
 
 #[tokio::test]
-async fn a_key_stands_for_its_job_when_the_template_is_gone() {
+async fn an_idempotency_key_keeps_its_job_when_the_template_is_deleted() {
     let app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let body =
@@ -84,11 +84,11 @@ async fn a_key_stands_for_its_job_when_the_template_is_gone() {
 }
 
 #[tokio::test]
-async fn a_type_that_the_content_is_not_is_refused_and_members_of_others_are_ignored() {
+async fn a_type_that_does_not_match_the_content_is_refused_and_members_of_other_types_are_ignored() {
     let app = TestApp::start().await;
     let id = app.unzipped(page("first")).await;
     let previews = app.previews(&id).await;
-    let mut body = said("One", &previews);
+    let mut body = save_request("One", &previews);
     body["templateInfo"]["type"] = json!("docx");
     let answer = app.post(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!(code(&answer), (422, "validation_failed"));
@@ -119,7 +119,7 @@ async fn the_second_document_of_a_template_costs_no_unzip() {
 }
 
 #[tokio::test]
-async fn an_old_address_of_a_template_says_where_a_fresh_one_is() {
+async fn an_expired_template_url_says_where_to_get_a_new_one() {
     let app = TestApp::on_disk(&[]).await;
     let id = app.saved("One", page("first")).await;
     let (_, address) = app.get(&format!("/v1/templates/{id}/presigned-url")).await;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::template::{page, said};
+use crate::template::{page, save_request};
 
 #[tokio::test]
-async fn a_preview_of_what_the_template_was_is_refused() {
+async fn a_preview_of_former_content_is_refused() {
     let app = TestApp::start().await;
     let id = app.unzipped(page("first")).await;
     let (path, text) = (format!("/v1/templates/{id}"), format!("/v1/templates/{id}/index-html"));
@@ -21,14 +21,14 @@ async fn a_preview_of_what_the_template_was_is_refused() {
             "{answer}"
         );
     };
-    let first = said("One", &app.previews(&id).await);
+    let first = save_request("One", &app.previews(&id).await);
     rewrite("second").await;
     refused(&first).await;
-    let second = said("One", &app.previews(&id).await);
+    let second = save_request("One", &app.previews(&id).await);
     for _ in 0..2 {
         assert_eq!(app.post(&path, &second).await, (204, Value::Null), "also repeated");
     }
-    let third = said("Two", &app.previews(&id).await);
+    let third = save_request("Two", &app.previews(&id).await);
     assert_eq!(app.post(&path, &third).await.0, 204, "the saved files are the same ones");
     let (_, copy) = app.post(&format!("{path}/clone"), &json!({})).await;
     let copy = copy["newTemplateId"].as_str().unwrap();
@@ -36,7 +36,7 @@ async fn a_preview_of_what_the_template_was_is_refused() {
     rewrite("third").await;
     refused(&third).await;
     refused(&second).await;
-    let fourth = said("Two", &app.previews(&id).await);
+    let fourth = save_request("Two", &app.previews(&id).await);
     assert_eq!(app.post(&path, &fourth).await.0, 204);
     let (_, template) = app.get(&path).await;
     let (_, pdf) = app.fetch(&template["preview"]["pdf"]["url"]).await;

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::template::{archive, page, said};
+use crate::template::{archive, page, save_request};
 
 #[tokio::test]
 async fn a_template_is_begun_uploaded_unzipped_previewed_saved_fetched_and_rendered() {
@@ -16,7 +16,7 @@ async fn a_template_is_begun_uploaded_unzipped_previewed_saved_fetched_and_rende
     assert_eq!(app.shown(&id).await, Err((422, "template_unfinished".to_owned())));
     let previews = app.previews(&id).await;
     assert_eq!(app.get("/v1/templates").await.1["items"], json!([]), "it is not listed yet");
-    let body = said("Invoice", &previews);
+    let body = save_request("Invoice", &previews);
     for _ in 0..2 {
         assert_eq!(
             app.post(&format!("/templates/{id}"), &body).await,
@@ -62,7 +62,7 @@ async fn an_update_keeps_the_id_and_uses_the_content_up() {
     let (_, before) = app.get(&format!("/v1/templates/{id}")).await;
     let content = app.unzipped(page("second")).await;
     let previews = app.previews(&content).await;
-    let mut body = said("Two", &previews);
+    let mut body = save_request("Two", &previews);
     body["contentId"] = json!(content);
     for round in 0..2 {
         let (status, answer) = app.update(&format!("/v1/templates/{id}"), &body).await;
@@ -133,7 +133,7 @@ fn content_kinds(app: &TestApp, id: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_clone_lives_on_when_the_original_goes() {
+async fn a_clone_survives_the_deletion_of_its_original() {
     let app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let (status, clone) = app.send(Method::POST, &format!("/v1/templates/{id}/clone")).await;
@@ -160,7 +160,7 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
     let mut app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let previews = app.previews(&id).await;
-    let mut body = said("One", &previews);
+    let mut body = save_request("One", &previews);
     body["templateInfo"]["permissions"] = json!("public");
     assert_eq!(app.post(&format!("/v1/templates/{id}"), &body).await.0, 204);
     let private = app.saved("Two", page("second")).await;
@@ -185,7 +185,10 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
     let text = json!({"indexHtml": "<p>mine"});
     assert_eq!(refused(app.post(&format!("/v1/templates/{id}/index-html"), &text).await), not_owner);
     let own = app.previews(&id).await;
-    assert_eq!(refused(app.post(&format!("/v1/templates/{id}"), &said("Mine", &own)).await), not_owner);
+    assert_eq!(
+        refused(app.post(&format!("/v1/templates/{id}"), &save_request("Mine", &own)).await),
+        not_owner
+    );
     assert_eq!(refused(app.send(Method::PATCH, &format!("/v1/templates/{id}/unzip")).await), not_owner);
 
     let (_, clone) = app.send(Method::POST, &format!("/v1/templates/{id}/clone")).await;
@@ -244,18 +247,18 @@ async fn a_preview_that_is_not_one_of_the_template_is_refused_by_name() {
         ("nonsense", &own.pdf, "is no job id"),
         (&job.id, &own.pdf, "another template"),
     ] {
-        let mut body = said("One", &own);
+        let mut body = save_request("One", &own);
         body["previewIds"] = json!({"pngJobId": png, "pdfJobId": pdf});
         let (status, answer) = app.post(&format!("/v1/templates/{id}"), &body).await;
         assert_eq!((status, answer["code"].as_str()), (422, Some("preview_not_usable")), "{answer}");
         assert!(answer["detail"].as_str().unwrap().contains(why), "{why}: {answer}");
     }
     assert_eq!(app.get(&format!("/v1/templates/{id}")).await.0, 422, "nothing is saved");
-    assert_eq!(app.post(&format!("/v1/templates/{id}"), &said("One", &own)).await.0, 204);
+    assert_eq!(app.post(&format!("/v1/templates/{id}"), &save_request("One", &own)).await.0, 204);
 }
 
 #[tokio::test]
-async fn what_is_said_of_a_template_is_checked_and_kept_as_it_was_sent() {
+async fn template_info_is_checked_and_kept_as_sent() {
     let app = TestApp::with(&[("templates.title_limit_chars", "10")]).await;
     let id = app.unzipped(page("one")).await;
     let body = json!({
@@ -319,9 +322,9 @@ async fn unzip_and_upload_can_be_repeated_until_the_template_is_saved() {
         assert!(read["indexHtml"].as_str().unwrap().contains(text), "{read}");
     }
     let previews = app.previews(&begun.id).await;
-    assert_eq!(app.post(&format!("/v1/templates/{}", begun.id), &said("T", &previews)).await.0, 204);
+    assert_eq!(app.post(&format!("/v1/templates/{}", begun.id), &save_request("T", &previews)).await.0, 204);
     assert_eq!(app.send(Method::PATCH, &unzip).await.0, 204);
-    // An address of the store itself takes it, and nobody looks at it any more.
+    // A URL of the store itself accepts the upload, and the service ignores it.
     let taken = if app.objects.is_some() { 200 } else { 403 };
     assert_eq!(app.put(&begun.upload_url, page("third")).await, taken);
     assert_eq!(app.send(Method::PATCH, &unzip).await.0, 204);
@@ -330,7 +333,7 @@ async fn unzip_and_upload_can_be_repeated_until_the_template_is_saved() {
 }
 
 #[tokio::test]
-async fn a_list_shows_what_is_saved_newest_first_and_filters() {
+async fn a_list_shows_saved_templates_newest_first_and_filters() {
     let app = TestApp::start().await;
     let id = app.saved("Invoice for Åse", page("x")).await;
     let mut ids = vec![id.clone()];
@@ -340,7 +343,7 @@ async fn a_list_shows_what_is_saved_newest_first_and_filters() {
     }
     app.unzipped(page("unfinished")).await;
     let previews = app.previews(&id).await;
-    let mut body = said("Report", &previews);
+    let mut body = save_request("Report", &previews);
     body["templateInfo"]["categories"] = json!(["report"]);
     body["templateInfo"]["type"] = json!("ejs");
     assert_eq!(app.post(&format!("/v1/templates/{id}"), &body).await.0, 204);

@@ -9,7 +9,7 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::app::TestApp;
 use crate::command_line::platen;
-use crate::libreoffice::told;
+use crate::libreoffice::poppler_output;
 
 /// An Office file of `tests/office_files`.
 pub fn office_file(name: &str) -> Vec<u8> {
@@ -111,7 +111,7 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         assert_eq!(view["success"], true, "{view}");
         let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
         let counted = format!("Pages:           {}\n", view["output"]["metadata"]["pages"]);
-        let about = told("pdfinfo", &[], &pdf);
+        let about = poppler_output("pdfinfo", &[], &pdf);
         assert!(about.contains(&counted), "{counted}{about}");
         (view, text)
     };
@@ -131,7 +131,7 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         assert!(text.contains(words), "{name}: {text}");
         let count = if kind == "pptx" { 2 } else { 1 };
         assert_eq!(view["output"]["metadata"]["pages"], count, "{name}: {view}");
-        // By whatever name it lies in an archive.
+        // Under any name in an archive.
         let packed = packed(&[("The letter.doc", &office_file(name)), ("notes.txt", b"x")]);
         assert!(pages(kind, packed, json!({})).await.1.contains(words), "{name} in an archive");
     }
@@ -144,17 +144,17 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
     let tagged = with(&office_file("letter.odt"), "Ms Brandt", "{customer.name}");
     let (view, text) = pages("docx", tagged, json!({"customer": {"name": "Ann"}})).await;
     assert!(text.contains("Dear {customer.name},"), "{text}");
-    let told = warnings(&view).join(" | ");
+    let message = warnings(&view).join(" | ");
     for words in [
         "the data was not used: the template is an OpenDocument text (.odt), which is not filled; save it as .docx",
         "the tag {customer.name} is not filled and stands in the document as it is",
     ] {
-        assert!(told.contains(words), "no '{words}' in {told}");
+        assert!(message.contains(words), "no '{words}' in {message}");
     }
 }
 
 #[tokio::test]
-async fn what_does_not_go_with_a_type_is_refused_by_name() {
+async fn templates_that_do_not_match_their_type_are_refused_by_name() {
     let app = TestApp::start().await;
     for (name, kind, words) in [
         (
@@ -215,7 +215,7 @@ async fn what_does_not_go_with_a_type_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn what_has_a_password_is_refused_where_it_is_uploaded() {
+async fn encrypted_files_are_refused_at_their_upload() {
     let app = TestApp::on_disk(&[]).await;
     let manifest = b"<manifest:encryption-data/>";
     let kind = b"application/vnd.oasis.opendocument.spreadsheet";
@@ -224,18 +224,19 @@ async fn what_has_a_password_is_refused_where_it_is_uploaded() {
         let job = app.init(json!({"type": kind, "target": kind})).await;
         let answer = app.client.put(job.template_url.unwrap()).body(ods.clone()).send().await.unwrap();
         assert_eq!(answer.status(), 422);
-        let told: Value = answer.json().await.unwrap();
-        assert_eq!(told["code"], "template_archive_invalid", "{told}");
+        let problem: Value = answer.json().await.unwrap();
+        assert_eq!(problem["code"], "template_archive_invalid", "{problem}");
         assert!(
-            told["detail"].as_str().unwrap().contains("is protected by a password; save it without one"),
-            "{told}"
+            problem["detail"].as_str().unwrap().contains("is protected by a password; save it without one"),
+            "{problem}"
         );
     }
     let begun = app.begin().await;
     assert_eq!(app.put(&begun.upload_url, ods).await, 200);
-    let (status, told) = app.send(reqwest::Method::PATCH, &format!("/v1/templates/{}/unzip", begun.id)).await;
-    assert_eq!((status, told["code"].as_str()), (422, Some("template_archive_invalid")), "{told}");
-    assert!(told["detail"].as_str().unwrap().contains("is protected by a password"), "{told}");
+    let (status, problem) =
+        app.send(reqwest::Method::PATCH, &format!("/v1/templates/{}/unzip", begun.id)).await;
+    assert_eq!((status, problem["code"].as_str()), (422, Some("template_archive_invalid")), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("is protected by a password"), "{problem}");
 }
 
 #[test]
@@ -249,9 +250,9 @@ fn the_command_line_takes_them_as_well() {
         let output = platen(folder.path(), &[("log.filter", "off")], &line, b"");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (is_made, told) = run("table.xlsx", "xlsx", "out.xlsx");
-    assert!(is_made, "{told}");
+    let (is_made, message) = run("table.xlsx", "xlsx", "out.xlsx");
+    assert!(is_made, "{message}");
     assert_eq!(std::fs::read(folder.path().join("out.xlsx")).unwrap(), office_file("table.xlsx"));
-    let (is_made, told) = run("letter.odt", "docx", "out.docx");
-    assert!(!is_made && told.contains("an OpenDocument text (.odt), which becomes pages"), "{told}");
+    let (is_made, message) = run("letter.odt", "docx", "out.docx");
+    assert!(!is_made && message.contains("an OpenDocument text (.odt), which becomes pages"), "{message}");
 }

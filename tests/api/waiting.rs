@@ -14,9 +14,9 @@ use tokio::task::JoinSet;
 
 use crate::app::{PATIENCE, TestApp};
 
-/// As many as are promised to wake within a second.
+/// As many as are specified to be answered within a second.
 const CLIENTS: usize = 10_000;
-/// Those who go away before the job ends.
+/// Clients that disconnect before the job ends.
 const LEAVING: usize = 2_000;
 /// Descriptors that the test and the service need for other things.
 const OTHER_FILES: u64 = 500;
@@ -24,7 +24,7 @@ const OTHER_FILES: u64 = 500;
 const MEMORY_LIMIT_KB: u64 = 500 * 1_024;
 
 #[tokio::test]
-async fn ten_thousand_clients_wait_those_who_leave_are_let_go_and_the_others_are_woken_at_once() {
+async fn ten_thousand_waiting_requests_are_answered_at_once_and_closed_ones_are_dropped() {
     let (count, leaving) = clients();
     let app = TestApp::with(&[
         ("http.wait_limit_s", "600"),
@@ -72,7 +72,7 @@ async fn ten_thousand_clients_wait_those_who_leave_are_let_go_and_the_others_are
     assert!(u128::from(woken_ms) < PATIENCE.as_millis() / 2, "the last one was woken after {woken_ms} ms");
 }
 
-/// How many clients wait, and how many more leave: fewer where the system lets nobody have so many files.
+/// How many clients wait, and how many more disconnect: fewer where the system's limit of open files is lower.
 fn clients() -> (usize, usize) {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
@@ -100,7 +100,7 @@ async fn a_wait_ends_with_the_present_view_when_its_time_is_over() {
     let job = app.init(json!({"type": "html", "target": "pdf"})).await;
     let path = format!("/jobs/{}", job.id);
     let started = std::time::Instant::now();
-    // A preference that was followed is said, as far as it was; the query goes before it.
+    // `Preference-Applied` names the wait that was applied; the query takes precedence over `Prefer`.
     for (query, prefer, applied) in [
         ("?wait=600", "", None),
         ("", "wait=600", Some("wait=1")),
@@ -110,16 +110,17 @@ async fn a_wait_ends_with_the_present_view_when_its_time_is_over() {
     ] {
         let request = app.request(reqwest::Method::GET, &format!("{path}{query}")).header("prefer", prefer);
         let answer = request.send().await.unwrap();
-        let said = answer.headers().get("preference-applied").map(|said| said.to_str().unwrap().to_owned());
+        let header =
+            answer.headers().get("preference-applied").map(|header| header.to_str().unwrap().to_owned());
         let (status, view) = crate::app::read(answer).await;
         assert_eq!((status, &view["status"]), (200, &json!("initialized")));
-        assert_eq!(said.as_deref(), applied, "{query} {prefer}");
+        assert_eq!(header.as_deref(), applied, "{query} {prefer}");
     }
     assert!(started.elapsed() >= Duration::from_millis(1_900));
 }
 
 #[tokio::test]
-async fn a_stopping_service_answers_those_who_wait() {
+async fn a_stopping_service_answers_waiting_requests() {
     let mut app = TestApp::start().await;
     let job = app.init(json!({"type": "html", "target": "pdf"})).await;
     let mut client = wait_for(&app, &job.id).await;
@@ -130,9 +131,9 @@ async fn a_stopping_service_answers_those_who_wait() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("initialized"), "{answer}");
 }
 
-/// Who polls can ask again; who renders in one call gets the document by that answer or never.
+/// A polling client can ask again; an immediate render delivers the document in its one answer or never.
 #[tokio::test]
-async fn a_stopping_service_lets_who_waits_for_a_document_have_it() {
+async fn a_stopping_service_delivers_documents_that_requests_wait_for() {
     let mut app = TestApp::with(&[("jobs.concurrency", "1")]).await;
     let idle = app.init(json!({"type": "html", "target": "pdf"})).await;
     let render = json!({"type": "html", "target": "pdf", "template": "<p>1</p>", "formatOpts": {"waitForTimeout": 3000}});
@@ -164,9 +165,9 @@ async fn a_stopping_service_lets_who_waits_for_a_document_have_it() {
     app.stop();
 }
 
-/// Of what does not end in time, the service says so while it still can.
+/// For jobs that do not end in time, the service answers that before it stops.
 #[tokio::test]
-async fn a_stopping_service_tells_who_waits_before_its_time_is_over() {
+async fn a_stopping_service_answers_waiting_requests_before_its_own_deadline() {
     let mut app = TestApp::with(&[("http.shutdown_grace_s", "3"), ("browser.wait_limit_ms", "20000")]).await;
     let render = json!({"type": "html", "target": "pdf", "template": "<p>1</p>", "formatOpts": {"waitForTimeout": 20000}});
     let request =
@@ -228,7 +229,7 @@ async fn connections(app: &TestApp) -> Vec<Connection> {
         .lines()
         .skip(1)
         .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        // 0A is the listener; 06 is what is over, whose number somebody else may have by now.
+        // 0A is the listener; 06 is TIME_WAIT, whose inode number may belong to another socket by now.
         .filter(|fields| number(fields[1]) == u64::from(port) && !matches!(fields[3], "0A" | "06"))
         .map(|fields| Connection {
             client: u16::try_from(number(fields[2])).unwrap(),

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn a_job_tells_everything_that_it_survived() {
+async fn a_job_reports_every_warning() {
     let app = TestApp::start().await;
     let options = json!({"colour": "red"});
     let job = app.init(json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": options})).await;
-    // Nothing goes to that host: the page's fence refuses it.
+    // Nothing goes to that host: the forward proxy refuses it.
     let template = "<style>p{font-family:'No Such Font'}</style><p>here</p><img src=/logo.png><script>\
         fetch('http://rates.example/today').catch(() => 0); setTimeout(() => { throw new Error('no total') })</script>";
     assert_eq!(app.put(&job.template_url.unwrap(), template).await, 200);

@@ -54,7 +54,7 @@ async fn a_workbook_is_filled_and_shown_with_what_its_formulas_give() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_with_its_cell_and_limits_with_their_names() {
+async fn faults_are_reported_with_their_cell_and_limits_with_their_keys() {
     let app = TestApp::with(&[("office.items_limit", "12")]).await;
     let failed = async |file: Vec<u8>, opts: Value| {
         let body = json!({"type": "xlsx", "target": "xlsx", "data": data(), "formatOpts": opts});
@@ -63,13 +63,16 @@ async fn what_is_wrong_is_told_with_its_cell_and_limits_with_their_names() {
         let view = app.finish(&job.id).await;
         format!("{}: {}", view["errorCode"].as_str().unwrap(), view["error"].as_str().unwrap())
     };
-    let told = failed(sample("report.xlsx"), json!({})).await;
-    assert!(told.starts_with("template_limit: ") && told.contains("office.items_limit = 12"), "{told}");
+    let message = failed(sample("report.xlsx"), json!({})).await;
+    assert!(
+        message.starts_with("template_limit: ") && message.contains("office.items_limit = 12"),
+        "{message}"
+    );
     let open = with(&sample("report.xlsx"), "{paid}{/sales}", "{paid}");
-    let told = failed(open, json!({})).await;
-    assert!(told.starts_with("template_error: ") && told.contains("Sales!A8"), "{told}");
+    let message = failed(open, json!({})).await;
+    assert!(message.starts_with("template_error: ") && message.contains("Sales!A8"), "{message}");
     let short = with(&sample("report.xlsx"), "{#sales}{date}", "{#sales.slice(0, 2)}{dat}");
     let short = with(&short, "{/sales}", "{/}");
-    let told = failed(short, json!({"strict": true})).await;
-    assert!(told.contains("Sales!A8") && told.contains("{dat}"), "{told}");
+    let message = failed(short, json!({"strict": true})).await;
+    assert!(message.contains("Sales!A8") && message.contains("{dat}"), "{message}");
 }

@@ -1,11 +1,11 @@
-//! What an allowed host is good for, over http and https, and what ends it.
+//! What pages get from an allowed host over http and https, and certificates that end the connection.
 
 use bytes::Bytes;
 use platen::browser::{PageOutput, PageTask};
 use platen::config::{Config, OutboundConfig};
 
-use crate::host::{Asked, Host, Reply};
-use crate::support::{TestPool, asking, fixed, scripted, text_of, with_files};
+use crate::host::{Host, HostRequest, Reply};
+use crate::support::{TestPool, asking, scripted, static_page, text_of, with_files};
 
 /// A configuration that allows `entries`.
 pub fn allowing(entries: &[String], variables: &[(&str, &str)]) -> OutboundConfig {
@@ -16,7 +16,7 @@ pub fn allowing(entries: &[String], variables: &[(&str, &str)]) -> OutboundConfi
 
 const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 
-fn serve(asked: &Asked) -> Reply {
+fn serve(asked: &HostRequest) -> Reply {
     match asked.path().split('?').next().unwrap_or_default() {
         "/a.css" => {
             Reply::ok("text/css", "p::after{content:' styled'} @font-face{font-family:far;src:url(far.ttf)}")
@@ -47,7 +47,7 @@ const PAGE: &str = "<link rel=stylesheet href=BASE/a.css crossorigin><p>page</p>
       s.onmessage = event => { s.close(); done(event.data) } }));\
     document.body.id = 'done'</script>";
 
-/// Everything of the page that a host can give, in the order in which it stands there.
+/// Everything in the page that a host can serve, in the order of the page.
 async fn shown(host: &Host, scheme: &str) -> (String, Vec<String>) {
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| {
         config.trusted_keys = host.key.iter().cloned().collect();
@@ -82,7 +82,7 @@ async fn an_allowed_host_gives_everything_over_http_and_https() {
             "/ws",
         ];
         assert_eq!(host.hits().keys().collect::<Vec<_>>(), expected, "{scheme}");
-        for asked in host.asked() {
+        for asked in host.requests() {
             let head = asked.head.to_lowercase();
             for word in ["proxy-", "forwarded", "via:", "platen", "rust", "hyper"] {
                 assert!(!head.contains(word), "{scheme}: {}", asked.head);
@@ -93,7 +93,7 @@ async fn an_allowed_host_gives_everything_over_http_and_https() {
 }
 
 #[actix::test]
-async fn a_certificate_that_nobody_knows_ends_the_connection() {
+async fn an_unknown_certificate_ends_the_connection() {
     let host = Host::https("127.0.0.1", serve).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
     let page = format!("<p>page<img src=https://127.0.0.1:{}/a.svg>", host.port);
@@ -108,7 +108,7 @@ async fn a_page_without_script_reaches_an_allowed_host() {
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
     let base = format!("http://127.0.0.1:{}", host.port);
     let page = format!("<link rel=stylesheet href={base}/a.css><p>page</p><img src={base}/a.svg>");
-    let rendered = pool.render(&fixed(&page)).await.unwrap();
+    let rendered = pool.render(&static_page(&page)).await.unwrap();
     assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings), ("page styled", Vec::new()));
     assert_eq!(host.hits().keys().collect::<Vec<_>>(), ["/a.css", "/a.svg"]);
     assert!(
@@ -119,7 +119,7 @@ async fn a_page_without_script_reaches_an_allowed_host() {
 }
 
 #[actix::test]
-async fn what_is_of_an_allowed_host_stays_in_a_document_as_it_was_written() {
+async fn addresses_of_an_allowed_host_stay_in_a_document_as_written() {
     let host = Host::http(serve).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
     let base = format!("http://127.0.0.1:{}", host.port);
@@ -150,12 +150,12 @@ async fn a_page_of_an_allowed_host_does_not_get_the_data() {
         let task = PageTask { data: Bytes::from_static(b"{\"secret\":1}"), ..scripted(&page) };
         pool.render(&task).await.unwrap();
     }
-    let told: Vec<_> = host
-        .asked()
+    let messages: Vec<_> = host
+        .requests()
         .iter()
         .map(|asked| asked.path().to_owned())
         .filter(|it| it.starts_with("/told"))
         .collect();
-    assert_eq!(told, ["/told?[null]", "/told?[null]"]);
+    assert_eq!(messages, ["/told?[null]", "/told?[null]"]);
     pool.finish().await;
 }

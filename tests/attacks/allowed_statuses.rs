@@ -1,16 +1,16 @@
-//! What an allowed host answers instead of a file is said, over http and https, in every lane.
+//! An allowed host that answers with an error instead of a file: the status is reported, over http and https, in every lane.
 
 use platen::browser::PageTask;
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::lane::Lane;
 use serde_json::json;
 
 use crate::allowed::allowing;
 use crate::app::TestApp;
-use crate::host::{Asked, Host, Reply};
-use crate::support::{TestPool, fixed, scripted, text_of};
+use crate::host::{Host, HostRequest, Reply};
+use crate::support::{TestPool, scripted, static_page, text_of};
 
-fn serve(asked: &Asked) -> Reply {
+fn serve(asked: &HostRequest) -> Reply {
     match asked.path() {
         "/here.css" => Reply::ok("text/css", "p::after{content:' styled'}"),
         "/closed.css" => {
@@ -37,31 +37,31 @@ fn pool_of(host: &Host) -> (TestPool, String) {
 }
 
 #[actix::test]
-async fn files_that_an_allowed_host_does_not_have_are_said_with_the_status() {
+async fn missing_files_of_an_allowed_host_are_reported_with_the_status() {
     for host in [Host::http(serve).await, Host::https("127.0.0.1", serve).await] {
         let (pool, base) = pool_of(&host);
         let page = PAGE.replace("BASE", &base);
         let scripts = format!("{page}{}", SCRIPTS.replace("BASE", &base));
-        let told = ["404: BASE/gone.png", "500: BASE/500.css"].map(str::to_owned).to_vec();
+        let messages = ["404: BASE/gone.png", "500: BASE/500.css"].map(str::to_owned).to_vec();
         let more = ["404: BASE/data", "404: BASE/gone.js", "500: BASE/500-frame"].map(str::to_owned);
-        for (task, told) in
-            [(fixed(&page), told.clone()), (scripted(&scripts), [told, more.to_vec()].concat())]
+        for (task, messages) in
+            [(static_page(&page), messages.clone()), (scripted(&scripts), [messages, more.to_vec()].concat())]
         {
             let rendered = pool.render(&task).await.unwrap();
             assert_eq!(text_of(&rendered.bytes), "page styled");
             let mut warnings = rendered.warnings;
             warnings.sort();
-            let mut told: Vec<_> =
-                told.iter().map(|it| format!("answered with {}", it.replace("BASE", &base))).collect();
-            // A font that is not there is not to be read from elsewhere either, which is said first.
+            let mut messages: Vec<_> =
+                messages.iter().map(|it| format!("answered with {}", it.replace("BASE", &base))).collect();
+            // CORS refuses a font of another origin first, with a warning of its own.
             let font =
                 warnings.iter().position(|it| it.starts_with("not loaded: Access to font at")).unwrap();
             assert!(warnings.remove(font).contains("far.ttf"), "{base}");
             warnings.retain(|it| !it.starts_with("font not available: 'far'"));
             let moved = warnings.iter().position(|it| it.starts_with("picture cannot be shown: ")).unwrap();
             assert!(warnings.remove(moved).contains(&format!("{base}/moved (nothing came")), "{base}");
-            told.sort();
-            assert_eq!(warnings, told, "{base} {:?}", task.lane);
+            messages.sort();
+            assert_eq!(warnings, messages, "{base} {:?}", task.lane);
         }
         pool.finish().await;
     }
@@ -75,12 +75,12 @@ async fn a_page_that_goes_to_an_error_of_an_allowed_host_fails_with_the_status()
             for going in ["location.href='TO'", "setTimeout(() => location.href='TO', 30)"] {
                 let going = going.replace("TO", &format!("{base}{path}"));
                 let page = format!("<p>here<script>{going}</script>");
-                let failed = pool.render(&scripted(&page)).await.unwrap_err().fault;
+                let failed = pool.render(&scripted(&page)).await.unwrap_err().error;
                 let shown = path.split('?').next().unwrap();
-                let told = format!(
+                let messages = format!(
                     "the page went to {base}{shown}, which was answered with {status}: there is nothing to print"
                 );
-                assert_eq!((failed.code, failed.message), (FaultCode::PageFailed, told));
+                assert_eq!((failed.code, failed.message), (ErrorCode::PageFailed, messages));
             }
         }
         pool.finish().await;
@@ -88,7 +88,7 @@ async fn a_page_that_goes_to_an_error_of_an_allowed_host_fails_with_the_status()
 }
 
 #[actix::test]
-async fn what_the_proxy_refused_is_said_once_and_a_certificate_that_nobody_knows_by_its_name() {
+async fn requests_refused_by_the_proxy_or_for_their_certificate_are_reported_once() {
     let host = Host::https("127.0.0.1", serve).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
     let page = format!(
@@ -96,15 +96,18 @@ async fn what_the_proxy_refused_is_said_once_and_a_certificate_that_nobody_knows
         host.port
     );
     for lane in [Lane::Static, Lane::Scripted] {
-        let mut warnings = pool.render(&PageTask { lane, ..fixed(&page) }).await.unwrap().warnings;
+        let mut warnings = pool.render(&PageTask { lane, ..static_page(&page) }).await.unwrap().warnings;
         warnings.sort();
-        let told = [
+        let messages = [
             format!("not loaded: https://127.0.0.1:{}/a.png (net::ERR_CERT_AUTHORITY_INVALID)", host.port),
             "refused address: h.test:443 (a page reaches".to_owned(),
             "refused address: http://h.test/c.png (a page reaches".to_owned(),
         ];
         assert_eq!(warnings.len(), 3, "{warnings:#?}");
-        assert!(warnings.iter().zip(&told).all(|(warning, told)| warning.starts_with(told)), "{warnings:#?}");
+        assert!(
+            warnings.iter().zip(&messages).all(|(warning, messages)| warning.starts_with(messages)),
+            "{warnings:#?}"
+        );
     }
     pool.finish().await;
 }

@@ -1,16 +1,16 @@
-//! What ends a page's requests to an allowed host: time, bytes, number, and what its owner is told.
+//! Limits of a page's requests to an allowed host: time, bytes, number, and the warnings.
 
 use std::time::{Duration, Instant};
 
 use platen::config::BrowserConfig;
 
 use crate::allowed::allowing;
-use crate::host::{Asked, Host, Reply};
-use crate::support::{Rendered, TestPool, fixed, scripted, text_of};
+use crate::host::{Host, HostRequest, Reply};
+use crate::support::{Rendered, TestPool, scripted, static_page, text_of};
 
 const MIB: usize = 1 << 20;
 
-fn serve(asked: &Asked) -> Reply {
+fn serve(asked: &HostRequest) -> Reply {
     match asked.path().split('?').next().unwrap_or_default() {
         "/slow" => Reply::ok("text/plain", "begun").hanging(),
         "/silent" => Reply::never(),
@@ -41,8 +41,8 @@ async fn ask(host: &Host, paths: &[&str], variables: &[(&str, &str)]) -> Rendere
 fn check(rendered: &Rendered, text: &str, warnings: &[&str]) {
     assert_eq!(text_of(&rendered.bytes), text, "{:#?}", rendered.warnings);
     for warning in warnings {
-        let said = rendered.warnings.iter().any(|line| line.contains(warning));
-        assert!(said, "{warning} is not in {:#?}", rendered.warnings);
+        let is_warned = rendered.warnings.iter().any(|line| line.contains(warning));
+        assert!(is_warned, "{warning} is not in {:#?}", rendered.warnings);
     }
     assert_eq!(rendered.warnings.len(), warnings.len(), "{:#?}", rendered.warnings);
 }
@@ -67,7 +67,7 @@ async fn a_slow_picture_costs_its_page_no_more_than_the_deadline() {
     let config = allowing(&[host.entry()], &[("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "1")]);
     let pool = TestPool::with_outbound(config, |_| {});
     let page = format!("<p>page<img src=http://127.0.0.1:{}/silent>", host.port);
-    let rendered = pool.render(&fixed(&page)).await.unwrap();
+    let rendered = pool.render(&static_page(&page)).await.unwrap();
     check(&rendered, "page", &["/silent (it was not done within 1 s (outbound.page_timeout_s))"]);
     pool.finish().await;
 }
@@ -108,7 +108,7 @@ async fn heads_are_counted_and_bounded() {
     let asking = format!("?{}", "x".repeat(30_000));
     let rendered = ask(&host, &[&asking, &asking, &asking], &[all]).await;
     check(&rendered, "page yes yes no", &[full]);
-    assert_eq!(host.asked().len(), 2, "what is too much is not sent");
+    assert_eq!(host.requests().len(), 2, "what is too much is not sent");
     let rendered = ask(&host, &["headed", "headed", "headed"], &[all]).await;
     check(&rendered, "page yes yes no", &[full]);
     let rendered = ask(&host, &["long", "headed"], &[]).await;
@@ -116,18 +116,18 @@ async fn heads_are_counted_and_bounded() {
 }
 
 #[actix::test]
-async fn so_many_requests_and_no_more() {
+async fn requests_of_a_page_are_limited() {
     let host = Host::http(serve).await;
     let limit = ("PLATEN__OUTBOUND__PAGE_REQUEST_LIMIT", "2");
     let rendered = ask(&host, &["1", "2", "3", "4"], &[limit]).await;
     let warnings =
         ["/3 (the page made 2 requests (outbound.page_request_limit))", "/4 (the page made 2 requests"];
     check(&rendered, "page yes yes no no", &warnings);
-    assert_eq!(host.asked().len(), 2, "each of them once");
+    assert_eq!(host.requests().len(), 2, "each of them once");
 }
 
 #[actix::test]
-async fn those_that_find_no_place_wait_and_come_through() {
+async fn requests_over_the_connection_limit_wait_and_succeed() {
     let host = Host::http(serve).await;
     let config = allowing(&[host.entry()], &[("PLATEN__OUTBOUND__PAGE_CONNECTION_LIMIT", "1")]);
     let pool = TestPool::with_outbound(config, |_| {});
@@ -153,7 +153,8 @@ async fn a_page_of_many_hosts_waits_for_none_that_is_done() {
     });
     let pictures = hosts.iter().map(|host| format!("<img src=https://127.0.0.1:{}/a.svg>", host.port));
     let started = Instant::now();
-    let rendered = pool.render(&fixed(&format!("<p>page{}", pictures.collect::<String>()))).await.unwrap();
+    let rendered =
+        pool.render(&static_page(&format!("<p>page{}", pictures.collect::<String>()))).await.unwrap();
     check(&rendered, "page", &[]);
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     for host in &hosts {
@@ -163,20 +164,20 @@ async fn a_page_of_many_hosts_waits_for_none_that_is_done() {
 }
 
 #[actix::test]
-async fn an_answer_that_means_the_proxy_is_none() {
+async fn a_hosts_407_is_not_taken_for_the_proxys() {
     let host = Host::http(serve).await;
     let rendered = ask(&host, &["proxy", "broken", "quick"], &[]).await;
     check(&rendered, "page no no yes", &["it answered 407", "/broken (it gave no answer"]);
-    assert_eq!(host.asked().len(), 3, "none is sent again");
+    assert_eq!(host.requests().len(), 3, "none is sent again");
 }
 
 #[actix::test]
-async fn a_host_that_is_not_there_is_said() {
+async fn an_unreachable_host_is_reported() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let entry = format!("{{ host = \"{gone}\", private = true }}");
     let pool = TestPool::with_outbound(allowing(&[entry], &[]), |_| {});
     let page = format!("<p>page<img src=http://{gone}/a><img src=https://{gone}/a>");
-    let rendered = pool.render(&fixed(&page)).await.unwrap();
+    let rendered = pool.render(&static_page(&page)).await.unwrap();
     let plain = format!("refused address: http://{gone}/a (it cannot be reached: Connection refused");
     let tunnel = format!("refused address: {gone} (it cannot be reached: Connection refused");
     check(&rendered, "page", &[&plain, &tunnel]);
@@ -184,11 +185,11 @@ async fn a_host_that_is_not_there_is_said() {
 }
 
 #[actix::test]
-async fn what_would_open_an_address_is_said_as_it_is_written() {
+async fn a_refused_address_names_the_setting_that_allows_it() {
     let pool = TestPool::start(|_| {});
     let page = "<img src=http://a.example/x?key=secret><img src=https://a.example/x><img src=https://a.example:8443/x>\
         <img src=http://10.0.0.5:9000/x><img src=https://[fd00::1]/x><img src=http://localhost:81/x>";
-    let mut warnings = pool.render(&fixed(page)).await.unwrap().warnings;
+    let mut warnings = pool.render(&static_page(page)).await.unwrap().warnings;
     warnings.sort();
     let why = "a page reaches its own files only; outbound.allow can open it";
     let expected = [

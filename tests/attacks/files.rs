@@ -1,5 +1,5 @@
-//! Suite A: files of the machine, by every spelling and carrier; the planted ones can be read by everybody, the
-//! browser's user too.
+//! Suite A: files of the machine, by every spelling and carrier; the planted ones are world-readable, so the browser's
+//! user could read them too.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::app::TestApp;
 use crate::service::{Made, Order, archive, render};
 use crate::table::{Outcome, report};
 
-/// What every planted file says, with the carrier that it is for.
+/// The text of every planted file, before the name of the carrier that it is for.
 const SECRET: &str = "s3cret0f";
-/// What stands in every `/etc/passwd`.
+/// Text that is in every `/etc/passwd`.
 const PASSWD: &str = "root:x:0:0";
 /// The colour of the planted picture.
 const MAGENTA: [u8; 3] = [251, 3, 247];
@@ -108,17 +108,17 @@ fn plant() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     for (_, name, _) in CARRIERS.iter().chain(SCRIPTS) {
-        let said = format!("{SECRET}{name}");
+        let secret = format!("{SECRET}{name}");
         let stem = name.split('.').next().unwrap();
         let content = match name.rsplit('.').next().unwrap() {
-            "html" => format!("<p>{said}").into_bytes(),
-            "svg" => format!("<svg xmlns='http://www.w3.org/2000/svg' width='300' height='30'><text id='a' y='20'>{said}</text></svg>").into_bytes(),
-            "css" => format!(".{stem}::after{{content:'{said}'}}").into_bytes(),
-            "js" => format!("try{{document.body.append('{said}')}}catch{{postMessage('{said}')}}").into_bytes(),
-            "vtt" => format!("WEBVTT\n\n00:00.000 --> 10:00.000\n{said}\n").into_bytes(),
+            "html" => format!("<p>{secret}").into_bytes(),
+            "svg" => format!("<svg xmlns='http://www.w3.org/2000/svg' width='300' height='30'><text id='a' y='20'>{secret}</text></svg>").into_bytes(),
+            "css" => format!(".{stem}::after{{content:'{secret}'}}").into_bytes(),
+            "js" => format!("try{{document.body.append('{secret}')}}catch{{postMessage('{secret}')}}").into_bytes(),
+            "vtt" => format!("WEBVTT\n\n00:00.000 --> 10:00.000\n{secret}\n").into_bytes(),
             "png" => picture(),
             "ttf" => std::fs::read("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").unwrap(),
-            _ => said.into_bytes(),
+            _ => secret.into_bytes(),
         };
         put(folder.path(), name, &content);
     }
@@ -157,7 +157,7 @@ fn page(spelling: &str, folder: &Path) -> String {
     page + &format!("<iframe src=\"{passwd}\"></iframe><object data=\"{passwd}\"></object>")
 }
 
-/// What of the planted files is in what the owner got.
+/// Content of the planted files in what the owner got.
 fn leaks_of(made: &Made, name: &str) -> Vec<String> {
     let mut leaks = Vec::new();
     leaks.extend(made.holds(&format!("{SECRET}{name}")).then(|| format!("the bytes of {name}")));
@@ -184,7 +184,7 @@ async fn no_spelling_of_a_file_is_read() {
             name: format!("{} to {target}", spelling.replace(['\t', '\n'], " ")),
             carrier: (*carrier).to_owned(),
             leaks: leaks_of(&made, name),
-            told: made.told(),
+            messages: made.messages(),
         };
         all.map(of_carrier).collect::<Vec<_>>()
     });
@@ -195,7 +195,7 @@ async fn no_spelling_of_a_file_is_read() {
     );
 }
 
-/// What shows nothing on paper though it was there, or only as a picture.
+/// Carriers that show nothing on paper although the file was read, or only show it as a picture.
 const UNSEEN: [&str; 4] = ["preload.js", "track.vtt", "canvas.png", "open.html"];
 
 #[actix::test]
@@ -214,12 +214,17 @@ async fn a_carrier_that_reaches_a_file_shows_it() {
             render(&app, &app.token, Order { template: archive(&files), target, opts: json!({}) }).await;
         for name in &names {
             let expected = if target == "pdf" { !UNSEEN.contains(name) } else { *name == "canvas.png" };
-            assert_eq!(!leaks_of(&made, name).is_empty(), expected, "{name} to {target}: {}", made.told());
+            assert_eq!(
+                !leaks_of(&made, name).is_empty(),
+                expected,
+                "{name} to {target}: {}",
+                made.messages()
+            );
         }
     }
 }
 
-/// A carrier that leaves the page.
+/// A carrier that navigates.
 const LEAVING: &[(&str, &str)] = &[
     ("meta refresh", "<meta http-equiv=refresh content='0;url=ADDRESS'>"),
     ("location", "<script>location.href = 'ADDRESS'</script>"),
@@ -267,7 +272,7 @@ async fn no_page_goes_to_a_file() {
         let mut leaks: Vec<_> = CARRIERS.iter().flat_map(|(_, file, _)| leaks_of(&made, file)).collect();
         let taken = carrier == "an archive" && made.view["success"] == true;
         leaks.extend(taken.then(|| "it was taken for a template".to_owned()));
-        Outcome { name, carrier: carrier.to_owned(), leaks, told: made.told() }
+        Outcome { name, carrier: carrier.to_owned(), leaks, messages: made.messages() }
     });
     let outcomes = futures_util::stream::iter(attempts).buffer_unordered(4).collect().await;
     report("suite A, pages that leave, banners, archives (bytes in what the owner got)", outcomes);

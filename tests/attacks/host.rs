@@ -1,4 +1,4 @@
-//! A host of the test's own, by http or https: answers by path, counts what it was asked.
+//! A host of the test's own, by http or https: answers by path and records the requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,32 +15,32 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What arrived: the request line and the headers, then the body.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct HostRequest {
     pub head: String,
     pub body: Vec<u8>,
 }
 
-/// What it says: status line and headers, and a body.
+/// An answer: status line and headers, and a body.
 pub struct Reply {
     head: String,
     body: Vec<u8>,
-    /// After the body it says nothing more and keeps the connection, as one that is not done.
+    /// After the body the connection stays open and silent, as that of an unfinished answer.
     hangs: bool,
 }
 
-type Answer = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Responder = dyn Fn(&HostRequest) -> Reply + Send + Sync;
 
-/// The host; it ends with this.
+/// A running host; dropping it ends it.
 pub struct Host {
     pub port: u16,
-    seen: Arc<Mutex<Vec<Asked>>>,
+    seen: Arc<Mutex<Vec<HostRequest>>>,
     connections: Arc<Mutex<usize>>,
     /// The SHA-256 of its authority's public key, where it speaks TLS.
     pub key: Option<String>,
     _end: DropGuard,
 }
 
-impl Asked {
+impl HostRequest {
     pub fn path(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
     }
@@ -84,20 +84,20 @@ impl Reply {
         self
     }
 
-    /// The same, of which the end never comes.
+    /// The same, with an end that never comes.
     pub fn hanging(self) -> Self {
         Self { hangs: true, ..self }
     }
 }
 
 impl Host {
-    /// Speaks http.
-    pub async fn http(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    /// Serves http.
+    pub async fn http(answer: impl Fn(&HostRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve(None, Arc::new(answer)).await
     }
 
-    /// Speaks https with a certificate for `name` by an authority of its own making, which it sends along.
-    pub async fn https(name: &str, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    /// Serves https with a certificate for `name` by an authority of its own making, which it sends along.
+    pub async fn https(name: &str, answer: impl Fn(&HostRequest) -> Reply + Send + Sync + 'static) -> Self {
         let (authority_key, key) = (rcgen::KeyPair::generate().unwrap(), rcgen::KeyPair::generate().unwrap());
         let mut authority = rcgen::CertificateParams::new([]).unwrap();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -117,7 +117,7 @@ impl Host {
         Self { key: Some(digest), ..Self::serve(Some(acceptor), Arc::new(answer)).await }
     }
 
-    async fn serve(tls: Option<TlsAcceptor>, answer: Arc<Answer>) -> Self {
+    async fn serve(tls: Option<TlsAcceptor>, answer: Arc<Responder>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (seen, connections) = (Arc::default(), Arc::<Mutex<usize>>::default());
@@ -130,9 +130,9 @@ impl Host {
                 let (all, answer, tls) = (Arc::clone(&all), Arc::clone(&answer), tls.clone());
                 tokio::spawn(ended.clone().run_until_cancelled_owned(async move {
                     match tls {
-                        None => speak(stream, &all, &answer).await,
+                        None => serve_connection(stream, &all, &answer).await,
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => speak(stream, &all, &answer).await,
+                            Ok(stream) => serve_connection(stream, &all, &answer).await,
                             Err(_) => Some(()),
                         },
                     }
@@ -147,14 +147,14 @@ impl Host {
         format!("{{ host = \"127.0.0.1:{}\", private = true }}", self.port)
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<HostRequest> {
         self.seen.lock().unwrap().clone()
     }
 
     /// How often each path was asked for.
     pub fn hits(&self) -> BTreeMap<String, usize> {
         let mut hits = BTreeMap::new();
-        for asked in self.asked() {
+        for asked in self.requests() {
             *hits.entry(asked.path().to_owned()).or_default() += 1;
         }
         hits
@@ -166,7 +166,11 @@ impl Host {
 }
 
 /// Requests of one connection, one after the other; none when it ended.
-async fn speak<S>(mut stream: S, seen: &Mutex<Vec<Asked>>, answer: &Arc<Answer>) -> Option<()>
+async fn serve_connection<S>(
+    mut stream: S,
+    seen: &Mutex<Vec<HostRequest>>,
+    answer: &Arc<Responder>,
+) -> Option<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -176,7 +180,7 @@ where
         seen.lock().unwrap().push(asked.clone());
         let reply = answer(&asked);
         if let Some(key) = asked.header("sec-websocket-key") {
-            return greet(stream, key).await;
+            return accept_web_socket(stream, key).await;
         }
         if reply.head.is_empty() {
             std::future::pending::<()>().await;
@@ -193,17 +197,17 @@ where
     }
 }
 
-async fn read<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>) -> Option<Asked> {
+async fn read<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>) -> Option<HostRequest> {
     let mut chunk = vec![0; 16 << 10];
     loop {
         if let Some(end) = buffer.windows(4).position(|end| end == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&buffer[..end + 4]).into_owned();
-            let asked = Asked { head, body: Vec::new() };
+            let asked = HostRequest { head, body: Vec::new() };
             let length: usize = asked.header("content-length").map_or(0, |it| it.parse().unwrap());
             if buffer.len() >= end + 4 + length {
                 let body = buffer[end + 4..end + 4 + length].to_vec();
                 buffer.drain(..end + 4 + length);
-                return Some(Asked { body, ..asked });
+                return Some(HostRequest { body, ..asked });
             }
         }
         match stream.read(&mut chunk).await {
@@ -214,7 +218,7 @@ async fn read<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>) -> Opt
 }
 
 /// A web socket that says `hello` (RFC 6455 §1.3, §5.7).
-async fn greet<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, key: &str) -> Option<()> {
+async fn accept_web_socket<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, key: &str) -> Option<()> {
     let digest = sha1::Sha1::digest(format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
     let accept = STANDARD.encode(digest);
     let head = format!(

@@ -11,6 +11,7 @@ mod allowed_statuses;
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod app;
 mod bounds;
+mod caller_urls;
 #[path = "../support/canary.rs"]
 mod canary;
 mod carriers;
@@ -20,8 +21,8 @@ mod files;
 #[path = "../support/foreign.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod foreign;
-mod given;
 mod host;
+mod indirect_access;
 mod latex;
 mod network;
 #[path = "../support/objects/mod.rs"]
@@ -47,5 +48,4 @@ mod table;
 mod template;
 mod template_code;
 mod traces;
-mod traces_kept;
-mod ways;
+mod traces_in_reused_tabs;

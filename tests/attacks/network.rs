@@ -1,4 +1,4 @@
-//! Suite B on a network of the test's own: real addresses of every kind, each with somebody who listens.
+//! Suite B on a network of the test's own: real addresses of every kind, each with a listener.
 //!
 //! The test starts itself again in a network namespace, in which nothing leads out; there private, metadata and
 //! public addresses are this machine's, and so is the server of names.
@@ -29,9 +29,9 @@ const ADDRESSES: [&str; 12] = [
     "2606:4700::1111",
 ];
 const PORTS: [u16; 3] = [80, 443, 8_080];
-/// Says to the program that it is inside.
+/// Set in the environment of a test that runs inside the namespace.
 const INSIDE: &str = "PLATEN_TEST_OWN_NETWORK";
-const NAME: &str = "network::nothing_goes_out_on_a_network_of_its_own";
+const NAME: &str = "network::no_real_address_of_any_kind_is_reached";
 
 const PAGE: &str = "<!doctype html><p>page<link rel=dns-prefetch href=//PLACE><link rel=preconnect href=http://PLACE>\
     <img src=http://PLACE/img><img src=https://PLACE/https><iframe src=http://PLACE:8080/iframe></iframe>\
@@ -44,14 +44,14 @@ const PAGE: &str = "<!doctype html><p>page<link rel=dns-prefetch href=//PLACE><l
     p.createDataChannel('d'); p.createOffer().then(it => p.setLocalDescription(it))</script>";
 
 #[actix::test]
-async fn nothing_goes_out_on_a_network_of_its_own() {
+async fn no_real_address_of_any_kind_is_reached() {
     if std::env::var_os(INSIDE).is_some() {
         return inside().await;
     }
     let mut again = Command::new("unshare");
     again.args(["--net", "--"]).arg(std::env::current_exe().unwrap()).args(["--exact", NAME, "--nocapture"]);
     if !nix::unistd::geteuid().is_root() {
-        // Without the right to make a network, what is decided is tried by the tables of spellings.
+        // Without the right to make a network namespace, only the tables of spellings try the decision.
         return;
     }
     let status = again.env(INSIDE, "1").status().expect("unshare is a part of every Debian");
@@ -88,8 +88,8 @@ async fn inside() {
         let body = json!({"uploadPresignedStorageUrl": format!("https://{place}/key")});
         let (status, answer) = app.post(&format!("/v1/documents/{job}/render"), &body).await;
         let leaks = (status != 422).then(|| answer.to_string()).into_iter().collect();
-        let told = answer["detail"].as_str().unwrap_or_default().to_owned();
-        outcomes.push(Outcome { name: place.clone(), carrier: "delivery".to_owned(), leaks, told });
+        let messages = answer["detail"].as_str().unwrap_or_default().to_owned();
+        outcomes.push(Outcome { name: place.clone(), carrier: "delivery".to_owned(), leaks, messages });
     }
     let asked = names.hits();
     for (place, made) in made {
@@ -101,7 +101,7 @@ async fn inside() {
             name: place.clone(),
             carrier: "a page, 11 carriers".to_owned(),
             leaks,
-            told: made.told(),
+            messages: made.messages(),
         });
     }
     report(
@@ -119,7 +119,7 @@ fn own(arguments: &[&str]) {
     assert!(status.success(), "ip {arguments:?}: {status}");
 }
 
-/// Whom the system asks for names.
+/// The system's name servers.
 fn name_servers() -> Vec<IpAddr> {
     let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let named = text.lines().filter_map(|line| line.strip_prefix("nameserver")?.trim().parse().ok());

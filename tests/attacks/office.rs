@@ -45,14 +45,14 @@ async fn filled(app: &TestApp, addresses: &[String]) -> Value {
     app.finish(&job.id).await
 }
 
-/// A document with one picture, of which `words` must be told.
+/// A document with one picture, whose warning must contain `words`.
 async fn attack(app: &TestApp, (name, address, words): (&str, &str, &str), canary: &Canary) -> Outcome {
     let view = filled(app, &[canary.aim(address)]).await;
-    let told = view["error"].as_str().unwrap_or_default().to_owned();
+    let messages = view["error"].as_str().unwrap_or_default().to_owned();
     let mut leaks = canary.hits();
     leaks.extend((view["errorCode"] != "template_error").then(|| view.to_string()));
-    leaks.extend((!told.contains(words)).then(|| format!("no '{words}' in: {told}")));
-    Outcome { name: name.to_owned(), carrier: "a Word picture".to_owned(), leaks, told }
+    leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
+    Outcome { name: name.to_owned(), carrier: "a Word picture".to_owned(), leaks, messages }
 }
 
 #[actix::test]
@@ -82,7 +82,7 @@ async fn pictures_reach_no_host_that_is_not_allowed() {
     report("suite B, pictures of Word templates (default configuration)", outcomes);
 }
 
-/// A host that sends for ever, and never says how much.
+/// A host that sends without end and declares no length.
 async fn endless() -> u16 {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -151,10 +151,10 @@ async fn an_allowed_host_is_bounded_and_leads_nowhere_else() {
     assert_eq!(view["success"], true, "{view}");
     let hits = host.hits();
     assert!(["/a", "/b", "/c"].iter().all(|path| hits.get(*path) == Some(&1)), "each once: {hits:?}");
-    let sent = host.asked().into_iter().find(|asked| asked.path() == "/a").unwrap();
-    let told: Vec<_> =
+    let sent = host.requests().into_iter().find(|asked| asked.path() == "/a").unwrap();
+    let messages: Vec<_> =
         ["authorization", "cookie", "referer"].iter().filter_map(|name| sent.header(name)).collect();
-    assert_eq!(told, [""; 0], "{}", sent.head);
+    assert_eq!(messages, [""; 0], "{}", sent.head);
     let view = filled(&app, &addresses(&["d", "e", "f", "g"])).await;
     assert!(
         view["error"].as_str().unwrap().contains("more than 3 pictures (office.pictures_limit)"),
@@ -205,7 +205,7 @@ async fn a_slow_host_of_two_accounts_keeps_no_third_one_waiting() {
 }
 
 #[actix::test]
-async fn many_warnings_and_strange_names_are_told() {
+async fn many_warnings_and_strange_names_are_reported() {
     let app = TestApp::start().await;
     let filled = async |text: &str, data: Value| {
         let job = app.init(json!({"type": "docx", "target": "docx", "data": data})).await;

@@ -1,5 +1,5 @@
-//! Suite I, foreign programs that hostile input has taken over: each attack ends at its own run, and the run
-//! beside it does not notice. As root, where each is a user of its own, and as an unprivileged user.
+//! Suite I, foreign programs that hostile input has taken over: no attack reaches beyond its own run, and the run beside
+//! it is unharmed. As root, where each run has a user of its own, and as an unprivileged user.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
@@ -11,28 +11,28 @@ use futures_util::StreamExt as _;
 use platen::workers::{Finished, Input, OutputError, ProgramError, ProgramRun};
 use tempfile::TempDir;
 
-use crate::foreign::{Foreign, passable};
+use crate::foreign::{Foreign, traversable_folder};
 use crate::processes::{field, is_alive, platen, processes, text, until};
 use crate::programs_scripts::{Attack, End, PRELUDE, attacks};
 use crate::table::{Outcome, report};
 
-/// Neither root nor anybody else; template code is 65534.
+/// An unprivileged user that nothing else runs as; template code is 65534.
 const SOMEBODY: u32 = 65_533;
 const SECRET: &str = "s3cret of the machine";
 
-/// What programs aim at.
-struct World {
+/// What programs attack: a secret, listeners, and the runs of others.
+struct ProgramTargets {
     foreign: Foreign,
     listeners: (std::net::TcpListener, UnixListener, UnixListener),
-    /// In it lies a secret that everybody may read, and everybody may write to it.
+    /// A world-writable folder with a world-readable secret.
     open: TempDir,
     abstract_name: String,
 }
 
-impl World {
+impl ProgramTargets {
     fn new() -> Self {
         use std::os::linux::net::SocketAddrExt as _;
-        let (foreign, open) = (Foreign::with(|config| config.watch_ms = 20), passable());
+        let (foreign, open) = (Foreign::with(|config| config.watch_ms = 20), traversable_folder());
         let path = open.path().join("secret");
         std::fs::write(&path, SECRET).unwrap();
         let abstract_name = format!("platen-test-{}", std::process::id());
@@ -65,7 +65,7 @@ impl World {
         ]
     }
 
-    /// What programs have left or reached.
+    /// Traces of programs: connections, a changed secret, files.
     fn traces(&self) -> Vec<String> {
         let (tcp, path, hidden) = &self.listeners;
         let came = [tcp.accept().is_ok(), path.accept().is_ok(), hidden.accept().is_ok()];
@@ -114,12 +114,12 @@ fn zombies() -> Vec<u32> {
     processes().into_iter().filter(is_zombie).collect()
 }
 
-async fn try_attack(world: &World, attack: Attack) -> Outcome {
+async fn try_attack(targets: &ProgramTargets, attack: Attack) -> Outcome {
     let name = format!("{} {}", attack.way, attack.name);
     let mark = format!("mark-{}-{}-end", std::process::id(), name.replace([' ', '/'], "-"));
     let beside_mark = format!("beside-{}", mark.replace("mark", "m"));
     let beside = tokio::spawn({
-        let (programs, run) = (world.foreign.programs.clone(), neighbour(&world.foreign, &beside_mark));
+        let (programs, run) = (targets.foreign.programs.clone(), neighbour(&targets.foreign, &beside_mark));
         async move { programs.run(run).await }
     });
     let mut sibling = None;
@@ -129,11 +129,11 @@ async fn try_attack(world: &World, attack: Attack) -> Outcome {
     })
     .await;
     let sibling = sibling.unwrap();
-    let mut run = world.foreign.perl(&[PRELUDE, attack.script].concat());
-    run.arguments.extend(world.arguments(sibling, &mark));
-    run.bounds = (attack.bounds)(world.foreign.bounds());
-    let ended = world.foreign.programs.run(run).await;
-    let told = match &ended {
+    let mut run = targets.foreign.perl(&[PRELUDE, attack.script].concat());
+    run.arguments.extend(targets.arguments(sibling, &mark));
+    run.bounds = (attack.bounds)(targets.foreign.bounds());
+    let ended = targets.foreign.programs.run(run).await;
+    let messages = match &ended {
         Ok(finished) => text(&finished.stdout).replace('\n', "; "),
         Err(error) => error.to_string(),
     };
@@ -142,8 +142,8 @@ async fn try_attack(world: &World, attack: Attack) -> Outcome {
         leaks.push(format!("the neighbour suffered: {how}"));
     }
     leaks.extend(marked(&mark).into_iter().map(|pid| format!("process {pid} is left")));
-    leaks.extend(world.traces());
-    Outcome { name, carrier: "perl".to_owned(), leaks, told }
+    leaks.extend(targets.traces());
+    Outcome { name, carrier: "perl".to_owned(), leaks, messages }
 }
 
 async fn judge(end: &End, ended: &Result<Finished, ProgramError>) -> Vec<String> {
@@ -177,28 +177,28 @@ async fn judge(end: &End, ended: &Result<Finished, ProgramError>) -> Vec<String>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_program_tries_ends_at_its_own_run() {
-    let world = World::new();
+async fn no_attack_reaches_beyond_its_own_run() {
+    let targets = ProgramTargets::new();
     // Uncaged, the secret is there to be read and written, and the listeners to be connected to.
-    let readable = std::fs::read_to_string(world.open.path().join("secret")).unwrap();
+    let readable = std::fs::read_to_string(targets.open.path().join("secret")).unwrap();
     assert_eq!(readable, SECRET);
-    let outcomes = futures_util::stream::iter(attacks()).map(|attack| try_attack(&world, attack));
+    let outcomes = futures_util::stream::iter(attacks()).map(|attack| try_attack(&targets, attack));
     let outcomes = outcomes.buffer_unordered(2).collect().await;
-    until("no folder is left", || world.foreign.runs() == 0).await;
-    // A child that nobody knows of is waited for by nobody.
+    until("no folder is left", || targets.foreign.runs() == 0).await;
+    // A child that was re-parented to this process would stay a zombie.
     until("nobody's dead child is left to this process", || zombies().is_empty()).await;
     let who =
         if nix::unistd::geteuid().is_root() { "as users of their own" } else { "as the service's user" };
     report(&format!("suite I, foreign programs {who}"), outcomes);
 }
 
-/// The same without any privilege. Where the tests have none themselves, they were that already.
+/// The same without any privilege. Where the tests run unprivileged themselves, the other test has done it.
 #[test]
-fn the_same_without_privileges() {
+fn no_attack_reaches_beyond_its_own_run_without_privileges() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }
-    let folder = passable();
+    let folder = traversable_folder();
     let copy = |from: &Path, name: &str| {
         let to = folder.path().join(name);
         // By another process: a child that this one starts meanwhile would hold the file open for writing,
@@ -217,15 +217,15 @@ fn the_same_without_privileges() {
         .args(user)
         .args(["--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"])
         .arg(tests)
-        .args(["--exact", "programs::what_a_program_tries_ends_at_its_own_run"])
+        .args(["--exact", "programs::no_attack_reaches_beyond_its_own_run"])
         .env("PLATEN_TEST_PROGRAM", program)
         .env("TMPDIR", &temporary)
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = format!("{}{}", text(&ended.stdout), text(&ended.stderr));
-    std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).unwrap();
-    assert!(ended.status.success() && said.contains("1 passed"), "without privileges");
+    let output = format!("{}{}", text(&ended.stdout), text(&ended.stderr));
+    std::io::Write::write_all(&mut std::io::stderr(), output.as_bytes()).unwrap();
+    assert!(ended.status.success() && output.contains("1 passed"), "without privileges");
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "nothing is left behind");
 }

@@ -1,4 +1,4 @@
-//! What foreign programs try, in perl: it is on every Debian and makes any system call.
+//! The attacks of foreign programs, in perl: it is on every Debian and can make any system call.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ pub enum End {
     Itself,
     /// Killed for one of these.
     Killed(&'static [Excess]),
-    /// Killed at its deadline, or for one of these: whether it may begin more processes the system says first where
-    /// they are a user's of their own, and the watch otherwise.
+    /// Killed at its deadline, or for one of these: where runs have users of their own the system's process limit
+    /// acts first, otherwise the watch.
     Late(&'static [Excess]),
-    /// By itself, and what lies where its output should be is not taken.
+    /// By itself, and what is at the path of its output is not read.
     NoOutput,
 }
 
@@ -26,7 +26,7 @@ pub struct Attack {
     pub end: End,
 }
 
-/// `got` is said of what must not be; each attempt says something, so that an attack that was not tried is seen.
+/// Prints `GOT` for a success; each attempt prints something, so that an attack that was not tried is noticed.
 pub const PRELUDE: &str = r#"
 use strict; use warnings; no warnings 'portable'; use Socket; use Fcntl; use POSIX ();
 $| = 1;

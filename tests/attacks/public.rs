@@ -1,4 +1,4 @@
-//! A public template in other accounts' jobs: with hosts it could send their data to whoever wrote it.
+//! A public template in other accounts' jobs: with access to hosts it could send their data to its author.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 use crate::host::{Host, Reply};
 use crate::table::{Outcome, report};
-use crate::template::{archive, said};
+use crate::template::{archive, save_request};
 
 async fn rendered(app: &TestApp, template: &str, target: &str) -> Value {
     let body =
@@ -17,7 +17,7 @@ async fn rendered(app: &TestApp, template: &str, target: &str) -> Value {
 }
 
 #[actix::test]
-async fn a_public_template_sends_nobody_s_data_away() {
+async fn a_public_template_sends_no_callers_data_away() {
     let host = Host::http(|_| Reply::picture()).await;
     let allow = format!("[{}]", host.entry());
     let mut app = TestApp::with(&[("outbound.allow", &allow)]).await;
@@ -28,14 +28,14 @@ async fn a_public_template_sends_nobody_s_data_away() {
     );
     let id = app.unzipped(archive(&[("index.html", &page), ("a.txt", "a")])).await;
     let previews = app.previews(&id).await;
-    let mut body = said("Public", &previews);
+    let mut body = save_request("Public", &previews);
     body["templateInfo"]["permissions"] = json!("public");
     assert_eq!(app.post(&format!("/v1/templates/{id}"), &body).await.0, 204);
     let view = rendered(&app, &id, "pdf").await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
-    let own = host.asked().len();
+    let own = host.requests().len();
     assert!(
-        own > 0 && host.asked().iter().any(|asked| asked.path().contains("s3cret")),
+        own > 0 && host.requests().iter().any(|asked| asked.path().contains("s3cret")),
         "its owner's goes out"
     );
 
@@ -56,16 +56,17 @@ async fn a_public_template_sends_nobody_s_data_away() {
     let clone = clone["newTemplateId"].as_str().unwrap();
     let previews = app.previews(clone).await;
     assert_eq!(app.ended(&previews.pdf).await["success"], true);
-    assert!(host.asked().len() > own, "what one has cloned is one's own");
+    assert!(host.requests().len() > own, "what one has cloned is one's own");
 }
 
 fn outcome(name: &str, view: &Value, host: &Host, own: usize) -> Outcome {
-    let asked = host.asked();
+    let asked = host.requests();
     let mut leaks: Vec<String> = asked[own..].iter().map(|asked| asked.path().to_owned()).collect();
-    let told = view["warnings"].to_string();
+    let messages = view["warnings"].to_string();
     leaks.extend((view["success"] != true).then(|| view.to_string()));
     leaks.extend(
-        (!told.contains("a public template reaches no hosts")).then(|| format!("nothing is said: {told}")),
+        (!messages.contains("a public template reaches no hosts"))
+            .then(|| format!("nothing is said: {messages}")),
     );
-    Outcome { name: name.to_owned(), carrier: "img, fetch".to_owned(), leaks, told }
+    Outcome { name: name.to_owned(), carrier: "img, fetch".to_owned(), leaks, messages }
 }

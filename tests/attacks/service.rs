@@ -38,14 +38,14 @@ impl Order {
 }
 
 impl Made {
-    /// What the owner was told, in one text.
-    pub fn told(&self) -> String {
+    /// The job's error and warnings, in one text.
+    pub fn messages(&self) -> String {
         let warnings = self.view["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let error = self.view["error"].as_str();
         error.into_iter().chain(warnings).collect::<Vec<_>>().join(" | ")
     }
 
-    /// Everything that the owner gets: the file, the text of it, and what was told.
+    /// Everything that the owner gets: the file, its text, and the job's view.
     pub fn everything(&self) -> Vec<u8> {
         let mut all = self.file.clone();
         if self.target == "pdf" && !self.file.is_empty() {

@@ -15,7 +15,7 @@ use crate::canary::Canary;
 use crate::service::{Order, render};
 use crate::table::{Outcome, report};
 
-/// What stands for the loopback on this machine, and what parsers take for it.
+/// Spellings that mean the loopback on this machine, and spellings that parsers take for it.
 pub const LOOPBACK: &[&str] = &[
     "127.0.0.1",
     "127.0.0.2",
@@ -147,8 +147,8 @@ async fn decide(outbound: &Outbound, name: &str, text: &str) -> Outcome {
     if let Ok(pinned) = outbound.read(text).await {
         leaks.push(format!("a delivery may connect to {pinned:?}"));
     }
-    let told = page.err().unwrap_or_default();
-    Outcome { name: name.to_owned(), carrier: "the decision".to_owned(), leaks, told }
+    let messages = page.err().unwrap_or_default();
+    Outcome { name: name.to_owned(), carrier: "the decision".to_owned(), leaks, messages }
 }
 
 #[tokio::test]
@@ -198,8 +198,8 @@ async fn no_spelling_of_the_loopback_gets_out_of_a_page() {
         let made = render(&app, &app.token, Order::pdf(&page)).await;
         let mut leaks = canary.hits();
         leaks.extend(made.holds("GOT").then(|| "something came back".to_owned()));
-        let told = made.told();
-        Outcome { name: (*host).to_owned(), carrier: "a page, 8 carriers".to_owned(), leaks, told }
+        let messages = made.messages();
+        Outcome { name: (*host).to_owned(), carrier: "a page, 8 carriers".to_owned(), leaks, messages }
     });
     let outcomes = futures_util::stream::iter(attempts).buffer_unordered(4).collect().await;
     report(

@@ -6,10 +6,10 @@ use std::io::Write as _;
 pub struct Outcome {
     pub name: String,
     pub carrier: String,
-    /// What was seen instead of what should be; the attack failed when there is nothing.
+    /// What the attack reached; empty when it was stopped.
     pub leaks: Vec<String>,
-    /// What the job's owner was told, shortened.
-    pub told: String,
+    /// The job's error and warnings; the table shortens them.
+    pub messages: String,
 }
 
 /// Prints the table, and fails with the names of those that got through.
@@ -21,13 +21,13 @@ pub fn report(suite: &str, mut outcomes: Vec<Outcome>) {
         .map(|outcome| format!("{} by {}: {}", outcome.name, outcome.carrier, outcome.leaks.join("; ")))
         .collect();
     let mut lines = vec![String::new(), suite.to_owned()];
-    for Outcome { name, carrier, leaks, told } in &outcomes {
+    for Outcome { name, carrier, leaks, messages } in &outcomes {
         let result = if leaks.is_empty() { "stopped" } else { "GOT THROUGH" };
-        let told: String = told.chars().take(70).collect();
-        lines.push(format!("  {name:<34} {carrier:<22} {result:<12} {told}"));
+        let messages: String = messages.chars().take(70).collect();
+        lines.push(format!("  {name:<34} {carrier:<22} {result:<12} {messages}"));
     }
     lines.push(format!("  {} attacks, {} got through\n", outcomes.len(), through.len()));
-    // Not by a macro, whose words are kept back from a test that holds.
+    // Not by a macro: the test harness hides that output when the test passes.
     std::io::stderr().write_all(lines.join("\n").as_bytes()).unwrap();
     assert!(!outcomes.is_empty(), "{suite}: no attack was tried");
     assert!(through.is_empty(), "{suite}: got through:\n{}", through.join("\n"));

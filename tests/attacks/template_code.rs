@@ -1,11 +1,11 @@
-//! Suites D and H for template code: ways out of its realm, what it may take without end, what it leaves to others.
+//! Suites D and H for template code: ways out of its realm, endless use of time and memory, traces for other jobs.
 
 use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use platen::config::{AssembleConfig, Config};
-use platen::domain::fault::{FaultCode, JobFault, Warnings};
+use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
@@ -28,15 +28,15 @@ async fn render(
     account: AccountId,
     text: &str,
     data: &str,
-) -> Result<String, JobFault> {
+) -> Result<String, JobError> {
     let site = Site::single("index.html", Bytes::from(text.to_owned()));
     let data = Bytes::from(data.to_owned());
     let page = assembler.assemble(account, &site, &data, &mut Warnings::default()).await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
 }
 
-/// A template that is kept, with its script made, so that it runs without EJS.
-async fn kept(assembler: &Assembler, account: AccountId, text: &str, data: &str) -> Site {
+/// A template with a cached script, so that it runs without EJS.
+async fn cached_template(assembler: &Assembler, account: AccountId, text: &str, data: &str) -> Site {
     let site = Site::single("index.html", Bytes::from(text.to_owned())).keeping_scripts();
     let data = Bytes::from(data.to_owned());
     let held = site.clone();
@@ -45,12 +45,12 @@ async fn kept(assembler: &Assembler, account: AccountId, text: &str, data: &str)
     site
 }
 
-async fn render_kept(
+async fn render_cached(
     assembler: &Assembler,
     account: AccountId,
     site: &Site,
     data: &str,
-) -> Result<String, JobFault> {
+) -> Result<String, JobError> {
     let data = Bytes::from(data.to_owned());
     let page = assembler.assemble(account, site, &data, &mut Warnings::default()).await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
@@ -61,7 +61,7 @@ const OUTSIDE: &str = "['process', 'require', 'module', 'Deno', 'Bun', 'std', 'o
     'XMLHttpRequest', 'Worker', 'setTimeout', 'queueMicrotask', 'WebAssembly', 'SharedArrayBuffer', 'host', 'imports', 'window',\
     'document', '$vm', 'webkit', 'Java', 'ActiveXObject', '$262'].filter(name => name in global)";
 
-/// Each leaves in `global` what it thinks is outside, if anything.
+/// Each puts into `global` what it takes for the outside, if anything.
 const WAYS: &[(&str, &str)] = &[
     ("constructor chain", "global = locals.constructor?.constructor('return this')() ?? global"),
     ("constructor of a text", "global = ''.constructor.constructor('return this')()"),
@@ -127,17 +127,17 @@ async fn template_code_finds_no_way_out() {
         );
         let assembler = assembler.clone();
         async move {
-            let told = render(&assembler, AccountId::generate(), &text, "{}").await;
-            let told = told.unwrap_or_else(|fault| fault.message);
-            let mut leaks = if told == "|undefinedundefined" { vec![] } else { vec![told.clone()] };
+            let messages = render(&assembler, AccountId::generate(), &text, "{}").await;
+            let messages = messages.unwrap_or_else(|error| error.message);
+            let mut leaks = if messages == "|undefinedundefined" { vec![] } else { vec![messages.clone()] };
             let account = AccountId::generate();
-            let site = kept(&assembler, account, &text, "{}").await;
-            let again = render_kept(&assembler, account, &site, "{}").await;
-            let again = again.unwrap_or_else(|fault| fault.message);
-            if again != told {
+            let site = cached_template(&assembler, account, &text, "{}").await;
+            let again = render_cached(&assembler, account, &site, "{}").await;
+            let again = again.unwrap_or_else(|error| error.message);
+            if again != messages {
                 leaks.push(format!("without EJS: {again}"));
             }
-            Outcome { name: (*name).to_owned(), carrier: "a tag".to_owned(), leaks, told }
+            Outcome { name: (*name).to_owned(), carrier: "a tag".to_owned(), leaks, messages }
         }
     });
     report("Suite D: ways out of a template's realm", outcomes.collect().await);
@@ -200,25 +200,25 @@ const ENDLESS: &[(&str, &str)] = &[
 async fn bounded(name: &str, code: &str) -> Outcome {
     let begun = Instant::now();
     let text = format!("<% const kept = []; {code} %>ended");
-    let told = render(&assembler(&config()), AccountId::generate(), &text, "{}").await;
+    let messages = render(&assembler(&config()), AccountId::generate(), &text, "{}").await;
     let mut leaks = Vec::new();
-    let told = match told {
+    let messages = match messages {
         Ok(page) => {
             leaks.push(format!("it ended: {page}"));
             page
         }
-        Err(fault) => {
-            let is_named = fault.code == FaultCode::TemplateLimit || fault.message.contains("(assemble.");
+        Err(error) => {
+            let is_named = error.code == ErrorCode::TemplateLimit || error.message.contains("(assemble.");
             if !is_named {
-                leaks.push(format!("no limit is named: {}", fault.message));
+                leaks.push(format!("no limit is named: {}", error.message));
             }
-            fault.message
+            error.message
         }
     };
     if begun.elapsed() > DEADLINE {
         leaks.push(format!("after {:?}", begun.elapsed()));
     }
-    Outcome { name: name.to_owned(), carrier: "a tag".to_owned(), leaks, told }
+    Outcome { name: name.to_owned(), carrier: "a tag".to_owned(), leaks, messages }
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn template_code_ends_at_its_deadline() {
     report("Suite D: template code without end", outcomes.buffer_unordered(2).collect().await);
 }
 
-/// Looks for what another job has left, says it, and leaves everything it can.
+/// Looks for traces of another job, prints them, and leaves its own wherever it can.
 const TRACES: &str = "<%
     const global = ''.constructor.constructor('return this')();
     const found = [], leaves = [];
@@ -269,24 +269,26 @@ async fn a_job_leaves_nothing_to_the_next_one_of_its_child() {
     let account = AccountId::generate();
     let mut outcomes = Vec::new();
     // What runs without EJS includes nothing.
-    let kept = kept(&assembler, account, &TRACES.replace("include", "escapeFn"), r#"{"mark":"first"}"#).await;
+    let cached =
+        cached_template(&assembler, account, &TRACES.replace("include", "escapeFn"), r#"{"mark":"first"}"#)
+            .await;
     for job in 0..60 {
         let data = format!(r#"{{"mark":"mark{job}"}}"#);
-        let (carrier, told) = if job % 2 == 0 {
+        let (carrier, messages) = if job % 2 == 0 {
             // Never the same text twice: its script would be made in a child of its own.
             ("with EJS", render(&assembler, account, &format!("{TRACES}<%# {job} %>"), &data).await)
         } else {
-            ("without EJS", render_kept(&assembler, account, &kept, &data).await)
+            ("without EJS", render_cached(&assembler, account, &cached, &data).await)
         };
-        let told = told.unwrap_or_else(|fault| fault.message);
+        let messages = messages.unwrap_or_else(|error| error.message);
         until("the child is ready again", || assembler.pool().kept() == 1).await;
-        let leaks = if told.is_empty() { vec![] } else { vec![told.clone()] };
-        outcomes.push(Outcome { name: format!("job {job}"), carrier: carrier.to_owned(), leaks, told });
+        let leaks = if messages.is_empty() { vec![] } else { vec![messages.clone()] };
+        outcomes.push(Outcome { name: format!("job {job}"), carrier: carrier.to_owned(), leaks, messages });
     }
     report("Suite H: what template code leaves to the next job", outcomes);
 }
 
-/// What data may be called: keys that JavaScript or EJS give a meaning.
+/// Names of data that have a meaning in JavaScript or EJS.
 #[tokio::test]
 async fn data_pollutes_nothing() {
     let keys = [
@@ -343,17 +345,17 @@ async fn data_pollutes_nothing() {
         let mut leaks = Vec::new();
         for value in values {
             let data = format!(r#"{{"{key}":{value},"nested":{{"{key}":{value}}}}}"#);
-            let told = render(&assembler, AccountId::generate(), text, &data).await;
-            // A key may hide what the template is made of: then it fails, and says so.
-            if told.as_ref().is_ok_and(|page| page != "2||undefined|") {
-                leaks.push(format!("{value}: {told:?}"));
+            let messages = render(&assembler, AccountId::generate(), text, &data).await;
+            // A key may hide a name that the template's script needs: then the job fails with an error.
+            if messages.as_ref().is_ok_and(|page| page != "2||undefined|") {
+                leaks.push(format!("{value}: {messages:?}"));
             }
         }
         outcomes.push(Outcome {
             name: key.to_owned(),
             carrier: "data".to_owned(),
             leaks,
-            told: String::new(),
+            messages: String::new(),
         });
     }
     report("Suite D: keys of data", outcomes);

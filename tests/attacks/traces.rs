@@ -1,7 +1,7 @@
-//! Suite H: what one job leaves for the next on the same slot, and for the one beside it.
+//! Suite H: traces of one job in the next on the same slot, and in the one beside it.
 //!
-//! Each page looks for what others left, says what it found, and then leaves everything it can, in its own origin
-//! and in that of an allowed host, which is the same for all.
+//! Each page looks for traces of others, shows what it found, and then stores whatever it can, in its own origin and in
+//! that of an allowed host, which is the same for all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use platen::browser::PageTask;
 
 use crate::allowed::allowing;
 use crate::app::TestApp;
-use crate::host::{Asked, Host, Reply};
+use crate::host::{Host, HostRequest, Reply};
 use crate::service::{Order, render};
 use crate::support::{TestPool, asking, folder_of, scripted, text_of, with_files};
 use crate::table::{Outcome, report};
@@ -19,8 +19,8 @@ use crate::table::{Outcome, report};
 const JOBS: usize = 200;
 const PAIRS: usize = 20;
 
-/// Looks, then leaves, by promises only. `MARK` is this job's; what is found goes to `found`. A history is to be no
-/// longer than `LENGTH`.
+/// Looks for traces, then stores its own, by promises only. `MARK` is this job's; traces go to `found`. The history must
+/// be no longer than `LENGTH`.
 pub const STORES: &str = "const mark = 'MARK', found = [];\
     const look = async (kind, run) => { try { const what = await run(); if (what && what !== mark) found.push(kind + '=' + what) }\
       catch (error) { found.push('untried ' + kind + ': ' + error) } };\
@@ -61,7 +61,7 @@ const SHARED: &str = "let last = ''; onconnect = event => { const port = event.p
 const PAGE: &str = "<!doctype html><p>page MARK</p><script type=module>LOOK\
     location.href = 'BASE/page?MARK#' + encodeURIComponent(JSON.stringify(found))</script>";
 
-/// What the allowed host shows: the page comes there, so that nothing of it is kept apart for the page it came from.
+/// The allowed host's page: the job navigates there, so that its storage is not partitioned by the first page.
 const THERE: &str = "<!doctype html><p>page MARK</p><script type=module>LOOK\
     const show = (place, all) => all.forEach(it => document.body.append(' | FOUND ' + place + ' ' + it));\
     show('own', JSON.parse(decodeURIComponent(location.hash.slice(1) || '[]'))); show('host', found);\
@@ -75,11 +75,11 @@ fn looking(page: &str, mark: &str, rounds: usize) -> String {
     page.replace("ROUNDS", &rounds.to_string())
 }
 
-fn answer(rounds: usize) -> impl Fn(&Asked) -> Reply + Send + Sync {
+fn answer(rounds: usize) -> impl Fn(&HostRequest) -> Reply + Send + Sync {
     move |asked| match asked.path().split_once('?') {
         Some(("/page", mark)) => Reply::ok("text/html", looking(THERE, mark, rounds)),
         _ => match asked.path() {
-            // Whoever has it in a cache does not ask.
+            // A cached answer would not be requested again.
             "/counted" => Reply::ok("text/plain", "x").with("Cache-Control: public, max-age=9999, immutable"),
             "/twice" => {
                 let once = looking(THERE, "one", rounds)
@@ -114,7 +114,7 @@ const KINDS: [&str; 13] = [
     "lock",
     "BroadcastChannel",
 ];
-/// Whose origin it was that somebody left it in.
+/// The origin in which a trace was stored.
 const PLACES: [&str; 2] = ["own", "host"];
 
 /// One line a kind and place, from the texts of all jobs.
@@ -132,7 +132,7 @@ pub fn outcomes(kinds: &[&str], places: &[&str], of: &str, texts: &[String]) -> 
     }
     let line = |((name, carrier), mut leaks): ((String, String), Vec<String>)| {
         leaks.truncate(3);
-        Outcome { name, carrier, leaks, told: of.to_owned() }
+        Outcome { name, carrier, leaks, messages: of.to_owned() }
     };
     found.into_iter().map(line).collect()
 }
@@ -156,17 +156,17 @@ async fn nothing_is_left_for_the_next_job_of_a_slot() {
     let browser = pool.until("no tab is leased", |status| status.leased == 0).await.browsers[0];
     let kept = holding(&folder_of(browser), b"mark0");
     let mut all = outcomes(&KINDS, &PLACES, &format!("{JOBS} jobs, one after the other"), &texts);
-    let told = "the browser's folder after all of them".to_owned();
+    let messages = "the browser's folder after all of them".to_owned();
     // A cache between jobs would ask once.
     let asked = host.hits()["/counted"];
     let leaks = (asked != JOBS).then(|| format!("{asked} of {JOBS} asked")).into_iter().collect();
     let (name, carrier) = ("HTTP cache".to_owned(), "host".to_owned());
-    all.push(Outcome { name, carrier, leaks, told: format!("{asked} of {JOBS} asked") });
+    all.push(Outcome { name, carrier, leaks, messages: format!("{asked} of {JOBS} asked") });
     all.push(Outcome {
         name: "temporary files".to_owned(),
         carrier: "profile, tmp".to_owned(),
         leaks: kept,
-        told,
+        messages,
     });
     pool.finish().await;
     report("suite H, consecutive jobs on one slot (traces found)", all);
@@ -174,7 +174,7 @@ async fn nothing_is_left_for_the_next_job_of_a_slot() {
 
 #[actix::test]
 async fn nothing_is_seen_of_the_job_beside_it() {
-    // Both pages speak for so long that each is there while the other one speaks.
+    // Both pages send for so long that they overlap.
     let host = Host::http(answer(60)).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| config.tabs = 4);
     let pairs = (0..PAIRS).map(async |number| {
@@ -195,7 +195,7 @@ async fn nothing_is_seen_of_the_job_beside_it() {
 }
 
 #[actix::test]
-async fn a_page_finds_what_it_left_itself() {
+async fn the_probe_finds_a_pages_own_traces() {
     let host = Host::http(answer(1)).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
     let page = format!("<p>page<script>location.href = 'http://127.0.0.1:{}/twice'</script>", host.port);
@@ -241,18 +241,18 @@ async fn accounts_see_nothing_of_each_other_s_documents_and_errors() {
     let made: Vec<_> = futures_util::stream::iter(jobs).buffer_unordered(6).collect().await;
     let outcomes = made.iter().map(|(number, mark, made)| {
         let others = if *mark == "m1ne" { "th3irs" } else { "m1ne" };
-        let leaks = made.holds(others).then(|| made.told()).into_iter().collect();
+        let leaks = made.holds(others).then(|| made.messages()).into_iter().collect();
         assert!(
             made.holds(mark),
             "{} says nothing of its own: {}",
             pages[number / 2 % pages.len()],
-            made.told()
+            made.messages()
         );
         Outcome {
             name: format!("page {}", number / 2 % pages.len()),
             carrier: format!("job {number}"),
             leaks,
-            told: made.told(),
+            messages: made.messages(),
         }
     });
     report("suite H, two accounts at once (words of the other one)", outcomes.collect());

@@ -2,7 +2,7 @@
 
 use platen::browser::PageTask;
 
-use crate::support::{TestPool, direct, fixed};
+use crate::support::{TestPool, put_page, static_page};
 
 #[actix::test]
 async fn a_byte_order_mark_moves_nothing() {
@@ -10,7 +10,7 @@ async fn a_byte_order_mark_moves_nothing() {
     // In quirks mode a table would be smaller, and a letter before the doctype would be a line of its own.
     let page = "<!doctype html><style>body{margin:0;font-size:40px}</style><table><td>text</table>";
     let marked = format!("\u{feff}{page}");
-    for (one, other) in [(direct(page), direct(&marked)), (fixed(page), fixed(&marked))] {
+    for (one, other) in [(put_page(page), put_page(&marked)), (static_page(page), static_page(&marked))] {
         let of = async |task: &PageTask| {
             let pdf = pool.render(task).await.unwrap().bytes;
             place_of(&pdf)
@@ -20,7 +20,7 @@ async fn a_byte_order_mark_moves_nothing() {
     pool.finish().await;
 }
 
-/// Where the first word of a PDF stands.
+/// The position of a PDF's first word.
 fn place_of(pdf: &[u8]) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, pdf).unwrap();

@@ -1,6 +1,6 @@
 //! Console and exceptions of a page become its warnings, within limits.
 
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
@@ -67,6 +67,6 @@ async fn console_output_fails_a_page_only_where_asked() {
     let rendered = pool.render(&scripted(page)).await.unwrap();
     assert_eq!(rendered.warnings, ["console.error: 1 (/:1)", "uncaught exception: Error: stop (/:1)"]);
     let failed = pool.render(&scripted("<script>location.href='http://h.test/'</script>")).await.unwrap_err();
-    assert_eq!(failed.fault.code, FaultCode::PageFailed);
+    assert_eq!(failed.error.code, ErrorCode::PageFailed);
     pool.finish().await;
 }

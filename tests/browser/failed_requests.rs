@@ -1,11 +1,11 @@
 //! Failed requests of a page are warned of, in every lane, and those that succeed are not.
 
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, asking, direct, fixed, picture_of, scripted, text_of, with_bytes};
+use crate::support::{TestPool, asking, picture_of, put_page, scripted, static_page, text_of, with_bytes};
 
 const BROKEN: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR";
 const WHOLE: &[u8] = include_bytes!("dot.png");
@@ -30,7 +30,7 @@ async fn files_of_the_machine_are_refused_with_a_warning() {
     let pool = TestPool::start(|_| {});
     let page = "<p style='background:url(file:///etc/back.png)'>text<img src=file:///etc/x.png>";
     let expected = |path: &str| format!("refused address: file://{path} {LOCAL}");
-    for task in lanes(&fixed(page)) {
+    for task in lanes(&static_page(page)) {
         assert_eq!(
             warnings(&pool, &task).await,
             [expected("/etc/back.png"), expected("/etc/x.png")],
@@ -48,7 +48,7 @@ async fn files_of_the_machine_are_refused_with_a_warning() {
 async fn requests_that_chromium_refuses_are_warned_of_with_the_reason() {
     let pool = TestPool::start(|_| {});
     let page = "<img src=ftp://h.test/a.png><img src=http://127.0.0.1:22/b.png>";
-    for task in lanes(&fixed(page)) {
+    for task in lanes(&static_page(page)) {
         let expected = [
             "not loaded: ftp://h.test/a.png (net::ERR_UNKNOWN_URL_SCHEME)",
             "not loaded: http://127.0.0.1:22/b.png (net::ERR_UNSAFE_PORT)",
@@ -99,7 +99,7 @@ async fn pictures_that_cannot_be_decoded_are_warned_of_wherever_they_are() {
         with_bytes("<p>a<iframe src=f.html>", &[("f.html", b"<img src=in.png>"), ("in.png", BROKEN)]);
     let expected = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
     assert_eq!(warnings(&pool, &framed).await, [expected]);
-    let put = direct("<p>a<img src='data:image/png;base64,AAAA'>");
+    let put = put_page("<p>a<img src='data:image/png;base64,AAAA'>");
     let expected = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
     assert_eq!(warnings(&pool, &put).await, [expected]);
     pool.finish().await;
@@ -110,7 +110,7 @@ async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
     let pool = TestPool::start(|_| {});
     let header = r#"{"headerTemplate":"<img src=logo.png><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
         "footerTemplate":"<b style='background:url(back.png)'>src, url(text)</b><svg><image href=#a xlink:href=in.png /></svg>"}"#;
-    for task in [scripted("<p>body"), fixed("<p>body"), direct("<p>body")] {
+    for task in [scripted("<p>body"), static_page("<p>body"), put_page("<p>body")] {
         let expected = |path: &str, option: &str| {
             format!(
                 "not loaded: {path} ({option} reaches no file: write pictures into it as data: addresses)"
@@ -123,7 +123,7 @@ async fn pictures_of_header_and_footer_that_are_not_loaded_are_warned_of() {
         ];
         assert_eq!(warnings(&pool, &asking(header, task)).await, wanted);
     }
-    let plain = asking(r#"{"headerTemplate":"<b style='color:red'>src of url( </b>"}"#, direct("<p>body"));
+    let plain = asking(r#"{"headerTemplate":"<b style='color:red'>src of url( </b>"}"#, put_page("<p>body"));
     assert_eq!(warnings(&pool, &plain).await, [""; 0]);
     pool.finish().await;
 }
@@ -164,23 +164,23 @@ async fn a_page_that_goes_to_a_file_that_is_not_there_fails() {
         "<meta http-equiv=refresh content='0;/gone.html'>",
     ] {
         let failed = pool.render(&scripted(going)).await.unwrap_err();
-        assert_eq!(failed.fault.code, FaultCode::PageFailed, "{going}");
+        assert_eq!(failed.error.code, ErrorCode::PageFailed, "{going}");
         let expected = "the page went to /gone.html, which was answered with 404: there is nothing to print";
-        assert_eq!(failed.fault.message, expected);
+        assert_eq!(failed.error.message, expected);
     }
     pool.finish().await;
 }
 
 #[actix::test]
-async fn failed_requests_are_heard_to_a_limit() {
+async fn failed_requests_are_recorded_up_to_a_limit() {
     let pool = TestPool::start(|_| {});
     let pictures: Vec<_> = (0..700).map(|at| format!("<img src=file:///{at}>")).collect();
     let pictures = pictures.concat();
-    for task in lanes(&fixed(&format!("<p>text{pictures}"))) {
+    for task in lanes(&static_page(&format!("<p>text{pictures}"))) {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "text");
         assert_eq!(rendered.warnings.len(), 51);
-        // 500 of them and that there were more, without the fifty that are kept.
+        // 500 are counted, with a note that there were more; fifty are kept as warnings.
         assert_eq!(rendered.warnings[50], "and 451 more");
     }
     pool.finish().await;
@@ -191,10 +191,10 @@ async fn a_page_of_endless_failures_does_not_mute_the_next_one_of_its_account() 
     let pool = TestPool::start(|_| {});
     let account = AccountId::generate();
     let pictures: Vec<_> = (0..600).map(|at| format!("<img src=gone/{at}.png>")).collect();
-    let many = fixed(&format!("<p>text{}", pictures.concat()));
-    for task in [fixed("<p>text"), many] {
+    let many = static_page(&format!("<p>text{}", pictures.concat()));
+    for task in [static_page("<p>text"), many] {
         pool.render_for(account, &task).await.unwrap();
-        let one = pool.render_for(account, &fixed("<img src=file:///x.png>")).await.unwrap();
+        let one = pool.render_for(account, &static_page("<img src=file:///x.png>")).await.unwrap();
         assert_eq!(one.warnings, [format!("refused address: file:///x.png {LOCAL}")]);
     }
     assert!(pool.reused() > 0, "its tabs are reused otherwise");

@@ -1,6 +1,6 @@
-//! Pages that tell without end: what they say is passed over, and they end at their own job.
+//! Pages that flood the console or the protocol: the excess is dropped, and only their own job fails.
 
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::support::{TestPool, scripted, text_of};
 
@@ -15,11 +15,11 @@ async fn a_page_that_floods_the_console_ends_and_harms_no_other_page() {
             assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
         }
     };
-    let (fault, ()) = tokio::join!(pool.render(&loud), others);
-    let fault = fault.unwrap_err();
-    assert!(!fault.is_retryable(), "{fault}");
-    assert_eq!(fault.fault.code, FaultCode::PageFailed);
-    assert!(fault.fault.message.contains("browser.told_limit_mb"), "{fault}");
+    let (error, ()) = tokio::join!(pool.render(&loud), others);
+    let error = error.unwrap_err();
+    assert!(!error.is_retryable(), "{error}");
+    assert_eq!(error.error.code, ErrorCode::PageFailed);
+    assert!(error.error.message.contains("browser.told_limit_mb"), "{error}");
     assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
     assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     pool.finish().await;

@@ -5,7 +5,7 @@ use std::process::Command;
 use platen::browser::PageTask;
 use platen::config::BrowserConfig;
 
-use crate::support::{TestPool, asking, direct, fixed, scripted};
+use crate::support::{TestPool, asking, put_page, scripted, static_page};
 
 /// Runs a tool of Poppler's over a PDF.
 fn tool(name: &str, arguments: &[&str], pdf: &[u8]) -> String {
@@ -45,15 +45,15 @@ async fn generic_families_are_what_the_operator_configures() {
     let unstyled = "<!doctype html><p>unstyled";
     let header = r#"{"headerTemplate":"<i>header</i>","margin":{"top":"3cm"}}"#;
     let tasks = [
-        fixed(unstyled),
+        static_page(unstyled),
         scripted(unstyled),
-        direct(unstyled),
-        fixed("<p style='font-family:sans-serif'>sans"),
-        fixed("<p style='font-family:serif'>serif"),
-        fixed("<p style='font-family:monospace'>mono"),
-        fixed("<p style='font-family:\"Times New Roman\"'>named"),
+        put_page(unstyled),
+        static_page("<p style='font-family:sans-serif'>sans"),
+        static_page("<p style='font-family:serif'>serif"),
+        static_page("<p style='font-family:monospace'>mono"),
+        static_page("<p style='font-family:\"Times New Roman\"'>named"),
         scripted("<iframe srcdoc='<p>in a frame'></iframe>"),
-        asking(header, fixed("<p style='font-family:Arial'>")),
+        asking(header, static_page("<p style='font-family:Arial'>")),
     ];
     let [serif, sans, mono] = ["LiberationSerif", "LiberationSans", "LiberationMono"].map(str::to_owned);
     let plain = fonts_with(|_| {}, &tasks).await;
@@ -90,7 +90,7 @@ async fn letters_in_columns_do_not_lie_over_each_other() {
             "<!doctype html><meta charset=utf-8><body style='margin:0'><div lang='{language}' \
              style='writing-mode:vertical-rl;font-size:40px;height:800px'>{text}</div>"
         );
-        let pdf = pool.render(&fixed(&page)).await.unwrap().bytes;
+        let pdf = pool.render(&static_page(&page)).await.unwrap().bytes;
         let page = tool("pdftotext", &["-bbox"], &pdf);
         let number = |word: &str, name: &str| {
             let rest = word.split_once(&format!("{name}=\"")).unwrap().1;

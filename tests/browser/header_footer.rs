@@ -1,11 +1,11 @@
-//! What a PDF gets beside its pages: header and footer, bookmarks, metadata, tags.
+//! Parts of a PDF beside its pages: header and footer, bookmarks, metadata, tags.
 
 use platen::browser::PageTask;
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use serde_json::json;
 
 use crate::canary::Canary;
-use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of, words_of};
+use crate::support::{TestPool, asking, info_of, put_page, scripted, static_page, text_of, words_of};
 
 const PAGES: &str = "<title>Report</title><style>p{break-after:page}</style><p>one<p>two<div>three</div>";
 
@@ -29,7 +29,7 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
         "footerTemplate": "<div style='width:100%;text-align:right'>sheet-<span class=pageNumber></span>\
             of<span class=totalPages></span></div>",
     });
-    for task in [scripted(PAGES), fixed(PAGES), direct(PAGES)] {
+    for task in [scripted(PAGES), static_page(PAGES), put_page(PAGES)] {
         let rendered = pool.render(&asking(&opts.to_string(), task)).await.unwrap();
         assert_eq!(rendered.warnings, Vec::<String>::new());
         let pdf = rendered.bytes;
@@ -43,7 +43,7 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
         assert!(places_of(&pdf, "Report")[0] < 30.0);
         assert!(places_of(&pdf, "one")[0] > 42.0);
     }
-    let footer = asking(r#"{"footerTemplate":"only-footer"}"#, direct(PAGES));
+    let footer = asking(r#"{"footerTemplate":"only-footer"}"#, put_page(PAGES));
     let pdf = pool.render(&footer).await.unwrap().bytes;
     assert_eq!(places_of(&pdf, "only-footer").len(), 3);
     assert_eq!(places_of(&pdf, "Report"), Vec::<f64>::new(), "no header of Chromium's own");
@@ -74,7 +74,7 @@ async fn a_header_lies_between_the_margins_of_the_pages_own_rules() {
         opts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let page =
             format!("<style>{css}</style><body style='margin:0'>body<p style='break-before:page'>second");
-        for task in [direct(&page), scripted(&page)] {
+        for task in [put_page(&page), scripted(&page)] {
             let pdf = pool.render(&asking(&opts.to_string(), task)).await.unwrap().bytes;
             let words = words_of(&pdf);
             let sheet = crate::support::sheets_of(&pdf)[0];
@@ -126,7 +126,7 @@ async fn a_date_in_a_header_has_the_zone_and_language_of_the_page() {
         }
     }
     let plain = json!({"headerTemplate": header, "locale": "de"}).to_string();
-    for task in [direct("<title>T</title>p"), fixed("<title>T</title>p")] {
+    for task in [put_page("<title>T</title>p"), static_page("<title>T</title>p")] {
         let text = text_of(&pool.render(&asking(&plain, task)).await.unwrap().bytes);
         assert!(text.contains('.') && !text.contains('/') && !text.contains("about:"), "{text}");
         assert!(!text.contains("old") && !text.contains("http") && text.contains("[T]"), "{text}");
@@ -139,9 +139,9 @@ async fn a_date_in_a_header_has_the_zone_and_language_of_the_page() {
     };
     let text = text_of(&pool.render(&asking(&plain, policy(""))).await.unwrap().bytes);
     assert!(text.contains('.') && !text.contains("http"), "{text}");
-    let fault = pool.render(&asking(&plain, policy("; trusted-types 'none'"))).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OptionsInvalid);
-    assert!(fault.message.starts_with("headerTemplate or footerTemplate: "), "{}", fault.message);
+    let error = pool.render(&asking(&plain, policy("; trusted-types 'none'"))).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OptionsInvalid);
+    assert!(error.message.starts_with("headerTemplate or footerTemplate: "), "{}", error.message);
     pool.finish().await;
 }
 
@@ -172,7 +172,7 @@ async fn a_header_that_the_page_covers_is_warned_of_by_the_margin_that_counts() 
         ),
     ] {
         let page = format!("<style>{css}</style>body");
-        let rendered = pool.render(&asking(&opts.to_string(), direct(&page))).await.unwrap();
+        let rendered = pool.render(&asking(&opts.to_string(), put_page(&page))).await.unwrap();
         assert_eq!(rendered.warnings, warnings, "{css}");
     }
     pool.finish().await;
@@ -198,7 +198,7 @@ async fn a_header_runs_no_script_and_makes_no_request() {
         <link rel=preconnect href='{url}'><meta http-equiv=refresh content='0;{url}'>\
         <b style='background:url({url})'>x</b><form action='{url}'><input name=a></form>"
     );
-    for task in [scripted("<p>body</p>"), direct("<p>body</p>")] {
+    for task in [scripted("<p>body</p>"), put_page("<p>body</p>")] {
         let rendered = pool.render(&with_header(&header, task)).await.unwrap();
         let expected = |line: &String| {
             line.starts_with("not loaded: ") && line.contains("headerTemplate reaches no file")
@@ -225,17 +225,17 @@ async fn a_header_that_ends_the_print_fails_only_its_own_job() {
         "<style>@import url(http://example.test/a.css);</style>",
         "<style>@font-face{font-family:f;src:url(http://example.test/f)} b{font-family:f}</style><b>x</b>",
     ] {
-        let failed = pool.render(&with_header(header, fixed("<p>body</p>"))).await.unwrap_err();
-        assert_eq!(failed.fault.code, FaultCode::OptionsInvalid, "{header}: {}", failed.fault.message);
+        let failed = pool.render(&with_header(header, static_page("<p>body</p>"))).await.unwrap_err();
+        assert_eq!(failed.error.code, ErrorCode::OptionsInvalid, "{header}: {}", failed.error.message);
         assert!(
-            failed.fault.message.contains("headerTemplate or footerTemplate"),
+            failed.error.message.contains("headerTemplate or footerTemplate"),
             "{}",
-            failed.fault.message
+            failed.error.message
         );
         assert!(!failed.is_retryable());
     }
     let styled = "<style>b{font-size:20px}</style><b>styled</b>";
-    let pdf = pool.render(&with_header(styled, fixed("<p>body</p>"))).await.unwrap().bytes;
+    let pdf = pool.render(&with_header(styled, static_page("<p>body</p>"))).await.unwrap().bytes;
     assert_eq!(text_of(&pdf), "styled body");
     pool.finish().await;
 }
@@ -244,7 +244,7 @@ async fn a_header_that_ends_the_print_fails_only_its_own_job() {
 async fn headings_become_bookmarks() {
     let pool = TestPool::start(|_| {});
     let page = "<h1>First</h1><h2>Second</h2><h1>Third</h1>";
-    for task in [scripted(page), direct(page)] {
+    for task in [scripted(page), put_page(page)] {
         let pdf = pool.render(&asking(r#"{"outline":true}"#, task.clone())).await.unwrap().bytes;
         assert!(holds(&pdf, b"/Outlines"));
         for heading in ["First", "Second", "Third"] {
@@ -262,7 +262,7 @@ async fn metadata_are_in_the_file() {
     let opts = json!({ "metadata": {
         "title": "Ünï </title> \"T\"", "author": "Zoë 東京 (R&D) \\", "subject": "S", "keywords": ["a", "b"],
     }});
-    for task in [scripted(PAGES), fixed(PAGES), direct(PAGES)] {
+    for task in [scripted(PAGES), static_page(PAGES), put_page(PAGES)] {
         let rendered = pool.render(&asking(&opts.to_string(), task.clone())).await.unwrap();
         assert_eq!(rendered.warnings, Vec::<String>::new());
         let pdf = rendered.bytes;
@@ -299,7 +299,7 @@ async fn a_very_long_pdf_is_not_tagged_and_warns_of_it() {
         (4, r#"{"scale":2}"#, false),
         (8, r#"{"tagged":true}"#, true),
     ] {
-        for task in [fixed(&page(sheets)), scripted(&page(sheets))] {
+        for task in [static_page(&page(sheets)), scripted(&page(sheets))] {
             let rendered = pool.render(&asking(opts, task)).await.unwrap();
             let seen = info_of(&rendered.bytes, "Tagged");
             assert_eq!(seen, if tagged { "yes" } else { "no" }, "{sheets} {opts}");

@@ -1,21 +1,21 @@
-//! Pages that hang, balloon, crash and talk: each ends at its own job, within its time.
+//! Pages that hang, allocate, crash or flood the console: each fails only its own job, within its deadline.
 
 use std::time::{Duration, Instant};
 
 use platen::browser::{LeaseTab, PageTask, Way};
-use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::error::{ErrorCode, JobError};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, fixed, scripted, text_of};
+use crate::support::{TestPool, scripted, static_page, text_of};
 
 /// A fatal event ends its job within this, never at a deadline.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-async fn fault_of(pool: &TestPool, page: &str) -> JobFault {
-    let fault = pool.render(&scripted(page)).await.unwrap_err();
-    assert!(!fault.is_retryable(), "{fault}");
-    fault.fault
+async fn error_of(pool: &TestPool, page: &str) -> JobError {
+    let error = pool.render(&scripted(page)).await.unwrap_err();
+    assert!(!error.is_retryable(), "{error}");
+    error.error
 }
 
 #[actix::test]
@@ -29,12 +29,12 @@ async fn an_endless_script_ends_at_its_deadline_and_harms_no_other_page() {
         }
     };
     let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
-    let (fault, ()) = tokio::join!(busy, others);
+    let (error, ()) = tokio::join!(busy, others);
     assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
-    let fault = fault.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::LoadTimeout);
-    assert!(fault.message.contains("1500 ms (browser.load_timeout_ms)"), "{}", fault.message);
-    assert!(fault.message.contains("keeps the page busy"), "{}", fault.message);
+    let error = error.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::LoadTimeout);
+    assert!(error.message.contains("1500 ms (browser.load_timeout_ms)"), "{}", error.message);
+    assert!(error.message.contains("keeps the page busy"), "{}", error.message);
     pool.finish().await;
 }
 
@@ -45,11 +45,11 @@ async fn a_script_that_hangs_after_the_load_ends_too() {
         config.readiness_timeout_ms = 1_500;
         config.call_timeout_ms = 1_500;
     });
-    let fault = fault_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 250)</script>").await;
-    assert_eq!(fault.code, FaultCode::ReadinessTimeout);
+    let error = error_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 250)</script>").await;
+    assert_eq!(error.code, ErrorCode::ReadinessTimeout);
     // Whether it hung before its fonts were there or after is a matter of milliseconds.
-    assert!(fault.message.contains("500 ms (browser.re"), "{}", fault.message);
-    assert!(fault.message.contains("busy"), "{}", fault.message);
+    assert!(error.message.contains("500 ms (browser.re"), "{}", error.message);
+    assert!(error.message.contains("busy"), "{}", error.message);
     pool.finish().await;
 }
 
@@ -59,9 +59,9 @@ async fn dialogs_are_dismissed_and_a_loop_of_them_ends_at_its_deadline() {
     let page = "<p id=p></p><script>alert('a'); \
         p.textContent = [confirm('b'), prompt('c', 'd')].join(' '); onbeforeunload = () => 'stay'</script>";
     assert_eq!(text_of(&pool.render(&scripted(page)).await.unwrap().bytes), "false");
-    let fault = fault_of(&pool, "<script>for(;;) alert('again')</script>").await;
-    assert_eq!(fault.code, FaultCode::LoadTimeout);
-    assert!(fault.message.contains("dialog(s) were dismissed"), "{}", fault.message);
+    let error = error_of(&pool, "<script>for(;;) alert('again')</script>").await;
+    assert_eq!(error.code, ErrorCode::LoadTimeout);
+    assert!(error.message.contains("dialog(s) were dismissed"), "{}", error.message);
     pool.finish().await;
 }
 
@@ -69,9 +69,9 @@ async fn dialogs_are_dismissed_and_a_loop_of_them_ends_at_its_deadline() {
 async fn a_script_that_allocates_without_end_crashes_at_once() {
     let pool = TestPool::start(|config| config.heap_limit_mb = 64);
     let started = Instant::now();
-    let fault = fault_of(&pool, "<script>const all = []; for(;;) all.push({ all: [all] })</script>").await;
-    assert_eq!(fault.code, FaultCode::PageCrashed);
-    assert!(fault.message.contains("64 MB (browser.heap_limit_mb)"), "{}", fault.message);
+    let error = error_of(&pool, "<script>const all = []; for(;;) all.push({ all: [all] })</script>").await;
+    assert_eq!(error.code, ErrorCode::PageCrashed);
+    assert!(error.message.contains("64 MB (browser.heap_limit_mb)"), "{}", error.message);
     assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
     let browsers = pool.status().await.browsers;
     assert_eq!(text_of(&pool.render(&scripted("<p>next")).await.unwrap().bytes), "next");
@@ -88,9 +88,9 @@ async fn memory_outside_the_heap_is_watched() {
     let page = "<script>const all = []; setInterval(() => { document.title = \
         all.push(new Uint8Array(8 << 20).fill(1)) }, 5)</script>";
     let started = Instant::now();
-    let fault = fault_of(&pool, page).await;
-    assert_eq!(fault.code, FaultCode::PageMemory);
-    assert!(fault.message.contains("300 MB (browser.renderer_memory_limit_mb)"), "{}", fault.message);
+    let error = error_of(&pool, page).await;
+    assert_eq!(error.code, ErrorCode::PageMemory);
+    assert!(error.message.contains("300 MB (browser.renderer_memory_limit_mb)"), "{}", error.message);
     assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
     pool.finish().await;
 }
@@ -101,9 +101,9 @@ async fn endless_navigation_ends_at_its_deadline() {
         config.readiness_timeout_ms = 1_000;
         config.rest_cap_ms = 1_000;
     });
-    let fault = fault_of(&pool, "<script>onload = () => location.href = '/?' + Math.random()</script>").await;
-    assert_eq!(fault.code, FaultCode::ReadinessTimeout);
-    assert!(fault.message.contains("keeps navigating"), "{}", fault.message);
+    let error = error_of(&pool, "<script>onload = () => location.href = '/?' + Math.random()</script>").await;
+    assert_eq!(error.code, ErrorCode::ReadinessTimeout);
+    assert!(error.message.contains("keeps navigating"), "{}", error.message);
     pool.finish().await;
 }
 
@@ -135,15 +135,15 @@ async fn a_page_that_throws_a_million_times_keeps_fifty_warnings() {
 async fn an_endless_page_does_not_print_for_ever() {
     let pool = TestPool::start(|config| config.print_timeout_ms = 1_000);
     let page = format!("<style>p{{break-after:page}}</style>{}", "<p>page</p>".repeat(20_000));
-    let task = PageTask { way: Way::Put, ..fixed(&page) };
-    let fault = pool.render(&task).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::PrintTimeout);
-    assert!(fault.message.contains("1000 ms (browser.print_timeout_ms)"), "{}", fault.message);
+    let task = PageTask { way: Way::Put, ..static_page(&page) };
+    let error = pool.render(&task).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::PrintTimeout);
+    assert!(error.message.contains("1000 ms (browser.print_timeout_ms)"), "{}", error.message);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn a_lease_whose_waiter_has_gone_comes_back() {
+async fn a_lease_without_a_waiter_is_released() {
     let pool = TestPool::start(|config| config.tabs = 1);
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let message = LeaseTab::new(AccountId::generate(), Lane::Scripted);
@@ -173,9 +173,9 @@ async fn a_page_that_floods_the_browser_harms_no_other_page() {
                 assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
             }
         };
-        // Whether it is printed at the cap or ends at a deadline is its own affair.
+        // It may be printed at the cap or end at a deadline; both are right.
         let (flooded, ()) = tokio::join!(pool.render(&flood), others);
-        assert!(!flooded.is_err_and(|fault| fault.is_retryable()), "the browser was lost");
+        assert!(!flooded.is_err_and(|error| error.is_retryable()), "the browser was lost");
     }
     assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     pool.finish().await;

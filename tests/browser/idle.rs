@@ -1,4 +1,4 @@
-//! When a page with scripts is at rest: at once when nothing is pending, and never before what it draws.
+//! Idle detection: a page is idle at once when nothing is pending, and never before its pending drawing is done.
 
 use std::time::{Duration, Instant};
 
@@ -284,7 +284,7 @@ async fn a_page_cannot_break_idle_detection() {
 }
 
 #[actix::test]
-async fn timers_look_and_work_as_they_did() {
+async fn hooked_timers_look_and_work_like_native_ones() {
     let pool = without_window();
     let page = "<p id=p></p><script>(async () => { const said = [];\
         said.push(/native code/.test(setTimeout), setTimeout.name, setTimeout.length, typeof platenTellsRest);\

@@ -22,7 +22,7 @@ async fn run(pool: &TestPool, script: &str) -> Rendered {
 }
 
 #[actix::test]
-async fn what_a_chain_draws_at_its_end_is_waited_for() {
+async fn drawing_at_the_end_of_a_chain_is_waited_for() {
     let pool = as_shipped();
     let frames =
         "const go = n => n ? requestAnimationFrame(() => go(n - 1)) : p.textContent = 'drawn'; go(100)";
@@ -45,7 +45,7 @@ async fn what_a_chain_draws_at_its_end_is_waited_for() {
 }
 
 #[actix::test]
-async fn what_is_pending_when_a_page_is_printed_is_named() {
+async fn pending_work_at_the_print_is_named() {
     let pool = as_shipped();
     let endless = "const go = () => setTimeout(go, 600); go()";
     let frames = "const go = () => requestAnimationFrame(go); go()";
@@ -67,7 +67,7 @@ async fn what_is_pending_when_a_page_is_printed_is_named() {
         let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
         assert!(warning.contains(named) && warning.contains("waitForExpression"), "{script}: {warning}");
     }
-    // Neither what has been cleared, nor what comes later than a page can be waited for.
+    // Neither timers that were cleared, nor those that are due after the cap.
     let ended = "clearTimeout(setTimeout(() => 0, 5000)); clearInterval(setInterval(() => 0, 100)); \
         clearInterval(setInterval(() => 0, 5000)); setTimeout(() => 0, 60000); setInterval(() => 0, 60000)";
     assert_eq!(run(&pool, ended).await.warnings, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! What a page waits for longer than usual, or without a change of its document, is waited for as well.
+//! Idle detection also waits for work that takes longer than usual, or that changes nothing in the document.
 
 use std::time::{Duration, Instant};
 

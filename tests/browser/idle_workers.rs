@@ -35,7 +35,7 @@ async fn run(pool: &TestPool, page: &str) -> (Rendered, Duration) {
 }
 
 #[actix::test]
-async fn what_a_worker_does_for_its_page_is_waited_for() {
+async fn work_of_a_worker_for_its_page_is_waited_for() {
     let pool = without_window();
     for (code, script) in [
         ("work(4500); postMessage('drawn')", "begin(code)"),

@@ -1,14 +1,14 @@
-//! Pages whose place the next one takes in the same document: it must come out as in a fresh tab.
+//! In-place reuse: a page that is written into the document of the one before must look as in a fresh tab.
 
 use std::time::Duration;
 
 use platen::browser::{PageTask, Way};
 use platen::domain::ids::AccountId;
-use platen::engines::page::outlasting::outlasts_its_elements;
+use platen::engines::page::document_state::leaves_document_state;
 
-use crate::support::{TestPool, asking, direct, lasting, text_of};
+use crate::support::{TestPool, asking, put_page, text_of, without_dates_and_ids};
 
-/// Each may leave something in its document that no element of it holds.
+/// Pages that may leave state in the document beside its elements.
 const BEFORE: [&str; 34] = [
     "<table><tr><td>quirks<p>x",
     "<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Transitional//EN' 'x.dtd'><p>nearly",
@@ -46,7 +46,7 @@ const BEFORE: [&str; 34] = [
     "<!doctype html><table><b><i><u>x<select><svg><math>",
 ];
 
-/// Each looks different wherever something is another page's.
+/// Pages that look different wherever state of another page is left.
 const AFTER: [&str; 4] = [
     "<!doctype html><style>p{border:1px solid}</style><p>Probe 直 骨<table><tr><td width=50%>x<p>y</table><ol><li>i\
         </ol><details name=d><summary>s</summary>hidden</details><p class=q id=p style='width:var(--x,20px)'>w\
@@ -63,8 +63,8 @@ const AFTER: [&str; 4] = [
 
 fn put(html: &str) -> PageTask {
     PageTask {
-        way: if outlasts_its_elements(html.as_bytes()) { Way::Put } else { Way::PutInPlace },
-        ..direct(html)
+        way: if leaves_document_state(html.as_bytes()) { Way::Put } else { Way::PutInPlace },
+        ..put_page(html)
     }
 }
 
@@ -73,7 +73,7 @@ async fn the_next_page_in_place_comes_out_as_in_a_new_tab() {
     let fresh = TestPool::start(|config| config.reuse_documents = 0);
     let mut wanted = Vec::new();
     for page in AFTER {
-        wanted.push(lasting(&fresh.render(&put(page)).await.unwrap().bytes));
+        wanted.push(without_dates_and_ids(&fresh.render(&put(page)).await.unwrap().bytes));
     }
     fresh.finish().await;
     let pool = TestPool::start(|config| config.reuse_documents = 1_000);
@@ -82,7 +82,7 @@ async fn the_next_page_in_place_comes_out_as_in_a_new_tab() {
         for (after, wanted) in AFTER.iter().zip(&wanted) {
             pool.render_for(account, &put(before)).await.unwrap();
             let next = pool.render_for(account, &put(after)).await.unwrap();
-            assert!(lasting(&next.bytes) == *wanted, "{before}\nthen\n{after}");
+            assert!(without_dates_and_ids(&next.bytes) == *wanted, "{before}\nthen\n{after}");
         }
     }
     assert_eq!(pool.reused() + 1, 2 * (BEFORE.len() * AFTER.len()) as u64, "all in one tab");
@@ -90,14 +90,14 @@ async fn the_next_page_in_place_comes_out_as_in_a_new_tab() {
 }
 
 #[actix::test]
-async fn traces_that_outlast_a_page_would_be_seen() {
+async fn the_probe_finds_traces_that_outlast_a_page() {
     let pool = TestPool::start(|_| {});
     for (before, after) in [(BEFORE[6], 0), (BEFORE[7], 0), (BEFORE[11], 2)] {
         let [account, other] = [AccountId::generate(), AccountId::generate()];
-        let wanted = lasting(&pool.render_for(other, &put(AFTER[after])).await.unwrap().bytes);
+        let wanted = without_dates_and_ids(&pool.render_for(other, &put(AFTER[after])).await.unwrap().bytes);
         pool.render_for(account, &PageTask { way: Way::PutInPlace, ..put(before) }).await.unwrap();
         let next = pool.render_for(account, &put(AFTER[after])).await.unwrap();
-        assert!(lasting(&next.bytes) != wanted, "{before}");
+        assert!(without_dates_and_ids(&next.bytes) != wanted, "{before}");
     }
     pool.finish().await;
 }
@@ -117,7 +117,7 @@ async fn a_tab_for_in_place_reuse_is_reset_soon() {
     pool.render_for(account, &leave).await.unwrap();
     let emptied = async {
         while text_of(&pool.render_for(account, &look).await.unwrap().bytes) != "undefined" {
-            // Nothing is done to a tab that is leased.
+            // A leased tab is not reset.
             tokio::time::sleep(Duration::from_millis(150)).await; // poll
         }
     };

@@ -6,14 +6,14 @@ use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::engines::page::inlined::Inliner;
 
-use crate::support::{TestPool, direct, lasting, with_bytes};
+use crate::support::{TestPool, put_page, with_bytes, without_dates_and_ids};
 
 const DOT: &[u8] = include_bytes!("dot.png");
 const FONT: &str = "/usr/share/fonts/truetype/liberation/LiberationSerif-Italic.ttf";
 const DRAWING: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 10'><defs><linearGradient id='g'>\
     <stop stop-color='red'/><stop offset='1' stop-color='blue'/></linearGradient></defs>\
     <rect width='20' height='10' fill='url(#g)'/></svg>";
-/// What lies beside each page.
+/// The files beside each page.
 const MAIN: &str = "@charset \"utf-8\"; @layer base, own; @import url(\"parts/print.css\") layer(base) print; \
     @import 'parts/screen.css' screen; \
     @font-face { font-family: Beside; src: url('../fonts/own font.ttf') format('truetype'); font-display: swap } \
@@ -75,10 +75,10 @@ async fn a_page_with_its_files_in_it_is_the_one_that_is_served_with_them() {
         let wanted = pool.render(&served).await.unwrap();
         let got = pool.render_for(account, &inlined).await.unwrap();
         assert_eq!((&wanted.warnings, wanted.pages), (&got.warnings, got.pages), "{page}");
-        assert!(lasting(&wanted.bytes) == lasting(&got.bytes), "{page}");
+        assert!(without_dates_and_ids(&wanted.bytes) == without_dates_and_ids(&got.bytes), "{page}");
         // It is no accident: without its files it is another one.
         let bare = pool.render(&PageTask { inlined: None, way: Way::Put, ..inlined }).await.unwrap();
-        assert!(lasting(&wanted.bytes) != lasting(&bare.bytes), "{page}");
+        assert!(without_dates_and_ids(&wanted.bytes) != without_dates_and_ids(&bare.bytes), "{page}");
     }
     pool.finish().await;
 }
@@ -88,13 +88,13 @@ async fn files_that_were_put_in_are_gone_for_the_next_page_in_place() {
     const NEXT: &str =
         "<!doctype html><style>b { font: 20px Beside, serif }</style><h1>h</h1><p>p<b>b</b><ul><li>i";
     let pool = TestPool::start(|config| config.reuse_documents = 1_000);
-    let wanted = lasting(&pool.render(&direct(NEXT)).await.unwrap().bytes);
+    let wanted = without_dates_and_ids(&pool.render(&put_page(NEXT)).await.unwrap().bytes);
     let account = AccountId::generate();
     for page in PAGES {
         pool.render_for(account, &inlined(&served(page))).await.unwrap();
-        let next = PageTask { way: Way::PutInPlace, ..direct(NEXT) };
+        let next = PageTask { way: Way::PutInPlace, ..put_page(NEXT) };
         let next = pool.render_for(account, &next).await.unwrap();
-        assert!(lasting(&next.bytes) == wanted, "{page}");
+        assert!(without_dates_and_ids(&next.bytes) == wanted, "{page}");
     }
     assert_eq!(pool.reused() + 1, 2 * PAGES.len() as u64, "all in one tab");
     pool.finish().await;

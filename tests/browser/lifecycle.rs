@@ -1,13 +1,13 @@
-//! Browsers that die, do not start or stop answering; leases in turn; nothing carried over.
+//! Browsers that die, do not start or stop answering; the order of leases; no state between jobs.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{LeaseError, PageStep, open, print};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, fixed, group_members, scripted, text_of};
+use crate::support::{TestPool, group_members, scripted, static_page, text_of};
 
 /// Set for a test that runs in a process of its own.
 const ALONE: &str = "PLATEN_TEST_ALONE";
@@ -23,10 +23,10 @@ async fn a_killed_browser_is_replaced_and_its_jobs_may_be_retried() {
             kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
         }
     };
-    let fault = open(lease, &task, &pool.config, kill_while_it_settles).await.err().unwrap();
-    assert_eq!(fault.fault.code, FaultCode::BrowserLost);
-    assert!(fault.is_retryable());
-    let rendered = pool.render(&fixed("<p>again</p>")).await.unwrap();
+    let error = open(lease, &task, &pool.config, kill_while_it_settles).await.err().unwrap();
+    assert_eq!(error.error.code, ErrorCode::BrowserLost);
+    assert!(error.is_retryable());
+    let rendered = pool.render(&static_page("<p>again</p>")).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "again");
     let second = pool.status().await.browsers[0];
     assert_ne!(first, second);
@@ -36,13 +36,13 @@ async fn a_killed_browser_is_replaced_and_its_jobs_may_be_retried() {
 #[actix::test]
 async fn a_browser_that_is_killed_between_steps_is_noticed_too() {
     let pool = TestPool::start(|_| {});
-    let task = fixed("<p>x");
+    let task = static_page("<p>x");
     let lease = pool.lease(task.lane).await.unwrap();
     let page = open(lease, &task, &pool.config, |_| {}).await.unwrap();
     let first = pool.status().await.browsers[0];
     kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
-    let fault = print(page).await.err().unwrap();
-    assert!(fault.is_retryable(), "{fault}");
+    let error = print(page).await.err().unwrap();
+    assert!(error.is_retryable(), "{error}");
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
     pool.finish().await;
 }
@@ -56,7 +56,7 @@ async fn a_browser_that_stops_answering_is_replaced() {
     let first = pool.until("a browser runs", |it| it.ready && it.warm > 0).await.browsers[0];
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
-    assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
+    assert_eq!(text_of(&pool.render(&static_page("<p>new")).await.unwrap().bytes), "new");
     pool.finish().await;
 }
 

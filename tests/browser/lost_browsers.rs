@@ -1,11 +1,11 @@
-//! Browsers that are lost under their pages: it is not laid to the page's charge.
+//! Browsers that are lost under their pages: the page is not blamed, and its job may be retried.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{PageStep, open};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
-use crate::support::{TestPool, fixed, scripted, text_of};
+use crate::support::{TestPool, scripted, static_page, text_of};
 
 #[actix::test]
 async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one() {
@@ -24,12 +24,12 @@ async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one(
                 kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
             }
         };
-        let fault = open(lease, &task, &pool.config, stop).await.err().unwrap();
-        assert_eq!(fault.fault.code, FaultCode::BrowserLost, "{stopped_at:?}: {fault}");
-        assert!(fault.is_retryable(), "{stopped_at:?}: {fault}");
+        let error = open(lease, &task, &pool.config, stop).await.err().unwrap();
+        assert_eq!(error.error.code, ErrorCode::BrowserLost, "{stopped_at:?}: {error}");
+        assert!(error.is_retryable(), "{stopped_at:?}: {error}");
         // A warm tab of the lost browser may be leased before the pool has handled the loss.
-        let again = match pool.render(&fixed("<p>again")).await {
-            Err(fault) if fault.is_retryable() => pool.render(&fixed("<p>again")).await,
+        let again = match pool.render(&static_page("<p>again")).await {
+            Err(error) if error.is_retryable() => pool.render(&static_page("<p>again")).await,
             rendered => rendered,
         };
         assert_eq!(text_of(&again.unwrap().bytes), "again");

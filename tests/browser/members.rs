@@ -1,5 +1,5 @@
-//! What a page could reach in the installed Chromium is known by name: harmless, undone between the jobs of a tab, or a
-//! door behind which something may stay.
+//! Every member that a page can reach in the installed Chromium is classified by name: harmless, undone between the jobs
+//! of a tab, or a door to state that may stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::support::{TestPool, asking, scripted, text_of};
 
 const MEMBERS: &str = include_str!("members.txt");
 
-/// Shows what is not among the data. What every object has is left out, and what the service puts there itself.
+/// Shows members that are not in the data, but for those of every object and the service's own.
 const PAGE: &str = r"<p id=shown>shown</p><script>
     const known = window.__PLATEN_DATA__;
     const own = ['__PLATEN_DATA__', '__POGODOC_DATA__', 'known', 'own', 'unknown', 'shown', 'constructor'];

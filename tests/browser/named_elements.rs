@@ -1,11 +1,14 @@
-//! Elements named as members of the document, which they hide: a page is asked past them and comes out as without them.
+//! Elements named like members of the document hide those members (DOM clobbering): our scripts must not use the hidden
+//! ones, and the page must look as without such elements.
 
 use platen::browser::PageTask;
 use serde_json::json;
 
-use crate::support::{Rendered, TestPool, asking, direct, fixed, info_of, scripted, sheets_of, text_of};
+use crate::support::{
+    Rendered, TestPool, asking, info_of, put_page, scripted, sheets_of, static_page, text_of,
+};
 
-/// What questions of ours take from the document.
+/// Members of the document that our scripts use.
 const NAMES: [&str; 14] = [
     "images",
     "styleSheets",
@@ -22,7 +25,7 @@ const NAMES: [&str; 14] = [
     "documentElement",
     "title",
 ];
-/// Each of its questions has something to say.
+/// A page about which each of our scripts has something to report.
 const PAGE: &str = "<!doctype html><style>@page{size:A5;margin-top:0} p{font-family:'No Such Font'}\
     @keyframes a{from{opacity:0}} p{animation:a 1ms}</style><p id=t>text</p><img src='data:image/png;base64,AAAA'>\
     <img loading=lazy src='data:image/png;base64,BBBB'><div style='width:1000px'>wide</div>";
@@ -48,7 +51,7 @@ async fn outcome(pool: &TestPool, task: PageTask) -> (Vec<String>, String, Vec<(
 #[actix::test]
 async fn elements_named_like_members_of_the_document_change_nothing() {
     let pool = TestPool::start(|_| {});
-    for lane in [fixed, direct, scripted] {
+    for lane in [static_page, put_page, scripted] {
         let wanted = outcome(&pool, lane(PAGE)).await;
         let expected = |word: &str| wanted.0.iter().any(|line| line.contains(word));
         for word in ["'No Such Font'", "base64,AAAA", "base64,BBBB", "px wide", "logo.png", "@page size"] {
@@ -57,9 +60,9 @@ async fn elements_named_like_members_of_the_document_change_nothing() {
         assert_eq!(wanted.3, "Named");
         assert_eq!(outcome(&pool, lane(&named(&NAMES))).await, wanted);
     }
-    // One at a time, for one may fail so that another is not come to.
+    // One at a time, for the failure of one may hide that of another.
     for name in NAMES {
-        let task = fixed(&named(&[name]));
+        let task = static_page(&named(&[name]));
         assert!(pool.render(&task).await.is_ok_and(|it| text_of(&it.bytes).contains("text")), "{name}");
     }
     pool.finish().await;
@@ -71,7 +74,7 @@ async fn a_clip_of_a_form_whose_fields_are_named_like_its_members_is_printed_alo
     let fields = ["parentNode", "childNodes", "nodeType", "style"].map(|name| format!("<input name={name}>"));
     let form = |text: &str| format!("<form>{}{text}</form>", fields.concat());
     let page = format!("{}{}", form("beside"), form("<p>beside</p><p id=t>alone</p>"));
-    for task in [fixed(&page), direct(&page), scripted(&page)] {
+    for task in [static_page(&page), put_page(&page), scripted(&page)] {
         let rendered = pool.render(&asking(r##"{"selector":"#t"}"##, task)).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "alone");
     }

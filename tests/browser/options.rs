@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
-use crate::support::{Picture, TestPool, asking, direct, fixed, info_of, picture_of, scripted, text_of};
+use crate::support::{
+    Picture, TestPool, asking, info_of, picture_of, put_page, scripted, static_page, text_of,
+};
 
 const GREEN: [u8; 4] = [0, 255, 0, 255];
 const BLUE: [u8; 4] = [0, 0, 255, 255];
@@ -28,7 +30,7 @@ async fn a_viewport_lays_out_the_page_and_bounds_its_picture() {
     let pool = TestPool::start(|_| {});
     let page = "<style>body{margin:0;background:#0f0}@media(max-width:400px){body{background:#00f}}</style>";
     let opts = r#"{"viewport":{"width":400,"height":300,"deviceScaleFactor":1.5}}"#;
-    for task in [scripted(page), fixed(page), direct(page)] {
+    for task in [scripted(page), static_page(page), put_page(page)] {
         let seen = picture(&pool, asking(opts, task.clone())).await;
         assert_eq!((seen.width, seen.height), (600, 450));
         assert_eq!(seen.at(599, 449), BLUE);
@@ -46,7 +48,7 @@ async fn a_viewport_lays_out_the_page_and_bounds_its_picture() {
 #[actix::test]
 async fn a_full_page_is_shown_to_its_end_within_the_limit() {
     let pool = TestPool::start(|config| config.picture_limit_pixels = 4_000_000);
-    for task in [scripted(LONG), fixed(LONG), direct(LONG)] {
+    for task in [scripted(LONG), static_page(LONG), put_page(LONG)] {
         let whole = picture(&pool, asking(r#"{"fullPage":true}"#, task.clone())).await;
         assert_eq!((whole.width, whole.height), (794, 2_000));
         assert_eq!([whole.at(0, 0), whole.at(0, 1_989), whole.at(0, 1_999)], [GREEN, GREEN, BLUE]);
@@ -54,10 +56,10 @@ async fn a_full_page_is_shown_to_its_end_within_the_limit() {
         assert_eq!((short.width, short.height), (794, 1_058));
     }
     let twice = r#"{"fullPage":true,"viewport":{"deviceScaleFactor":2}}"#;
-    let fault = pool.render(&as_png(asking(twice, fixed(LONG)))).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OptionsInvalid);
-    assert!(fault.message.contains("fullPage: 794 × 2000 CSS pixels"), "{}", fault.message);
-    assert!(fault.message.contains("browser.picture_limit_pixels"), "{}", fault.message);
+    let error = pool.render(&as_png(asking(twice, static_page(LONG)))).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OptionsInvalid);
+    assert!(error.message.contains("fullPage: 794 × 2000 CSS pixels"), "{}", error.message);
+    assert!(error.message.contains("browser.picture_limit_pixels"), "{}", error.message);
     pool.finish().await;
 }
 
@@ -67,7 +69,7 @@ async fn a_selector_shows_its_element_alone() {
     let page = "<title>T</title><style>body{margin:0} .in b{color:#0f0}</style>loose text<p>before</p>\
         <div class=in>beside <section id=s style='width:60px;height:40px;background:#00f'><b>chosen</b></section>\
         <i>after</i></div><p style='height:3000px'>end</p><u id=u></u>";
-    for task in [scripted(page), fixed(page), direct(page)] {
+    for task in [scripted(page), static_page(page), put_page(page)] {
         let seen = picture(&pool, asking(r##"{"selector":"#s"}"##, task.clone())).await;
         assert_eq!((seen.width, seen.height), (60, 40));
         assert_eq!([seen.at(59, 0), seen.at(59, 39)], [BLUE, BLUE]);
@@ -80,14 +82,14 @@ async fn a_selector_shows_its_element_alone() {
         ("a[", "selector: Failed to execute 'querySelector'", false),
         ("#u", "the element that the selector '#u' matches has no area (selector)", true),
     ] {
-        for task in [as_png(fixed(page)), direct(page), scripted(page)] {
+        for task in [as_png(static_page(page)), put_page(page), scripted(page)] {
             if picture_only && task.output == PageOutput::Pdf {
                 continue;
             }
             let task = asking(&format!(r#"{{"selector":"{selector}"}}"#), task);
-            let fault = pool.render(&task).await.unwrap_err().fault;
-            assert_eq!(fault.code, FaultCode::OptionsInvalid);
-            assert!(fault.message.starts_with(sentence), "{}", fault.message);
+            let error = pool.render(&task).await.unwrap_err().error;
+            assert_eq!(error.code, ErrorCode::OptionsInvalid);
+            assert!(error.message.starts_with(sentence), "{}", error.message);
         }
     }
     pool.finish().await;
@@ -97,7 +99,7 @@ async fn a_selector_shows_its_element_alone() {
 async fn a_background_can_be_left_out() {
     let pool = TestPool::start(|_| {});
     let page = "<body style='margin:0'><div style='width:10px;height:10px;background:#0f0'></div>";
-    for task in [scripted(page), fixed(page), direct(page)] {
+    for task in [scripted(page), static_page(page), put_page(page)] {
         let clear = picture(&pool, asking(r#"{"omitBackground":true}"#, task.clone())).await;
         assert_eq!([clear.at(5, 5), clear.at(50, 50)], [GREEN, [0, 0, 0, 0]]);
         assert_eq!(picture(&pool, task).await.at(50, 50), WHITE);
@@ -111,7 +113,7 @@ async fn a_jpeg_has_its_quality() {
     let page = "<body style='background:repeating-conic-gradient(#f80 0 7deg,#048 0 13deg)'>";
     let mut sizes = Vec::new();
     for opts in [r#"{"quality":10}"#, "{}", r#"{"quality":85}"#, r#"{"quality":100}"#] {
-        let task = PageTask { output: PageOutput::Jpg, ..asking(opts, fixed(page)) };
+        let task = PageTask { output: PageOutput::Jpg, ..asking(opts, static_page(page)) };
         sizes.push(pool.render(&task).await.unwrap().bytes.len());
     }
     assert!(sizes[0] * 2 < sizes[1] && sizes[1] == sizes[2] && sizes[2] * 5 < sizes[3] * 4, "{sizes:?}");
@@ -123,7 +125,7 @@ async fn a_medium_is_print_unless_it_is_the_screen() {
     let pool = TestPool::start(|_| {});
     let page = "<style>body{margin:0;background:#0f0} @media print{body{background:#00f} i{display:none}} \
         @media screen{b{display:none}}</style><i>screen</i><b>print</b>";
-    for task in [scripted(page), fixed(page), direct(page)] {
+    for task in [scripted(page), static_page(page), put_page(page)] {
         let screen = asking(r#"{"mediaType":"screen"}"#, task.clone());
         assert_eq!(text_of(&pool.render(&task).await.unwrap().bytes), "print");
         assert_eq!(text_of(&pool.render(&screen).await.unwrap().bytes), "screen");
@@ -158,7 +160,7 @@ async fn the_page_may_name_its_own_sheet() {
     let pool = TestPool::start(|_| {});
     let page = "<style>@page{size:50mm 100mm;margin:0}</style>text";
     for (opts, size) in [(r#"{"preferCssPageSize":true}"#, "142.08 x 282.96"), ("{}", "595.92 x 841.92")] {
-        let pdf = pool.render(&asking(opts, direct(page))).await.unwrap().bytes;
+        let pdf = pool.render(&asking(opts, put_page(page))).await.unwrap().bytes;
         assert!(info_of(&pdf, "Page size").starts_with(size), "{}", info_of(&pdf, "Page size"));
     }
     pool.finish().await;
@@ -178,23 +180,23 @@ async fn an_expression_is_waited_for() {
         let task = asking(&opts(expression), scripted(page));
         assert_eq!(text_of(&pool.render(&task).await.unwrap().bytes), "late", "{expression}");
     }
-    let own = asking(&opts("document.querySelector('p').textContent = 'ours'"), fixed("<p>theirs</p>"));
+    let own = asking(&opts("document.querySelector('p').textContent = 'ours'"), static_page("<p>theirs</p>"));
     assert_eq!(text_of(&pool.render(&own).await.unwrap().bytes), "ours");
     for (expression, code, part) in [
-        ("missing.value", FaultCode::OptionsInvalid, "waitForExpression: ReferenceError: missing is not"),
-        ("if (", FaultCode::OptionsInvalid, "waitForExpression: SyntaxError"),
-        ("Promise.reject(new Error('no'))", FaultCode::OptionsInvalid, "waitForExpression: Error: no"),
+        ("missing.value", ErrorCode::OptionsInvalid, "waitForExpression: ReferenceError: missing is not"),
+        ("if (", ErrorCode::OptionsInvalid, "waitForExpression: SyntaxError"),
+        ("Promise.reject(new Error('no'))", ErrorCode::OptionsInvalid, "waitForExpression: Error: no"),
         (
             "0",
-            FaultCode::ReadinessTimeout,
+            ErrorCode::ReadinessTimeout,
             "800 ms (browser.readiness_timeout_ms); pending: waitForExpression",
         ),
-        ("new Promise(() => {})", FaultCode::ReadinessTimeout, "pending: waitForExpression"),
-        ("(() => { for (;;); })()", FaultCode::ReadinessTimeout, "keeps the page busy"),
+        ("new Promise(() => {})", ErrorCode::ReadinessTimeout, "pending: waitForExpression"),
+        ("(() => { for (;;); })()", ErrorCode::ReadinessTimeout, "keeps the page busy"),
     ] {
-        let fault = pool.render(&asking(&opts(expression), scripted(page))).await.unwrap_err().fault;
-        assert_eq!(fault.code, code, "{expression}: {}", fault.message);
-        assert!(fault.message.contains(part), "{expression}: {}", fault.message);
+        let error = pool.render(&asking(&opts(expression), scripted(page))).await.unwrap_err().error;
+        assert_eq!(error.code, code, "{expression}: {}", error.message);
+        assert!(error.message.contains(part), "{expression}: {}", error.message);
     }
     pool.finish().await;
 }
@@ -206,7 +208,7 @@ async fn animations_of_a_page_without_script_are_at_their_ends_as_of_one_with() 
         .in{animation:a .2s steps(1,end) forwards}.paused{animation:a 1s steps(1,end) paused forwards}\
         .late{animation:a .2s 60s forwards}.ever{animation:a 9s steps(1,end) infinite}</style>\
         <b class=in>ended</b> <b class=paused>paused</b> <b class=late>late</b> <b class=ever>ever</b>";
-    for task in [fixed(page), direct(page), scripted(page)] {
+    for task in [static_page(page), put_page(page), scripted(page)] {
         assert_eq!(text_of(&pool.render(&task).await.unwrap().bytes), "ended");
     }
     pool.finish().await;
@@ -233,7 +235,7 @@ async fn a_page_that_is_ready_gets_its_wait_timeout() {
         config.wait_limit_ms = 1_000;
         config.timer_limit_ms = 300;
     });
-    // No rest waits for so long a timer.
+    // Idle detection does not wait for so long a timer.
     let page = "<p id=p></p><script>setTimeout(() => p.textContent = 'shown', 400)</script>";
     for (opts, least_ms, text) in [("{}", 0, ""), (r#"{"waitForTimeout":600}"#, 600, "shown")] {
         let started = Instant::now();
@@ -243,7 +245,7 @@ async fn a_page_that_is_ready_gets_its_wait_timeout() {
     }
     // Admitted under another configuration: the present one counts.
     let started = Instant::now();
-    pool.render(&asking(r#"{"waitForTimeout":600000}"#, fixed("<p>shown</p>"))).await.unwrap();
+    pool.render(&asking(r#"{"waitForTimeout":600000}"#, static_page("<p>shown</p>"))).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(10));
     pool.finish().await;
 }

@@ -2,9 +2,9 @@
 
 use platen::browser::PageTask;
 
-use crate::support::{TestPool, asking, fixed, info_of, scripted, with_bytes};
+use crate::support::{TestPool, asking, info_of, scripted, static_page, with_bytes};
 
-/// What a counter that looks for words would count.
+/// PDF syntax that a counter by text search would count.
 const WORDS: &str = "/Type /Page /Type /Page&gt;&gt; endobj 9 0 obj &lt;&lt;/Type /Pages /Count 99&gt;&gt; endobj \
     trailer &lt;&lt;/Root 9 0 R&gt;&gt;) \\) startxref";
 
@@ -23,7 +23,7 @@ fn jpeg(comment: &[u8]) -> Vec<u8> {
 }
 
 #[actix::test]
-async fn the_pages_are_those_of_the_file_whatever_is_written_in_it() {
+async fn page_counts_ignore_look_alike_pdf_syntax_in_content() {
     let comment = b"\nendstream\nendobj\n1 0 obj <</Type /Pages /Count 99>> endobj /Type /Page /Type /Page ";
     let page = format!(
         "<!doctype html><meta charset=utf-8><title>{WORDS}</title><h1 title='{WORDS}'>{WORDS}</h1>\
@@ -55,7 +55,7 @@ async fn the_pages_are_those_of_the_file_whatever_is_written_in_it() {
 async fn a_long_document_is_counted_in_small_pieces() {
     let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
     let page = format!("<style>p{{break-after:page}}</style>{}", "<p>/Type /Page</p>".repeat(700));
-    for task in [fixed(&page), scripted(&page), asking(r#"{"outline":true}"#, fixed(&page))] {
+    for task in [static_page(&page), scripted(&page), asking(r#"{"outline":true}"#, static_page(&page))] {
         let rendered = pool.render(&task).await.unwrap();
         let pages = rendered.pages.map(|pages| pages.to_string());
         assert_eq!(pages, Some(info_of(&rendered.bytes, "Pages")));

@@ -2,7 +2,7 @@
 
 use platen::browser::PageTask;
 
-use crate::support::{TestPool, asking, direct, fixed, scripted, sheets_of, with_files, words_of};
+use crate::support::{TestPool, asking, put_page, scripted, sheets_of, static_page, with_files, words_of};
 
 /// Two sheets; on the first a word at each side of the content, on the second one at its beginning.
 const BODY: &str = "<body style='margin:0;font:10px sans-serif'><div style='display:flex;\
@@ -28,7 +28,7 @@ struct Seen {
 }
 
 async fn seen(pool: &TestPool, css: &str, opts: &str) -> Seen {
-    seen_of(pool, asking(opts, direct(&page(css)))).await
+    seen_of(pool, asking(opts, put_page(&page(css)))).await
 }
 
 async fn seen_of(pool: &TestPool, task: PageTask) -> Seen {
@@ -203,7 +203,7 @@ async fn rules_are_found_wherever_a_page_has_them() {
     let sheet = |css: &str| with_files(&page(css), &[("a.css", "@page{size:A5}")]);
     for task in [
         scripted(&page("@page{size:A5}")),
-        fixed(&page("@page{size:A5}")),
+        static_page(&page("@page{size:A5}")),
         sheet("@import 'a.css';"),
         sheet("@import 'a.css' layer(l) print;"),
         scripted(&format!("<link rel=stylesheet href='data:text/css,@page{{size:A5}}'>{}", page(""))),
@@ -226,7 +226,7 @@ async fn rules_are_found_wherever_a_page_has_them() {
         );
     }
     // Where the files were scanned and have none, the page is not asked.
-    let unseen = PageTask { has_page_rules: false, ..direct(&page("@page{size:A5}")) };
+    let unseen = PageTask { has_page_rules: false, ..put_page(&page("@page{size:A5}")) };
     assert_eq!(seen_of(&pool, unseen).await.warnings, [""; 0]);
     pool.finish().await;
 }

@@ -1,8 +1,8 @@
-//! The page server: what a page gets from it, and that going elsewhere fails the page. What lies beyond is tried in
-//! `tests/attacks`.
+//! The page server: what a page gets from it, and that navigation to another address fails the page. Attacks on other
+//! hosts are in `tests/attacks`.
 
 use platen::browser::{PageTask, Way};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::canary::Canary;
 use crate::support::{TestPool, scripted, text_of, with_files};
@@ -36,11 +36,11 @@ async fn leaving_for_another_address_fails_the_page() {
         "<form method=post action=http://127.0.0.1:PORT/left></form><script>document.forms[0].submit()</script>",
     ] {
         let canary = Canary::listen();
-        let fault = pool.render(&scripted(&canary.aim(page))).await.unwrap_err();
-        assert_eq!(fault.fault.code, FaultCode::PageFailed, "{fault}");
+        let error = pool.render(&scripted(&canary.aim(page))).await.unwrap_err();
+        assert_eq!(error.error.code, ErrorCode::PageFailed, "{error}");
         let address = canary.aim("http://127.0.0.1:PORT/left");
-        assert!(fault.fault.message.contains(&address), "{fault}");
-        assert!(fault.warnings.lines().iter().any(|line| line.contains(&address)), "{:?}", fault.warnings);
+        assert!(error.error.message.contains(&address), "{error}");
+        assert!(error.warnings.lines().iter().any(|line| line.contains(&address)), "{:?}", error.warnings);
         assert_eq!(canary.hits(), [""; 0]);
     }
     pool.finish().await;

@@ -2,12 +2,12 @@
 
 use platen::browser::PageTask;
 
-use crate::support::{TestPool, asking, direct, fixed, scripted};
+use crate::support::{TestPool, asking, put_page, scripted, static_page};
 
 /// The warnings of a page with a box so wide, in each lane and put.
 async fn warnings_of(pool: &TestPool, page: &str, opts: &str) -> Vec<String> {
     let mut all: Vec<Vec<String>> = Vec::new();
-    for task in [scripted(page), fixed(page), direct(page)] {
+    for task in [scripted(page), static_page(page), put_page(page)] {
         all.push(pool.render(&asking(opts, task)).await.unwrap().warnings);
     }
     assert!(all.iter().all(|warnings| *warnings == all[0]), "{all:#?}");
@@ -89,8 +89,8 @@ async fn the_pages_own_rules_decide_its_width() {
         let page = format!("<style>@page{{{rule}}}</style>{}", wide(width));
         let warnings = warnings_of(&pool, &page, opts).await;
         assert_eq!(warnings.last(), Some(&wanted), "{rule} {width} {opts}");
-        // Rules that nothing else is to be said of are not looked for before the page is printed.
-        let unseen = PageTask { has_page_rules: false, ..direct(&page) };
+        // Without the scan's hint that the page has rules, only the width is warned of.
+        let unseen = PageTask { has_page_rules: false, ..put_page(&page) };
         let warnings = pool.render(&asking(opts, unseen)).await.unwrap().warnings;
         assert_eq!(warnings, [wanted], "{rule} {width} {opts}");
     }
@@ -104,7 +104,7 @@ async fn the_pages_own_rules_decide_its_width() {
         let warnings = warnings_of(&pool, &page, opts).await;
         assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{rule}: {warnings:?}");
     }
-    // One that other pages have room for is not said.
+    // Content that fits the size of another named page is not warned of.
     let named =
         "<style>@page wide{size:A3}.w{page:wide}</style><div class=w><div style='width:1100px'>x</div></div>";
     let warnings = warnings_of(&pool, named, "{}").await;
@@ -133,7 +133,7 @@ async fn a_tab_that_measured_a_page_shows_the_next_one_as_any_other() {
     let account = platen::domain::ids::AccountId::generate();
     let page = "<style>@media print{.p::after{content:'print'}}@media (min-width:900px){.w::after{content:'wide'}}\
         </style><body style='margin:0'><p class=p>medium <p class=w>width <div style='width:1000px'>x";
-    for task in [direct(page), fixed(page)] {
+    for task in [put_page(page), static_page(page)] {
         let task: PageTask = task;
         for _ in 0..2 {
             let rendered = pool.render_for(account, &task).await.unwrap();

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use platen::browser::{PageOutput, PageTask, Way};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::format_opts::PageOptions;
 
-use crate::support::{TestPool, fixed, info_of, scripted, text_of, with_files};
+use crate::support::{TestPool, info_of, scripted, static_page, text_of, with_files};
 
 const INVOICE: &str = "<!doctype html><meta charset=utf-8><title>Invoice</title>\
     <style>body{margin:2cm;background:#eef;font-family:sans-serif}</style>\
@@ -14,7 +14,8 @@ const INVOICE: &str = "<!doctype html><meta charset=utf-8><title>Invoice</title>
 #[actix::test]
 async fn a_page_becomes_an_a4_pdf_with_its_text() {
     let pool = TestPool::start(|_| {});
-    for task in [fixed(INVOICE), scripted(INVOICE), PageTask { way: Way::Put, ..fixed(INVOICE) }] {
+    for task in [static_page(INVOICE), scripted(INVOICE), PageTask { way: Way::Put, ..static_page(INVOICE) }]
+    {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(rendered.warnings, Vec::<String>::new());
         let text = text_of(&rendered.bytes);
@@ -78,7 +79,7 @@ async fn assets_are_served_and_missing_ones_are_warned_of() {
 async fn pictures_show_one_viewport_in_print_media() {
     let pool = TestPool::start(|_| {});
     let page = "<style>body{margin:0;height:3000px} @media print{html{background:#00ff00}}</style>";
-    for task in [fixed(page), scripted(page)] {
+    for task in [static_page(page), scripted(page)] {
         let png = pool.render(&PageTask { output: PageOutput::Png, ..task.clone() }).await.unwrap().bytes;
         assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
         assert_eq!(&png[16..24], [0, 0, 0x03, 0x1a, 0, 0, 0x04, 0x22], "794 x 1058");
@@ -94,7 +95,7 @@ async fn options_reach_the_printer_and_wrong_ranges_fail() {
     let pages = "<style>p{break-after:page}</style><p>one<p>two<p>three<div>four</div>";
     let range = |from_page, to_page| PageTask {
         options: PageOptions { from_page, to_page, landscape: true, ..PageOptions::default() },
-        ..fixed(pages)
+        ..static_page(pages)
     };
     for (from, to, expected) in
         [(Some(2), Some(3), "two three"), (Some(3), None, "three four"), (None, Some(1), "one")]
@@ -103,9 +104,9 @@ async fn options_reach_the_printer_and_wrong_ranges_fail() {
         assert_eq!(text_of(&rendered.bytes), expected);
         assert!(info_of(&rendered.bytes, "Page size").starts_with("841."));
     }
-    let fault = pool.render(&range(Some(7), None)).await.unwrap_err();
-    assert_eq!(fault.fault.code, FaultCode::OptionsInvalid);
-    assert!(fault.fault.message.contains("no pages 7- (fromPage, toPage)"), "{}", fault.fault.message);
+    let error = pool.render(&range(Some(7), None)).await.unwrap_err();
+    assert_eq!(error.error.code, ErrorCode::OptionsInvalid);
+    assert!(error.error.message.contains("no pages 7- (fromPage, toPage)"), "{}", error.error.message);
     pool.finish().await;
 }
 
@@ -147,14 +148,14 @@ async fn a_selector_is_waited_for() {
     };
     let rendered = pool.render(&waiting("#done", scripted(page))).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "early late");
-    let fault = pool.render(&waiting("#never", scripted(page))).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::ReadinessTimeout);
-    assert!(fault.message.contains("600 ms (browser.readiness_timeout_ms)"), "{}", fault.message);
-    assert!(fault.message.contains("selector '#never'"), "{}", fault.message);
-    let fault = pool.render(&waiting("#never", fixed("<p>"))).await.unwrap_err().fault;
-    assert!(fault.message.contains("nothing matches the selector '#never'"), "{}", fault.message);
-    let fault = pool.render(&waiting("a[", fixed("<p>"))).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OptionsInvalid);
+    let error = pool.render(&waiting("#never", scripted(page))).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::ReadinessTimeout);
+    assert!(error.message.contains("600 ms (browser.readiness_timeout_ms)"), "{}", error.message);
+    assert!(error.message.contains("selector '#never'"), "{}", error.message);
+    let error = pool.render(&waiting("#never", static_page("<p>"))).await.unwrap_err().error;
+    assert!(error.message.contains("nothing matches the selector '#never'"), "{}", error.message);
+    let error = pool.render(&waiting("a[", static_page("<p>"))).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OptionsInvalid);
     pool.finish().await;
 }
 
@@ -164,7 +165,7 @@ async fn without_the_scripted_lane_no_script_runs() {
     let page = "<p id=p>as written</p><script>p.textContent='run'</script>\
         <img src=x onerror=\"p.textContent='onerror'\"><body onload=\"p.textContent='onload'\">";
     for way in [Way::Served, Way::Put] {
-        let rendered = pool.render(&PageTask { way, ..fixed(page) }).await.unwrap();
+        let rendered = pool.render(&PageTask { way, ..static_page(page) }).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "as written");
     }
     pool.finish().await;
@@ -177,7 +178,7 @@ async fn a_page_of_sixty_megabytes_comes_through() {
     page.push_str(&"filler ".repeat(60 << 17));
     page.push_str("--><p>end</p>");
     for way in [Way::Put, Way::Served] {
-        let rendered = pool.render(&PageTask { way, ..fixed(&page) }).await.unwrap();
+        let rendered = pool.render(&PageTask { way, ..static_page(&page) }).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "begin end");
     }
     pool.finish().await;

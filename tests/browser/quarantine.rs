@@ -1,16 +1,16 @@
-//! What one account's pages do to Chromium's own process, and what the pages of others notice of it.
+//! Pages of one account that load Chromium's own process: they are quarantined, and pages of others lose at most one run.
 
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{LeaseTab, PageError, PageTask, Retry};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use tokio::task::JoinSet;
 
-use crate::support::{Rendered, TestPool, fixed, renderers_of, scripted, text_of};
+use crate::support::{Rendered, TestPool, renderers_of, scripted, static_page, text_of};
 
 /// Blobs that are not made by their constructor are not counted.
 const FILLS: &str = "<script>(async () => { const a = []; for (let i = 0; i < 2000; i++) \
@@ -36,24 +36,25 @@ async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_r
     let pool = pool();
     let (hostile, innocent, stranger) = (AccountId::generate(), AccountId::generate(), AccountId::generate());
     let first = pool.until("browsers run", |status| status.ready).await;
-    // Another account's page is in the same browser, for longer than filling that takes.
-    let slow = scripted(
-        "<p id=p></p><script>let left = 30; (function tick() { p.textContent = left > 0 ? left : 'whole'; \
-         if (left-- > 0) setTimeout(tick, 250) })()</script>",
-    );
+    // Another account's page is in the same browser until that one ends, however long filling takes.
+    let endless = scripted("<script>setInterval(() => document.title += 'x', 10)</script>");
+    let whole = scripted("<p id=p></p><script>setTimeout(() => p.textContent = 'whole', 250)</script>");
     let filling = scripted(FILLS);
     let reported = pool.until("it is said why", |status| {
         let says = |cause: &String| cause.contains("browser.own_memory_limit_mb");
         !status.ready && status.cause.as_ref().is_some_and(says)
     });
-    let (filled, lost, _) =
-        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow), reported);
+    let filled = async {
+        pool.until("the other page is there", |status| status.leased == 1).await;
+        pool.render_for(hostile, &filling).await
+    };
+    let (filled, lost, _) = tokio::join!(filled, pool.render_for(innocent, &endless), reported);
     let (filled, lost) = (filled.unwrap_err(), lost.unwrap_err());
     assert_eq!((filled.retry, lost.retry), (Retry::Alone, Retry::Alone), "{filled} {lost}");
     assert_eq!(pool.status().await.quarantined, 2);
-    // Nothing is waited for: a browser that was ended on purpose is well.
+    // No backoff: a browser that was ended on purpose is replaced at once.
     let started = Instant::now();
-    let (plain, script) = (fixed("<p>static"), scripted("<p>script"));
+    let (plain, script) = (static_page("<p>static"), scripted("<p>script"));
     let (plain, script) = tokio::join!(pool.render_for(stranger, &plain), pool.render_for(stranger, &script));
     assert_eq!(
         (text_of(&plain.unwrap().bytes), text_of(&script.unwrap().bytes)),
@@ -61,10 +62,10 @@ async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_r
     );
     assert!(started.elapsed() < Duration::from_secs(10));
     // Both alone: only a death there counts against a page.
-    let (filled, repeated) = tokio::join!(alone(&pool, hostile, &filling), alone(&pool, innocent, &slow));
+    let (filled, repeated) = tokio::join!(alone(&pool, hostile, &filling), alone(&pool, innocent, &whole));
     let filled = filled.unwrap_err();
-    assert_eq!((filled.retry, filled.fault.code), (Retry::No, FaultCode::PageMemory), "{filled}");
-    assert!(filled.fault.message.contains("browser.own_memory_limit_mb"), "{filled}");
+    assert_eq!((filled.retry, filled.error.code), (Retry::No, ErrorCode::PageMemory), "{filled}");
+    assert!(filled.error.message.contains("browser.own_memory_limit_mb"), "{filled}");
     assert_eq!(text_of(&repeated.unwrap().bytes), "whole");
     // The next pages of both stay in quarantine, and neither the shared browser nor that of static pages is lost again.
     let shared = pool.until("the shared browser runs again", |status| status.ready).await.browsers;
@@ -135,13 +136,13 @@ async fn a_page_that_makes_too_much_is_ended_before_its_browser_has_to_be() {
     ] {
         let page = scripted(&format!("<body><script>{script}</script>"));
         let quarantined = pool.status().await.quarantined;
-        let fault = pool.render(&page).await.unwrap_err();
+        let error = pool.render(&page).await.unwrap_err();
         let kept_apart = pool.until("its account is kept apart", |status| status.quarantined > quarantined);
         assert_eq!(kept_apart.await.quarantined, quarantined + 1, "{key}");
-        assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageMemory), "{key}: {fault}");
-        assert!(fault.fault.message.contains(&format!("browser.{key}")), "{fault}");
+        assert_eq!((error.retry, error.error.code), (Retry::No, ErrorCode::PageMemory), "{key}: {error}");
+        assert!(error.error.message.contains(&format!("browser.{key}")), "{error}");
     }
-    // What is usual is not noticed.
+    // Usual amounts are not noticed.
     let usual = "<p id=p></p><script>let grown = new Blob; for (let i = 0; i < 10; i++) \
         grown = new Blob([grown, new Uint8Array(1 << 20)]); const b = new Blob(['a', new Uint8Array(9)], {type: 'text/plain'}); \
         p.textContent = [b.size, b.type, b.constructor === Blob, b instanceof Blob, new File([b], 'f').name, \
@@ -186,7 +187,7 @@ async fn no_account_holds_every_tab() {
     }
     pool.until("it has its share", |status| status.leased == 3 && status.waiting == 3).await;
     assert_eq!(text_of(&pool.render_for(other, &scripted("<p>through")).await.unwrap().bytes), "through");
-    assert_eq!(text_of(&pool.render_for(other, &fixed("<p>static")).await.unwrap().bytes), "static");
+    assert_eq!(text_of(&pool.render_for(other, &static_page("<p>static")).await.unwrap().bytes), "static");
     let held = endless.join_next().await.unwrap().unwrap();
     pool.until("no other tab is held", |status| status.leased == 3 && status.waiting == 3).await;
     drop(held);
@@ -239,10 +240,10 @@ async fn a_renderer_killed_from_outside_does_not_count_against_its_page() {
             kill(Pid::from_raw(renderer), Signal::SIGKILL).unwrap();
         }
     };
-    let fault = tokio::join!(rendering, killing).0.unwrap_err();
-    assert_eq!(fault.retry, Retry::OtherTab, "{fault}");
+    let error = tokio::join!(rendering, killing).0.unwrap_err();
+    assert_eq!(error.retry, Retry::OtherTab, "{error}");
     let heap = scripted("<script>const all = []; for (;;) all.push({ all: [all] })</script>");
-    let fault = pool.render(&heap).await.unwrap_err();
-    assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageCrashed), "{fault}");
+    let error = pool.render(&heap).await.unwrap_err();
+    assert_eq!((error.retry, error.error.code), (Retry::No, ErrorCode::PageCrashed), "{error}");
     pool.finish().await;
 }

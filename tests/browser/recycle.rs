@@ -1,4 +1,4 @@
-//! Planned replacement: no job fails by it, none waits for it, nothing is left of what was replaced.
+//! Planned replacement of browsers: no job fails or waits because of it, and nothing is left of the old browser.
 
 use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{open, print};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, fixed, folder_of, group_members, scripted, text_of};
+use crate::support::{TestPool, folder_of, group_members, scripted, static_page, text_of};
 
 /// Holds half a gigabyte beyond the heap.
 const LARGE_PAGE: &str = "<p>large</p><script>window.kept = []; \
@@ -37,7 +37,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
         }
     };
     let script = "<p id=p></p><script>setTimeout(() => p.textContent = 'x', 20)</script>";
-    let (still, moving) = (fixed("<p>still"), scripted(script));
+    let (still, moving) = (static_page("<p>still"), scripted(script));
     tokio::join!(client(still.clone()), client(still), client(moving.clone()), client(moving));
     let status = pool.status().await;
     assert_eq!(status.launch_waits, 0, "{status:?}");
@@ -60,9 +60,9 @@ async fn a_draining_browser_finishes_its_pages_and_gets_no_new_one() {
     assert!(status.ready && status.browsers[0] != first);
     // A stopped browser answers nothing: the next job is elsewhere.
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
-    assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
+    assert_eq!(text_of(&pool.render(&static_page("<p>new")).await.unwrap().bytes), "new");
     kill(Pid::from_raw(first), Signal::SIGCONT).unwrap();
-    assert_eq!(text_of(&pool.render_in(held, &fixed("<p>old")).await.unwrap().bytes), "old");
+    assert_eq!(text_of(&pool.render_in(held, &static_page("<p>old")).await.unwrap().bytes), "old");
     pool.until("it is gone", |it| !it.draining.contains(&first)).await;
     pool.eventually("its processes and its folder are gone", || {
         group_members(first).is_empty() && !folder.exists()
@@ -139,9 +139,9 @@ async fn a_draining_browser_that_cannot_finish_is_ended_and_its_job_may_be_retri
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     assert_eq!(pool.status().await.launch_waits, 1, "it was asked for before any browser ran");
     let first = pool.status().await.browsers[0];
-    let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
-    assert_eq!(fault.fault.code, FaultCode::BrowserLost);
-    assert!(fault.is_retryable());
+    let error = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
+    assert_eq!(error.error.code, ErrorCode::BrowserLost);
+    assert!(error.is_retryable());
     assert_eq!(pool.metrics.drains_cut.get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
     pool.finish().await;
@@ -194,9 +194,9 @@ async fn memory_in_chromiums_own_process_is_bounded_too() {
     );
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let first = pool.status().await.browsers[0];
-    let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
-    assert!(fault.fault.message.contains("browser.own_memory_limit_mb"), "{fault}");
-    assert_eq!(text_of(&pool.render(&fixed("<p>next")).await.unwrap().bytes), "next");
+    let error = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
+    assert!(error.error.message.contains("browser.own_memory_limit_mb"), "{error}");
+    assert_eq!(text_of(&pool.render(&static_page("<p>next")).await.unwrap().bytes), "next");
     assert_ne!(pool.status().await.browsers[0], first);
     pool.finish().await;
 }
@@ -215,7 +215,7 @@ async fn a_replacement_that_does_not_start_is_postponed_and_the_old_browser_serv
     for _ in 0..2 {
         let failed = pool.metrics.launches.of(["failed"]);
         let before = failed.get();
-        assert_eq!(text_of(&pool.render(&fixed("<p>old")).await.unwrap().bytes), "old");
+        assert_eq!(text_of(&pool.render(&static_page("<p>old")).await.unwrap().bytes), "old");
         pool.until("a start failed", |it| it.ready && it.browsers == [first] && failed.get() > before).await;
     }
     std::fs::remove_file(&broken).unwrap();

@@ -1,10 +1,10 @@
-//! Nothing of one page shows in the next one in the same tab: neither what it was made with, nor what it did.
+//! Nothing of one page shows in the next one in the same tab: neither its options, nor what its code did.
 
 use platen::browser::{PageOutput, PageTask};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of, with_files};
+use crate::support::{TestPool, asking, info_of, put_page, scripted, static_page, text_of, with_files};
 
 /// It looks different wherever a medium, a viewport, a font, a name or a visited address is another one's.
 const PROBE: &str = "<!doctype html><style>body{font:20px Left,serif;margin:10px}a:visited{color:red}\
@@ -15,7 +15,7 @@ const PROBE: &str = "<!doctype html><style>body{font:20px Left,serif;margin:10px
     <p>WWW iii <a href='about:blank'>a</a> <a href='#t'>b</a> <span id=m>medium</span> <span id=w></span><p id=t>t\
     <p style='width:50vw;height:20px;background:gray'>";
 
-/// What a script sees of the tab, if one could be run in it.
+/// What script would see of the tab, if it could run there.
 const LOOK: &str = "window.name === '' && history.length <= 2 && history.state === null && document.title === '' \
     && innerWidth === 794 && innerHeight === 1058 && devicePixelRatio === 1 && scrollX === 0 && scrollY === 0 \
     && document.cookie === '' && [...document.fonts].length === 0 && getSelection().rangeCount === 0 \
@@ -46,7 +46,7 @@ fn before() -> Vec<(&'static str, PageTask)> {
         r##"{"selector":"#t"}"##,
         r##"{"waitForSelector":"#t","outline":true,"metadata":{"title":"left","author":"left"}}"##,
     ];
-    let mut all: Vec<_> = opts.into_iter().map(|opts| (opts, asking(opts, direct(LEAVING)))).collect();
+    let mut all: Vec<_> = opts.into_iter().map(|opts| (opts, asking(opts, put_page(LEAVING)))).collect();
     let files = with_files(LEAVING, &[("a.css", "p{color:red}")]);
     all.push(("html", PageTask { output: PageOutput::Html, lane: Lane::Static, ..files.clone() }));
     let leave = format!(r#"{{"waitForExpression":"{LEAVE}"}}"#);
@@ -56,7 +56,7 @@ fn before() -> Vec<(&'static str, PageTask)> {
 
 /// The page that follows, put or served.
 fn probes() -> [PageTask; 2] {
-    [direct(PROBE), fixed(PROBE)]
+    [put_page(PROBE), static_page(PROBE)]
 }
 
 #[actix::test]
@@ -72,7 +72,7 @@ async fn a_page_in_a_reused_tab_looks_as_in_a_new_one() {
         for (probe, wanted) in probes().iter().zip(&wanted) {
             let account = AccountId::generate();
             let (reused, left) = (pool.reused(), pool.render_for(account, &task).await);
-            left.unwrap_or_else(|fault| panic!("{name}: {fault}"));
+            left.unwrap_or_else(|error| panic!("{name}: {error}"));
             let next = pool.render_for(account, probe).await.unwrap();
             assert_eq!(pool.reused(), reused + 1, "{name}: its tab was not used again");
             assert_eq!(next.warnings, wanted.warnings, "{name}");
@@ -100,7 +100,7 @@ async fn a_script_finds_no_trace_of_the_page_before() {
     });
     let show =
         format!("(document.body.textContent = 'looked' + {}, true)", show.collect::<Vec<_>>().join("+"));
-    let look = asking(&format!(r#"{{"waitForExpression":"{show}"}}"#), fixed("<body>x"));
+    let look = asking(&format!(r#"{{"waitForExpression":"{show}"}}"#), static_page("<body>x"));
     for (name, task) in before() {
         let account = AccountId::generate();
         pool.render_for(account, &task).await.unwrap();
@@ -113,13 +113,13 @@ async fn a_script_finds_no_trace_of_the_page_before() {
 }
 
 #[actix::test]
-async fn what_slips_past_the_scan_runs_in_no_tab_new_or_reused() {
+async fn script_that_the_scan_misses_runs_in_no_tab() {
     let page = "<p id=p>still</p><script>p.textContent = 'ran'</script><img src=x onerror=\"p.textContent='ran'\">\
         <svg onload=\"p.textContent='ran'\"></svg><details open ontoggle=\"p.textContent='ran'\"></details>\
         <iframe srcdoc=\"<script>parent.p.textContent='ran'</script>\"></iframe>";
     let pool = TestPool::start(|_| {});
     let account = AccountId::generate();
-    for task in [direct(page), fixed(page), direct(page), fixed(page)] {
+    for task in [put_page(page), static_page(page), put_page(page), static_page(page)] {
         let rendered = pool.render_for(account, &task).await.unwrap();
         let text = text_of(&rendered.bytes);
         assert!(text.starts_with("still") && !text.contains("ran"), "{text}");

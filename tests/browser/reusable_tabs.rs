@@ -6,17 +6,17 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{PageTask, Retry, Way, open, print};
 use platen::config::BrowserConfig;
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, asking, direct, fixed, renderers_of, text_of, with_files};
+use crate::support::{TestPool, asking, put_page, renderers_of, static_page, text_of, with_files};
 
 /// A page that is printed with the name of its tab: the second part of its host's name. An expression of ours
 /// runs where no script of the page's does.
 fn named() -> PageTask {
     let name = "document.body.textContent = location.hostname.split('.')[1]";
-    asking(&format!(r#"{{"waitForExpression":"({name}, true)"}}"#), fixed("<p>x"))
+    asking(&format!(r#"{{"waitForExpression":"({name}, true)"}}"#), static_page("<p>x"))
 }
 
 /// Renders a page of `account` and answers in which tab.
@@ -50,7 +50,7 @@ async fn a_tab_is_reused_by_its_own_account_only() {
     for _ in 0..3 {
         assert_eq!(tab_of(&pool, one).await, first);
         assert_eq!(tab_of(&pool, two).await, other);
-        assert_eq!(text_of(&pool.render_for(one, &direct("<p>put")).await.unwrap().bytes), "put");
+        assert_eq!(text_of(&pool.render_for(one, &put_page("<p>put")).await.unwrap().bytes), "put");
     }
     assert_eq!((pool.reused(), pool.metrics.leases.of(["static", "fresh"]).get()), (9, 2));
     let status = pool.until("both are reusable", |it| it.leased == 0 && it.reusable == 2).await;
@@ -96,7 +96,7 @@ async fn a_page_with_script_has_a_new_tab_that_is_not_reused() {
 }
 
 #[actix::test]
-async fn a_tab_is_disposed_of_after_so_many_documents() {
+async fn a_tab_is_disposed_of_at_its_document_limit() {
     let pool = pool_of(1, |config| config.reuse_documents = 3);
     let account = AccountId::generate();
     let mut tabs = Vec::new();
@@ -147,7 +147,7 @@ async fn a_waiter_evicts_the_tab_used_least_lately() {
 
 #[actix::test]
 async fn a_waiter_for_the_last_tab_is_not_starved_by_one_account() {
-    for page in [fixed("<p>x"), PageTask { way: Way::PutInPlace, ..direct("<p>x") }] {
+    for page in [static_page("<p>x"), PageTask { way: Way::PutInPlace, ..put_page("<p>x") }] {
         waiters_are_served_in_order(&page).await;
     }
 }
@@ -222,10 +222,10 @@ async fn a_page_whose_renderer_is_killed_may_be_retried() {
     let account = AccountId::generate();
     for used in [false, true] {
         let lease = pool.lease_for(account, Lane::Static).await.unwrap();
-        let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
+        let page = open(lease, &static_page("<p>x"), &pool.config, |_| {}).await.unwrap();
         kill_renderers(pool.status().await.browsers[0]);
-        let fault = print(page).await.err().unwrap();
-        assert_eq!(fault.retry, Retry::OtherTab, "used before: {used}; {fault}");
+        let error = print(page).await.err().unwrap();
+        assert_eq!(error.retry, Retry::OtherTab, "used before: {used}; {error}");
         tab_of(&pool, account).await;
     }
     pool.finish().await;
@@ -242,13 +242,13 @@ async fn the_tab_of_a_page_that_fails_or_hangs_is_disposed_of() {
     let pool = pool_of(2, |config| config.readiness_timeout_ms = 3_000);
     let account = AccountId::generate();
     let first = tab_of(&pool, account).await;
-    let missing = asking(r##"{"waitForSelector":"#none"}"##, fixed("<p>x"));
-    let fault = pool.render_for(account, &missing).await.unwrap_err();
-    assert_eq!(fault.fault.code, FaultCode::ReadinessTimeout, "{fault}");
+    let missing = asking(r##"{"waitForSelector":"#none"}"##, static_page("<p>x"));
+    let error = pool.render_for(account, &missing).await.unwrap_err();
+    assert_eq!(error.error.code, ErrorCode::ReadinessTimeout, "{error}");
     let second = tab_of(&pool, account).await;
-    let hanging = asking(r#"{"waitForExpression":"(() => { for (;;); })()"}"#, fixed("<p>x"));
-    let fault = pool.render_for(account, &hanging).await.unwrap_err();
-    assert_eq!(fault.fault.code, FaultCode::ReadinessTimeout, "{fault}");
+    let hanging = asking(r#"{"waitForExpression":"(() => { for (;;); })()"}"#, static_page("<p>x"));
+    let error = pool.render_for(account, &hanging).await.unwrap_err();
+    assert_eq!(error.error.code, ErrorCode::ReadinessTimeout, "{error}");
     let third = tab_of(&pool, account).await;
     assert!(first != second && second != third);
     drop(pool.lease_for(account, Lane::Static).await.unwrap());
@@ -258,14 +258,14 @@ async fn the_tab_of_a_page_that_fails_or_hangs_is_disposed_of() {
 }
 
 #[actix::test]
-async fn a_tab_that_cannot_be_reset_is_not_waited_for_long() {
+async fn the_reset_of_a_tab_has_a_deadline() {
     let pool = pool_of(2, |config| {
         config.output_chunk_bytes = 4_096;
         config.reset_timeout_ms = 200;
     });
     let account = AccountId::generate();
     let lease = pool.lease_for(account, Lane::Static).await.unwrap();
-    let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
+    let page = open(lease, &static_page("<p>x"), &pool.config, |_| {}).await.unwrap();
     let mut printed = print(page).await.unwrap();
     let renderers = renderers_of(pool.status().await.browsers[0]);
     for id in renderers {
@@ -284,9 +284,9 @@ async fn a_tab_of_a_heavy_page_or_one_that_cannot_be_undone_is_not_reused() {
     let account = AccountId::generate();
     let long = "<p style='break-after: page'>x".repeat(25);
     let large = format!("<p>x<!--{}-->", "x".repeat(1 << 20));
-    let zone = asking(r#"{"timezone":"Asia/Tokyo"}"#, fixed("<p>x"));
-    let locale = asking(r#"{"locale":"de-DE"}"#, fixed("<p>x"));
-    let tasks = [direct(&long), direct(&large), zone, locale];
+    let zone = asking(r#"{"timezone":"Asia/Tokyo"}"#, static_page("<p>x"));
+    let locale = asking(r#"{"locale":"de-DE"}"#, static_page("<p>x"));
+    let tasks = [put_page(&long), put_page(&large), zone, locale];
     for (number, task) in tasks.iter().enumerate() {
         pool.render_for(account, task).await.unwrap();
         pool.eventually("it is gone", || ended(&pool, "page") == number as u64 + 1).await;
@@ -296,13 +296,13 @@ async fn a_tab_of_a_heavy_page_or_one_that_cannot_be_undone_is_not_reused() {
 }
 
 #[actix::test]
-async fn a_tab_that_is_not_reused_takes_no_other_one_with_it() {
+async fn disposing_of_a_tab_ends_no_other_tab() {
     let pool = pool_of(4, |_| {});
     let account = AccountId::generate();
     let lease = pool.lease_for(account, Lane::Static).await.unwrap();
-    pool.render_for(account, &fixed("<p>x")).await.unwrap();
+    pool.render_for(account, &static_page("<p>x")).await.unwrap();
     pool.until("the other one is reusable", |it| it.leased == 1 && it.reusable == 1).await;
-    let heavy = direct(&"<p style='break-after: page'>x".repeat(25));
+    let heavy = put_page(&"<p style='break-after: page'>x".repeat(25));
     let mut printed = print(open(lease, &heavy, &pool.config, |_| {}).await.unwrap()).await.unwrap();
     while printed.next_chunk().await.unwrap().is_some() {}
     drop(printed);

@@ -1,10 +1,10 @@
 //! Target html of a page with files: one document that opens by itself and looks the same.
 
 use platen::browser::{PageOutput, PageTask, Way};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::support::{
-    Picture, Rendered, TestPool, asking, fixed, picture_of, scripted, text_of, with_bytes, with_files,
+    Picture, Rendered, TestPool, asking, picture_of, scripted, static_page, text_of, with_bytes, with_files,
 };
 
 const GREEN: [u8; 4] = [0, 255, 0, 255];
@@ -37,7 +37,7 @@ async fn picture(pool: &TestPool, task: &PageTask) -> Picture {
 /// The document, which by itself and without script looks and reads like the page.
 pub async fn same(pool: &TestPool, task: &PageTask) -> (String, Vec<String>) {
     let (html, warnings) = document(pool, task).await;
-    let alone = fixed(&html);
+    let alone = static_page(&html);
     let (before, after) = (picture(pool, task).await, picture(pool, &alone).await);
     let differing = before.differs_from(&after);
     assert!(
@@ -112,7 +112,7 @@ async fn a_page_made_by_a_module_becomes_one_file_that_looks_the_same() {
 }
 
 #[actix::test]
-async fn sheets_stand_as_scripts_left_them() {
+async fn style_sheets_are_saved_as_scripts_changed_them() {
     let pool = TestPool::start(|_| {});
     let page = "<link rel=stylesheet href=a.css><style id=made></style><style id=off>body{background:red}</style>\
         <link rel='alternate stylesheet' title=dark href=dark.css><link id=late rel=stylesheet href=p.css media=print>\
@@ -216,7 +216,7 @@ async fn pictures_of_every_carrier_are_in_the_file() {
     assert_eq!(warnings, Vec::<String>::new());
     assert!(!html.contains("x.png") && !html.contains(".svg") && !html.contains("blob:"), "{html}");
     assert!(!html.contains("other"), "{html}");
-    let shown = picture(&pool, &fixed(&html)).await;
+    let shown = picture(&pool, &static_page(&html)).await;
     assert!(shown.count(GREEN) > 10 * 400, "{}", shown.count(GREEN));
     // Where no script runs, a browser shows its own controls on it.
     let film = with_bytes(
@@ -264,8 +264,8 @@ async fn a_page_of_the_static_lane_is_written_in_the_same_way() {
     let (html, warnings) = same(&pool, &task).await;
     assert_eq!(warnings, Vec::<String>::new());
     assert!(html.contains("href=\"a.css\"") && html.contains("<pre>\n\n two"), "{html}");
-    let direct = PageTask { way: Way::Put, ..task };
-    let nothing = PageTask { site: with_bytes("<p>plain", files).site, ..direct };
+    let put_page = PageTask { way: Way::Put, ..task };
+    let nothing = PageTask { site: with_bytes("<p>plain", files).site, ..put_page };
     assert!(document(&pool, &nothing).await.0.contains("<p>plain</p>"));
     pool.finish().await;
 }
@@ -276,17 +276,17 @@ async fn a_document_that_would_grow_too_large_fails_before_it_is_written() {
     let large = "x".repeat(3 << 20);
     let page = format!("<p>{}</p>", "<img src=large.png>".repeat(100));
     let task = PageTask { limit_bytes: 50 << 20, ..with_files(&page, &[("large.png", &large)]) };
-    let fault = pool.render(&PageTask { output: PageOutput::Html, ..task }).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OutputTooLarge);
+    let error = pool.render(&PageTask { output: PageOutput::Html, ..task }).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OutputTooLarge);
     for part in
         ["52428800 (storage.output_limit_bytes)", "large.png takes 4194", "(it stands there 100 times)"]
     {
-        assert!(fault.message.contains(part), "{part} in {}", fault.message);
+        assert!(error.message.contains(part), "{part} in {}", error.message);
     }
     let talkative = "<body><script>document.body.append('x'.repeat(3e6))</script>";
     let task = PageTask { limit_bytes: 1 << 20, ..scripted(talkative) };
-    let fault = pool.render(&PageTask { output: PageOutput::Html, ..task }).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OutputTooLarge, "{}", fault.message);
+    let error = pool.render(&PageTask { output: PageOutput::Html, ..task }).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OutputTooLarge, "{}", error.message);
     pool.finish().await;
 }
 
@@ -305,7 +305,7 @@ async fn a_large_document_comes_in_pieces() {
 }
 
 #[actix::test]
-async fn what_only_the_engine_knows_is_kept_or_warned_of() {
+async fn state_known_only_to_the_engine_is_saved_or_warned_of() {
     let pool = TestPool::start(|_| {});
     let font = std::fs::read("/usr/share/fonts/truetype/liberation/LiberationMono-Bold.ttf").unwrap();
     let page = "<!doctype html><p id=p style='width:9px'>p</p><p id=q>q</p><script>(async () => {\

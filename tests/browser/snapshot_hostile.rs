@@ -1,10 +1,10 @@
-//! Target html against pages that would not be written, or not as they are.
+//! Target html against pages that try to prevent or falsify the file.
 
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::snapshot::{document, green_png, same};
-use crate::support::{TestPool, fixed, picture_of, with_bytes, with_files};
+use crate::support::{TestPool, picture_of, static_page, with_bytes, with_files};
 
 #[actix::test]
 async fn a_page_that_replaces_everything_changes_nothing() {
@@ -59,7 +59,7 @@ async fn a_strict_policy_stops_only_the_page() {
 }
 
 #[actix::test]
-async fn what_would_end_an_element_does_not() {
+async fn text_that_would_close_an_element_is_escaped() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><p id=p title='\"&quot;>'>x</p><script type=application/json id=d></script><script>\
         const style = document.createElement('style');\
@@ -139,9 +139,9 @@ const p = document.createElement('p'); p.hidden = true; p.append(text); document
     assert!(pool.render(&task).await.unwrap().bytes.len() > 40 << 20);
     pool.finish().await;
     let pool = TestPool::start(|config| config.print_timeout_ms = 10);
-    let fault = pool.render(&task).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::PrintTimeout, "{fault}");
-    assert!(fault.message.contains("browser.print_timeout_ms"), "{fault}");
+    let error = pool.render(&task).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::PrintTimeout, "{error}");
+    assert!(error.message.contains("browser.print_timeout_ms"), "{error}");
     pool.finish().await;
 }
 
@@ -155,7 +155,7 @@ async fn a_sandboxed_frame_stays_as_it_was_and_does_not_run() {
     let html = String::from_utf8(done.bytes).unwrap();
     assert!(!html.contains("allow-scripts") && html.contains("srcdoc=\"&lt;p&gt;srcdoc"), "{html}");
     assert_eq!(done.warnings, ["a frame that cannot be looked into is not kept in the document: frame.html"]);
-    let alone = PageTask { output: PageOutput::Png, ..fixed(&html) };
+    let alone = PageTask { output: PageOutput::Png, ..static_page(&html) };
     assert_eq!(picture_of(&pool.render(&alone).await.unwrap().bytes).width, 794);
     pool.finish().await;
 }

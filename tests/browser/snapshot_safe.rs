@@ -1,13 +1,13 @@
-//! Target html: what is text in the page is text in the file, nothing in the file runs, and no template takes the
-//! browser from the others.
+//! Target html: text of the page stays text in the file, nothing in the file runs, and no template blocks the browser for
+//! the others.
 
 use platen::browser::{PageOutput, PageTask};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 
 use crate::snapshot::{document, green_png, same};
-use crate::support::{TestPool, asking, fixed, picture_of, scripted, text_of, with_bytes, with_files};
+use crate::support::{TestPool, asking, picture_of, scripted, static_page, text_of, with_bytes, with_files};
 
-/// Names for the scripts below. What runs where it must not writes 4711.
+/// Names for the scripts below. Script that runs where it must not writes 4711.
 const NAMES: &str = "const RUN = 'document.body.append(4700+11)', P = `<img src=x onerror=${RUN}>`,\
     SCRIPT = `<script>${RUN}<\\/script>`, SVG = 'http://www.w3.org/2000/svg', XHTML = 'http://www.w3.org/1999/xhtml';\
     const make = (name, text = '', space = XHTML) => Object.assign(document.createElementNS(space, name), {textContent: text});\
@@ -66,7 +66,7 @@ async fn a_sheet_of_control_bytes_does_not_end_the_browser() {
     let (html, warnings) = document(&pool, &task).await;
     assert_eq!(warnings, Vec::<String>::new());
     assert!(html.contains("p{color:#123456}/*\u{1}"), "{}", html.len());
-    assert!(pool.render(&fixed("<p>next")).await.is_ok());
+    assert!(pool.render(&static_page("<p>next")).await.is_ok());
     pool.finish().await;
 }
 
@@ -89,7 +89,7 @@ async fn texts(pool: &TestPool, script: &str) -> [String; 2] {
 }
 
 #[actix::test]
-async fn what_is_text_in_the_page_is_text_in_the_file() {
+async fn text_of_the_page_stays_text_in_the_file() {
     let pool = TestPool::start(|_| {});
     let mut wrong = Vec::new();
     for script in TEXTS {
@@ -104,7 +104,7 @@ async fn what_is_text_in_the_page_is_text_in_the_file() {
 }
 
 #[actix::test]
-async fn what_ran_in_the_page_does_not_run_in_the_file() {
+async fn scripts_of_the_page_do_not_run_in_the_file() {
     let pool = TestPool::start(|_| {});
     let mut wrong = Vec::new();
     for script in PROGRAMS {
@@ -154,18 +154,18 @@ async fn sheets_with_many_comments_and_roots_with_one_sheet_are_written_in_time(
         .attachShadow({mode: 'open'}).adoptedStyleSheets = [sheet]</script>";
     let task =
         PageTask { limit_bytes: 8 << 20, output: PageOutput::Html, ..with_files(page, &[("a.txt", "a")]) };
-    let fault = pool.render(&task).await.unwrap_err().fault;
-    assert_eq!(fault.code, FaultCode::OutputTooLarge, "{}", fault.message);
+    let error = pool.render(&task).await.unwrap_err().error;
+    assert_eq!(error.code, ErrorCode::OutputTooLarge, "{}", error.message);
     let page = "<body><script>document.body.append('\u{20ac}'.repeat(4e5))</script>";
     let task =
         PageTask { limit_bytes: 1 << 20, output: PageOutput::Html, ..with_files(page, &[("a.txt", "a")]) };
-    let fault = pool.render(&task).await.unwrap_err().fault;
-    assert!(fault.message.contains("1048576 bytes (storage.output_limit_bytes)"), "{}", fault.message);
+    let error = pool.render(&task).await.unwrap_err().error;
+    assert!(error.message.contains("1048576 bytes (storage.output_limit_bytes)"), "{}", error.message);
     pool.finish().await;
 }
 
 #[actix::test]
-async fn what_is_beside_the_selected_element_is_not_in_the_file() {
+async fn content_outside_the_selected_element_is_not_in_the_file() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><p class=a title=secret>secret <b>secret</b><style>#q{color:#123456}</style></p>\
         <input value=secret><table class=a><td>secret</table><svg><text>secret</text></svg><img alt=secret>\
@@ -194,7 +194,7 @@ async fn a_closed_shadow_root_is_warned_of() {
 }
 
 #[actix::test]
-async fn what_webgl_has_drawn_is_in_the_file() {
+async fn webgl_drawings_are_in_the_file() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><body style='margin:0'><script>for (const [kind, given] of [['webgl'], ['webgl2', null],\
         ['webgl', {antialias: false, preserveDrawingBuffer: false}]]) {\
@@ -202,7 +202,7 @@ async fn what_webgl_has_drawn_is_in_the_file() {
         const gl = canvas.getContext(kind, given); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT) }</script>";
     let (html, warnings) = same(&pool, &with_files(page, &[("a.txt", "a")])).await;
     assert_eq!(warnings, Vec::<String>::new());
-    let shot = PageTask { output: PageOutput::Png, ..fixed(&html) };
+    let shot = PageTask { output: PageOutput::Png, ..static_page(&html) };
     let shown = picture_of(&pool.render(&shot).await.unwrap().bytes);
     assert_eq!(shown.count([0, 255, 0, 255]), 3 * 60 * 40);
     pool.finish().await;

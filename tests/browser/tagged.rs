@@ -1,12 +1,12 @@
-//! Which PDFs are tagged: as asked, and as their pages are counted; and what else makes a PDF large.
+//! Which PDFs are tagged: by option and by page count; and what else makes a PDF large.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use platen::browser::{PageOutput, PageTask};
 
-use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, words_of};
+use crate::support::{TestPool, asking, info_of, put_page, scripted, static_page, words_of};
 
-/// 54 pages of a few letters each: what fills a sheet is not its area.
+/// 54 pages of a few letters each: an estimate by area would miss their number.
 fn broken() -> String {
     format!("<style>p{{break-after:page}}</style>{}<i>end</i>", "<p>x</p>".repeat(53))
 }
@@ -21,11 +21,11 @@ async fn pages_are_counted_before_they_are_tagged() {
     let pool = TestPool::start(|config| config.tagged_pages_limit = 20);
     let expected = "54 pages, more than 20: the PDF is not tagged (browser.tagged_pages_limit); the option tagged: true \
                 tags it all the same";
-    for task in [direct(&broken()), fixed(&broken()), scripted(&broken())] {
+    for task in [put_page(&broken()), static_page(&broken()), scripted(&broken())] {
         let (pdf, warnings) = printed(&pool, "{}", task.clone()).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "no".to_owned()));
         assert_eq!(warnings, [expected]);
-        // The pages of the range are meant.
+        // Only the pages of the range count.
         let (pdf, warnings) = printed(&pool, r#"{"fromPage":30}"#, task.clone()).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("25".to_owned(), "no".to_owned()));
         assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -38,7 +38,7 @@ async fn pages_are_counted_before_they_are_tagged() {
     let short = format!(
         "<!-- {filler} --><style>@media print{{div{{display:none}}}}</style><div style='height:99999px'></div>paper"
     );
-    for task in [fixed(&short), scripted(&short)] {
+    for task in [static_page(&short), scripted(&short)] {
         let (pdf, warnings) = printed(&pool, "{}", task).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("1".to_owned(), "yes".to_owned()));
         assert_eq!(warnings, [""; 0]);
@@ -51,7 +51,7 @@ async fn a_file_that_is_read_in_pieces_is_whole_after_its_pages_were_counted() {
     let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
     let rows: Vec<String> = (0..400).map(|row| format!("<tr><td>row-{row}<td>{row}")).collect();
     let rows = rows.concat();
-    for task in [direct(&format!("<table>{rows}</table>")), scripted(&format!("<table>{rows}</table>"))] {
+    for task in [put_page(&format!("<table>{rows}</table>")), scripted(&format!("<table>{rows}</table>"))] {
         let (pdf, warnings) = printed(&pool, "{}", task).await;
         assert_eq!((info_of(&pdf, "Tagged"), warnings), ("yes".to_owned(), Vec::new()));
         assert!(
@@ -68,7 +68,7 @@ async fn a_file_that_is_read_in_pieces_is_whole_after_its_pages_were_counted() {
 async fn tags_are_as_asked_for() {
     let pool = TestPool::start(|config| config.tagged_pages_limit = 20);
     let rows = format!("<h1>Table</h1><table>{}</table>", "<tr><td>a<td>b<td>c".repeat(300));
-    for task in [direct(&rows), scripted(&rows)] {
+    for task in [put_page(&rows), scripted(&rows)] {
         let (tagged, _) = printed(&pool, "{}", task.clone()).await;
         let (plain, warnings) = printed(&pool, r#"{"tagged":false}"#, task).await;
         assert_eq!((info_of(&plain, "Tagged"), warnings), ("no".to_owned(), Vec::new()));
@@ -76,7 +76,7 @@ async fn tags_are_as_asked_for() {
         assert!(plain.len() * 4 < tagged.len(), "{} and {}", plain.len(), tagged.len());
     }
     for opts in [r#"{"tagged":true}"#, r#"{"outline":true}"#] {
-        let (pdf, warnings) = printed(&pool, opts, direct(&broken())).await;
+        let (pdf, warnings) = printed(&pool, opts, put_page(&broken())).await;
         assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "yes".to_owned()));
         assert_eq!(warnings, [""; 0]);
     }
@@ -87,7 +87,7 @@ async fn tags_are_as_asked_for() {
 async fn a_file_that_is_too_large_with_tags_is_printed_without_them() {
     let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
     let rows = format!("<h1>Table</h1><table>{}</table>", "<tr><td>a<td>b<td>c".repeat(300));
-    for task in [direct(&rows), scripted(&rows)] {
+    for task in [put_page(&rows), scripted(&rows)] {
         let (tagged, _) = printed(&pool, "{}", task.clone()).await;
         let limit_bytes = tagged.len() as u64 - 1;
         let (plain, warnings) = printed(&pool, "{}", PageTask { limit_bytes, ..task.clone() }).await;
@@ -124,7 +124,7 @@ async fn a_second_print_that_would_come_too_late_is_not_begun() {
     pool.finish().await;
 }
 
-/// What `docs/format-options.md` says of pictures.
+/// As `docs/format-options.md` describes for pictures.
 #[actix::test]
 async fn a_jpeg_is_in_the_file_as_it_is_and_a_png_is_not() {
     let pool = TestPool::start(|_| {});
@@ -138,7 +138,7 @@ async fn a_jpeg_is_in_the_file_as_it_is_and_a_png_is_not() {
             format!("<img src='{address}' style='width:200px;border-radius:9px'>"),
             format!("<div style='width:200px;height:200px;background:url({address}) 0 0/100%'>"),
         ] {
-            let pdf = pool.render(&direct(&page)).await.unwrap().bytes;
+            let pdf = pool.render(&put_page(&page)).await.unwrap().bytes;
             let holds = pdf.windows(picture.len()).any(|part| part == picture);
             assert_eq!(holds, is_kept, "{kind}");
             assert_eq!(

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use platen::browser::{PageOutput, PageTask, Way};
 
-use crate::support::{TestPool, fixed, scripted, text_of};
+use crate::support::{TestPool, scripted, static_page, text_of};
 
 #[actix::test]
 async fn what_is_missing_refused_or_thrown_is_warned_of_once_with_its_remedy() {
@@ -44,9 +44,9 @@ async fn a_missing_font_is_warned_of_wherever_the_text_asks_for_it() {
         @font-face{font-family:Mine;src:local('Liberation Mono')}</style>";
     let text = "body<p class=a>a<p class=b>b<p class=c>c<p class=d>d<p class=e>e";
     let page = format!("{style}{text}");
-    let direct = PageTask { way: Way::Put, ..fixed(&page) };
-    let png = PageTask { output: PageOutput::Png, ..fixed(&page) };
-    for task in [direct, png, fixed(&page), scripted(&format!("{page}<script></script>"))] {
+    let put_page = PageTask { way: Way::Put, ..static_page(&page) };
+    let png = PageTask { output: PageOutput::Png, ..static_page(&page) };
+    for task in [put_page, png, static_page(&page), scripted(&format!("{page}<script></script>"))] {
         let mut warnings = pool.render(&task).await.unwrap().warnings;
         warnings.sort();
         assert_eq!(warnings.len(), 2, "{warnings:#?}");
@@ -70,7 +70,7 @@ async fn installed_fonts_are_not_warned_of() {
     ] {
         let page = format!("<p style=\"font-family:'{family}'\">text");
         let page = if family == "serif" { page.replace('\'', "") } else { page };
-        for task in [fixed(&page), scripted(&page), fixed(&page)] {
+        for task in [static_page(&page), scripted(&page), static_page(&page)] {
             assert_eq!(pool.render(&task).await.unwrap().warnings, Vec::<String>::new(), "{family}");
         }
     }

@@ -1,5 +1,5 @@
-//! An engine that is added by a folder and a line goes through the whole service: init, queue, run, publish, what
-//! callers and operators are told; and it may be missing, or go while the service runs.
+//! An engine that is added by a folder and a line works through the whole service: init, queue, run, publish, warnings
+//! and metrics. It may be missing at the start, or disappear while the service runs.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,8 +17,8 @@ mod service;
 use platen::domain::format_opts::PageOptions;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::Engine;
-use platen::engines::catalog::{Catalog, Unplanned};
-use platen::engines::requirement::Lack;
+use platen::engines::catalog::{Catalog, PlanError};
+use platen::engines::requirement::UnmetRequirement;
 use platen::telemetry::metrics::Metrics;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -41,15 +41,15 @@ async fn an_engine_that_is_added_makes_documents() {
         (pdf.content_type.as_str(), pdf.disposition.as_str()),
         ("application/pdf", "inline; filename=\"document.pdf\"")
     );
-    let told = ["formatOpts.scale has no effect on pdf made of latex and was ignored"];
-    assert_eq!(texts(&view["warnings"]), told, "what a step heeds is not told");
+    let message = ["formatOpts.scale has no effect on pdf made of latex and was ignored"];
+    assert_eq!(texts(&view["warnings"]), message, "what a step heeds is not told");
     let (_, docx) = service.latex("docx", "{{name}}", json!({})).await;
     assert_eq!(docx.text, "\\documentclass{article} Zoe", "its first step is its last one");
     service.stop().await;
 }
 
 #[actix::test]
-async fn what_is_asked_for_is_done_behind_the_route_and_may_have_nothing_to_do() {
+async fn finishing_steps_run_after_the_route_and_may_change_nothing() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
     let (_, outlined) = service.latex("pdf", "a\u{c}b", json!({"outline": true})).await;
@@ -61,7 +61,7 @@ async fn what_is_asked_for_is_done_behind_the_route_and_may_have_nothing_to_do()
 }
 
 #[actix::test]
-async fn a_file_is_what_was_made_whatever_the_target_is() {
+async fn a_files_name_and_type_are_those_of_what_was_made() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
     for (text, file, content_type, shown) in
@@ -90,7 +90,7 @@ async fn a_file_is_what_was_made_whatever_the_target_is() {
 }
 
 #[actix::test]
-async fn what_cannot_be_finished_as_asked_is_not_published() {
+async fn a_document_that_cannot_be_finished_as_asked_is_not_published() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
     let (view, one) = service.latex("png", "one", json!({"fullPage": true})).await;
@@ -105,14 +105,14 @@ async fn what_cannot_be_finished_as_asked_is_not_published() {
         (Some("options_invalid"), &Value::Null),
         "{view}"
     );
-    let told = "the document became a zip, and what formatOpts asks for (fake:finish) can be done to a png only; ask for \
+    let message = "the document became a zip, and what formatOpts asks for (fake:finish) can be done to a png only; ask for \
                 one page, or leave that option out";
-    assert_eq!(view["error"], told);
+    assert_eq!(view["error"], message);
     service.stop().await;
 }
 
 #[actix::test]
-async fn what_is_ignored_is_told_by_the_plan_that_ran() {
+async fn ignored_options_are_reported_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
     let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
     let (view, _) = service.latex("pdf", "a", json!({"engine": "xelatex", "dpi": 99})).await;
@@ -124,7 +124,7 @@ async fn what_is_ignored_is_told_by_the_plan_that_ran() {
 }
 
 #[actix::test]
-async fn a_way_around_what_is_missing_keeps_all_that_was_asked_for() {
+async fn a_route_around_a_missing_engine_keeps_every_option() {
     let _machine = Machine::with_press().await;
     let plan = |engines: &[Engine], options: &PageOptions| {
         let all = [&service::engines()[..], engines].concat();
@@ -135,13 +135,13 @@ async fn a_way_around_what_is_missing_keeps_all_that_was_asked_for() {
     assert_eq!(plan(&[rivals::RIVAL, rivals::SEAL], &options).unwrap().route(), "fake > fake");
     options.extras.tagged = Some(true);
     for engines in [&[rivals::SEAL][..], &[rivals::RIVAL, rivals::SEAL], &[rivals::SEAL, rivals::RIVAL]] {
-        let lacking = Unplanned::Lacking(Lack::Missing(&rivals::RIVAL.requires[0]));
+        let lacking = PlanError::Lacking(UnmetRequirement::Missing(&rivals::RIVAL.requires[0]));
         assert_eq!(plan(engines, &options), Err(lacking));
     }
 }
 
 #[actix::test]
-async fn a_program_that_goes_between_two_steps_ends_the_job_as_unavailable() {
+async fn a_program_removed_between_two_steps_ends_the_job_as_unavailable() {
     let machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
     let job = json!({"type": "latex", "target": "png", "data": {"name": "Zoe"}});
@@ -156,7 +156,7 @@ async fn a_program_that_goes_between_two_steps_ends_the_job_as_unavailable() {
 }
 
 #[actix::test]
-async fn what_is_between_two_steps_is_bounded() {
+async fn intermediate_documents_are_bounded() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[("engines.work_limit_mb", "1")]).await;
     let job = json!({"type": "latex", "target": "pdf", "data": {"name": "x".repeat(1 << 20)}});
@@ -229,11 +229,11 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
     machine.install("#!/nowhere/sh\n");
     service.ready(|body| body["degraded"].is_null()).await;
     let view = service.finish(&second).await;
-    let told =
+    let message =
         "the engine 'fake', which the job needs, could not be started; the service's log has the cause";
     assert_eq!(
         (view["errorCode"].as_str(), view["error"].as_str()),
-        (Some("engine_unavailable"), Some(told))
+        (Some("engine_unavailable"), Some(message))
     );
     machine.install(fake::PRESS);
     let (_, pdf) = service.latex("pdf", "again", json!({})).await;
@@ -242,7 +242,7 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
 }
 
 #[actix::test]
-async fn its_program_is_in_the_cage_and_ends_at_its_own_job() {
+async fn an_engines_program_runs_caged_and_ends_with_its_job() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[("workers.timeout_ms", "2000")]).await;
     let (_, pdf) = service.latex("pdf", "peek", json!({})).await;
@@ -261,7 +261,7 @@ async fn its_program_is_in_the_cage_and_ends_at_its_own_job() {
 }
 
 #[actix::test]
-async fn the_catalogue_tells_of_it() {
+async fn the_catalogue_lists_an_added_engine() {
     let machine = Machine::with_press().await;
     let catalog = Catalog::new(engines(), true, Metrics::new().engines);
     let ours = Catalog::new(platen::engines::all(), true, Metrics::new().engines);
@@ -305,9 +305,9 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     let job = json!({"type": "latex", "target": "pdf"});
     let (status, answer) = service.call(Method::POST, "/v1/documents/init", &job).await;
     assert_eq!(status, 422);
-    let told = "'latex' cannot become 'pdf' here: The press is too old (it is 2.0, and 2.1 is needed); install a newer \
+    let message = "'latex' cannot become 'pdf' here: The press is too old (it is 2.0, and 2.1 is needed); install a newer \
                 package fake-press: scripts/setup --press.";
-    assert_eq!(answer["detail"], told);
+    assert_eq!(answer["detail"], message);
     assert_eq!(service.metric(AVAILABLE).await, "");
     // It heals when a newer one is installed, and is refused again where that was a mistake.
     machine.install(fake::PRESS);
@@ -324,6 +324,6 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     machine.install(fake::PRESS);
     let catalog = Catalog::new(engines(), false, Metrics::new().engines);
     let planned = catalog.plan(TemplateKind::Latex, Target::Pdf, &PageOptions::default());
-    assert_eq!(planned, Err(Unplanned::Lacking(Lack::Landlock)));
+    assert_eq!(planned, Err(PlanError::Lacking(UnmetRequirement::Landlock)));
     assert!(catalog.plan(TemplateKind::Html, Target::Pdf, &PageOptions::default()).is_ok());
 }

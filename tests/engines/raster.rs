@@ -1,4 +1,4 @@
-//! Pictures of PDF pages through the whole service: which pages, what is told, what is refused by which name.
+//! Pictures of PDF pages through the whole service: which pages are drawn, warnings, and refused options by name.
 
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -82,12 +82,12 @@ fn names(zip: Vec<u8>) -> Vec<String> {
 }
 
 #[actix::test]
-async fn the_first_page_or_those_that_are_asked_for() {
+async fn the_first_page_is_drawn_unless_others_are_asked_for() {
     let service = start(&[]).await;
     let pdf = documents::pages(7);
     let (view, png, content_type) = picture(&service, "png", &pdf, json!({})).await;
-    let told = "1 of 7 pages is in the picture; formatOpts.pages asks for others (\"all\", or a range such as \"2-4\")";
-    assert_eq!(texts(&view["warnings"]), [told]);
+    let message = "1 of 7 pages is in the picture; formatOpts.pages asks for others (\"all\", or a range such as \"2-4\")";
+    assert_eq!(texts(&view["warnings"]), [message]);
     assert_eq!(view["output"]["metadata"]["pages"], 7, "{view}");
     assert_eq!((content_type.as_str(), png.starts_with(b"\x89PNG")), ("image/png", true));
     let (view, jpg, content_type) =
@@ -135,7 +135,7 @@ async fn options_are_read_strictly() {
 }
 
 #[actix::test]
-async fn what_is_too_much_or_no_document_is_refused_by_name() {
+async fn limits_and_unreadable_documents_are_refused_by_name() {
     let service = start(&[
         ("raster.timeout_ms", "2000"),
         ("raster.page_timeout_ms", "0"),
@@ -146,7 +146,7 @@ async fn what_is_too_much_or_no_document_is_refused_by_name() {
     ])
     .await;
     let pages = documents::pages(3);
-    for (pdf, options, code, told) in [
+    for (pdf, options, code, message) in [
         (&pages, json!({"page": 9}), "options_invalid", "page 9 of 3 does not exist"),
         (&pages, json!({"fromPage": 4}), "options_invalid", "page 4 of 3 does not exist"),
         (
@@ -170,7 +170,7 @@ async fn what_is_too_much_or_no_document_is_refused_by_name() {
     ] {
         let view = run(&service, "png", pdf, options).await;
         assert_eq!(view["errorCode"], code, "{view}");
-        assert!(view["error"].as_str().unwrap().contains(told), "{view}");
+        assert!(view["error"].as_str().unwrap().contains(message), "{view}");
     }
     // What is hostile in these is not drawn; the page is.
     for pdf in [hostile::nested(), hostile::vast_image()] {

@@ -1,4 +1,4 @@
-//! Engines beside the fake one that are never there: a cheaper one, and one that finishes.
+//! Engines beside the fake one that are never installed: one with a lower cost, and one that finishes.
 
 use async_trait::async_trait;
 use platen::engines::Engine;
@@ -11,7 +11,7 @@ use platen::engines::step::Step;
 
 use crate::fake;
 
-/// Would set LaTeX more cheaply than the press and heeds other options, and is never there.
+/// Would set LaTeX at a lower cost than the fake engine and with other options; it is never installed.
 pub const RIVAL: Engine = Engine {
     name: "rival",
     abilities: &[Ability { cost: 1, heeds: &[&["dpi"]], ..fake::ABILITIES[1] }],
@@ -25,10 +25,10 @@ pub const RIVAL: Engine = Engine {
     }],
     reads_files: false,
     slots: None,
-    start: |_| Box::new(Nobody),
+    start: |_| Box::new(NeverInstalled),
 };
 
-/// Puts a PDF under seal where it is asked for (by the option `tagged`), and is never there.
+/// A finishing engine that the option `tagged` asks for; it is never installed.
 pub const SEAL: Engine = Engine {
     name: "seal",
     abilities: &[Ability {
@@ -38,10 +38,10 @@ pub const SEAL: Engine = Engine {
     ..RIVAL
 };
 
-struct Nobody;
+struct NeverInstalled;
 
 #[async_trait(?Send)]
-impl StepRunner for Nobody {
+impl StepRunner for NeverInstalled {
     async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, EngineError> {
         panic!("{} is not there", step.name())
     }

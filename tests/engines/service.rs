@@ -19,13 +19,13 @@ const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
 /// Longer than anything takes on a loaded machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// There is one place for the program: one test at a time.
+/// The program has one path for all tests: one test at a time.
 static MACHINE: Mutex<()> = Mutex::const_new(());
 
-/// The machine's one press.
+/// Exclusive use of the fake engine's program, which has one path on the machine.
 pub struct Machine {
     press: &'static Path,
-    _turn: MutexGuard<'static, ()>,
+    _guard: MutexGuard<'static, ()>,
 }
 
 impl Machine {
@@ -42,7 +42,7 @@ impl Machine {
     }
 
     async fn alone() -> Self {
-        Self { press: Path::new(*fake::PROGRAM), _turn: MACHINE.lock().await }
+        Self { press: Path::new(*fake::PROGRAM), _guard: MACHINE.lock().await }
     }
 
     #[expect(clippy::unused_self, reason = "who writes the one press has the machine")]
@@ -122,7 +122,7 @@ impl Service {
         Self { base, app, server, client, token, folder }
     }
 
-    /// What is left of documents between two steps: files without a name that somebody has open still, and names.
+    /// What is left of documents between two steps: deleted files that a process still has open, and names.
     pub fn work(&self) -> Vec<PathBuf> {
         let work = self.folder.path().join("data/work").canonicalize().unwrap();
         let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();

@@ -50,7 +50,7 @@ async fn archives_of_one_account_leave_a_place_for_those_of_others() {
     let waiting = service.init("one", &template, true).await.unwrap();
     let other = service.init("two", &template, true).await.unwrap();
     assert!(service.ended(&other).await.output.is_some());
-    assert!(!waiting.borrow().is_done(), "both places are its account's");
+    assert!(!waiting.borrow().is_done(), "its account has one place of the two, and that is held");
     drop(held);
     assert!(service.ended(&waiting).await.output.is_some());
 }

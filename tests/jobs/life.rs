@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::ids::{AccountId, JobId};
 use platen::domain::job::JobState;
 use platen::domain::kinds::FileKind;
@@ -20,7 +20,7 @@ use crate::retention::DAY_MS;
 const LARGE: usize = 100_000;
 
 #[actix::test]
-async fn a_job_is_cancelled_wherever_it_stands_and_gives_its_document_back() {
+async fn a_job_is_cancelled_in_any_state_and_its_document_is_not_counted() {
     let service = TestService::build(0, &[("accounts.token_limit", "10")]).await;
     let large = format!("<p>{}", "x".repeat(LARGE));
     for start in [false, true] {
@@ -30,7 +30,7 @@ async fn a_job_is_cancelled_wherever_it_stands_and_gives_its_document_back() {
             panic!("it was not cancelled")
         };
         assert!(ended.is_done() && ended.output.is_none());
-        assert_eq!(ended.fault.as_ref().unwrap().code, FaultCode::Cancelled);
+        assert_eq!(ended.error.as_ref().unwrap().code, ErrorCode::Cancelled);
         assert_eq!(service.used().await, 0);
         service.until_objects(0).await;
         let again = service.delete(&view).await;
@@ -54,7 +54,7 @@ async fn a_template_that_never_ends_is_stopped_by_a_cancel() {
         let Ok(DeleteOutcome::Ended(ended)) = service.delete(&endless).await else {
             panic!("it was not cancelled")
         };
-        assert_eq!(ended.fault.unwrap().code, FaultCode::Cancelled);
+        assert_eq!(ended.error.unwrap().code, ErrorCode::Cancelled);
     }
     let next = service.init("one", "<p>1</p>", true).await.unwrap();
     assert!(service.ended(&next).await.output.is_some(), "its process and its slot are free again");
@@ -95,7 +95,7 @@ async fn a_job_that_is_never_started_expires_in_a_sweep() {
     service.pass(3_600_000);
     assert_eq!(service.sweep().await.expired, 1);
     let ended = service.ended(&view).await;
-    assert_eq!(ended.fault.unwrap().code, FaultCode::Expired);
+    assert_eq!(ended.error.unwrap().code, ErrorCode::Expired);
     assert_eq!(service.used().await, 0);
     service.until_objects(0).await;
     assert_eq!(service.sweep().await, Swept::default());
@@ -118,7 +118,7 @@ async fn documents_expire_before_records() {
     assert_eq!(service.sweep().await, Swept { outputs: 3, ..Swept::default() });
     assert_eq!(service.objects().await, 0);
     let record = service.record(&views[0]).await;
-    assert!(record.output.is_none() && record.fault.is_none() && record.state == JobState::Done);
+    assert!(record.output.is_none() && record.error.is_none() && record.state == JobState::Done);
     assert!(record.warnings.lines()[0].contains("jobs.output_retention_s"), "{:?}", record.warnings);
     service.pass(23 * DAY_MS);
     assert_eq!(service.sweep().await, Swept { records: 4, ..Swept::default() });
@@ -127,7 +127,7 @@ async fn documents_expire_before_records() {
 }
 
 #[actix::test]
-async fn a_sweep_deletes_what_a_crash_left_and_nothing_that_a_record_names() {
+async fn a_sweep_deletes_orphans_of_a_crash_and_no_object_that_a_record_names() {
     let service = TestService::build(2, &[]).await;
     let kept = service.init("one", "<p>1</p>", true).await.unwrap();
     service.ended(&kept).await;

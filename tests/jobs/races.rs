@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::job::JobState;
 use platen::jobs::registry::delete::DeleteOutcome;
 use platen::jobs::registry::shutdown::StopJobs;
@@ -26,11 +26,11 @@ async fn assert_one_end(service: &TestService, view: &View) -> bool {
     let record = service.record(view).await;
     assert!(record.state.is_final(), "the record says {:?}", record.state);
     let documents = record.output.is_some();
-    let code = record.fault.as_ref().map(|fault| fault.code);
+    let code = record.error.as_ref().map(|error| error.code);
     match record.state {
         JobState::Done => assert!(documents && code.is_none(), "{record:?}"),
         // With a document where that was published before the cancel: it is kept and counts.
-        JobState::Cancelled => assert_eq!(code, Some(FaultCode::Cancelled), "{record:?}"),
+        JobState::Cancelled => assert_eq!(code, Some(ErrorCode::Cancelled), "{record:?}"),
         JobState::Initialized
         | JobState::Queued
         | JobState::Running
@@ -57,8 +57,8 @@ async fn a_cancel_at_any_moment_of_a_run_ends_the_job_once() {
             .await
             .ok();
         }
-        let told = service.delete(&view).await.unwrap();
-        let DeleteOutcome::Ended(seen) = told else {
+        let outcome = service.delete(&view).await.unwrap();
+        let DeleteOutcome::Ended(seen) = outcome else {
             erased += 1;
             continue;
         };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use platen::clock::{Clock, SystemClock};
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::ids::{AccountId, JobId};
 use platen::domain::job::JobState;
 use platen::jobs::messages::{CloseUpload, Idempotency, InputPart, OpenUpload, WatchJob};
@@ -23,7 +23,7 @@ use crate::service::{PATIENCE, TestService, View};
 async fn a_job_that_is_started_makes_its_document() {
     let service = TestService::build(2, &[]).await;
     let view = service.ended(&service.init("one", "<p>1</p>", true).await.unwrap()).await;
-    assert!(view.fault.is_none() && view.output.unwrap().bytes == 8);
+    assert!(view.error.is_none() && view.output.unwrap().bytes == 8);
 }
 
 #[actix::test]
@@ -71,10 +71,10 @@ async fn a_job_whose_runs_crashed_the_service_too_often_fails() {
     for record in records {
         let watch = WatchJob { account: record.account, job: record.id };
         let view = service.registry.send(watch).await.unwrap().unwrap();
-        codes.push(service.ended(&view).await.fault.unwrap().code);
+        codes.push(service.ended(&view).await.error.unwrap().code);
     }
     // The first gets one more run and fails for want of a template; the second gets none.
-    assert_eq!(codes, [FaultCode::TemplateMissing, FaultCode::AttemptsExhausted]);
+    assert_eq!(codes, [ErrorCode::TemplateMissing, ErrorCode::AttemptsExhausted]);
     assert!(service.journal.unfinished().await.unwrap().is_empty());
 }
 
@@ -82,9 +82,9 @@ async fn a_job_whose_runs_crashed_the_service_too_often_fails() {
 async fn a_job_that_is_queued_for_too_long_fails_and_names_the_limit() {
     let service = TestService::build(0, &[("jobs.queue_timeout_s", "1")]).await;
     let view = service.ended(&service.init("one", "<p>1</p>", true).await.unwrap()).await;
-    let fault = view.fault.unwrap();
-    assert_eq!(fault.code, FaultCode::QueueTimeout);
-    assert!(fault.message.contains("jobs.queue_timeout_s"), "{}", fault.message);
+    let error = view.error.unwrap();
+    assert_eq!(error.code, ErrorCode::QueueTimeout);
+    assert!(error.message.contains("jobs.queue_timeout_s"), "{}", error.message);
 }
 
 #[actix::test]
@@ -151,7 +151,7 @@ async fn altered_on_disk(service: &TestService, view: View, alter: impl FnOnce(&
 }
 
 #[actix::test]
-async fn an_idle_job_leaves_memory_and_comes_back_when_it_is_started() {
+async fn an_idle_job_is_evicted_and_loaded_when_it_is_started() {
     let service = TestService::build(1, &[("jobs.initialized_idle_s", "1")]).await;
     let view = service.init("one", "<p>1</p>", false).await.unwrap();
     let view = altered_on_disk(&service, view, |record| record.created_at.0 -= 1).await;
@@ -160,7 +160,7 @@ async fn an_idle_job_leaves_memory_and_comes_back_when_it_is_started() {
 }
 
 #[actix::test]
-async fn a_job_that_somebody_waits_for_stays_in_memory() {
+async fn a_job_with_a_waiting_request_stays_in_memory() {
     let service = TestService::build(1, &[("jobs.initialized_idle_s", "1")]).await;
     let mut waiter = service.init("one", "<p>1</p>", false).await.unwrap();
     waiter.mark_unchanged();
@@ -177,7 +177,7 @@ async fn a_job_not_started_in_its_window_expires() {
     let view = service.init("one", "<p>1</p>", false).await.unwrap();
     let view = altered_on_disk(&service, view, |record| record.created_at.0 -= 61_000).await;
     let started = service.start(&view).await.unwrap();
-    assert_eq!(service.ended(&started).await.fault.unwrap().code, FaultCode::Expired);
+    assert_eq!(service.ended(&started).await.error.unwrap().code, ErrorCode::Expired);
 }
 
 #[actix::test]
@@ -188,7 +188,7 @@ async fn two_inits_cannot_both_take_the_last_document_and_a_failed_job_gives_it_
     let (taken, refused) = if first.is_ok() { (first, second) } else { (second, first) };
     assert_eq!(refused.unwrap_err().code, Code::QuotaExceeded);
     let started = service.start(&taken.unwrap()).await.unwrap();
-    assert_eq!(service.ended(&started).await.fault.unwrap().code, FaultCode::TemplateMissing);
+    assert_eq!(service.ended(&started).await.error.unwrap().code, ErrorCode::TemplateMissing);
     // The account gets the document back just after the job's end can be seen.
     let again = async {
         while service.init("small", "", false).await.is_err() {
@@ -209,7 +209,7 @@ async fn open_upload(
 }
 
 #[actix::test]
-async fn an_upload_that_was_open_at_the_start_is_refused_and_leaves_nothing() {
+async fn an_upload_still_open_at_the_start_is_refused_and_deleted() {
     let service = TestService::build(0, &[]).await;
     let view = service.init("one", "", false).await.unwrap();
     let (account, job) = (view.borrow().account, view.borrow().id);
@@ -233,7 +233,7 @@ async fn an_upload_that_was_open_at_the_start_is_refused_and_leaves_nothing() {
 }
 
 #[actix::test]
-async fn two_starts_at_once_take_one_place_in_the_queue() {
+async fn concurrent_starts_enqueue_a_job_once() {
     let service = TestService::build(0, &[("jobs.queue_account_limit", "2")]).await;
     let view = service.init("one", "<p>1</p>", false).await.unwrap();
     let (first, second) = tokio::join!(service.start(&view), service.start(&view));

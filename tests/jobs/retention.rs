@@ -128,7 +128,7 @@ fn counted(service: &TestService) -> (Sweeper, Arc<Counting>) {
 }
 
 #[actix::test]
-async fn a_sweep_reads_what_is_due_and_little_else() {
+async fn a_sweep_reads_little_more_than_expired_entries() {
     let service = TestService::build(1, &[]).await;
     let (account, now) = (service.accounts["one"], service.context.clock.now());
     let records: Vec<_> = (0..3_000).map(|number| ended(account, now.plus_ms(number * 1_000))).collect();
@@ -160,7 +160,7 @@ async fn a_sweep_is_bounded_and_the_next_one_continues() {
 }
 
 #[actix::test]
-async fn a_record_that_cannot_be_read_does_not_keep_others_from_expiring() {
+async fn an_unreadable_record_does_not_block_the_expiry_of_others() {
     let service = TestService::build(1, &[("jobs.sweep_limit", "10")]).await;
     let (account, now) = (service.accounts["one"], service.context.clock.now());
     let mut broken = Vec::new();

@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-use crate::objects::place::store_in;
+use crate::objects::test_store::store_in;
 
 /// Longer than anything takes on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);

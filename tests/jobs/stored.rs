@@ -185,7 +185,7 @@ async fn inputs_count_after_a_restart_as_before() {
 }
 
 #[actix::test]
-async fn after_a_restart_open_marks_without_a_readable_job_take_no_place() {
+async fn after_a_restart_open_job_marks_without_a_readable_job_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let (account, gone, unreadable) = {
         let mut service = TestService::open(folder.path(), 0, &[], None).await;

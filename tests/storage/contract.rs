@@ -32,7 +32,7 @@ pub(crate) async fn collect(mut reader: ObjectReader) -> Vec<u8> {
     bytes
 }
 
-pub(crate) async fn behaves(store: Store) {
+pub(crate) async fn assert_store_contract(store: Store) {
     puts_and_gets(&store).await;
     reads_ranges(&store).await;
     stages_and_commits(&store).await;
@@ -261,7 +261,7 @@ async fn lists_in_order(store: &Store) {
             }
             assert_eq!(pieces, whole, "{limit} at a time");
         }
-        // A place that is gone is a place all the same.
+        // A position whose object is deleted is still a valid position.
         if let [first, second, ..] = whole.as_slice() {
             store.delete(first).await.unwrap();
             assert_eq!(store.list(folder, Some(*first), 1).await.unwrap(), [*second]);
@@ -297,7 +297,7 @@ async fn until(condition: impl Fn() -> bool) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_disk_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
-    behaves(Arc::new(DiskStore::open(root.path().join("objects")).await.unwrap())).await;
+    assert_store_contract(Arc::new(DiskStore::open(root.path().join("objects")).await.unwrap())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,6 @@
 //! Kills and starves a process that writes, then looks at what it had acknowledged.
 //!
-//! Each test runs twice: as itself, and in a child process (told by the environment) as the writer.
+//! Each test runs twice: as itself, and (with a variable in its environment) in a child process as the writer.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -150,18 +150,18 @@ async fn a_log_that_cannot_grow_is_an_error_and_loses_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_does_not_fit_the_disk_is_an_error_and_leaves_nothing() {
     if let Some(folder) = written_folder() {
-        return outgrow(&folder).await;
+        return write_beyond_the_file_limit(&folder).await;
     }
     let root = tempfile::tempdir().unwrap();
     let test = "crash::an_object_that_does_not_fit_the_disk_is_an_error_and_leaves_nothing";
     let child = start_writer(test, root.path(), Some(8_192)).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success(), "{told}");
-    assert!(told.contains("ack refused"), "{told}");
+    let message = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{message}");
+    assert!(message.contains("ack refused"), "{message}");
 }
 
 /// The child, whose files may have 4 MiB.
-async fn outgrow(folder: &Path) {
+async fn write_beyond_the_file_limit(folder: &Path) {
     let store = DiskStore::open(folder.to_owned()).await.unwrap();
     let key = StorageKey::JobData(AccountId::generate(), JobId::generate());
     store.put(&key, Bytes::from_static(b"old")).await.unwrap();

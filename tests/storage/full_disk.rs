@@ -8,9 +8,9 @@ use std::time::Duration;
 use platen::config::{Config, StorageConfig};
 use platen::storage::index::{Index, IndexError, SledIndex, WriteBatch};
 
-use crate::small_disk::{SmallDisk, told_inside};
+use crate::small_disk::{SmallDisk, rerun_in_mount_namespace};
 
-/// No answer takes longer, and none is waited for in vain.
+/// Longer than any answer takes.
 const SOON: Duration = Duration::from_secs(20);
 
 fn config(free_limit_bytes: u64) -> StorageConfig {
@@ -33,7 +33,7 @@ fn assert_full(refused: &IndexError, path: &Path) {
     assert!(!text.contains("rebuild") && !text.contains("backup"), "{text}");
 }
 
-/// A folder, a disk over it, and where an index lies on that.
+/// A folder, a disk mounted over it, and the path of an index on it.
 fn disk(mib: u64) -> (tempfile::TempDir, SmallDisk, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let disk = SmallDisk::over(folder.path(), mib);
@@ -43,7 +43,8 @@ fn disk(mib: u64) -> (tempfile::TempDir, SmallDisk, std::path::PathBuf) {
 
 #[tokio::test]
 async fn a_full_disk_refuses_writes_until_there_is_space_again() {
-    if told_inside("full_disk::a_full_disk_refuses_writes_until_there_is_space_again").is_some() {
+    if rerun_in_mount_namespace("full_disk::a_full_disk_refuses_writes_until_there_is_space_again").is_some()
+    {
         return;
     }
     let (_folder, disk, path) = disk(64);
@@ -69,8 +70,10 @@ async fn a_full_disk_refuses_writes_until_there_is_space_again() {
 
 #[tokio::test]
 async fn a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it() {
-    if told_inside("full_disk::a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it")
-        .is_some()
+    if rerun_in_mount_namespace(
+        "full_disk::a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it",
+    )
+    .is_some()
     {
         return;
     }
@@ -80,7 +83,7 @@ async fn a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it(
     disk.fill(8 << 20);
     let large = (0..40).fold(WriteBatch::new(), |large, at| large.put(format!("large/{at}"), value(at)));
     let small = (0..20).map(|at| commit(&*index, WriteBatch::new().put(format!("small/{at:02}"), "1")));
-    // They wait together, and are one group.
+    // They wait together and are written as one group.
     let (large, small) = tokio::join!(commit(&*index, large), futures_util::future::join_all(small));
     assert_full(&large.unwrap_err(), &path);
     assert!(small.iter().all(Result::is_ok), "{small:?}");
@@ -127,7 +130,7 @@ fn value(number: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_disk_that_others_fill_meanwhile_breaks_nothing() {
-    if told_inside("full_disk::a_disk_that_others_fill_meanwhile_breaks_nothing").is_some() {
+    if rerun_in_mount_namespace("full_disk::a_disk_that_others_fill_meanwhile_breaks_nothing").is_some() {
         return;
     }
     let (_folder, disk, path) = disk(96);
@@ -135,9 +138,9 @@ async fn a_disk_that_others_fill_meanwhile_breaks_nothing() {
     let index = open(&path, 0).await.unwrap();
     let mut kept = Acknowledged::default();
     // Filled while changes are written, again and again: each time until one is refused, and cleared until one is not.
-    let (tell, told) = mpsc::channel();
+    let (tell, announced) = mpsc::channel();
     let filling = std::thread::spawn(move || {
-        let wait_for = |taken: bool| told.iter().any(|was_taken| was_taken == taken);
+        let wait_for = |taken: bool| announced.iter().any(|was_taken| was_taken == taken);
         loop {
             disk.fill(0);
             let is_over = !wait_for(false);
@@ -167,7 +170,7 @@ async fn a_disk_that_others_fill_meanwhile_breaks_nothing() {
 
 #[tokio::test]
 async fn a_full_disk_at_the_start_is_no_damage() {
-    if told_inside("full_disk::a_full_disk_at_the_start_is_no_damage").is_some() {
+    if rerun_in_mount_namespace("full_disk::a_full_disk_at_the_start_is_no_damage").is_some() {
         return;
     }
     let (folder, disk, path) = disk(32);

@@ -20,7 +20,7 @@ fn keys(entries: &[Entry]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_was_committed_is_there_after_opening_again() {
+async fn commits_are_there_after_reopening() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     index.commit(WriteBatch::new().put("job/1", "one").put("job/2", "two").add("usage/a", 2)).await.unwrap();
@@ -90,7 +90,7 @@ async fn large_values_come_back_whole_and_leave_nothing_when_they_go() {
     assert_eq!(database.len(), 1, "the mark of the index and no piece");
 }
 
-/// sled puts pages that are too large into files of their own that nobody syncs: none may appear.
+/// sled puts pages that are too large into files of their own that are never synced: none may appear.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_value_makes_sled_write_a_file_apart() {
     let root = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ async fn additions_from_many_at_once_are_all_counted() {
 }
 
 #[tokio::test]
-async fn steps_of_one_batch_mean_what_they_mean_one_after_the_other() {
+async fn steps_of_a_batch_apply_in_order() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     let large = vec![7; 100_000];
@@ -173,7 +173,7 @@ async fn keys_and_values_it_cannot_take_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_second_opening_says_who_has_it() {
+async fn opening_an_index_twice_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
     let refused = SledIndex::open(root.path(), &config()).await.err().unwrap();

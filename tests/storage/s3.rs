@@ -1,4 +1,4 @@
-//! The store in a bucket: against our strict server, what may happen on the way to it, and Swift.
+//! The store in a bucket: against our strict server, through a failing proxy, and against Swift.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,7 +13,7 @@ use platen::storage::index::Index;
 use platen::storage::s3::S3Store;
 use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
 
-use crate::contract::{LIMIT, behaves, collect, data_key, pattern};
+use crate::contract::{LIMIT, assert_store_contract, collect, data_key, pattern};
 use crate::index;
 use crate::objects::proxy::{Mode, Proxy};
 use crate::objects::swift::{self, SwiftServer};
@@ -43,9 +43,9 @@ pub(crate) async fn open(config: &S3Config, folder: &Path) -> S3Store {
 async fn a_bucket_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
     let server = ObjectServer::start(&root.path().join("server"));
-    behaves(Arc::new(open(&settings(&server.endpoint(), &[]), root.path()).await)).await;
+    assert_store_contract(Arc::new(open(&settings(&server.endpoint(), &[]), root.path()).await)).await;
     let spooling = settings(&server.endpoint(), &[("prefix", "below/here/"), ("spool_bytes", "65536")]);
-    behaves(Arc::new(open(&spooling, root.path()).await)).await;
+    assert_store_contract(Arc::new(open(&spooling, root.path()).await)).await;
     assert!(!server.objects("below/here/jobs").is_empty(), "everything lies below the prefix");
 }
 
@@ -54,18 +54,18 @@ async fn a_bucket_of_swift_keeps_the_contract_of_stores() {
     let root = tempfile::tempdir().unwrap();
     let server = SwiftServer::start(&root.path().join("server"));
     let keys = [("access_key", swift::ACCESS_KEY), ("stall_timeout_ms", "10000")];
-    behaves(Arc::new(open(&settings(&server.endpoint, &keys), root.path()).await)).await;
+    assert_store_contract(Arc::new(open(&settings(&server.endpoint, &keys), root.path()).await)).await;
 }
 
 /// A store behind a proxy, with its server and folder.
-struct Rig {
+struct StoreBehindProxy {
     store: S3Store,
     proxy: Proxy,
     server: ObjectServer,
     root: tempfile::TempDir,
 }
 
-impl Rig {
+impl StoreBehindProxy {
     async fn with(changes: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let server = ObjectServer::start(&root.path().join("server"));
@@ -104,24 +104,24 @@ async fn while_it<T>(proxy: &Proxy, mode: Mode, work: impl Future<Output = T>) -
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_fails_for_a_moment_is_retried() {
-    let rig = Rig::with(&[("spool_bytes", "65536")]).await;
+    let fixture = StoreBehindProxy::with(&[("spool_bytes", "65536")]).await;
     let bytes = pattern(3_000_000);
     for mode in [Mode::Fail, Mode::Cut(500_000), Mode::Cut(0), Mode::Hang] {
         let (key, copy) = (data_key(), data_key());
-        let staged = rig.staged(&bytes).await;
-        assert_eq!(rig.spooled(), 1, "a large object waits in a file");
-        while_it(&rig.proxy, mode, staged.commit(&key)).await.unwrap();
-        let read = while_it(&rig.proxy, mode, rig.store.get(&key, LIMIT)).await.unwrap();
+        let staged = fixture.staged(&bytes).await;
+        assert_eq!(fixture.spooled(), 1, "a large object waits in a file");
+        while_it(&fixture.proxy, mode, staged.commit(&key)).await.unwrap();
+        let read = while_it(&fixture.proxy, mode, fixture.store.get(&key, LIMIT)).await.unwrap();
         assert_eq!(read, bytes, "{mode:?}");
-        let copied = rig.store.copy(&key, &copy);
+        let copied = fixture.store.copy(&key, &copy);
         // Small requests have no half a megabyte to be cut behind.
         let mode = if mode == Mode::Cut(500_000) { Mode::Cut(10) } else { mode };
-        assert_eq!(while_it(&rig.proxy, mode, copied).await.unwrap().bytes, 3_000_000);
-        while_it(&rig.proxy, mode, rig.store.delete(&key)).await.unwrap();
-        assert!(matches!(rig.store.head(&key).await, Err(StoreError::NotFound(_))));
-        while_it(&rig.proxy, mode, rig.store.list(Folder::Jobs, None, 10)).await.unwrap();
+        assert_eq!(while_it(&fixture.proxy, mode, copied).await.unwrap().bytes, 3_000_000);
+        while_it(&fixture.proxy, mode, fixture.store.delete(&key)).await.unwrap();
+        assert!(matches!(fixture.store.head(&key).await, Err(StoreError::NotFound(_))));
+        while_it(&fixture.proxy, mode, fixture.store.list(Folder::Jobs, None, 10)).await.unwrap();
     }
-    assert_eq!(rig.spooled(), 0, "nothing stays behind");
+    assert_eq!(fixture.spooled(), 0, "nothing stays behind");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,61 +132,71 @@ async fn a_store_that_stays_away_is_reported_in_time_and_keeps_nothing() {
         ("answer_timeout_ms", "500"),
         ("spool_bytes", "65536"),
     ];
-    let rig = Rig::with(&patience).await;
+    let fixture = StoreBehindProxy::with(&patience).await;
     let (key, bytes) = (data_key(), pattern(1_000_000));
     let there = data_key();
-    rig.store.put(&there, pattern(9)).await.unwrap();
+    fixture.store.put(&there, pattern(9)).await.unwrap();
     for mode in [Mode::Fail, Mode::Cut(0), Mode::Hang] {
-        let staged = rig.staged(&bytes).await;
-        rig.proxy.set(mode);
+        let staged = fixture.staged(&bytes).await;
+        fixture.proxy.set(mode);
         let began = Instant::now();
         let outcomes = [
             staged.commit(&key).await.map(drop),
-            rig.store.get(&there, LIMIT).await.map(drop),
-            rig.store.head(&there).await.map(drop),
-            rig.store.list(Folder::Jobs, None, 10).await.map(drop),
-            rig.store.copy(&there, &key).await.map(drop),
-            rig.store.delete(&there).await,
-            rig.store.probe().await,
+            fixture.store.get(&there, LIMIT).await.map(drop),
+            fixture.store.head(&there).await.map(drop),
+            fixture.store.list(Folder::Jobs, None, 10).await.map(drop),
+            fixture.store.copy(&there, &key).await.map(drop),
+            fixture.store.delete(&there).await,
+            fixture.store.probe().await,
         ];
         assert!(began.elapsed() < Duration::from_secs(20), "{mode:?}: {:?}", began.elapsed());
         for outcome in outcomes {
-            let told = outcome.unwrap_err();
+            let error = outcome.unwrap_err();
             assert!(
-                matches!(&told, StoreError::Failed(cause) if cause.kind() == ErrorKind::NetworkDown),
-                "{told:?}"
+                matches!(&error, StoreError::Failed(cause) if cause.kind() == ErrorKind::NetworkDown),
+                "{error:?}"
             );
-            let told = told.to_string();
-            assert!(told.contains(&rig.proxy.address.to_string()) && told.contains("'documents'"), "{told}");
-            assert!(!told.contains(SECRET_KEY) && !told.contains("Signature"), "{told}");
+            let error = error.to_string();
+            assert!(
+                error.contains(&fixture.proxy.address.to_string()) && error.contains("'documents'"),
+                "{error}"
+            );
+            assert!(!error.contains(SECRET_KEY) && !error.contains("Signature"), "{error}");
         }
-        rig.proxy.set(Mode::Pass);
-        assert!(matches!(rig.store.head(&key).await, Err(StoreError::NotFound(_))), "not there, not by half");
-        assert_eq!(rig.store.get(&there, LIMIT).await.unwrap(), pattern(9), "it comes back by itself");
-        assert_eq!(rig.spooled(), 0);
+        fixture.proxy.set(Mode::Pass);
+        assert!(
+            matches!(fixture.store.head(&key).await, Err(StoreError::NotFound(_))),
+            "not there, not by half"
+        );
+        assert_eq!(fixture.store.get(&there, LIMIT).await.unwrap(), pattern(9), "it comes back by itself");
+        assert_eq!(fixture.spooled(), 0);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_transfer_is_not_given_up_while_bytes_move() {
-    let rig =
-        Rig::with(&[("retries", "0"), ("stall_timeout_ms", "2000"), ("answer_timeout_ms", "4000")]).await;
+    let fixture = StoreBehindProxy::with(&[
+        ("retries", "0"),
+        ("stall_timeout_ms", "2000"),
+        ("answer_timeout_ms", "4000"),
+    ])
+    .await;
     let (key, bytes) = (data_key(), pattern(12_000_000));
-    rig.proxy.set(Mode::Slow);
+    fixture.proxy.set(Mode::Slow);
     let began = Instant::now();
-    rig.staged(&bytes).await.commit(&key).await.unwrap();
-    assert_eq!(collect(rig.store.open(&key, None).await.unwrap()).await, bytes);
+    fixture.staged(&bytes).await.commit(&key).await.unwrap();
+    assert_eq!(collect(fixture.store.open(&key, None).await.unwrap()).await, bytes);
     assert!(began.elapsed() > Duration::from_secs(6), "longer than any limit: {:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_download_that_breaks_off_says_so() {
-    let rig = Rig::with(&[("retries", "0")]).await;
+    let fixture = StoreBehindProxy::with(&[("retries", "0")]).await;
     let (key, bytes) = (data_key(), pattern(4_000_000));
-    rig.store.put(&key, bytes).await.unwrap();
+    fixture.store.put(&key, bytes).await.unwrap();
     // Another client has a connection of its own, over which nothing has passed.
-    let store = open(&settings(&rig.proxy.endpoint(), &[("retries", "0")]), rig.root.path()).await;
-    rig.proxy.set(Mode::Cut(1_000_000));
+    let store = open(&settings(&fixture.proxy.endpoint(), &[("retries", "0")]), fixture.root.path()).await;
+    fixture.proxy.set(Mode::Cut(1_000_000));
     let mut reader = store.open(&key, None).await.unwrap();
     let mut outcome = Ok(0);
     while let Some(chunk) = reader.chunks.next().await {
@@ -197,14 +207,14 @@ async fn a_download_that_breaks_off_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_request_names_the_setting_and_is_not_taken_for_a_missing_object() {
-    let rig = Rig::with(&[]).await;
-    let endpoint = rig.server.endpoint();
+    let fixture = StoreBehindProxy::with(&[]).await;
+    let endpoint = fixture.server.endpoint();
     for (changes, words) in [
         ([("secret_key", "another")], "check s3.secret_key"),
         ([("access_key", "nobody")], "s3.access_key"),
         ([("bucket", "elsewhere")], "no bucket 'elsewhere'"),
     ] {
-        let store = open(&settings(&endpoint, &changes), rig.root.path()).await;
+        let store = open(&settings(&endpoint, &changes), fixture.root.path()).await;
         let began = Instant::now();
         let mut outcomes = vec![store.list(Folder::Jobs, None, 1).await.map(drop)];
         // This server makes a bucket that it is asked to put something into.
@@ -214,98 +224,98 @@ async fn a_refused_request_names_the_setting_and_is_not_taken_for_a_missing_obje
             outcomes.push(store.copy(&data_key(), &data_key()).await.map(drop));
         }
         for outcome in outcomes {
-            let told = outcome.unwrap_err();
-            assert!(matches!(&told, StoreError::Failed(_)) && told.to_string().contains(words), "{told}");
-            assert!(!told.to_string().contains("another"), "{told}");
+            let error = outcome.unwrap_err();
+            assert!(matches!(&error, StoreError::Failed(_)) && error.to_string().contains(words), "{error}");
+            assert!(!error.to_string().contains("another"), "{error}");
         }
         if changes[0].0 != "bucket" {
-            let told = store.head(&data_key()).await.unwrap_err();
-            assert!(matches!(&told, StoreError::Failed(_)), "403 is not 404: {told}");
+            let error = store.head(&data_key()).await.unwrap_err();
+            assert!(matches!(&error, StoreError::Failed(_)), "403 is not 404: {error}");
         }
         assert!(began.elapsed() < Duration::from_secs(5), "what is refused is not repeated");
     }
-    drop(rig.server);
-    let told = rig.store.impatient().head(&data_key()).await.unwrap_err().to_string();
-    assert!(told.contains("s3.endpoint"), "{told}");
+    drop(fixture.server);
+    let error = fixture.store.impatient().head(&data_key()).await.unwrap_err().to_string();
+    assert!(error.contains("s3.endpoint"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_objects_than_a_page_has_are_listed_and_deleted() {
-    let rig = Rig::with(&[]).await;
+    let fixture = StoreBehindProxy::with(&[]).await;
     let mut keys: Vec<_> = (0..1_105).map(|_| data_key()).collect();
     for some in keys.chunks(32) {
-        let puts = some.iter().map(|key| rig.store.put(key, Bytes::from_static(b"x")));
+        let puts = some.iter().map(|key| fixture.store.put(key, Bytes::from_static(b"x")));
         futures_util::future::try_join_all(puts).await.unwrap();
     }
     keys.sort_by_key(ToString::to_string);
-    assert_eq!(rig.store.list(Folder::Jobs, None, usize::MAX).await.unwrap(), keys);
-    assert_eq!(rig.store.list(Folder::Jobs, Some(keys[49]), 1_020).await.unwrap(), keys[50..1_070]);
-    rig.store.delete_all(&keys).await.unwrap();
-    assert_eq!(rig.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
+    assert_eq!(fixture.store.list(Folder::Jobs, None, usize::MAX).await.unwrap(), keys);
+    assert_eq!(fixture.store.list(Folder::Jobs, Some(keys[49]), 1_020).await.unwrap(), keys[50..1_070]);
+    fixture.store.delete_all(&keys).await.unwrap();
+    assert_eq!(fixture.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_listed_in_the_bucket_of_another_index() {
-    let rig = Rig::with(&[("retries", "0")]).await;
-    let [first, second] = ["first", "second"].map(|name| rig.root.path().join(name));
+    let fixture = StoreBehindProxy::with(&[("retries", "0")]).await;
+    let [first, second] = ["first", "second"].map(|name| fixture.root.path().join(name));
     let indexes = [index::open(&first).await, index::open(&second).await];
-    let of = async |index: &Arc<dyn Index>| rig.store.clone().belonging_to(&**index).await.unwrap();
+    let of = async |index: &Arc<dyn Index>| fixture.store.clone().belonging_to(&**index).await.unwrap();
     let list =
-        async |store: &S3Store| store.list(Folder::Jobs, None, 10).await.map_err(|told| told.to_string());
+        async |store: &S3Store| store.list(Folder::Jobs, None, 10).await.map_err(|error| error.to_string());
     let key = data_key();
-    rig.store.put(&key, pattern(9)).await.unwrap();
+    fixture.store.put(&key, pattern(9)).await.unwrap();
     let (first, second) = (of(&indexes[0]).await, of(&indexes[1]).await);
     // A store that is not there stops no start, and gets no name.
-    rig.proxy.set(Mode::Fail);
-    second.respect().await.unwrap();
+    fixture.proxy.set(Mode::Fail);
+    second.check_at_start().await.unwrap();
     second.claim(&*indexes[1]).await.unwrap();
-    rig.proxy.set(Mode::Pass);
+    fixture.proxy.set(Mode::Pass);
     assert!(list(&second).await.unwrap_err().contains("does not bear the name"));
-    first.respect().await.unwrap();
+    first.check_at_start().await.unwrap();
     first.claim(&*indexes[0]).await.unwrap();
     assert_eq!(list(&first).await.unwrap(), [key]);
     first.probe().await.unwrap();
     let another = "belongs to another index";
-    assert!(second.respect().await.unwrap_err().to_string().contains(another));
+    assert!(second.check_at_start().await.unwrap_err().to_string().contains(another));
     assert!(second.claim(&*indexes[1]).await.unwrap_err().to_string().contains(another));
-    for told in [list(&second).await.unwrap_err(), second.probe().await.unwrap_err().to_string()] {
-        assert!(told.contains(another), "{told}");
+    for error in [list(&second).await.unwrap_err(), second.probe().await.unwrap_err().to_string()] {
+        assert!(error.contains(another), "{error}");
     }
-    // Over to the second, and then to what may be another copy of it.
+    // Taken over by the second index, then once more by it, as a copy of that index would: the former owner is refused.
     for round in 0..2 {
         let before = if round == 0 { of(&indexes[0]).await } else { of(&indexes[1]).await };
-        let after = rig.store.clone().taken_over(&*indexes[1]).await.unwrap();
+        let after = fixture.store.clone().taken_over(&*indexes[1]).await.unwrap();
         assert_eq!(list(&after).await.unwrap(), [key]);
         assert!(list(&before).await.unwrap_err().contains(another), "at once, without a restart");
     }
     let again = of(&indexes[1]).await;
-    again.respect().await.unwrap();
+    again.check_at_start().await.unwrap();
     assert_eq!(list(&again).await.unwrap(), [key], "the name lasts");
-    // Who lost it must not be the first to take it again.
-    std::fs::remove_file(rig.root.path().join("server").join(BUCKET).join("owner/index")).unwrap();
+    // When the bucket's owner file is gone, neither index takes the bucket again by itself.
+    std::fs::remove_file(fixture.root.path().join("server").join(BUCKET).join("owner/index")).unwrap();
     let stale = of(&indexes[0]).await;
     for store in [&stale, &again] {
-        assert!(store.respect().await.unwrap_err().to_string().contains("does not bear the name"));
+        assert!(store.check_at_start().await.unwrap_err().to_string().contains("does not bear the name"));
         assert!(list(store).await.unwrap_err().contains("does not bear the name"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_404_of_a_proxy_is_not_taken_for_a_missing_object() {
-    let rig = Rig::with(&[("retries", "0")]).await;
+    let fixture = StoreBehindProxy::with(&[("retries", "0")]).await;
     let key = data_key();
-    rig.store.put(&key, pattern(9)).await.unwrap();
-    rig.proxy.set(Mode::NotFound);
+    fixture.store.put(&key, pattern(9)).await.unwrap();
+    fixture.proxy.set(Mode::NotFound);
     let outcomes = [
-        rig.store.head(&key).await.map(drop),
-        rig.store.get(&key, LIMIT).await.map(drop),
-        rig.store.copy(&key, &data_key()).await.map(drop),
-        rig.store.delete(&key).await,
-        rig.store.delete_all(&[key, data_key(), data_key()]).await,
-        rig.store.list(Folder::Jobs, None, 10).await.map(drop),
+        fixture.store.head(&key).await.map(drop),
+        fixture.store.get(&key, LIMIT).await.map(drop),
+        fixture.store.copy(&key, &data_key()).await.map(drop),
+        fixture.store.delete(&key).await,
+        fixture.store.delete_all(&[key, data_key(), data_key()]).await,
+        fixture.store.list(Folder::Jobs, None, 10).await.map(drop),
     ];
     for outcome in outcomes {
-        let told = outcome.unwrap_err();
-        assert!(told.is_passing(), "{told:?}");
+        let error = outcome.unwrap_err();
+        assert!(error.is_passing(), "{error:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `TestApp`: the program as a stranger runs it. Its drop fails the test when anything stays behind.
+//! `TestApp`: the program as a user runs it. Its drop fails the test when anything is left behind.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 /// What lualatex has read of fonts, once for all tests.
 pub const CACHES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/caches");
 
-/// The status that `timeout` gives to who is late.
+/// The exit status of `timeout` for a program that was late.
 pub const LATE: i32 = 124;
 
 /// A running service with an account and a token.
@@ -50,6 +50,15 @@ pub struct NewJob {
 }
 
 impl TestApp {
+    /// The number of a series of metrics.
+    pub async fn metric_of(&self, series: &str) -> u64 {
+        let answer = self.client.get(format!("{}/metrics", self.base)).send().await.unwrap();
+        let text = answer.text().await.unwrap();
+        let line =
+            text.lines().find_map(|line| line.strip_prefix(series)).unwrap_or_else(|| panic!("{text}"));
+        line.trim().parse().unwrap()
+    }
+
     /// Starts the service with the defaults, small enough for many at once.
     pub async fn start() -> Self {
         Self::with(&[]).await
@@ -191,7 +200,7 @@ impl TestApp {
         self.folder.path().join("data")
     }
 
-    /// What the addresses begin with that are handed out.
+    /// The base of the presigned URLs.
     pub fn addresses(&self) -> String {
         self.objects
             .as_ref()

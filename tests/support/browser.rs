@@ -70,7 +70,7 @@ impl TestPool {
         // One Chromium a test is enough for what most of them ask.
         config.static_processes = 0;
         config.quiet_window_ms = 50;
-        // On a loaded machine a tab is to be reused all the same.
+        // Long enough that a tab is reused on a loaded machine, too.
         config.reset_timeout_ms = 20_000;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
@@ -184,19 +184,19 @@ pub fn scripted(html: &str) -> PageTask {
 }
 
 /// A page without script.
-pub fn fixed(html: &str) -> PageTask {
+pub fn static_page(html: &str) -> PageTask {
     PageTask { lane: Lane::Static, ..scripted(html) }
 }
 
 /// A page that is put into the tab.
-pub fn direct(html: &str) -> PageTask {
-    PageTask { way: Way::Put, ..fixed(html) }
+pub fn put_page(html: &str) -> PageTask {
+    PageTask { way: Way::Put, ..static_page(html) }
 }
 
 /// The same page with the `formatOpts` of a caller.
 pub fn asking(opts: &str, task: PageTask) -> PageTask {
     let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
-    assert_eq!(reading.faults, [], "{opts}");
+    assert_eq!(reading.errors, [], "{opts}");
     PageTask { options: reading.options, ..task }
 }
 
@@ -214,7 +214,7 @@ pub fn with_bytes(html: &str, files: &[(&str, &[u8])]) -> PageTask {
 }
 
 /// The file without its dates and the numbers of its elements.
-pub fn lasting(file: &[u8]) -> Vec<u8> {
+pub fn without_dates_and_ids(file: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(file.len());
     let mut rest = file;
     while let Some(&byte) = rest.first() {
@@ -235,7 +235,7 @@ pub fn text_of(pdf: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A word of a PDF and where it stands, in points from the left and the top.
+/// A word of a PDF and its position, in points from the left and the top.
 #[derive(Clone, Debug)]
 pub struct Word {
     pub sheet: usize,

@@ -1,14 +1,14 @@
-//! A port on the loopback that hears whoever reaches it.
+//! A port on the loopback that records every connection to it.
 
 use std::io::{ErrorKind, Read as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// How long the canary is listened to for what was sent before its control.
+/// How long `hits` waits for datagrams that were sent before its control.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Keeps who connects, and who sends datagrams to the same port, on two addresses of IPv4 and on IPv6.
-/// Nobody is answered: the system accepts, and `hits` looks.
+/// Records connections, and datagrams to the same port, on two addresses of IPv4 and on IPv6.
+/// It answers nothing: the system accepts the connections, and `hits` reads them.
 pub struct Canary {
     pub port: u16,
     listeners: Vec<TcpListener>,
@@ -26,7 +26,7 @@ impl Canary {
         Self::on(&[Ipv4Addr::LOCALHOST.into(), second.into(), Ipv6Addr::LOCALHOST.into()], free)
     }
 
-    /// On one port of some addresses; nothing when somebody has it.
+    /// On one port of some addresses; `None` when the port is taken.
     pub fn on(addresses: &[IpAddr], port: u16) -> Option<Self> {
         let listeners = addresses.iter().map(|ip| TcpListener::bind((*ip, port)).ok());
         let sockets = addresses.iter().map(|ip| UdpSocket::bind((*ip, port)).ok());
@@ -43,8 +43,8 @@ impl Canary {
         text.replace("HTTP", "http://127.0.0.1:PORT").replace("PORT", &port)
     }
 
-    /// Everybody who came, by the first line that was said. Checks that it was not deaf: who came before the
-    /// control is heard before it.
+    /// Every connection by its first line. First it connects itself, as a control: the system
+    /// accepts in order, so every earlier connection is read before the control.
     pub fn hits(&self) -> Vec<String> {
         let streams = self.listeners.iter().flat_map(connections);
         let datagrams = self.sockets.iter().flat_map(datagrams);
@@ -91,7 +91,7 @@ fn datagrams(socket: &UdpSocket) -> Vec<String> {
 }
 
 #[test]
-fn a_canary_hears_everybody() {
+fn a_canary_counts_every_connection() {
     let canary = Canary::listen();
     assert_eq!(canary.hits(), [""; 0]);
     for host in ["127.0.0.1", "127.0.0.2", "[::1]"] {

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::processes::starter;
 
-/// Where programs and their libraries lie.
+/// The folders of programs and their libraries.
 const EXECUTE: [&str; 6] = ["/usr/bin", "/bin", "/usr/lib", "/lib", "/usr/lib64", "/lib64"];
 /// What perl reads besides.
 const READ: [&str; 6] =
@@ -27,7 +27,7 @@ pub struct Foreign {
 }
 
 /// A folder that every user may go through.
-pub fn passable() -> TempDir {
+pub fn traversable_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     folder
@@ -56,7 +56,7 @@ impl Foreign {
     }
 
     pub fn with(change: impl FnOnce(&mut WorkersConfig)) -> Self {
-        let folder = passable();
+        let folder = traversable_folder();
         let mut config = config(folder.path());
         change(&mut config);
         let metrics = Metrics::new();
@@ -65,7 +65,7 @@ impl Foreign {
         Self { programs, folder, metrics }
     }
 
-    /// What a test's program may take: little, so that nobody waits.
+    /// The bounds of a test's program: low, so that tests are quick.
     pub fn bounds(&self) -> Bounds {
         Bounds {
             deadline: Duration::from_secs(20),

@@ -1,8 +1,8 @@
-//! PDFs that ask for more than there is.
+//! PDFs that need more time, memory or stack than there is.
 
 use crate::pdf_documents::File;
 
-/// Forms inside of forms: each draws the next one so many times, to a depth that nobody lives to see.
+/// Forms inside of forms: each draws the next one so many times that no renderer reaches the end.
 pub fn endless() -> Vec<u8> {
     let mut file = File::new();
     let mut inner = file.stream("/Type /XObject /Subtype /Form /BBox [0 0 300 200]", b"0 0 300 200 re f");
@@ -31,7 +31,7 @@ pub fn nested() -> Vec<u8> {
     file.write("")
 }
 
-/// An image that says it has more pixels than anybody has memory for.
+/// An image that declares more pixels than any machine has memory for.
 pub fn vast_image() -> Vec<u8> {
     let mut file = File::new();
     let image = file.stream(

@@ -1,4 +1,4 @@
-//! What `/proc` says of the processes a test started, and waiting for it.
+//! The processes that a test started, as `/proc` shows them, and waiting for conditions.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

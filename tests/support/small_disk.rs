@@ -7,13 +7,13 @@ use std::process::Command;
 
 use nix::sys::statvfs::statvfs;
 
-/// Says to the program that it is inside.
+/// Set in the environment of a test that runs inside the namespace.
 const INSIDE: &str = "PLATEN_TEST_SMALL_DISK";
 const CHUNK_BYTES: u64 = 64 << 10;
 
-/// Outside, runs the test `name` in a namespace of its own, demands that it passes, and gives what it and the services
-/// that it started wrote to stderr. Inside there is nothing to give: the test is to go on.
-pub fn told_inside(name: &str) -> Option<String> {
+/// Outside the namespace, runs the test `name` in a mount namespace of its own, asserts that it passes, and returns its stderr
+/// with that of the services it started. Inside, returns `None`: the test goes on.
+pub fn rerun_in_mount_namespace(name: &str) -> Option<String> {
     if std::env::var_os(INSIDE).is_some() {
         return None;
     }
@@ -36,10 +36,10 @@ pub fn told_inside(name: &str) -> Option<String> {
     let mut again = own_namespace();
     again.arg(program).args(["--exact", name, "--nocapture"]).env(INSIDE, "1");
     let output = again.output().expect("the program runs");
-    let (out, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "on its small disk: {}\n{out}\n{told}", output.status);
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "on its small disk: {}\n{out}\n{errors}", output.status);
     assert!(out.contains("1 passed"), "no test of the name {name}: {out}");
-    Some(told.into_owned())
+    Some(errors.into_owned())
 }
 
 /// A mounted disk; dropped, it is gone.

@@ -47,8 +47,8 @@ pub fn page(text: &str) -> Vec<u8> {
     archive(&[("index.html", &page), ("a.css", "p { color: green }")])
 }
 
-/// What a client says of a template when it saves it.
-pub fn said(title: &str, previews: &Previews) -> Value {
+/// The body of a request that saves a template.
+pub fn save_request(title: &str, previews: &Previews) -> Value {
     json!({
         "templateInfo": {
             "title": title, "description": "For tests.", "type": "html", "sampleData": {"name": "Ann"},
@@ -98,7 +98,8 @@ impl TestApp {
     pub async fn saved(&self, title: &str, archive: Vec<u8>) -> String {
         let id = self.unzipped(archive).await;
         let previews = self.previews(&id).await;
-        let (status, answer) = self.post(&format!("/v1/templates/{id}"), &said(title, &previews)).await;
+        let (status, answer) =
+            self.post(&format!("/v1/templates/{id}"), &save_request(title, &previews)).await;
         assert_eq!((status, &answer), (204, &Value::Null));
         id
     }

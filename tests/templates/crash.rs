@@ -54,7 +54,7 @@ async fn kill_everywhere(prepared: &PreparedFolder, operation: Operation, old: &
 }
 
 /// Sends the operation to a service on a copy of the folder, which kills itself at the `number`-th point (never, for
-/// zero) and is killed when it has answered; whether it has, and what a new life of it shows.
+/// zero) and is killed when it has answered; whether it has, and what a restarted service shows.
 async fn run(prepared: &PreparedFolder, operation: Option<Operation>, number: u64) -> (bool, Vec<String>) {
     let copy = prepared.copy();
     let mut answered = false;

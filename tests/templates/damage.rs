@@ -1,4 +1,4 @@
-//! A rebuild of a store in which something is lost: it is named, and nothing that is left becomes less.
+//! A rebuild of a store in which objects are lost: each is named, and nothing that is left is deleted.
 
 use bytes::Bytes;
 use platen::domain::ids::TemplateId;
@@ -10,7 +10,7 @@ use platen::templates::repair::rebuild::{Damaged, Rebuilt};
 
 use crate::test_registry::TestRegistry;
 
-/// Longer than anything that nobody names is left alone.
+/// Longer than the grace time of unreferenced objects.
 const LATER_MS: u64 = 48 * 3_600_000;
 const PARTS: [TemplatePart; 4] =
     [TemplatePart::Info, TemplatePart::Package, TemplatePart::PngPreview, TemplatePart::PdfPreview];
@@ -41,7 +41,7 @@ impl TestRegistry {
             Loss::Unreadable => {
                 let path = self.file(key);
                 std::fs::rename(&path, path.with_extension("whole")).unwrap();
-                // A link to itself is a file that nobody can open, not even root.
+                // A link to itself cannot be opened, not even by root.
                 std::os::unix::fs::symlink(&path, &path).unwrap();
             }
         }
@@ -52,7 +52,7 @@ impl TestRegistry {
         std::fs::rename(path.with_extension("whole"), &path).unwrap();
     }
 
-    /// Everything that the store holds is there when everything that is over has gone.
+    /// Asserts that a sweep after all grace times deletes nothing of the store.
     async fn assert_nothing_goes(&mut self, when: &str) {
         let before = self.places.objects().await;
         self.clock.advance_ms(LATER_MS);
@@ -113,7 +113,7 @@ async fn a_known_template_whose_files_are_there_stays_whatever_else_is_lost() {
 }
 
 #[actix::test]
-async fn what_cannot_be_restored_is_named_and_kept() {
+async fn damaged_templates_are_named_and_kept() {
     for (part, is_index_lost) in
         [(TemplatePart::Info, true), (TemplatePart::Package, false), (TemplatePart::Package, true)]
     {
@@ -153,7 +153,7 @@ async fn the_index_keeps_a_template_of_which_the_store_has_nothing() {
 }
 
 #[actix::test]
-async fn an_object_that_cannot_be_read_keeps_nobody_else() {
+async fn an_unreadable_object_blocks_no_other_template() {
     for is_index_lost in [false, true] {
         let mut fixture = TestRegistry::build(|_| {}).await;
         let (whole, robbed) = (fixture.saved("whole", Private).await, fixture.saved("robbed", Private).await);
@@ -215,11 +215,11 @@ async fn of_two_states_the_newer_one_is_not_swept_because_it_cannot_be_read() {
     let older = fixture.part(template, TemplatePart::Info).await;
     let kept = fixture.places.store.get(&older, u64::MAX).await.unwrap();
     fixture.save(template, "newer", Private).await.unwrap();
-    // As a kill leaves it before what the newer state replaces has gone; both have the same previews here.
-    let mut told: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    // The state after a kill before the replaced objects are deleted; both states have the same previews here.
+    let mut message: serde_json::Value = serde_json::from_slice(&kept).unwrap();
     let newer = fixture.places.records().await.remove(0);
-    told["record"]["previews"] = serde_json::to_value(newer.previews).unwrap();
-    fixture.places.store.put(&older, told.to_string().into()).await.unwrap();
+    message["record"]["previews"] = serde_json::to_value(newer.previews).unwrap();
+    fixture.places.store.put(&older, message.to_string().into()).await.unwrap();
     let newest = fixture.part(template, TemplatePart::Info).await;
     fixture.lose(&newest, Loss::Unreadable).await;
     fixture.places.wipe().await;

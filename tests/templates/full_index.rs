@@ -1,4 +1,4 @@
-//! The real index on a disk that can be said to be full.
+//! The real index on a disk that a test can declare full.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The garbage collector: what was begun and never saved goes in time, what no record names goes after an hour.
+//! The garbage collector: unfinished templates expire, unreferenced objects are deleted after an hour.
 
 use bytes::Bytes;
 use futures_util::future::{join, join_all};
@@ -38,15 +38,15 @@ impl TestRegistry {
         self.places.store.head(key).await.is_ok()
     }
 
-    /// Makes the record of a template one that nobody can read.
-    async fn spoil(&self, template: TemplateId) {
+    /// Makes the record of a template unreadable.
+    async fn damage_record(&self, template: TemplateId) {
         let key = format!("template/{}/{template}", self.account);
         self.places.index.commit(WriteBatch::new().put(key, "\u{1}spoiled")).await.unwrap();
     }
 }
 
 #[actix::test]
-async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_stays() {
+async fn unfinished_templates_expire_completely_and_saved_ones_stay() {
     let mut fixture = TestRegistry::build(|_| {}).await;
     let saved = fixture.saved("saved", Private).await;
     let empty = fixture.begun().await;
@@ -112,7 +112,7 @@ async fn a_record_that_cannot_be_read_stops_no_sweep() {
     let saved = fixture.saved("spoiled as well", Private).await;
     let draft = fixture.unzipped("draft").await;
     for template in spoiled.iter().chain([&saved]) {
-        fixture.spoil(*template).await;
+        fixture.damage_record(*template).await;
     }
     let before = fixture.places.objects().await.len();
     let stray = fixture.stray(TemplateId::generate(), fixture.now()).await;
@@ -159,7 +159,7 @@ async fn a_save_and_a_sweep_at_once_leave_the_template_whole_or_nothing_of_it() 
 }
 
 #[actix::test]
-async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
+async fn a_stale_expiry_entry_is_deleted_without_its_saved_template() {
     let mut fixture = TestRegistry::build(|_| {}).await;
     let saved = fixture.saved("saved", Private).await;
     let made = saved.made_at().sortable();

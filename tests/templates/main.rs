@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod full_index;
 mod garbage_collector;
+mod missing_index;
 #[path = "../support/objects/mod.rs"]
 mod objects;
 mod office;
@@ -16,6 +17,5 @@ mod registry;
 mod service;
 mod state;
 mod stored;
-mod stranger;
 mod test_registry;
 mod variables;

@@ -8,7 +8,7 @@ use platen::problem::Code;
 use platen::templates::registry::messages::{ReadIndexHtml, SaveTemplate, TemplateInfo, UpdateTemplate};
 use platen::templates::registry::record::Permissions::{Private, Public};
 
-use crate::test_registry::{Answer, TestRegistry, info};
+use crate::test_registry::{RegistryResult, TestRegistry, info};
 
 /// Each format, the type that it goes with, and a file of it in `tests/office_files`.
 const FILES: [(&str, TemplateKind); 10] = [
@@ -41,7 +41,7 @@ impl TestRegistry {
         template
     }
 
-    async fn save_office(&self, template: TemplateId, kind: TemplateKind) -> Answer<()> {
+    async fn save_office(&self, template: TemplateId, kind: TemplateKind) -> RegistryResult<()> {
         let previews = self.previews(template, "office").await;
         self.ask(SaveTemplate { of: self.of(template), info: info_of(kind), previews }).await
     }
@@ -51,7 +51,7 @@ impl TestRegistry {
         template: TemplateId,
         content: TemplateId,
         kind: TemplateKind,
-    ) -> Answer<()> {
+    ) -> RegistryResult<()> {
         let previews = self.previews(content, "office").await;
         self.ask(UpdateTemplate { of: self.of(template), content, info: info_of(kind), previews }).await
     }
@@ -90,7 +90,7 @@ async fn each_format_is_saved_cloned_updated_and_kept_whole() {
 }
 
 #[actix::test]
-async fn what_is_said_must_be_the_files_type_and_no_text_is_read_or_written() {
+async fn an_office_template_keeps_its_files_type_and_has_no_editable_text() {
     let fixture = TestRegistry::build(|_| {}).await;
     for (name, kind) in FILES {
         let template = fixture.office(name).await;

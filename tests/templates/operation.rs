@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::prepared_folder::{PreparedFolder, archive, said};
+use crate::prepared_folder::{PreparedFolder, archive, save_request};
 use crate::service::Service;
 
 /// One request that changes a template.
@@ -36,8 +36,8 @@ impl Operation {
         Self::Upload,
     ];
 
-    /// The fewest places to die at that it can have: before and after each object that it writes or deletes, and
-    /// the commit.
+    /// The fewest points at which it can be killed: before and after each object that it writes or deletes, and
+    /// before and after the commit.
     pub fn fewest_points(self) -> u64 {
         let changes = match self {
             // The object, and the record that tells its size.
@@ -66,10 +66,10 @@ impl Operation {
                 let body = json!({"indexHtml": "<p>rewritten <%= name %></p>"});
                 (Method::POST, path(id, "/index-html"), Some(body))
             }
-            Self::Save => (Method::POST, path(&draft.id, ""), Some(said("Draft", draft))),
-            Self::SaveAgain => (Method::POST, path(&saved.id, ""), Some(said("Again", saved))),
+            Self::Save => (Method::POST, path(&draft.id, ""), Some(save_request("Draft", draft))),
+            Self::SaveAgain => (Method::POST, path(&saved.id, ""), Some(save_request("Again", saved))),
             Self::Update => {
-                let mut body = said("Updated", draft);
+                let mut body = save_request("Updated", draft);
                 body["contentId"] = json!(draft.id);
                 (Method::PUT, path(&saved.id, ""), Some(body))
             }

@@ -33,11 +33,11 @@ pub struct Template {
 }
 
 /// A copy of the folder; it is deleted when it is dropped.
-pub struct Copy {
+pub struct FolderCopy {
     folder: TempDir,
 }
 
-impl Copy {
+impl FolderCopy {
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -47,7 +47,7 @@ impl Copy {
         self.folder.path().join("kill")
     }
 
-    /// From now on changes are counted: before or after the `number`-th the service kills itself.
+    /// From now on the service counts its changes and kills itself before or after the `number`-th.
     pub fn arm(&self, number: u64) {
         let written = self.folder.path().join("kill.new");
         std::fs::write(&written, number.to_string()).unwrap();
@@ -70,8 +70,8 @@ pub fn archive_of(files: &[(&str, String)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// What a client says of a template when it saves it.
-pub fn said(title: &str, template: &Template) -> Value {
+/// The body of a request that saves a template.
+pub fn save_request(title: &str, template: &Template) -> Value {
     json!({
         "templateInfo": {
             "title": title, "description": "For tests.", "type": "html", "sampleData": {"name": "Ann"},
@@ -93,7 +93,7 @@ impl PreparedFolder {
         let saved = begin(&service, "saved").await;
         let saved = preview(&service, saved).await;
         let (status, answer) =
-            service.post(&format!("/v1/templates/{}", saved.id), &said("Saved", &saved)).await;
+            service.post(&format!("/v1/templates/{}", saved.id), &save_request("Saved", &saved)).await;
         assert_eq!(status, 204, "{answer}");
         let draft = begin(&service, "draft").await;
         let draft = preview(&service, draft).await;
@@ -106,10 +106,10 @@ impl PreparedFolder {
         self.folder.path().join("data")
     }
 
-    pub fn copy(&self) -> Copy {
+    pub fn copy(&self) -> FolderCopy {
         let folder = tempfile::tempdir().unwrap();
         copy_folder(&self.data(), folder.path());
-        Copy { folder }
+        FolderCopy { folder }
     }
 
     /// The templates by the names that the tests call them.

@@ -8,7 +8,7 @@ use platen::storage::{Folder, StorageKey, TemplatePart};
 use platen::templates::registry::record::Permissions::{Private, Public};
 use platen::templates::repair::rebuild::{Rebuilt, rebuild};
 
-use crate::prepared_folder::{Copy, PreparedFolder};
+use crate::prepared_folder::{FolderCopy, PreparedFolder};
 use crate::service::{self, Service};
 use crate::state::{Places, seen};
 use crate::test_registry::TestRegistry;
@@ -17,7 +17,7 @@ use crate::test_registry::TestRegistry;
 const POINTS_LIMIT: u64 = 60;
 
 /// Templates of every kind: how many are saved, how many are not.
-async fn furnish(fixture: &TestRegistry) -> (u64, u64) {
+async fn fill_store(fixture: &TestRegistry) -> (u64, u64) {
     fixture.saved("plain", Private).await;
     let public = fixture.saved("public", Public).await;
     let copy = fixture.copy(public).await.unwrap();
@@ -53,9 +53,9 @@ impl TestRegistry {
 }
 
 #[actix::test]
-async fn what_is_rebuilt_equals_what_was_lost() {
+async fn a_rebuilt_index_equals_the_lost_one() {
     let fixture = TestRegistry::build(|_| {}).await;
-    let (saved, unfinished) = furnish(&fixture).await;
+    let (saved, unfinished) = fill_store(&fixture).await;
     let before = fixture.places.entries().await;
     for lost in [true, true, false] {
         if lost {
@@ -71,7 +71,7 @@ async fn what_is_rebuilt_equals_what_was_lost() {
 #[actix::test]
 async fn a_rebuild_removes_what_is_not_in_the_store() {
     let fixture = TestRegistry::build(|_| {}).await;
-    furnish(&fixture).await;
+    fill_store(&fixture).await;
     let before = fixture.places.entries().await;
     let strangers = ["template", "public", "unfinished", "damaged"];
     let strangers = strangers.into_iter().fold(WriteBatch::new(), |change, prefix| {
@@ -84,7 +84,7 @@ async fn a_rebuild_removes_what_is_not_in_the_store() {
 }
 
 #[actix::test]
-async fn leftovers_of_changes_that_were_broken_off_confuse_nothing() {
+async fn leftovers_of_interrupted_changes_do_not_disturb_a_rebuild() {
     let mut fixture = TestRegistry::build(|_| {}).await;
     let plain = fixture.saved("plain", Private).await;
     let draft = fixture.unzipped("draft").await;
@@ -114,7 +114,7 @@ async fn a_deletion_that_was_not_finished_is_not_undone() {
     let gone = fixture.saved("gone", Private).await;
     let records = fixture.places.records().await;
     let objects = &records.iter().find(|record| record.id == gone).unwrap().objects();
-    // As a kill right after the commit leaves it.
+    // The state after a kill right after the commit.
     let mark = platen::storage::deletion_log::mark(gone.0, objects);
     let record = format!("template/{}/{gone}", fixture.account);
     fixture.places.index.commit(mark.delete(record)).await.unwrap();
@@ -124,8 +124,8 @@ async fn a_deletion_that_was_not_finished_is_not_undone() {
     assert_eq!(fixture.get(gone).await.unwrap_err(), Code::TemplateNotFound);
 }
 
-/// Runs the command on a copy, which may be armed; what it says, or why it did not come to its end.
-pub fn rebuild_by_command(copy: &Copy, armed: bool) -> Result<String, String> {
+/// Runs the command on a copy, which may be armed; its output, or why it failed.
+pub fn rebuild_by_command(copy: &FolderCopy, armed: bool) -> Result<String, String> {
     let mut program = service::program(&copy.data());
     program.args(["index", "rebuild", "--discard-damaged"]);
     if armed {
@@ -136,7 +136,7 @@ pub fn rebuild_by_command(copy: &Copy, armed: bool) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-pub async fn entries(copy: &Copy) -> Vec<Entry> {
+pub async fn entries(copy: &FolderCopy) -> Vec<Entry> {
     let places = Places::open(&copy.data()).await;
     let entries = places.entries().await;
     places.index.close().await;
@@ -157,19 +157,22 @@ async fn killed_anywhere_it_is_done_again_and_no_service_starts_on_half_of_it() 
         let ended = rebuild_by_command(&copy, true);
         if ended.is_err() {
             match service::refusal(&copy.data()) {
-                Some(said) => {
-                    assert!(said.contains("`platen index rebuild`"), "killed at point {number}: {said}");
-                    refused += u64::from(said.contains("did not end; run it again"));
+                Some(save_request) => {
+                    assert!(
+                        save_request.contains("`platen index rebuild`"),
+                        "killed at point {number}: {save_request}"
+                    );
+                    refused += u64::from(save_request.contains("did not end; run it again"));
                 }
                 None => assert_eq!(entries(&copy).await, before, "killed at point {number}"),
             }
             rebuild_by_command(&copy, false).unwrap();
         }
         assert_eq!(entries(&copy).await, before, "killed at point {number}");
-        if let Ok(said) = ended {
+        if let Ok(save_request) = ended {
             assert!(
-                said.contains("1 saved, 2 unfinished; damaged, with nothing of them deleted: 0"),
-                "{said}"
+                save_request.contains("1 saved, 2 unfinished; damaged, with nothing of them deleted: 0"),
+                "{save_request}"
             );
             assert!(refused >= 4, "half of it was refused {refused} times only");
             return;
@@ -193,9 +196,12 @@ async fn an_index_that_cannot_be_opened_is_begun_anew_and_accounts_get_their_tem
     std::fs::write(data.join("index/db"), "no database").unwrap();
     let refused = service::command(&data, &["index", "rebuild"]).unwrap_err();
     assert!(refused.contains("platen index rebuild --discard-damaged"), "{refused}");
-    let said = service::command(&data, &["index", "rebuild", "--discard-damaged"]).unwrap();
-    assert!(said.contains("index.damaged-") && said.contains("1 saved, 2 unfinished"), "{said}");
-    let account = said.rsplit("--id ").next().unwrap().trim();
+    let save_request = service::command(&data, &["index", "rebuild", "--discard-damaged"]).unwrap();
+    assert!(
+        save_request.contains("index.damaged-") && save_request.contains("1 saved, 2 unfinished"),
+        "{save_request}"
+    );
+    let account = save_request.rsplit("--id ").next().unwrap().trim();
     let aside = std::fs::read_dir(&data).unwrap().flatten();
     let aside = aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("index.damaged-"));
     assert_eq!(std::fs::read(aside.last().unwrap().path().join("db")).unwrap(), b"no database");
@@ -207,6 +213,6 @@ async fn an_index_that_cannot_be_opened_is_begun_anew_and_accounts_get_their_tem
     let service = Service::without_browser(&data, &token, None);
     assert_eq!(seen(&service, &prepared).await, seen_before);
     service.kill();
-    let said = service::command(&data, &["index", "rebuild"]).unwrap();
-    assert!(!said.contains("is not in the index"), "{said}");
+    let save_request = service::command(&data, &["index", "rebuild"]).unwrap();
+    assert!(!save_request.contains("is not in the index"), "{save_request}");
 }

@@ -11,7 +11,7 @@ use platen::templates::registry::record::Permissions::{Private, Public};
 
 use crate::prepared_folder::archive_of;
 use crate::service::PATIENCE;
-use crate::test_registry::{Answer, TestRegistry, code_of, info};
+use crate::test_registry::{RegistryResult, TestRegistry, code_of, info};
 
 /// The same jobs again, whose documents are gone meanwhile.
 fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
@@ -19,14 +19,14 @@ fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
     PreviewJobs { png: gone(jobs.0), pdf: gone(jobs.1) }
 }
 
-/// Jobs whose documents have gone since somebody looked at them.
+/// Jobs whose documents were deleted after a check found them.
 fn lost(shown: TemplateId) -> PreviewJobs {
     let lost = || PreviewJob { job: JobId::generate(), shows: Ok(Shown { template: shown, version: None }) };
     PreviewJobs { png: lost(), pdf: lost() }
 }
 
 impl TestRegistry {
-    async fn save_with(&self, template: TemplateId, previews: PreviewJobs) -> Answer<()> {
+    async fn save_with(&self, template: TemplateId, previews: PreviewJobs) -> RegistryResult<()> {
         let info = info("Title", Private);
         self.ask(SaveTemplate { of: self.of(template), info, previews }).await
     }
@@ -162,12 +162,12 @@ async fn changes_of_one_template_by_many_end_in_one_of_them() {
     fixture.save(template, "first", Private).await.unwrap();
     let drafts: Vec<_> =
         join_all((0..6).map(async |number| fixture.pair(&format!("draft {number}")).await)).await;
-    let mut changes: Vec<futures_util::future::LocalBoxFuture<'_, Answer<()>>> = Vec::new();
+    let mut changes: Vec<futures_util::future::LocalBoxFuture<'_, RegistryResult<()>>> = Vec::new();
     for (number, draft) in drafts.iter().enumerate() {
         changes.push(Box::pin(fixture.update(template, *draft, "updated")));
         changes.push(Box::pin(fixture.save(template, "saved", Private)));
         changes.push(Box::pin(async { fixture.copy(template).await.map(drop) }));
-        // Both of a pair want the other's lock.
+        // Each of a pair wants the other's lock.
         let next = drafts[(number + 1) % drafts.len()];
         changes.push(Box::pin(fixture.update(*draft, next, "crossed")));
         changes.push(Box::pin(fixture.save(*draft, "draft", Private)));
@@ -221,7 +221,7 @@ async fn loads_beside_an_update_and_a_deletion_get_one_version_whole() {
 }
 
 #[actix::test]
-async fn what_a_render_began_with_it_finishes_with() {
+async fn a_render_finishes_with_the_version_it_began_with() {
     let fixture = TestRegistry::build(|_| {}).await;
     let template = fixture.pair("old").await;
     fixture.save(template, "old", Private).await.unwrap();

@@ -1,4 +1,4 @@
-//! The real program on a data folder that others have lived in; it is killed, never asked to stop.
+//! The real program on a data folder that earlier services have used; it is killed, never asked to stop.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
@@ -45,7 +45,7 @@ pub fn command(data: &Path, arguments: &[&str]) -> Result<String, String> {
 fn program_without_browser(data: &Path) -> Command {
     let mut command = program(data);
     command.env("PLATEN__BROWSER__EXECUTABLE", "/nonexistent");
-    // That it has none is told again and again.
+    // It logs repeatedly that it has no browser.
     command.env("PLATEN__LOG__FILTER", "error,platen::browser=off");
     command
 }
@@ -66,14 +66,14 @@ pub fn refusal(data: &Path) -> Option<String> {
 
 /// The first line that the program says; an empty one when it ends without.
 fn first_line(child: &mut Child) -> String {
-    let (tell, told) = mpsc::channel();
+    let (tell, message) = mpsc::channel();
     let stdout = child.stdout.take().unwrap();
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = BufReader::new(stdout).read_line(&mut line);
         drop(tell.send(read.map(|_| line)));
     });
-    if let Ok(line) = told.recv_timeout(PATIENCE) {
+    if let Ok(line) = message.recv_timeout(PATIENCE) {
         return line.unwrap();
     }
     end(child);
@@ -147,7 +147,7 @@ impl Service {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// PUTs bytes at an address that was handed out, perhaps by an earlier life of the service.
+    /// PUTs bytes to a presigned URL, perhaps of an earlier run of the service.
     pub async fn upload(&self, url: &str, bytes: Vec<u8>) -> reqwest::Result<u16> {
         let path = &url[url.find("/v1/").unwrap()..];
         let answer = self.client.put(format!("{}{path}", self.base)).body(bytes).send().await?;

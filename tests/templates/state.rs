@@ -1,4 +1,4 @@
-//! What can be seen of the templates of a prepared folder, and what lies in its store.
+//! The templates of a prepared folder as clients see them, and the objects of its store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -120,7 +120,7 @@ impl Places {
             let mut collector = GarbageCollector::new(context, &registry);
             while collector.sweep().await.unwrap() != Swept::default() {}
         };
-        // The registry ends with its system, and lets go of the index.
+        // The registry ends with its system and closes the index.
         tokio::task::spawn_blocking(|| actix::System::new().block_on(sweeps)).await.unwrap();
     }
 
@@ -170,7 +170,7 @@ impl Places {
         let before = self.entries().await;
         self.wipe().await;
         let rebuilt = rebuild(Arc::clone(&self.index), Arc::clone(&self.store)).await.unwrap();
-        // A kill between an upload and its record leaves the record with the size of the one before.
+        // After a kill between an upload and its record, the record has the size of the previous upload.
         assert_eq!(known(&self.entries().await), known(&before), "{when}: {rebuilt:?}");
         self.assert_counted(when).await;
     }
@@ -181,11 +181,11 @@ impl Places {
         for record in self.records().await {
             *counted.entry(record.account).or_default() += quota::signed(record.stored_bytes());
         }
-        let told = quota::counters(self.index.as_ref()).await.unwrap().into_iter();
+        let message = quota::counters(self.index.as_ref()).await.unwrap().into_iter();
         // One without templates may have a counter or none, but it says nothing.
         counted.retain(|_, bytes| *bytes != 0);
-        let told: BTreeMap<_, _> = told.filter(|(_, bytes)| *bytes != 0).collect();
-        assert_eq!(told, counted, "{when}: what counts as stored");
+        let message: BTreeMap<_, _> = message.filter(|(_, bytes)| *bytes != 0).collect();
+        assert_eq!(message, counted, "{when}: what counts as stored");
     }
 
     /// Every object that a record names is there, and no other.

@@ -17,27 +17,27 @@ use crate::test_registry::TestRegistry;
 
 /// Longer than anything takes on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Nothing that is not saved is kept so long.
+/// Longer than an unfinished template is kept.
 const LONG_MS: u64 = 2 * 86_400_000;
 
 impl TestRegistry {
-    /// What counts is what lies in the store, and a little for each record; the index says the same.
+    /// The quota counts the bytes in the store, and a little for each record; the index has the same figure.
     async fn assert_stored(&self, when: &str) -> u64 {
         self.places.assert_counted(when).await;
         let used = self.quota.used(self.account);
-        // What a refused change wrote goes behind its answer.
+        // Objects of a refused change are deleted after its answer.
         let gone = async {
-            while self.lying_bytes().await != used {
+            while self.bytes_in_store().await != used {
                 tokio::task::yield_now().await;
             }
         };
         if tokio::time::timeout(PATIENCE, gone).await.is_err() {
-            assert_eq!(used, self.lying_bytes().await, "{when}");
+            assert_eq!(used, self.bytes_in_store().await, "{when}");
         }
         used
     }
 
-    async fn lying_bytes(&self) -> u64 {
+    async fn bytes_in_store(&self) -> u64 {
         let mut bytes = RECORD_BYTES * self.places.records().await.len() as u64;
         for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
             for key in self.places.store.list(folder, None, usize::MAX).await.unwrap() {
@@ -49,7 +49,7 @@ impl TestRegistry {
 }
 
 #[actix::test]
-async fn every_change_counts_what_it_leaves() {
+async fn every_change_counts_the_bytes_it_stores() {
     let mut fixture = TestRegistry::build(|_| {}).await;
     let template = fixture.begun().await;
     assert_eq!(fixture.assert_stored("begun").await, RECORD_BYTES);
@@ -86,7 +86,7 @@ async fn every_change_counts_what_it_leaves() {
 }
 
 #[actix::test]
-async fn nothing_is_stored_beyond_the_limit_and_what_goes_makes_room() {
+async fn nothing_is_stored_beyond_the_limit_and_deletions_free_space() {
     let fixture = TestRegistry::build(|_| {}).await;
     let (first, second) = (fixture.saved("first", Private).await, fixture.begun().await);
     let used = fixture.assert_stored("one is saved").await;
@@ -102,7 +102,7 @@ async fn nothing_is_stored_beyond_the_limit_and_what_goes_makes_room() {
     fixture.upload(second, upload).await.unwrap();
     assert_eq!(fixture.copy(first).await, Err(Code::StorageExceeded));
     fixture.assert_stored("a clone is refused").await;
-    // For the moment in which both are there, what it replaces is room for what it makes.
+    // While both are stored, the replaced bytes do not count against the limit.
     limit(used + 2 * size);
     fixture.unzip(second).await.unwrap();
     limit(fixture.assert_stored("unzipped").await);
@@ -174,7 +174,7 @@ async fn an_upload_that_the_store_does_not_take_counts_nothing() {
 }
 
 #[actix::test]
-async fn a_full_account_begins_no_template_and_a_new_life_knows_what_is_stored() {
+async fn a_full_account_begins_no_template_and_a_restart_keeps_the_count() {
     let folder = tempfile::tempdir().unwrap();
     let fixture = TestRegistry::open(folder.path(), |_| {}).await;
     fixture.saved("first", Private).await;
@@ -207,7 +207,7 @@ async fn age(fixture: &TestRegistry) {
 }
 
 #[actix::test]
-async fn what_an_earlier_version_saved_counts_whole_once_it_is_saved_again() {
+async fn templates_of_an_earlier_version_count_once_they_are_saved_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut fixture = TestRegistry::open(folder.path(), |_| {}).await;
     let account = fixture.account;

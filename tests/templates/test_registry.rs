@@ -27,12 +27,12 @@ use platen::templates::repair::garbage_collector::{GarbageCollector, Swept};
 use serde_json::value::RawValue;
 
 use crate::full_index::FullIndex;
-use crate::objects::place::store_in;
+use crate::objects::test_store::store_in;
 use crate::prepared_folder::archive;
 use crate::state::Places;
 
-/// What a registry answers: done, or the code of the problem.
-pub type Answer<T> = Result<T, Code>;
+/// A registry's result, or the code of its problem.
+pub type RegistryResult<T> = Result<T, Code>;
 
 pub struct TestRegistry {
     pub places: Places,
@@ -44,7 +44,7 @@ pub struct TestRegistry {
     pub collector: GarbageCollector,
     pub account: AccountId,
     pub quota: Arc<StorageQuota>,
-    /// Whether the disk of the index is.
+    /// Whether the disk of the index is full.
     pub is_full: Arc<AtomicBool>,
     /// Goes with the fixture, when it was made for it.
     root: Option<tempfile::TempDir>,
@@ -58,7 +58,7 @@ impl TestRegistry {
         fixture
     }
 
-    /// On a folder that may have been lived in.
+    /// On a folder that an earlier registry may have used.
     pub async fn open(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::default();
         change(&mut config);
@@ -92,7 +92,7 @@ impl TestRegistry {
         }
     }
 
-    /// Where an object lies, in a fixture that has a folder of its own.
+    /// The path of an object, in a fixture that has a folder of its own.
     pub fn file(&self, key: &StorageKey) -> PathBuf {
         self.root.as_ref().unwrap().path().join("data/objects").join(key.to_string())
     }
@@ -101,7 +101,7 @@ impl TestRegistry {
         TemplateRef { account: self.account, template }
     }
 
-    pub async fn ask<M, T>(&self, message: M) -> Answer<T>
+    pub async fn ask<M, T>(&self, message: M) -> RegistryResult<T>
     where
         M: Message<Result = Result<T, Problem>> + Send + 'static,
         T: Send + 'static,
@@ -120,7 +120,7 @@ impl TestRegistry {
         self.reader.stage_upload(self.of(template), 1 << 24).await.unwrap()
     }
 
-    pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> Answer<()> {
+    pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> RegistryResult<()> {
         let account = self.account;
         let mut upload = code_of(self.reader.stage_upload(self.of(template), 1 << 24).await)?;
         upload.count(bytes.len()).map_err(|problem| problem.code)?;
@@ -135,7 +135,7 @@ impl TestRegistry {
         template
     }
 
-    pub async fn unzip(&self, template: TemplateId) -> Answer<()> {
+    pub async fn unzip(&self, template: TemplateId) -> RegistryResult<()> {
         self.ask(UnzipTemplate(self.of(template))).await
     }
 
@@ -153,42 +153,47 @@ impl TestRegistry {
         template
     }
 
-    pub async fn save(&self, template: TemplateId, title: &str, permissions: Permissions) -> Answer<()> {
+    pub async fn save(
+        &self,
+        template: TemplateId,
+        title: &str,
+        permissions: Permissions,
+    ) -> RegistryResult<()> {
         let previews = self.previews(template, title).await;
         let info = info(title, permissions);
         self.ask(SaveTemplate { of: self.of(template), info, previews }).await
     }
 
-    pub async fn update(&self, template: TemplateId, content: TemplateId, title: &str) -> Answer<()> {
+    pub async fn update(&self, template: TemplateId, content: TemplateId, title: &str) -> RegistryResult<()> {
         let previews = self.previews(content, title).await;
         let info = TemplateInfo { permissions: None, ..info(title, Permissions::Private) };
         self.ask(UpdateTemplate { of: self.of(template), content, info, previews }).await
     }
 
-    pub async fn copy(&self, template: TemplateId) -> Answer<TemplateId> {
+    pub async fn copy(&self, template: TemplateId) -> RegistryResult<TemplateId> {
         self.ask(CloneTemplate(self.of(template))).await
     }
 
-    pub async fn delete(&self, template: TemplateId) -> Answer<()> {
+    pub async fn delete(&self, template: TemplateId) -> RegistryResult<()> {
         self.ask(DeleteTemplate(self.of(template))).await
     }
 
-    pub async fn get(&self, template: TemplateId) -> Answer<TemplateView> {
+    pub async fn get(&self, template: TemplateId) -> RegistryResult<TemplateView> {
         code_of(self.reader.get(self.of(template)).await)
     }
 
-    pub async fn rewrite(&self, template: TemplateId, text: &str) -> Answer<()> {
+    pub async fn rewrite(&self, template: TemplateId, text: &str) -> RegistryResult<()> {
         let text = Bytes::copy_from_slice(text.as_bytes());
         self.ask(WriteIndexHtml { of: self.of(template), text }).await
     }
 
-    pub async fn load(&self, template: TemplateId) -> Answer<Loaded> {
+    pub async fn load(&self, template: TemplateId) -> RegistryResult<Loaded> {
         let account = self.account;
         code_of(self.reader.load(TemplateUse { account, template, preview: false }).await)
     }
 
     /// The text of the entry, as a render gets it.
-    pub async fn page(&self, template: TemplateId) -> Answer<String> {
+    pub async fn page(&self, template: TemplateId) -> RegistryResult<String> {
         let loaded = self.load(template).await?;
         Ok(String::from_utf8(loaded.site.page().unwrap().to_vec()).unwrap())
     }
@@ -226,7 +231,7 @@ impl TestRegistry {
 }
 
 /// The answer with the code of its problem, which is none of the service's own.
-pub fn code_of<T>(answer: Result<T, Problem>) -> Answer<T> {
+pub fn code_of<T>(answer: Result<T, Problem>) -> RegistryResult<T> {
     answer.map_err(|problem| {
         assert_ne!(problem.code, Code::Internal, "{problem:?}");
         problem.code

@@ -20,7 +20,7 @@ use crate::test_registry::TestRegistry;
 /// Finds the page's text as the one variable; like an engine not while it is busy.
 struct Reader {
     is_busy: AtomicBool,
-    /// How many may be found, and how often somebody asked.
+    /// How many may be found, and how often they were looked for.
     places: Semaphore,
     asked: Semaphore,
 }
@@ -98,9 +98,9 @@ async fn other_archives_are_packed_while_variables_are_looked_for() {
     assert_eq!(fixture.variables(template).await, Some(vec!["two".to_owned()]));
 }
 
-/// Any id may be named as the `contentId`: who names a stranger's must neither wait for that template nor keep it locked.
+/// Any id may be sent as the `contentId`: naming another account's must neither wait for that template's lock nor take it.
 #[actix::test]
-async fn an_update_that_names_a_strangers_template_waits_for_nobody() {
+async fn an_update_naming_another_accounts_template_takes_no_lock() {
     let mut fixture = TestRegistry::build(|_| {}).await;
     let theirs = fixture.saved("theirs", Private).await;
     let rewrite = WriteIndexHtml { of: fixture.of(theirs), text: "two".into() };

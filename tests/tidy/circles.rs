@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tree::{self, Source, has_extension};
+use crate::tree::{self, Source};
 
-/// A module by its path below `src`, without `mod`.
+/// A module: the folder of its library or program (`src`, `crates/lok`, `src/bin/platen-script`), then its path in there.
 type Module = Vec<String>;
 
 #[test]
@@ -20,6 +20,14 @@ fn circles_are_found_in_every_spelling() {
         circles(&sources).concat_names()
     };
     let pair = "src/a/one.rs src/a/two.rs";
+    for folder in ["src", "src/bin/program", "crates/library/src"] {
+        let [one, two] = ["one", "two"].map(|name| format!("{folder}/{name}.rs"));
+        let root = format!("{folder}/lib.rs");
+        let files =
+            [(&*one, "use crate::two::Two;"), (&*two, "use super::one;"), (&*root, "mod one;\nmod two;")];
+        assert_eq!(circle(&files), format!("{one} {two}"));
+    }
+    assert_eq!(circle(&[("src/one.rs", "use crate::two;"), ("crates/a/src/two.rs", "use crate::one;")]), "");
     for (one, two) in [
         ("use crate::a::two::Two;", "use super::one::One;"),
         ("use super::{three, two::Two};", "fn f() { crate::a::one::f() }"),
@@ -47,8 +55,8 @@ impl ConcatNames for Vec<BTreeSet<String>> {
     }
 }
 
-/// The largest sets of files of `src` that reach each other by imports. A parent and what lies below it are no circle: the
-/// parent names its rooms.
+/// The largest sets of files that reach each other by imports. A parent and what lies below it are no circle: the parent
+/// names its rooms.
 fn circles(sources: &[Source]) -> Vec<BTreeSet<String>> {
     let modules: BTreeMap<Module, &Source> =
         sources.iter().filter_map(|source| Some((module_of(&source.path)?, source))).collect();
@@ -70,16 +78,22 @@ fn circles(sources: &[Source]) -> Vec<BTreeSet<String>> {
     found.into_iter().collect()
 }
 
+/// `None` for a file that is in no library or program, or is the root of one: a root names all that it is made of.
 fn module_of(path: &str) -> Option<Module> {
-    if !has_extension(path, "rs")
-        || path.starts_with("src/bin/")
-        || path == "src/lib.rs"
-        || path == "src/main.rs"
-    {
-        return None;
-    }
-    let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
-    Some(inner.trim_end_matches("/mod").split('/').map(str::to_owned).collect())
+    let (unit, inner) = if let Some(program) = path.strip_prefix("src/bin/") {
+        let (name, inner) = program.split_once('/')?;
+        (format!("src/bin/{name}"), inner)
+    } else if let Some(library) = path.strip_prefix("crates/") {
+        let (name, inner) = library.split_once("/src/")?;
+        (format!("crates/{name}"), inner)
+    } else {
+        ("src".to_owned(), path.strip_prefix("src/")?)
+    };
+    let inner = inner.strip_suffix(".rs").filter(|inner| !matches!(*inner, "lib" | "main"))?;
+    Some(
+        [&[unit][..], &inner.trim_end_matches("/mod").split('/').map(str::to_owned).collect::<Vec<_>>()]
+            .concat(),
+    )
 }
 
 fn reachable<'a>(
@@ -114,7 +128,7 @@ fn imports<'a>(
         .collect()
 }
 
-/// Every path that begins with `crate`, `super` or `self`, from the top of `src`. What stands in the file's `mod tests` is
+/// Every path that begins with `crate`, `super` or `self`, in full. What stands in the file's `mod tests` is
 /// left out: a test may look at whoever uses what it tests.
 fn named(own: &Module, source: &Source) -> Vec<Module> {
     let lines = source.code_lines().map(|(_, line)| line).take_while(|line| !line.starts_with("mod tests {"));
@@ -130,7 +144,7 @@ fn named(own: &Module, source: &Source) -> Vec<Module> {
             while let Some(further) = rest.strip_prefix("super::") {
                 (rest, ups) = (further, ups.map(|ups| ups + 1));
             }
-            let base = ups.map_or(&[][..], |ups| &own[..own.len().saturating_sub(ups)]);
+            let base = &own[..ups.map_or(1, |ups| own.len().saturating_sub(ups))];
             let mut trees = Vec::new();
             expand(rest, &mut Vec::new(), &mut trees);
             paths.extend(trees.into_iter().map(|path| [base, &path].concat()));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use platen::config::DEFAULT_TOML;
-use platen::domain::fault::FaultCode;
+use platen::domain::error::ErrorCode;
 use platen::domain::format_opts::{Handling, KEYS, PageOptions};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::catalog::Catalog;
@@ -141,7 +141,7 @@ fn codes_documented(source: &Source) -> Vec<(usize, String)> {
             found.push((1, format!("the table of errors lacks the row '{row} …'")));
         }
     }
-    for code in FaultCode::ALL {
+    for code in ErrorCode::ALL {
         let row = format!("\n| `{}` |", code.name());
         if !source.text.contains(&row) {
             found.push((1, format!("the table of job errors lacks the row '{} …'", row.trim())));

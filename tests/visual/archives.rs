@@ -1,4 +1,4 @@
-//! The fixtures are all known, and their archives hold what was built, whoever is said to have written them.
+//! Every fixture is listed, and its archive holds the built files whatever system the archive names as its writer.
 
 use std::fs;
 use std::io::{Cursor, Read};
@@ -56,7 +56,7 @@ fn some_archives_are_as_odd_as_real_ones() {
 fn the_service_reads_what_was_built_out_of_every_archive() {
     for name in fixtures::NAMES {
         let package = Package::read(&Bytes::from(fixtures::archive(name)), &Config::default().templates);
-        let package = package.unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        let package = package.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(package.entry, "index.html", "{name}");
         let (read, built) = (package.files, fixtures::files(name));
         assert!(read.keys().eq(built.keys()), "{name}: {:?}", read.keys());

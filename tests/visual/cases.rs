@@ -8,13 +8,13 @@ use platen::domain::site::Site;
 
 use crate::compare::Document;
 use crate::fixtures;
-use crate::render::Studio;
+use crate::render::DocumentRenderer;
 
 /// Renders a case to both targets and compares.
 async fn case(name: &'static str, files: BTreeMap<String, Bytes>, data: String) -> Document {
-    let studio = Studio::open();
-    let document = studio.document(name, &Site::new("index.html", files), data.into()).await;
-    studio.close().await;
+    let renderer = DocumentRenderer::open();
+    let document = renderer.document(name, &Site::new("index.html", files), data.into()).await;
+    renderer.close().await;
     document.compare();
     document
 }
@@ -74,11 +74,11 @@ async fn a_long_book_is_waited_for_to_its_last_sheet() {
     let chapters = data["chapters"].as_array().unwrap();
     let many = chapters.iter().cycle().take(chapters.len() * 8).cloned().collect();
     data["chapters"] = serde_json::Value::Array(many);
-    let studio = Studio::open();
+    let renderer = DocumentRenderer::open();
     let site = Site::new("index.html", fixtures::files("paged"));
-    let document = studio.document("paged-long", &site, data.to_string().into()).await;
-    studio.close().await;
-    assert_eq!(document.faults, [] as [String; 0]);
+    let document = renderer.document("paged-long", &site, data.to_string().into()).await;
+    renderer.close().await;
+    assert_eq!(document.errors, [] as [String; 0]);
     assert!(document.pages > 64, "each chapter has two sheets");
     assert!(document.text.contains(&format!("{0} / {0}", document.pages)), "{}", document.text);
     assert!(document.text.contains("the tides are real"), "the book's last words are there");

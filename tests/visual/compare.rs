@@ -23,7 +23,7 @@ pub struct Document {
     pub pdf: Vec<u8>,
     pub png: Vec<u8>,
     /// What must not be, whatever the references say: warnings, fonts that are missing.
-    pub faults: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 impl Document {
@@ -35,7 +35,7 @@ impl Document {
         report::keep(self, &picture, &found);
         if std::env::var_os("PLATEN_UPDATE_VISUAL").is_some() {
             self.write_references(&picture);
-            return assert!(self.faults.is_empty(), "{}: {}", self.name, self.faults.join("; "));
+            return assert!(self.errors.is_empty(), "{}: {}", self.name, self.errors.join("; "));
         }
         assert!(
             found.sentences.is_empty(),
@@ -53,7 +53,7 @@ impl Document {
     }
 
     fn findings(&self, picture: &Picture) -> Findings {
-        let mut found = Findings { sentences: self.faults.clone(), ..Findings::default() };
+        let mut found = Findings { sentences: self.errors.clone(), ..Findings::default() };
         match fs::read_to_string(reference(&format!("{}.txt", self.name))) {
             Err(error) => found.sentences.push(format!("there is no text to compare with ({error})")),
             Ok(expected) if expected != self.text => {

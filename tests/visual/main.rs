@@ -2,7 +2,7 @@
 //! service's own engines, compared with what is committed in `tests/visual/references`.
 //!
 //! `PLATEN_UPDATE_VISUAL=1 cargo test --test visual` writes the references anew; look at them before you commit
-//! them. What differs lies in `target/visual`, whose `index.html` shows ours, the reference and the difference.
+//! them. Differing pages are written to `target/visual`; its `index.html` shows ours, the reference and the difference.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "how long a document took is worth a line")]

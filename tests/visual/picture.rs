@@ -60,7 +60,7 @@ impl Picture {
 }
 
 #[test]
-fn what_differs_is_counted_and_shown() {
+fn differing_pixels_are_counted_and_shown() {
     let picture = Picture { width: 2, height: 1, pixels: vec![255, 255, 255, 10, 20, 30] };
     assert!(Picture::read(&picture.write()) == picture);
     let near = Picture { pixels: vec![255, 231, 255, 34, 20, 30], ..picture };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-/// The text, page by page, in the order in which it was written: where it stands has no effect on it.
+/// The text, page by page, in the order in which it was written; its position on the page does not matter.
 pub fn text(pdf: &[u8]) -> String {
     let pages = run("pdftotext", &["-raw"], pdf, &["-"]);
     let pages = pages.trim_end_matches('\u{c}').split('\u{c}').enumerate();

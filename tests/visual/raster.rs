@@ -9,15 +9,15 @@ use platen::domain::site::Site;
 
 use crate::fixtures;
 use crate::likeness::{Likeness, Picture, poppler};
-use crate::render::Studio;
+use crate::render::DocumentRenderer;
 
-/// At which a PDF's page has as many pixels as the window that it was laid out in.
+/// The scale at which a PDF's page has as many pixels as the window that it was laid out in.
 const CSS_DPI: u16 = 96;
 
 static FONTS: LazyLock<Arc<Fonts>> =
     LazyLock::new(|| Arc::new(Fonts::in_folders(&[PathBuf::from("/usr/share/fonts")])));
 
-/// What pages have that is hard to draw: scripts, emoji, what shines through, forms, shadows, pictures.
+/// Content that is hard to draw: scripts, emoji, transparency, forms, shadows, pictures.
 const PAGE: &str = include_str!("raster.html");
 
 fn draw(pdf: &[u8]) -> Vec<u8> {
@@ -27,9 +27,9 @@ fn draw(pdf: &[u8]) -> Vec<u8> {
 }
 
 async fn compare(name: &'static str, site: Site, data: String, most: Likeness) {
-    let studio = Studio::open();
-    let document = studio.document(name, &site, data.into()).await;
-    studio.close().await;
+    let renderer = DocumentRenderer::open();
+    let document = renderer.document(name, &site, data.into()).await;
+    renderer.close().await;
     let (ours, theirs) = (draw(&document.pdf), poppler(&document.pdf, CSS_DPI));
     let ours = Picture::decode(&ours);
     assert!(ours.has_ink());

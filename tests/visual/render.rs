@@ -9,14 +9,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use platen::browser::{BrowserPool, ShutDown};
 use platen::config::Config;
-use platen::domain::fault::Warnings;
+use platen::domain::error::Warnings;
 use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::FileKind;
 use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
-use platen::engines::page::{PageEngine, PageOrder};
+use platen::engines::page::{PageEngine, PageRequest};
 use platen::engines::runner::Sink;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
@@ -28,13 +28,13 @@ use crate::compare::Document;
 use crate::poppler;
 
 /// The engines of a service with its default settings. `close` it.
-pub struct Studio {
+pub struct DocumentRenderer {
     assembler: Assembler,
     pages: PageEngine,
     pool: Addr<BrowserPool>,
 }
 
-/// A file, how many pages it has, and what its author is told.
+/// A file, its page count, and the warnings for its author.
 struct File {
     bytes: Vec<u8>,
     pages: Option<u32>,
@@ -44,10 +44,10 @@ struct File {
 
 /// A file that is kept in memory.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct MemoryObject(Arc<Mutex<Vec<u8>>>);
 
 #[async_trait]
-impl StagedObject for Kept {
+impl StagedObject for MemoryObject {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         self.0.lock().unwrap().extend_from_slice(&bytes);
         Ok(())
@@ -62,7 +62,7 @@ impl StagedObject for Kept {
     }
 }
 
-impl Studio {
+impl DocumentRenderer {
     pub fn open() -> Self {
         let config = Config::default();
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
@@ -86,7 +86,7 @@ impl Studio {
         let account = AccountId::generate();
         let page = self.assembler.assemble(account, site, &data, &mut Warnings::default()).await.unwrap();
         let site = site.clone().with_page(page);
-        let order = PageOrder {
+        let order = PageRequest {
             meter: account.into(),
             site,
             data,
@@ -95,22 +95,23 @@ impl Studio {
             reach: Reach::OwnFiles,
             limit_bytes: 64 << 20,
             alone: false,
+            fresh: false,
         };
         let pdf = self.file(&order).await;
-        let png = self.file(&PageOrder { file: FileKind::Png, ..order }).await;
+        let png = self.file(&PageRequest { file: FileKind::Png, ..order }).await;
         eprintln!("{name}: PDF in {:?}, PNG in {:?}", pdf.took, png.took);
         let pages = poppler::pages(&pdf.bytes);
-        let mut faults = [pdf.warnings, png.warnings].concat();
-        faults.extend(poppler::fonts_left_out(&pdf.bytes));
+        let mut errors = [pdf.warnings, png.warnings].concat();
+        errors.extend(poppler::fonts_left_out(&pdf.bytes));
         if pdf.pages != Some(pages) {
-            faults.push(format!("it has {pages} pages, and the service says {:?}", pdf.pages));
+            errors.push(format!("it has {pages} pages, and the service says {:?}", pdf.pages));
         }
-        Document { name, text: poppler::text(&pdf.bytes), pages, pdf: pdf.bytes, png: png.bytes, faults }
+        Document { name, text: poppler::text(&pdf.bytes), pages, pdf: pdf.bytes, png: png.bytes, errors }
     }
 
-    async fn file(&self, order: &PageOrder) -> File {
+    async fn file(&self, order: &PageRequest) -> File {
         let started = Instant::now();
-        let kept = Kept::default();
+        let kept = MemoryObject::default();
         let mut sink = Sink::Store(Box::new(kept.clone()));
         let mut warnings = Warnings::default();
         let (paid, turn) = (order.meter.cost(), order.meter.begin_turn());

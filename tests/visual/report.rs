@@ -13,17 +13,17 @@ const STYLE: &str = "body{font:15px/1.5 sans-serif;margin:2rem}section{margin-bo
     div{display:flex;gap:1rem}figure{margin:0;flex:1}img{width:100%;border:1px solid #bbb}\
     pre{flex:1;background:#f3f3f3;padding:1rem;white-space:pre-wrap}";
 
-/// Cases end at the same time, and the page is one.
+/// Guards the one page, which several cases write at the same time.
 static PAGE: Mutex<()> = Mutex::new(());
 
-/// Where the report lies.
+/// The report's folder.
 pub fn folder() -> PathBuf {
     fixtures::target().join("visual")
 }
 
-/// Keeps what differs of a case; of one that is as it should be nothing stays.
+/// Writes the differences of a case, or removes those of an earlier run when there are none.
 pub fn keep(document: &Document, picture: &Picture, found: &Findings) {
-    let _turn = PAGE.lock();
+    let _guard = PAGE.lock();
     let own = folder().join(document.name);
     let _ = fs::remove_dir_all(&own);
     if !found.sentences.is_empty() {
@@ -57,7 +57,7 @@ fn write(own: &std::path::Path, document: &Document, picture: &Picture, found: &
     fs::write(own.join("part.html"), html).unwrap();
 }
 
-/// The page is made of what all cases left.
+/// Writes the page from the folders of all cases.
 fn write_page() {
     let folder = folder();
     let cases = fs::read_dir(&folder).into_iter().flatten().flatten();

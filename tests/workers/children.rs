@@ -1,4 +1,4 @@
-//! The starter: the cage holds, death is certain, Chromium keeps its own sandbox.
+//! The starter: the cage holds, children end with their parent, Chromium keeps its own sandbox.
 
 use std::fs::read_link;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -159,7 +159,7 @@ async fn limits_hold() {
 }
 
 #[tokio::test]
-async fn what_cannot_start_says_why() {
+async fn a_failed_start_is_reported_with_its_reason() {
     let output = run(ChildSpec::new("/nowhere/program")).await;
     assert_eq!(output.status.code(), Some(i32::from(EXEC_FAILED)));
     assert!(text(&output.stderr).contains("cannot start '/nowhere/program'"), "{}", text(&output.stderr));

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use platen::config::{AssembleConfig, Config};
-use platen::domain::fault::{FaultCode, JobFault, Warnings};
+use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
@@ -29,7 +29,7 @@ pub fn site(files: &[(&str, &str)]) -> Site {
     Site::new("index.html", files.collect())
 }
 
-async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {
+async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobError> {
     let config = AssembleConfig { spares: 0, ..config() };
     let page = assembler(&config)
         .assemble(
@@ -46,15 +46,15 @@ async fn page(text: &str, data: &str) -> String {
     assemble(&[("index.html", text)], data).await.unwrap()
 }
 
-async fn fault(files: &[(&str, &str)], data: &str) -> (FaultCode, String) {
-    let fault = assemble(files, data).await.unwrap_err();
-    (fault.code, fault.message)
+async fn error(files: &[(&str, &str)], data: &str) -> (ErrorCode, String) {
+    let error = assemble(files, data).await.unwrap_err();
+    (error.code, error.message)
 }
 
 /// The sentence of a template whose code is wrong.
 async fn wrong(text: &str, data: &str) -> String {
-    let (code, sentence) = fault(&[("index.html", text)], data).await;
-    assert_eq!(code, FaultCode::TemplateError, "{sentence}");
+    let (code, sentence) = error(&[("index.html", text)], data).await;
+    assert_eq!(code, ErrorCode::TemplateError, "{sentence}");
     sentence
 }
 
@@ -66,8 +66,8 @@ async fn data_becomes_locals() {
     let expected = "z=1.5;raw=&lt;b&gt;&amp;;y=;a=[object Object];x=1,2;<b>&|&lt;b&gt;&amp;|€";
     assert_eq!(page(text, data).await, expected);
     for data in ["[1]", "1", "\"a\"", "null", "true"] {
-        let (code, sentence) = fault(&[("index.html", "plain")], data).await;
-        assert_eq!(code, FaultCode::DataInvalid);
+        let (code, sentence) = error(&[("index.html", "plain")], data).await;
+        assert_eq!(code, ErrorCode::DataInvalid);
         assert!(sentence.contains("must be a JSON object"), "{sentence}");
     }
 }
@@ -113,12 +113,12 @@ async fn a_page_without_tags_is_its_own_page() {
     assert_eq!(page.as_ptr(), bytes.as_ptr(), "not even copied");
 
     let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \0\xff <%= 1 %>"));
-    let fault = assembler
+    let error = assembler
         .assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}"), &mut Warnings::default())
         .await
         .unwrap_err();
-    assert_eq!(fault.code, FaultCode::TemplateInvalid);
-    assert_eq!(fault.message, "index.html:2: this is no text; upload a page (HTML, EJS), saved as UTF-8");
+    assert_eq!(error.code, ErrorCode::TemplateInvalid);
+    assert_eq!(error.message, "index.html:2: this is no text; upload a page (HTML, EJS), saved as UTF-8");
 }
 
 #[tokio::test]
@@ -187,8 +187,8 @@ async fn a_runtime_fault_names_file_line_and_chain() {
         ("parts/table.ejs", "\n<%- include('row', {n: 1}) %>"),
         ("parts/row.ejs", "<%= n %>\n\n\n<%= m %>"),
     ];
-    let (code, sentence) = fault(&files, "{}").await;
-    assert_eq!(code, FaultCode::TemplateError);
+    let (code, sentence) = error(&files, "{}").await;
+    assert_eq!(code, ErrorCode::TemplateError);
     assert_eq!(
         sentence,
         "parts/row.ejs:4: 'm' is not defined (included from parts/table.ejs:2, index.html:3)"
@@ -226,10 +226,10 @@ async fn a_syntax_fault_names_file_and_line() {
         assert!(!sentence.contains("EJS-Lint"), "{sentence}");
     }
     let files = [("index.html", "\n<%- include('a') %>"), ("a.ejs", "\n\n<% } %>")];
-    let (_, sentence) = fault(&files, "{}").await;
+    let (_, sentence) = error(&files, "{}").await;
     assert_eq!(sentence, "a.ejs:3: '}' closes nothing (included from index.html:2)");
     let files = [("index.html", "\n<%- include('a') %>"), ("a.ejs", "\n\n<%= 1")];
-    let (_, sentence) = fault(&files, "{}").await;
+    let (_, sentence) = error(&files, "{}").await;
     assert_eq!(sentence, "a.ejs:3: the tag '<%=' is never closed with '%>' (included from index.html:2)");
 }
 
@@ -241,8 +241,8 @@ async fn includes_lead_nowhere_else() {
         assert!(sentence.contains("no file") || sentence.contains("Could not find"), "{sentence}");
     }
     let files = [("index.html", "<%- include('index.html') %>")];
-    let (code, sentence) = fault(&files, "{}").await;
-    assert_eq!(code, FaultCode::TemplateLimit);
+    let (code, sentence) = error(&files, "{}").await;
+    assert_eq!(code, ErrorCode::TemplateLimit);
     assert!(sentence.contains("assemble.include_depth_limit"), "{sentence}");
     assert!(sentence.starts_with("index.html:1: "), "{sentence}");
 }
@@ -299,10 +299,10 @@ async fn data_is_no_options_and_pollutes_nothing() {
     assert_eq!(page(spread, data).await, "|undefined");
 }
 
-/// The fault of a template under tight limits, and that it came in time.
-async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
+/// The error of a template under tight limits, and that it came in time.
+async fn limited(text: &str, config: AssembleConfig) -> (ErrorCode, String) {
     let begun = Instant::now();
-    let fault = assembler(&config)
+    let error = assembler(&config)
         .assemble(
             AccountId::generate(),
             &site(&[("index.html", text)]),
@@ -310,9 +310,9 @@ async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
             &mut Warnings::default(),
         )
         .await;
-    let fault = fault.unwrap_err();
+    let error = error.unwrap_err();
     assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
-    (fault.code, fault.message)
+    (error.code, error.message)
 }
 
 #[tokio::test]
@@ -326,7 +326,7 @@ async fn loops_end_at_the_deadline() {
     ];
     for text in loops {
         let (code, sentence) = limited(text, AssembleConfig { timeout_ms: 300, ..config() }).await;
-        assert_eq!(code, FaultCode::TemplateLimit, "{text}: {sentence}");
+        assert_eq!(code, ErrorCode::TemplateLimit, "{text}: {sentence}");
         assert!(sentence.contains("300 ms (assemble.timeout_ms)"), "{text}: {sentence}");
     }
 }
@@ -342,19 +342,19 @@ async fn memory_is_limited() {
     ];
     for text in hogs {
         let (code, sentence) = limited(text, AssembleConfig { memory_limit_mb: 48, ..config() }).await;
-        assert_eq!(code, FaultCode::TemplateLimit, "{text}: {sentence}");
+        assert_eq!(code, ErrorCode::TemplateLimit, "{text}: {sentence}");
         assert!(sentence.contains("48 MB of memory (assemble.memory_limit_mb)"), "{text}: {sentence}");
     }
     let doubling = "<% let s = 'x'; for (;;) s += s + 'y' %>";
     let (code, sentence) = limited(doubling, config()).await;
-    assert_eq!(code, FaultCode::TemplateError);
+    assert_eq!(code, ErrorCode::TemplateError);
     assert!(
         sentence.starts_with("index.html:1: a string grew longer than 2147483647 characters"),
         "{sentence}"
     );
     let recursion = "\n<% function f() { return f() + 1 } f() %>";
     let (code, sentence) = limited(recursion, config()).await;
-    assert_eq!(code, FaultCode::TemplateError);
+    assert_eq!(code, ErrorCode::TemplateError);
     assert_eq!(sentence, "index.html:2: Maximum call stack size exceeded");
 }
 
@@ -363,7 +363,7 @@ async fn the_page_is_limited() {
     let small = AssembleConfig { output_limit_bytes: 2_000, ..config() };
     for text in ["<%- 'x'.repeat(2001) %>", "<%- 'ä'.repeat(1001) %>"] {
         let (code, sentence) = limited(text, small.clone()).await;
-        assert_eq!(code, FaultCode::TemplateLimit);
+        assert_eq!(code, ErrorCode::TemplateLimit);
         assert_eq!(sentence, "the document is larger than 2000 bytes (assemble.output_limit_bytes)");
     }
     let page = assembler(&small)
@@ -382,7 +382,7 @@ async fn a_lone_surrogate_does_not_spoil_the_page() {
     assert_eq!(page("<%= 'a\\ud800b' %>€", "{}").await, "a\u{fffd}b€");
 }
 
-/// What a template makes of its own fault stays a fault of its own.
+/// What a template makes of its own fault stays an error of its own.
 #[tokio::test]
 async fn a_sentence_that_grows_is_cut() {
     let long = "<% String.prototype.slice = () => 'x'.repeat(200000); throw new Error('y'.repeat(3000)) %>";
@@ -393,8 +393,8 @@ async fn a_sentence_that_grows_is_cut() {
         let site = site(&[("index.html", text)]);
         let data = Bytes::from_static(b"{}");
         let page = assembler.assemble(AccountId::generate(), &site, &data, &mut Warnings::default()).await;
-        let fault = page.unwrap_err();
-        assert_eq!(fault.code, FaultCode::TemplateError, "{fault}");
-        assert!(fault.message.len() < 10_000);
+        let error = page.unwrap_err();
+        assert_eq!(error.code, ErrorCode::TemplateError, "{error}");
+        assert!(error.message.len() < 10_000);
     }
 }

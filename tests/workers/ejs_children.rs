@@ -1,18 +1,18 @@
-//! The processes that EJS runs in: what one job leaves to another, how they are locked in, how many run.
+//! The processes that EJS runs in: no traces between jobs, their cage, how many run.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use bytes::Bytes;
 use platen::config::AssembleConfig;
-use platen::domain::fault::FaultCode;
-use platen::domain::fault::Warnings;
+use platen::domain::error::ErrorCode;
+use platen::domain::error::Warnings;
 use platen::domain::ids::AccountId;
 use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::assemble::{AssembleLimits, assemble_child};
-use platen::workers::{Job, Pool, PoolSettings, Starter, WorkerFault};
+use platen::workers::{Job, Pool, PoolSettings, Starter, WorkerError};
 
 use crate::ejs::{assembler, config, site};
 use crate::processes::{DEADLINE, field, platen, platen_script, processes, somebody_else, starter, until};
@@ -127,7 +127,7 @@ async fn jobs_run_side_by_side() {
     for job in jobs.collect::<Vec<_>>() {
         let (n, page) = job.await.unwrap();
         if n == 0 {
-            assert_eq!(page.unwrap_err().code, FaultCode::TemplateLimit);
+            assert_eq!(page.unwrap_err().code, ErrorCode::TemplateLimit);
         } else {
             assert_eq!(page.unwrap(), (n * 2).to_string());
         }
@@ -140,9 +140,9 @@ async fn a_program_that_cannot_start_says_why() {
     let missing = folder.path().join("platen-script");
     let lost = folder.path().join("lost");
     // What the dynamic loader says where a library is missing.
-    let said =
+    let complaint =
         "error while loading shared libraries: libjavascriptcoregtk-6.0.so.1: cannot open shared object file";
-    std::fs::write(&lost, format!("#!/bin/sh\necho '{said}' >&2\nexit 127\n")).unwrap();
+    std::fs::write(&lost, format!("#!/bin/sh\necho '{complaint}' >&2\nexit 127\n")).unwrap();
     std::fs::set_permissions(&lost, Permissions::from_mode(0o755)).unwrap();
     let limits = AssembleLimits { memory_bytes: 64 << 20, output_bytes: 1_000, include_depth: 1, cpu_s: 1 };
     for (program, words) in [(missing, "No such file or directory"), (lost, "libjavascriptcoregtk-6.0.so.1")]
@@ -163,16 +163,16 @@ async fn a_program_that_cannot_start_says_why() {
             deadline: DEADLINE,
             answer_limit_bytes: 1_000,
             resident_limit_bytes: None,
-            housing: None,
+            server: None,
         };
         let pool = Pool::new(starter(), settings, metrics.children.clone());
         for _ in 0..3 {
             let job = Job { header: &(), body: &[], files: &|_: &str| None, environment: &[] };
-            let fault = pool.run::<_, ()>(AccountId::generate(), job).await.unwrap_err();
-            let told = fault.to_string();
-            assert!(matches!(fault, WorkerFault::NotStarted(_)), "{told}");
-            assert!(told.contains(words), "{told}");
-            assert!(words.starts_with("lib") || told.contains(&path), "{told}");
+            let error = pool.run::<_, ()>(AccountId::generate(), job).await.unwrap_err();
+            let message = error.to_string();
+            assert!(matches!(error, WorkerError::NotStarted(_)), "{message}");
+            assert!(message.contains(words), "{message}");
+            assert!(words.starts_with("lib") || message.contains(&path), "{message}");
         }
         // A spare is tried once at the start, and not again by itself.
         let starting = metrics.children.children.of(["assemble", "starting"]);

@@ -1,7 +1,7 @@
 //! Templates in other encodings than UTF-8, as the engine reads them.
 
 use bytes::Bytes;
-use platen::domain::fault::{FaultCode, JobFault, Warnings};
+use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 
@@ -13,8 +13,8 @@ fn site(files: &[(&str, &[u8])]) -> Site {
     Site::new("index.html", files.collect())
 }
 
-/// The page, and what its author is told.
-async fn assemble(files: &[(&str, &[u8])]) -> Result<(String, Vec<String>), JobFault> {
+/// The page and its warnings.
+async fn assemble(files: &[(&str, &[u8])]) -> Result<(String, Vec<String>), JobError> {
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     let (data, mut warnings) = (Bytes::from(r#"{"name":"Zoë 東京"}"#), Warnings::default());
     let page = assembler.assemble(AccountId::generate(), &site(files), &data, &mut warnings).await?;
@@ -22,7 +22,7 @@ async fn assemble(files: &[(&str, &[u8])]) -> Result<(String, Vec<String>), JobF
 }
 
 #[tokio::test]
-async fn a_template_is_read_as_what_it_is() {
+async fn a_template_is_read_in_its_own_encoding() {
     let utf16: Vec<u8> = "\u{feff}<p>ü <%= name %>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (text, wanted) in [
         (&b"<meta charset=iso-8859-1><p>Gr\xfc\xdfe"[..], "<meta charset=iso-8859-1><p>Grüße"),
@@ -35,7 +35,7 @@ async fn a_template_is_read_as_what_it_is() {
 }
 
 #[tokio::test]
-async fn an_include_is_in_what_the_entry_is_in_unless_it_says_something_else() {
+async fn an_include_has_the_encoding_of_the_entry_unless_it_declares_its_own() {
     let entry = b"<meta charset=windows-1251>\xef<% for (const part of ['a', 'b', 'c', 'd']) { %><%- include(part) %><% } %>";
     let (page, warnings) = assemble(&[
         ("index.html", entry),
@@ -51,7 +51,7 @@ async fn an_include_is_in_what_the_entry_is_in_unless_it_says_something_else() {
 }
 
 #[tokio::test]
-async fn what_was_guessed_is_said_and_what_is_no_text_is_refused() {
+async fn a_guessed_encoding_is_warned_of_and_binary_files_are_refused() {
     let (page, warnings) =
         assemble(&[("index.html", b"a\n\xe4<%- include('a') %>"), ("a.ejs", b"<meta charset=utf-8>\xe4")])
             .await
@@ -60,8 +60,8 @@ async fn what_was_guessed_is_said_and_what_is_no_text_is_refused() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].starts_with("index.html: line 2 is not UTF-8 and no encoding is declared"));
     assert!(warnings[1].starts_with("a.ejs: some of it is not UTF-8, which it declares"));
-    let fault = assemble(&[("index.html", b"<%- include('a.png') %>"), ("a.png", b"\x89PNG\0\xff")]).await;
-    let fault = fault.unwrap_err();
-    assert_eq!(fault.code, FaultCode::TemplateError);
-    assert!(fault.message.contains("the included file is no text"), "{}", fault.message);
+    let error = assemble(&[("index.html", b"<%- include('a.png') %>"), ("a.png", b"\x89PNG\0\xff")]).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.code, ErrorCode::TemplateError);
+    assert!(error.message.contains("the included file is no text"), "{}", error.message);
 }

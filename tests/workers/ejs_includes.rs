@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use platen::config::AssembleConfig;
-use platen::domain::fault::{FaultCode, JobFault, Warnings};
+use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
@@ -12,7 +12,7 @@ use crate::ejs::{config, site};
 use crate::processes::starter;
 
 /// The page, and how many scripts EJS generated for it in all runs.
-async fn render(files: &[(&str, &str)], data: &str) -> (Result<String, JobFault>, u64) {
+async fn render(files: &[(&str, &str)], data: &str) -> (Result<String, JobError>, u64) {
     let metrics = Metrics::new();
     let config = AssembleConfig { spares: 0, timeout_ms: 5_000, ..config() };
     let assembler = Assembler::new(starter(), &config, AccountShare::whole(), metrics.children.clone());
@@ -60,14 +60,14 @@ async fn a_chain_of_computed_names_takes_a_run_a_link() {
     let (page, _) = render(&files, r#"{"next":["a","b","c"],"missing":"!"}"#).await;
     assert_eq!(page.unwrap(), "abc!");
     let (page, _) = render(&files, r#"{"next":["a","b","c"]}"#).await;
-    let fault = page.unwrap_err();
+    let error = page.unwrap_err();
     let chain = "c.ejs:1: 'missing' is not defined (included from b.ejs:1, a.ejs:1, index.html:1)";
-    assert_eq!((fault.code, fault.message.as_str()), (FaultCode::TemplateError, chain));
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::TemplateError, chain));
     let (page, _) = render(&files, r#"{"next":["a","b","d"]}"#).await;
     assert!(page.unwrap_err().message.contains("Could not find the include file"));
 }
 
-/// What a void run made, threw or left is nowhere.
+/// Output, errors and state of a void run are discarded.
 #[tokio::test]
 async fn a_template_cannot_tell_that_its_run_is_void() {
     let quiet = "<% let got; try { got = include('par' + 't') } catch (e) { got = 'caught ' + e.message } %><%- got %>";
@@ -86,7 +86,7 @@ async fn a_template_cannot_tell_that_its_run_is_void() {
         let files =
             [("index.html", text.as_str()), ("part.ejs", "PART"), ("mark.ejs", "<% x.done = true %>")];
         let (page, _) = render(&files, "{}").await;
-        assert_eq!(page.unwrap_or_else(|fault| fault.message), wanted, "{text}");
+        assert_eq!(page.unwrap_or_else(|error| error.message), wanted, "{text}");
     }
 }
 

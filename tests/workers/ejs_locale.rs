@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 use platen::config::{AssembleConfig, Config};
-use platen::domain::fault::{FaultCode, JobFault, Warnings};
+use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::engines::ejs::Assembler;
 
 use crate::ejs::{assembler, config, site};
 use crate::processes::until;
 
-async fn render(assembler: &Assembler, account: AccountId, text: &str) -> Result<String, JobFault> {
+async fn render(assembler: &Assembler, account: AccountId, text: &str) -> Result<String, JobError> {
     let (site, data) = (site(&[("index.html", text)]), Bytes::from_static(b"{}"));
     let page = assembler.assemble(account, &site, &data, &mut Warnings::default()).await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
@@ -21,19 +21,19 @@ async fn read_in(locale: &str, timezone: &str, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_zone_is_that_of_every_date() {
+async fn every_date_has_the_configured_time_zone() {
     // Summer time begins on 29 March 2026 at 1:00 UTC and ends on 25 October.
     let text = "<% for (const [month, day, hour] of [[2, 29, 0], [2, 29, 1], [9, 25, 0], [9, 25, 1]]) { \
                 const date = new Date(Date.UTC(2026, month, day, hour, 30)); %>\
                 <%= date.getHours() %>:<%= date.getTimezoneOffset() %>:<%= date.toLocaleTimeString() %>;<% } %>\
                 <%= new Date(2026, 6, 1).toISOString() %>|<%= String(new Date(0)).slice(16, 33) %>";
-    let told = read_in("de-DE", "Europe/Berlin", text).await;
+    let page = read_in("de-DE", "Europe/Berlin", text).await;
     assert_eq!(
-        told,
+        page,
         "1:-60:01:30:00;3:-120:03:30:00;2:-120:02:30:00;2:-60:02:30:00;2026-06-30T22:00:00.000Z|01:00:00 GMT+0100"
     );
-    let told = read_in("en-US", "America/New_York", "<%= new Date(0).getDate() %><%= new Date(0) %>").await;
-    assert!(told.starts_with("31Wed Dec 31 1969 19:00:00 GMT-0500"), "{told}");
+    let page = read_in("en-US", "America/New_York", "<%= new Date(0).getDate() %><%= new Date(0) %>").await;
+    assert!(page.starts_with("31Wed Dec 31 1969 19:00:00 GMT-0500"), "{page}");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_default_locale_changes_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_job_says_more_than_the_configuration() {
+async fn a_jobs_locale_and_zone_override_the_configuration() {
     let set = |locale: &str, timezone: &str| AssembleConfig {
         spares: 1,
         locale: locale.to_owned(),
@@ -78,11 +78,12 @@ async fn a_job_says_more_than_the_configuration() {
     let text = "<%= (0.5).toLocaleString() %> <%= new Date(0).getHours() %>";
     let (account, tokyo) = (AccountId::generate(), assembler(&set("de-DE", "Asia/Tokyo")));
     assert_eq!(render(&tokyo, account, text).await.unwrap(), "0,5 9");
-    let said = tokyo.localized(Some("en-GB"), Some("Europe/Berlin"));
-    assert_eq!(render(&said, account, text).await.unwrap(), "0.5 1");
+    let localized_tokyo = tokyo.localized(Some("en-GB"), Some("Europe/Berlin"));
+    assert_eq!(render(&localized_tokyo, account, text).await.unwrap(), "0.5 1");
     // Header and footer are of the same job.
     let (page, data) = (site(&[("index.html", "<%= 1 %>")]), Bytes::from_static(b"{}"));
-    let header = said.assemble_header(account, &page, ("headerTemplate", text), &data).await.unwrap();
+    let header =
+        localized_tokyo.assemble_header(account, &page, ("headerTemplate", text), &data).await.unwrap();
     assert_eq!(header, "0.5 1");
     assert_eq!(render(&tokyo.localized(None, None), account, text).await.unwrap(), "0,5 9");
 }
@@ -92,8 +93,8 @@ fn defaults_are_checked_at_the_start() {
     for (key, value) in [("LOCALE", "german!"), ("TIMEZONE", "Europe/Nowhere"), ("PROGRAM", "platen-script")]
     {
         let variable = [(format!("PLATEN__ASSEMBLE__{key}"), value.to_owned())];
-        let faults = Config::load(None, variable).unwrap_err();
-        assert_eq!(faults.0[0].key, format!("assemble.{}", key.to_lowercase()), "{faults}");
+        let errors = Config::load(None, variable).unwrap_err();
+        assert_eq!(errors.0[0].key, format!("assemble.{}", key.to_lowercase()), "{errors}");
     }
 }
 
@@ -127,16 +128,16 @@ async fn children_of_another_zone_are_kept_apart() {
 }
 
 #[tokio::test]
-async fn a_zone_that_the_engine_does_not_know_is_said() {
+async fn an_unknown_time_zone_is_reported() {
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     // In the database of zones since 2025; where the engine knows it by now, the hour is right.
     let there = assembler.localized(None, Some("America/Coyhaique"));
-    let told = render(&there, AccountId::generate(), "<%= new Date(0).getHours() %>").await;
-    match told {
+    let rendered = render(&there, AccountId::generate(), "<%= new Date(0).getHours() %>").await;
+    match rendered {
         Ok(page) => assert_eq!(page, "20"),
-        Err(fault) => {
-            assert_eq!(fault.code, FaultCode::TemplateError);
-            assert!(fault.message.contains("does not know the time zone America/Coyhaique"), "{fault}");
+        Err(error) => {
+            assert_eq!(error.code, ErrorCode::TemplateError);
+            assert!(error.message.contains("does not know the time zone America/Coyhaique"), "{error}");
         }
     }
 }

@@ -9,8 +9,8 @@ use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
-use platen::workers::Asked;
-use platen::workers::assemble::{FillJob, FillLimits, Filled, Order, ScriptError};
+use platen::workers::SuppliedFile;
+use platen::workers::assemble::{FillJob, FillLimits, Filled, ScriptError, ScriptRequest};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
@@ -18,13 +18,13 @@ use crate::processes::{starter, until};
 
 const DOCUMENT: &str = "word/document.xml";
 
-/// A child at work, and the account that it works for.
-struct Desk {
+/// A pool of one child, and the account whose jobs it does.
+struct FillFixture {
     pool: TemplateCodePool,
     account: AccountId,
 }
 
-impl Desk {
+impl FillFixture {
     fn new() -> Self {
         let mut config = Config::default().assemble;
         (config.spares, config.kept, config.processes) = (0, 1, 1);
@@ -32,8 +32,13 @@ impl Desk {
         Self { pool, account: AccountId::generate() }
     }
 
-    /// What the document says whose only paragraph has `tags`, in a zone.
-    async fn say_in(&self, timezone: &str, tags: &str, data: &'static str) -> Result<String, ScriptError> {
+    /// Fills a document whose only paragraph has `tags`, in a time zone; its text.
+    async fn fill_in_zone(
+        &self,
+        timezone: &str,
+        tags: &str,
+        data: &'static str,
+    ) -> Result<String, ScriptError> {
         let pool = self.pool.localized(None, Some(timezone));
         let (file, data) = (Bytes::from(docx(tags)), Bytes::from_static(data.as_bytes()));
         let limits = FillLimits {
@@ -48,7 +53,7 @@ impl Desk {
             slides: 100,
             output_bytes: 1 << 20,
         };
-        let order = Order::Fill(FillJob {
+        let order = ScriptRequest::Fill(FillJob {
             file_bytes: file.len(),
             delimiters: None,
             strict: false,
@@ -59,13 +64,13 @@ impl Desk {
         let body = [file, data];
         let meter = CostMeter::from(self.account);
         let (filled, file) =
-            pool.run::<Filled>(&meter, (&order, &body), &|_: &str| None::<Asked>).await.unwrap();
+            pool.run::<Filled>(&meter, (&order, &body), &|_: &str| None::<SuppliedFile>).await.unwrap();
         until("the child waits for its next job", || self.pool.pool.kept() == 1).await;
-        filled.map(|_| said(&file))
+        filled.map(|_| text_in(&file))
     }
 
-    async fn say(&self, tags: &str, data: &'static str) -> String {
-        self.say_in("UTC", tags, data).await.unwrap()
+    async fn fill(&self, tags: &str, data: &'static str) -> String {
+        self.fill_in_zone("UTC", tags, data).await.unwrap()
     }
 }
 
@@ -102,7 +107,7 @@ fn docx(tags: &str) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-fn said(file: &[u8]) -> String {
+fn text_in(file: &[u8]) -> String {
     let mut document = String::new();
     let mut archive = ZipArchive::new(Cursor::new(file)).unwrap();
     archive.by_name(DOCUMENT).unwrap().read_to_string(&mut document).unwrap();
@@ -111,24 +116,24 @@ fn said(file: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_machine_that_had_no_part_in_a_job_waits_for_the_next_one_and_no_other_does() {
-    let desk = Desk::new();
+async fn an_unused_script_engine_is_reused_and_a_used_one_is_not() {
+    let fixture = FillFixture::new();
     let data = r#"{"name":"Ann","n":[1,2]}"#;
     for _ in 0..2 {
-        assert_eq!(desk.say("{name}{#n}{.};{/}", data).await, "Ann1;2;");
-        assert_eq!(desk.say("{Object.prototype.left = 'traces'}{(1).left}", data).await, "tracestraces");
-        assert_eq!(desk.say("{name}", data).await, "Ann");
-        assert_eq!(desk.say("{(1).left || 'nothing'}", data).await, "nothing");
+        assert_eq!(fixture.fill("{name}{#n}{.};{/}", data).await, "Ann1;2;");
+        assert_eq!(fixture.fill("{Object.prototype.left = 'traces'}{(1).left}", data).await, "tracestraces");
+        assert_eq!(fixture.fill("{name}", data).await, "Ann");
+        assert_eq!(fixture.fill("{(1).left || 'nothing'}", data).await, "nothing");
     }
 }
 
 #[tokio::test]
-async fn a_zone_that_the_engine_does_not_know_is_said_whatever_the_tags_are() {
-    let desk = Desk::new();
+async fn an_unknown_time_zone_is_reported_whatever_the_tags_are() {
+    let fixture = FillFixture::new();
     for tags in ["{name}", "{name.trim()}", "{name}"] {
         // In the database of zones since 2025; the engine may know it by now.
-        match desk.say_in("America/Coyhaique", tags, r#"{"name":"Ann"}"#).await {
-            Ok(said) => assert_eq!(said, "Ann"),
+        match fixture.fill_in_zone("America/Coyhaique", tags, r#"{"name":"Ann"}"#).await {
+            Ok(text_in) => assert_eq!(text_in, "Ann"),
             Err(ScriptError::Options(why)) => assert!(why.contains("zone America/Coyhaique"), "{why}"),
             Err(other) => panic!("{other:?}"),
         }

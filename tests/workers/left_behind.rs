@@ -1,4 +1,4 @@
-//! What a service that was killed has left behind, and what the next one does about it.
+//! Processes and folders of a killed service, which the next one ends and deletes.
 
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use platen::telemetry::metrics::Metrics;
 use platen::workers::{Programs, landlock};
 use serde_json::json;
 
-use crate::foreign::{Foreign, config, passable};
+use crate::foreign::{Foreign, config, traversable_folder};
 use crate::processes::{field, is_alive, processes, somebody_else, starter, text, until};
 
-/// The folder of a service that is there to be killed; its process is told by this variable.
+/// The environment variable with the folder of a service that is to be killed.
 const FOLDER: &str = "PLATEN_TEST_SCRATCH";
 
 fn marked(mark: &str) -> Vec<u32> {
@@ -31,13 +31,13 @@ fn places(folder: &Path) -> usize {
     names.filter(|name| name.to_string_lossy().starts_with("platen-scratch-")).count()
 }
 
-/// No test by itself: the service that the next one kills.
+/// No test by itself: the service that another test starts and kills.
 #[tokio::test]
 async fn a_service_that_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mark = folder.display().to_string();
     let programs = Programs::new(starter(), &config(&folder), landlock(), Metrics::new().children);
-    let foreign = Foreign { programs, folder: passable(), metrics: Metrics::new() };
+    let foreign = Foreign { programs, folder: traversable_folder(), metrics: Metrics::new() };
     let mut run = foreign
         .perl("$SIG{$_} = 'IGNORE' for keys %SIG; fork; mkdir 'left'; open F, '>left/behind'; sleep 600");
     run.arguments.push(mark);
@@ -45,8 +45,8 @@ async fn a_service_that_is_killed() {
 }
 
 #[tokio::test]
-async fn who_outlives_a_killed_service_is_ended_by_the_next() {
-    let folder = passable();
+async fn survivors_of_a_killed_service_are_ended_by_the_next_one() {
+    let folder = traversable_folder();
     let mark = folder.path().display().to_string();
     let mut service = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "left_behind::a_service_that_is_killed"])
@@ -68,7 +68,7 @@ async fn who_outlives_a_killed_service_is_ended_by_the_next() {
     assert_eq!(places(folder.path()), 0, "and their folder");
 }
 
-/// A folder as a killed service leaves it, with a note of who runs there.
+/// A folder as after the kill of a service, with a note of the process that runs there.
 fn leave(folder: &Path, name: &str, note: &serde_json::Value) -> PathBuf {
     let place = folder.join(format!("platen-scratch-{name}"));
     std::fs::create_dir_all(place.join("run/files")).unwrap();
@@ -87,7 +87,7 @@ fn started(pid: u32) -> u64 {
 }
 
 #[tokio::test]
-async fn nobody_is_taken_for_who_runs_in_a_folder() {
+async fn only_processes_that_match_their_note_are_ended() {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let uid = nix::unistd::geteuid().as_raw();
     let mut children: Vec<Child> = (0..3).map(|_| sleeper()).collect();
@@ -98,17 +98,17 @@ async fn nobody_is_taken_for_who_runs_in_a_folder() {
     let note = |id: u32, started: u64, boot: &str| json!({"process": id, "started": started, "boot": boot.trim(), "uid": uid});
     leave(folder.path(), "number", &note(ids[0], started(ids[0]) - 1, &boot));
     leave(folder.path(), "boot", &note(ids[1], started(ids[1]), "another"));
-    // Its first process dead, in a session of that number, but not in a cage.
+    // A session whose first process is dead: its number matches, but the process is in no cage.
     let mut shell = Command::new("setsid")
         .args(["bash", "-c", "sleep 600 > /dev/null & echo $!"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let group = shell.id();
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut shell.stdout.take().unwrap(), &mut said).unwrap();
+    let mut output = String::new();
+    std::io::Read::read_to_string(&mut shell.stdout.take().unwrap(), &mut output).unwrap();
     shell.wait().unwrap();
-    let orphan: u32 = said.trim().parse().unwrap();
+    let orphan: u32 = output.trim().parse().unwrap();
     leave(folder.path(), "cage", &note(group, 1, &boot));
     let others = leave(folder.path(), "others", &note(ids[2], started(ids[2]), &boot));
     let broken = leave(folder.path(), "broken", &json!("nonsense"));
@@ -119,7 +119,7 @@ async fn nobody_is_taken_for_who_runs_in_a_folder() {
     assert!(is_alive(ids[0]), "another's number");
     assert!(is_alive(ids[1]), "before the last start of the system");
     assert!(is_alive(orphan), "in no cage of ours");
-    // Who is not root cannot give a folder away; then it is the service's own word, and is believed.
+    // Only root can change a folder's owner; without it the note is the service's own and is trusted.
     assert_eq!(is_alive(ids[2]), is_other, "by the word of somebody else's folder");
     assert_eq!(places(folder.path()), 1 + usize::from(is_other), "what is swept, and a link");
     assert!(Path::new("/etc/passwd").exists());

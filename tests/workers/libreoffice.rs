@@ -1,4 +1,4 @@
-//! LibreOffice in its servers: a document's end is its own, and so is a server's.
+//! LibreOffice in its servers: faults of a document fail its own job only, and a server that ends is replaced.
 
 use std::fs::Permissions;
 use std::io::{Cursor, Write as _};
@@ -15,15 +15,15 @@ use nix::unistd::{Pid, mkfifo};
 use pdf_metadata::pages;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
-use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
-use platen::workers::{Bounds, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault};
+use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
+use platen::workers::{Bounds, Job, Pool, PoolSettings, Profile, ServerSettings, Signals, WorkerError};
 use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::foreign::{Foreign, paths};
 use crate::processes::{group_members, is_alive, platen, processes, starter, until};
-use crate::small_disk::{SmallDisk, told_inside};
+use crate::small_disk::{SmallDisk, rerun_in_mount_namespace};
 
 mod memory;
 
@@ -55,8 +55,8 @@ const USUAL: Office =
     Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
-    fn order(&self) -> ServerOrder {
-        ServerOrder {
+    fn order(&self) -> ServerOptions {
+        ServerOptions {
             programs: PathBuf::from("/usr/lib/libreoffice/program"),
             read: paths(&READ),
             deadline_ms: self.deadline_ms,
@@ -80,7 +80,7 @@ impl Office {
             deadline: Duration::from_mins(1),
             answer_limit_bytes: 64 * MEGABYTE,
             resident_limit_bytes: None,
-            housing: None,
+            server: None,
         };
         let profile = Profile {
             read: paths(&READ).into_iter().chain([PathBuf::from("/proc")]).collect(),
@@ -89,13 +89,13 @@ impl Office {
             ..Profile::default()
         };
         let bounds = Bounds { memory_bytes: 3_000 * MEGABYTE, ..foreign.programs.bounds() };
-        let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
-        let settings = PoolSettings { housing: Some(housing), ..settings };
+        let server = ServerSettings { programs: foreign.programs.clone(), profile, bounds };
+        let settings = PoolSettings { server: Some(server), ..settings };
         Pool::new(starter(), settings, foreign.metrics.children.clone())
     }
 }
 
-async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
+async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Converted, Bytes), WorkerError> {
     run(pool, usual(extension), document).await
 }
 
@@ -116,7 +116,7 @@ async fn run(
     pool: &Pool,
     header: ConvertJob<'_>,
     document: &[u8],
-) -> Result<(Converted, Bytes), WorkerFault> {
+) -> Result<(Converted, Bytes), WorkerError> {
     let body = [Bytes::copy_from_slice(document)];
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     pool.run(AccountId::generate(), job).await
@@ -169,13 +169,13 @@ fn child_of(server: u32) -> Option<u32> {
     group_members(server).into_iter().find(|member| *member != server)
 }
 
-/// How many filters of system calls are upon a process.
+/// How many seccomp filters a process has.
 fn filters(process: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?.trim().parse().ok()
 }
 
-/// What a process has open that others may have open with it: all but files that it only reads, or has in its own folder.
+/// Open files of a process that it may share with others: all but those it only reads, or has in its own folder.
 fn shared(process: u32) -> Vec<String> {
     let folder = PathBuf::from(format!("/proc/{process}"));
     let entries = std::fs::read_dir(folder.join("fd")).unwrap().flatten();
@@ -191,7 +191,7 @@ fn shared(process: u32) -> Vec<String> {
     entries.filter_map(|entry| is_shared(&entry.file_name())).collect()
 }
 
-fn slay(process: u32) {
+fn kill_process(process: u32) {
     kill(Pid::from_raw(i32::try_from(process).unwrap()), Signal::SIGKILL).unwrap();
 }
 
@@ -231,7 +231,7 @@ async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_le
 }
 
 #[tokio::test]
-async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_else() {
+async fn a_document_that_is_late_or_killed_or_too_large_or_broken_fails_no_other() {
     let foreign = Foreign::new();
     let pool = Office { deadline_ms: 3_000, memory_bytes: 100 * MEGABYTE, ..USUAL }.pool(&foreign);
     is_made(&pool).await;
@@ -245,7 +245,7 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 
     let killing = async {
         until("the document has a child", || child_of(server).is_some()).await;
-        slay(child_of(server).unwrap());
+        kill_process(child_of(server).unwrap());
     };
     let (converted, ()) = tokio::join!(convert(&pool, "docx", &long), killing);
     assert_eq!(converted.unwrap().0, Converted::Crashed(9));
@@ -261,7 +261,7 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 }
 
 #[tokio::test]
-async fn a_document_is_fenced_from_its_server_and_shares_nothing_open_with_it() {
+async fn a_document_runs_caged_and_shares_no_open_file_with_its_server() {
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
     is_made(&pool).await;
@@ -279,13 +279,13 @@ async fn a_document_is_fenced_from_its_server_and_shares_nothing_open_with_it() 
 }
 
 #[tokio::test]
-async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document() {
+async fn a_hanging_child_is_replaced_and_leaves_the_next_one_only_the_document() {
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
     is_made(&pool).await;
     let begun = Instant::now();
     let work = foreign.files()[0].join("work");
-    // Who writes into a pipe that nobody reads from waits; the child writes its remarks last.
+    // A write into a full pipe without a reader blocks; the child writes its remarks last.
     let pipe = work.join("remarks");
     let stopping = async {
         until("there is a pipe", || mkfifo(&pipe, Mode::from_bits_truncate(0o666)).is_ok()).await;
@@ -301,7 +301,7 @@ async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document(
 }
 
 #[tokio::test]
-async fn a_document_in_very_many_fonts_is_made_and_some_are_told() {
+async fn a_document_in_very_many_fonts_is_made_and_some_are_reported() {
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
     let name = |number: usize| format!("{number:04}{}", "&quot;".repeat(56));
@@ -330,7 +330,7 @@ async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
         .stderr(Stdio::piped())
         .spawn();
     let mut server = server.unwrap();
-    // Nobody hears that it is ready.
+    // Its message that it is ready is never read.
     drop(server.stdout.take());
     let output = server.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
@@ -342,8 +342,8 @@ async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_not_the_documents_doing() {
-    if told_inside("libreoffice::a_full_disk_is_not_the_documents_doing").is_some() {
+async fn a_full_disk_is_not_reported_as_the_documents_fault() {
+    if rerun_in_mount_namespace("libreoffice::a_full_disk_is_not_reported_as_the_documents_fault").is_some() {
         return;
     }
     let foreign = Foreign::new();
@@ -369,7 +369,7 @@ async fn a_full_disk_is_not_the_documents_doing() {
 }
 
 #[tokio::test]
-async fn of_pages_that_are_not_there_it_is_told_how_many_there_are() {
+async fn a_missing_page_is_reported_with_the_page_count() {
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
     let range = |pages: &str| json!({"PageRange": {"type": "string", "value": pages}}).to_string().into();
@@ -388,7 +388,7 @@ async fn a_bombed_document_meets_the_limit_of_memory() {
     let foreign = Foreign::new();
     let pool = Office { memory_bytes: 60 * MEGABYTE, ..USUAL }.pool(&foreign);
     let (converted, _) = convert(&pool, "docx", &word(80_000)).await.unwrap();
-    // Refused one large piece, LibreOffice says nothing; the job's error then names the limit, too.
+    // Where one large allocation is refused, LibreOffice prints nothing; the job's error names the limit all the same.
     let is_told = converted == Converted::OutOfMemory || converted == Converted::Unreadable(String::new());
     assert!(is_told, "{converted:?}");
     is_made(&pool).await;
@@ -401,7 +401,7 @@ async fn a_server_that_dies_is_replaced_before_it_is_missed() {
     is_made(&pool).await;
     until("the server is kept", || pool.kept() == 1).await;
     let first = servers(&foreign)[0];
-    slay(first);
+    kill_process(first);
     until("another one waits, though nobody asked", || pool.spares() == 1).await;
     assert!(!is_alive(first) && servers(&foreign).len() == 1);
     is_made(&pool).await;

@@ -1,11 +1,11 @@
-//! What is told of templates of which nothing runs: by the real engine in its cage.
+//! Lint reports of templates, of which no code runs: by the real engine in its cage.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use platen::config::Config;
-use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::error::{ErrorCode, JobError};
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::TemplateKind;
 use platen::domain::site::Site;
@@ -14,7 +14,7 @@ use platen::engines::script::TemplateCodePool;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::registry::variables::{KnownVariables, VariableReader as _};
-use platen::workers::lint::{LintReport, Place};
+use platen::workers::lint::{LintReport, SourceLocation};
 
 use crate::ejs::site;
 use crate::processes::starter;
@@ -28,20 +28,20 @@ fn linter(change: impl FnOnce(&mut Config)) -> Linter {
     Linter::new(pool, &config)
 }
 
-async fn try_lint(linter: &Linter, files: &[(&str, &str)]) -> Result<LintReport, JobFault> {
+async fn try_lint(linter: &Linter, files: &[(&str, &str)]) -> Result<LintReport, JobError> {
     linter.lint(AccountId::generate(), (TemplateKind::Html, &site(files)), None).await
 }
 
-/// What is told of the page `text` beside `files`.
+/// The report of the page `text` beside `files`.
 async fn lint(linter: &Linter, text: &str, files: &[(&str, &str)]) -> LintReport {
     let files: Vec<_> = [("index.html", text)].into_iter().chain(files.iter().copied()).collect();
     try_lint(linter, &files).await.unwrap()
 }
 
 fn places(report: &LintReport) -> Vec<String> {
-    let place = |place: &Place| match place {
-        Place::Line { file, line } => format!("{file}:{line}"),
-        Place::Paragraph { part, paragraph } => format!("{part} {paragraph}"),
+    let place = |place: &SourceLocation| match place {
+        SourceLocation::Line { file, line } => format!("{file}:{line}"),
+        SourceLocation::Paragraph { part, paragraph } => format!("{part} {paragraph}"),
     };
     report.faults.iter().map(|fault| format!("{} {}", place(&fault.place), fault.message)).collect()
 }
@@ -102,7 +102,7 @@ async fn the_paths_of_the_data_are_read_from_the_syntax() {
 }
 
 #[tokio::test]
-async fn what_is_not_followed_is_said() {
+async fn expressions_that_are_not_followed_are_reported() {
     let linter = linter(|_| {});
     for (text, expected) in [
         ("<%- include(part, {x: y}) %>", "an include names its file by an expression"),
@@ -179,7 +179,7 @@ async fn a_fault_has_its_line_and_leaves_the_variables_unknown() {
 }
 
 #[tokio::test]
-async fn what_is_too_much_tells_nothing_and_ends_in_time() {
+async fn a_template_over_the_limits_ends_in_time_without_variables() {
     let linter = linter(|config| config.assemble.timeout_ms = 4_000);
     let begun = Instant::now();
     let deep = format!("<%= {}a{} %>", "(".repeat(100_000), ")".repeat(100_000));
@@ -192,12 +192,12 @@ async fn what_is_too_much_tells_nothing_and_ends_in_time() {
     let report = try_lint(&linter, &[("index.html", &many)]).await.unwrap();
     assert_eq!(report.untold.as_deref(), Some("the code reads too many names to tell them"));
     for text in [deep, nested, spread] {
-        let told = try_lint(&linter, &[("index.html", &text)]).await;
-        match told {
+        let report = try_lint(&linter, &[("index.html", &text)]).await;
+        match report {
             Ok(report) => assert_eq!(report.variables, None, "{}", &text[..60]),
-            Err(fault) => {
-                assert_eq!(fault.code, FaultCode::TemplateLimit, "{}", fault.message);
-                assert!(!fault.message.contains("shorten the data"), "{}", fault.message);
+            Err(error) => {
+                assert_eq!(error.code, ErrorCode::TemplateLimit, "{}", error.message);
+                assert!(!error.message.contains("shorten the data"), "{}", error.message);
             }
         }
     }
@@ -205,34 +205,34 @@ async fn what_is_too_much_tells_nothing_and_ends_in_time() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_template_runs() {
+async fn lint_runs_no_template_code() {
     let linter = linter(|_| {});
     let text = "<% } ; globalThis.JSON.stringify = () => '{}'; Object.prototype.tags = 1; { %><%= a %>";
-    let told = lint(&linter, text, &[]).await;
-    assert_eq!((told.tags.len(), told.variables.unwrap()), (2, vec!["a".to_owned()]));
+    let report = lint(&linter, text, &[]).await;
+    assert_eq!((report.tags.len(), report.variables.unwrap()), (2, vec!["a".to_owned()]));
     // Out of the function that the script is put into.
     let text = "<% } } finally {} }; globalThis.JSON = null; for (;;); (function () { try { { %><%= a %>";
-    let told = lint(&linter, text, &[]).await;
-    assert_eq!((told.tags.len(), told.faults.len()), (2, 1), "{told:?}");
+    let report = lint(&linter, text, &[]).await;
+    assert_eq!((report.tags.len(), report.faults.len()), (2, 1), "{report:?}");
     let text = "<% (function () { globalThis.JSON = null; for (;;); })() %><%= a %>";
     assert_eq!(lint(&linter, text, &[]).await.variables.unwrap(), ["a"]);
 }
 
 #[tokio::test]
-async fn a_workbook_that_is_none_is_refused_by_a_sentence() {
+async fn a_file_that_is_no_workbook_is_refused_with_the_reason() {
     let linter = linter(|_| {});
     let site = Site::single("a", Bytes::from_static(b"a"));
-    let fault = linter.lint(AccountId::generate(), (TemplateKind::Xlsx, &site), None).await.unwrap_err();
-    assert!(fault.message.contains("begins with PK"), "{}", fault.message);
+    let error = linter.lint(AccountId::generate(), (TemplateKind::Xlsx, &site), None).await.unwrap_err();
+    assert!(error.message.contains("begins with PK"), "{}", error.message);
 }
 
 #[tokio::test]
-async fn variables_are_told_aside_or_not_at_all() {
+async fn variables_are_reported_aside_or_not_at_all() {
     let linter = linter(|_| {});
     let (account, limit) = (AccountId::generate(), Duration::from_secs(20));
     let files = site(&[("index.html", "<%- include('a') %>"), ("a.ejs", "<%= b.c %>")]);
-    let told = linter.variables(account, (TemplateKind::Framework, &files), limit).await;
-    assert_eq!(told, KnownVariables::Found(vec!["b.c".to_owned()]));
+    let report = linter.variables(account, (TemplateKind::Framework, &files), limit).await;
+    assert_eq!(report, KnownVariables::Found(vec!["b.c".to_owned()]));
     let faulty = site(&[("index.html", "<% if { %>")]);
     assert_eq!(
         linter.variables(account, (TemplateKind::Html, &faulty), limit).await,
@@ -278,10 +278,13 @@ async fn the_names_of_word_tags_are_those_of_the_sections_around_them() {
     assert_eq!(report.faults.len(), 3, "all at once: {report:?}");
     assert_eq!(report.tags.len(), 4, "{report:?}");
     assert!(report.variables.unwrap().contains(&"items[].b".to_owned()));
-    assert_eq!(report.tags[0].place, Place::Paragraph { part: "word/document.xml".to_owned(), paragraph: 1 });
+    assert_eq!(
+        report.tags[0].place,
+        SourceLocation::Paragraph { part: "word/document.xml".to_owned(), paragraph: 1 }
+    );
     let site = Site::single("a.docx", Bytes::from_static(b"PK\x03\x04"));
-    let fault = linter.lint(AccountId::generate(), (TemplateKind::Docx, &site), None).await.unwrap_err();
-    assert_eq!(fault.code, FaultCode::TemplateInvalid);
+    let error = linter.lint(AccountId::generate(), (TemplateKind::Docx, &site), None).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::TemplateInvalid);
 }
 
 #[tokio::test]
@@ -324,8 +327,8 @@ async fn every_filter_there_is_is_known() {
     let (_, names) = library.split_once("FILTER_NAMES = \"").unwrap();
     let (names, _) = names.split_once('"').unwrap();
     assert!(names.split(", ").count() > 9, "{names}");
-    let said = &report.faults[0].message;
-    let (_, known) = said.split_once("there are ").unwrap();
+    let message = &report.faults[0].message;
+    let (_, known) = message.split_once("there are ").unwrap();
     let (known, _) = known.split_once(')').unwrap();
     let sorted = |names: &str| {
         let mut names: Vec<_> = names.split(", ").map(str::to_owned).collect();
@@ -335,8 +338,8 @@ async fn every_filter_there_is_is_known() {
     assert_eq!(sorted(known), sorted(names));
 }
 
-/// What is told of a Word file of one paragraph.
-async fn word(linter: &Linter, text: &str) -> Result<LintReport, JobFault> {
+/// The report of a Word file of one paragraph.
+async fn word(linter: &Linter, text: &str) -> Result<LintReport, JobError> {
     let site = Site::single("a.docx", docx(text));
     linter.lint(AccountId::generate(), (TemplateKind::Docx, &site), None).await
 }

@@ -4,10 +4,10 @@
 mod children;
 mod damage;
 mod ejs;
+mod ejs_cached_scripts;
 mod ejs_children;
 mod ejs_encodings;
 mod ejs_includes;
-mod ejs_kept;
 mod ejs_locale;
 mod fill;
 #[path = "../support/foreign.rs"]
@@ -19,7 +19,6 @@ mod libreoffice;
 mod lint;
 #[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
 mod pdf_documents;
-mod places;
 mod pool;
 #[path = "../support/processes.rs"]
 mod processes;
@@ -29,3 +28,4 @@ mod server_stock;
 mod servers;
 #[path = "../support/small_disk.rs"]
 mod small_disk;
+mod waiting_children;

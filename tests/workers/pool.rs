@@ -8,15 +8,15 @@ use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
-use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
+use platen::workers::{Job, Pool, PoolSettings, WorkerError};
 use serde_json::json;
 
 use crate::processes::{bash, is_alive, starter, until};
 
 /// Says `Ready`.
 pub const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
-/// Reads the whole frame of the job: its lengths, then 16 bytes of header and 42 of body. Who ends before that
-/// breaks the pipe that is still being written to.
+/// Reads the whole frame of the job: its lengths, then 16 bytes of header and 42 of body. A child that
+/// ends before that breaks the pipe to which the job is still written.
 pub const LISTEN: &str = "head -c 70 > /dev/null; ";
 /// Answers with a header and the body `hello`.
 pub const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
@@ -36,21 +36,21 @@ pub fn settings(script: &str, spares: usize) -> PoolSettings {
         deadline: Duration::from_secs(10),
         answer_limit_bytes: 5,
         resident_limit_bytes: None,
-        housing: None,
+        server: None,
     }
 }
 
-async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerFault> {
+async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerError> {
     run_for(pool, AccountId::generate()).await
 }
 
-async fn run_for(pool: &Pool, meter: impl Into<CostMeter>) -> Result<(u32, Bytes), WorkerFault> {
+async fn run_for(pool: &Pool, meter: impl Into<CostMeter>) -> Result<(u32, Bytes), WorkerError> {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
     pool.run(meter, Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] }).await
 }
 
-async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
+async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerError> {
     run(&Pool::new(starter(), settings, Metrics::new().children)).await
 }
 
@@ -78,7 +78,7 @@ async fn a_child_answers_and_is_gone() {
 }
 
 #[tokio::test]
-async fn a_child_works_for_one_account_and_not_for_ever() {
+async fn a_child_serves_one_account_up_to_its_limits() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     // Each turn of the loop reads one whole frame: its lengths, then 15 bytes of header and 41 of body.
@@ -157,7 +157,7 @@ async fn no_account_has_all_children() {
 }
 
 #[tokio::test]
-async fn who_waits_for_anothers_child_does_not_pay_for_it() {
+async fn waiting_for_another_accounts_child_is_not_charged() {
     let busy =
         PoolSettings { processes: 1, ..settings(&format!("{READY}{LISTEN} sleep 1; {ANSWER} sleep 60"), 0) };
     let pool = Pool::new(starter(), busy, Metrics::new().children);
@@ -179,7 +179,7 @@ async fn who_waits_for_anothers_child_does_not_pay_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wants() {
+async fn background_work_gets_a_fresh_child_and_a_free_slot() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
@@ -209,7 +209,7 @@ async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wa
             limit,
         )
     };
-    assert!(matches!(aside().await, Err(WorkerFault::Deadline)), "of its own");
+    assert!(matches!(aside().await, Err(WorkerError::Deadline)), "of its own");
     let job = tokio::spawn({
         let pool = pool.clone();
         async move { run_for(&pool, account).await }
@@ -221,22 +221,22 @@ async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wa
 }
 
 #[tokio::test]
-async fn a_child_that_cannot_start_is_told_from_one_that_fails() {
-    let fault = run_in(settings("echo no library >&2; exit 3", 0)).await.unwrap_err();
-    assert!(matches!(&fault, WorkerFault::NotStarted(why) if why.contains("no library")), "{fault}");
+async fn a_child_that_cannot_start_is_reported_from_one_that_fails() {
+    let error = run_in(settings("echo no library >&2; exit 3", 0)).await.unwrap_err();
+    assert!(matches!(&error, WorkerError::NotStarted(why) if why.contains("no library")), "{error}");
     let slow = PoolSettings { start_timeout: Duration::from_millis(50), ..settings("sleep 60", 0) };
-    let fault = run_in(slow).await.unwrap_err();
+    let error = run_in(slow).await.unwrap_err();
     assert!(
-        matches!(&fault, WorkerFault::NotStarted(why) if why.contains("not ready after 50 ms")),
-        "{fault}"
+        matches!(&error, WorkerError::NotStarted(why) if why.contains("not ready after 50 ms")),
+        "{error}"
     );
-    let fault = run_in(settings(&format!("{READY}{LISTEN} echo broken >&2; exit 4"), 0)).await.unwrap_err();
-    let WorkerFault::Died { status, words } = fault else { panic!("{fault}") };
-    assert_eq!((status.code(), words.as_str()), (Some(4), "broken"));
+    let error = run_in(settings(&format!("{READY}{LISTEN} echo broken >&2; exit 4"), 0)).await.unwrap_err();
+    let WorkerError::Died { status, stderr } = error else { panic!("{error}") };
+    assert_eq!((status.code(), stderr.as_str()), (Some(4), "broken"));
 }
 
 #[tokio::test]
-async fn a_child_that_strays_is_dropped() {
+async fn a_child_that_breaks_the_protocol_is_dropped() {
     let cases = [
         (r"printf '\x02\0\0\0\0\0\0\0\0\0\0\0{}'", "protocol"),
         (r"printf '\xff\xff\xff\xff\0\0\0\0\0\0\0\0'", "protocol"),
@@ -246,19 +246,19 @@ async fn a_child_that_strays_is_dropped() {
         (r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hell'"#, "without an answer"),
     ];
     for (speech, words) in cases {
-        let fault = run_in(settings(&format!("{READY}{LISTEN}{speech}"), 0)).await.unwrap_err();
-        assert!(fault.to_string().contains(words), "{speech}: {fault}");
+        let error = run_in(settings(&format!("{READY}{LISTEN}{speech}"), 0)).await.unwrap_err();
+        assert!(error.to_string().contains(words), "{speech}: {error}");
     }
 }
 
 #[tokio::test]
-async fn a_child_is_killed_at_its_deadline_and_when_nobody_waits_any_more() {
+async fn a_child_is_killed_at_its_deadline_and_on_cancel() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let script = format!("{READY}{LISTEN} sleep 60 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());
     let late = PoolSettings { deadline: Duration::from_millis(300), ..settings(&script, 0) };
-    let fault = run_in(late).await.unwrap_err();
-    assert!(matches!(fault, WorkerFault::Deadline), "{fault}");
+    let error = run_in(late).await.unwrap_err();
+    assert!(matches!(error, WorkerError::Deadline), "{error}");
     until("the whole group is dead", || !read_pids(&pids).into_iter().any(is_alive)).await;
 
     let pool = Pool::new(starter(), settings(&script, 0), Metrics::new().children);

@@ -1,4 +1,4 @@
-//! Foreign programs: what they find, what is taken of them, how they end, what is left.
+//! Foreign programs: their environment, inputs and outputs, how they end, and that nothing is left.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use platen::workers::{
     Programs, Streams, User,
 };
 
-use crate::foreign::{Foreign, config, passable, profile};
+use crate::foreign::{Foreign, config, profile, traversable_folder};
 use crate::processes::{bash, field, is_alive, processes, somebody_else, starter, text, until};
 
 /// The processes whose command line holds the mark.
@@ -48,11 +48,11 @@ async fn a_program_finds_its_inputs_and_what_it_makes_is_read() {
     assert_eq!(out, [b"one ".to_vec(), large].concat());
     assert_eq!(finished.read("made/second", 2).await.unwrap(), "x\n");
     assert_eq!(finished.read("other", 4 << 20).await.unwrap().len(), 3 << 20, "an input is a file too");
-    let said = text(&finished.stdout);
-    let lines: Vec<&str> = said.lines().collect();
+    let stdout = text(&finished.stdout);
+    let lines: Vec<&str> = stdout.lines().collect();
     let place = foreign.folder.path().display().to_string();
-    assert!(lines[0].starts_with(&place) && lines[0].ends_with("/files"), "{said}");
-    assert!(lines[1].ends_with("/tmp") && lines[1] == lines[2], "{said}");
+    assert!(lines[0].starts_with(&place) && lines[0].ends_with("/files"), "{stdout}");
+    assert!(lines[1].ends_with("/tmp") && lines[1] == lines[2], "{stdout}");
     let uid = lines[7];
     assert_eq!(
         lines[3..7],
@@ -85,7 +85,7 @@ async fn a_program_finds_its_inputs_and_what_it_makes_is_read() {
 }
 
 #[tokio::test]
-async fn inputs_stay_where_they_belong() {
+async fn inputs_cannot_be_placed_outside_the_run_folder() {
     let foreign = Foreign::new();
     for name in ["../out", "/etc/out", "a/../../out", "", "a//b", "."] {
         let mut run = foreign.bash("true");
@@ -99,7 +99,7 @@ async fn inputs_stay_where_they_belong() {
 }
 
 #[tokio::test]
-async fn who_yields_is_nice_from_its_start() {
+async fn a_yielding_program_has_low_priority_from_its_start() {
     let foreign = Foreign::new();
     for (yields, niceness) in [(false, "0\n"), (true, "10\n")] {
         let mark = format!("4949494949{}", u8::from(yields));
@@ -126,34 +126,34 @@ async fn who_yields_is_nice_from_its_start() {
 }
 
 #[tokio::test]
-async fn what_cannot_start_says_why() {
+async fn a_failed_start_is_reported_with_its_reason() {
     let foreign = Foreign::new();
-    let fault = foreign.programs.run(foreign.program("/nowhere/program", &[])).await.unwrap_err();
+    let error = foreign.programs.run(foreign.program("/nowhere/program", &[])).await.unwrap_err();
     assert!(
-        matches!(&fault, ProgramError::NotStarted(why) if why.contains("cannot start '/nowhere/program'")),
-        "{fault}"
+        matches!(&error, ProgramError::NotStarted(why) if why.contains("cannot start '/nowhere/program'")),
+        "{error}"
     );
     assert_eq!(foreign.metrics.children.jobs.of(["test", "not_started"]).get(), 1);
     let nowhere = WorkersConfig { scratch_dir: "/nowhere".to_owned(), ..config(foreign.folder.path()) };
     let metrics = Metrics::new().children;
     let programs = Programs::new(starter(), &nowhere, Landlock::Available, metrics);
     programs.clone().prepare().await;
-    let fault = programs.run(foreign.bash("true")).await.unwrap_err();
+    let error = programs.run(foreign.bash("true")).await.unwrap_err();
     let is_right = |why: &String| why.contains("workers.scratch_dir");
-    assert!(matches!(&fault, ProgramError::NotStarted(why) if is_right(why)), "{fault}");
+    assert!(matches!(&error, ProgramError::NotStarted(why) if is_right(why)), "{error}");
     if somebody_else().is_some() {
         let root = Foreign::with(|config| (config.slots, config.first_uid) = (2, 0));
-        let fault = root.programs.run(foreign.bash("true")).await.unwrap_err();
+        let error = root.programs.run(foreign.bash("true")).await.unwrap_err();
         assert!(
-            matches!(&fault, ProgramError::NotStarted(why) if why.contains("workers.first_uid")),
-            "{fault}"
+            matches!(&error, ProgramError::NotStarted(why) if why.contains("workers.first_uid")),
+            "{error}"
         );
     }
 }
 
 /// Capabilities are a thread's own, and each test has one.
 #[tokio::test]
-async fn root_that_cannot_watch_programs_runs_none() {
+async fn root_without_cap_sys_ptrace_runs_no_programs() {
     if somebody_else().is_none() {
         return;
     }
@@ -161,10 +161,10 @@ async fn root_that_cannot_watch_programs_runs_none() {
     caps::drop(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_PTRACE).unwrap();
     let blind = Foreign::new();
     assert!(sees.programs.check().is_ok());
-    for fault in
+    for error in
         [blind.programs.check().unwrap_err(), blind.programs.run(blind.bash("true")).await.unwrap_err()]
     {
-        assert!(matches!(&fault, ProgramError::NotStarted(why) if why.contains("CAP_SYS_PTRACE")), "{fault}");
+        assert!(matches!(&error, ProgramError::NotStarted(why) if why.contains("CAP_SYS_PTRACE")), "{error}");
     }
 }
 
@@ -175,40 +175,40 @@ async fn inputs_end_at_the_deadline_and_at_the_limit() {
     let (reader, _writer) = tokio::io::duplex(1);
     late.inputs = vec![Input::stream("late", reader)];
     late.bounds.deadline = Duration::from_millis(100);
-    let fault = foreign.programs.run(late).await.unwrap_err();
-    assert!(matches!(fault, ProgramError::Deadline), "{fault}");
+    let error = foreign.programs.run(late).await.unwrap_err();
+    assert!(matches!(error, ProgramError::Deadline), "{error}");
     large.inputs =
         vec![Input::bytes("small", Bytes::from_static(b"x")), Input::stream("endless", tokio::io::repeat(7))];
-    let fault = foreign.programs.run(large).await.unwrap_err();
-    assert!(matches!(fault, ProgramError::TooMuch(Excess::Written)), "{fault}");
+    let error = foreign.programs.run(large).await.unwrap_err();
+    assert!(matches!(error, ProgramError::TooMuch(Excess::Written)), "{error}");
     until("their folders are gone", || foreign.runs() == 0).await;
 }
 
 #[tokio::test]
-async fn where_files_cannot_be_fenced_nothing_runs_unless_the_operator_wants_it() {
-    let folder = passable();
+async fn without_landlock_nothing_runs_unless_the_operator_allows_it() {
+    let folder = traversable_folder();
     for (allow_unfenced_files, runs) in [(false, false), (true, true)] {
         let config = WorkersConfig { allow_unfenced_files, ..config(folder.path()) };
         let programs = Programs::new(starter(), &config, Landlock::Missing, Metrics::new().children);
-        let foreign = Foreign { programs, folder: passable(), metrics: Metrics::new() };
+        let foreign = Foreign { programs, folder: traversable_folder(), metrics: Metrics::new() };
         let ended = foreign.programs.run(foreign.bash("true")).await;
         assert_eq!(ended.is_ok(), runs);
         assert_eq!(foreign.programs.check().is_ok(), runs);
-        if let Err(fault) = ended {
-            assert!(matches!(fault, ProgramError::NotFenced), "{fault}");
-            assert!(fault.to_string().contains("workers.allow_unfenced_files"));
+        if let Err(error) = ended {
+            assert!(matches!(error, ProgramError::NotFenced), "{error}");
+            assert!(error.to_string().contains("workers.allow_unfenced_files"));
         }
     }
 }
 
 #[tokio::test]
-async fn at_its_deadline_and_when_nobody_waits_everything_of_it_ends() {
+async fn all_processes_of_a_run_end_at_its_deadline_and_on_cancel() {
     let foreign = Foreign::new();
     let script = "trap '' TERM HUP INT; for n in 1 2 3; do sleep 41414141414 & done; wait";
     let mut run = foreign.bash(script);
     run.bounds.deadline = Duration::from_millis(300);
-    let fault = foreign.programs.run(run).await.unwrap_err();
-    assert!(matches!(fault, ProgramError::Deadline), "{fault}");
+    let error = foreign.programs.run(run).await.unwrap_err();
+    assert!(matches!(error, ProgramError::Deadline), "{error}");
     assert_eq!(marked("41414141414"), [0; 0], "dead when the answer is there");
 
     let programs = foreign.programs.clone();
@@ -224,7 +224,7 @@ async fn at_its_deadline_and_when_nobody_waits_everything_of_it_ends() {
 }
 
 #[tokio::test]
-async fn a_further_program_works_where_the_one_before_has_left_off() {
+async fn a_further_program_continues_in_the_same_folder() {
     let foreign = Foreign::new();
     let first = foreign.bash("echo one > kept; ln -s /etc/passwd link; (sleep 45454545454 &); echo $$");
     let finished = foreign.programs.run(first).await.unwrap();
@@ -234,7 +234,7 @@ async fn a_further_program_works_where_the_one_before_has_left_off() {
     assert!(text(&finished.stdout).starts_with("one\nnew\n"), "{}", printed(&finished));
     assert_eq!(marked("45454545454"), [0; 0]);
     assert_eq!((finished.read("kept", 9).await.unwrap(), foreign.runs()), (Bytes::from("one\ntwo\n"), 1));
-    // What the one before has put in the place of an input is not written through.
+    // A link that the program before put at an input's path is not followed.
     let mut third = foreign.bash("exit");
     third.inputs = vec![Input::bytes("link", Bytes::from_static(b"x"))];
     let refused = foreign.programs.run_on(finished, third).await.unwrap_err();
@@ -243,7 +243,7 @@ async fn a_further_program_works_where_the_one_before_has_left_off() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_program_is_the_end_of_what_it_started() {
+async fn processes_started_by_a_program_end_with_it() {
     let foreign = Foreign::new();
     let begun = Instant::now();
     let finished = foreign
@@ -257,7 +257,7 @@ async fn the_end_of_the_program_is_the_end_of_what_it_started() {
 }
 
 #[tokio::test]
-async fn no_more_run_at_once_than_there_are_seats() {
+async fn no_more_programs_run_at_once_than_there_are_slots() {
     let foreign = Foreign::with(|config| (config.slots, config.first_uid) = (2, 64_400));
     let run = || {
         let (programs, run) = (foreign.programs.clone(), foreign.bash("sleep 0.2; echo done"));
@@ -276,7 +276,7 @@ async fn no_more_run_at_once_than_there_are_seats() {
 }
 
 #[tokio::test]
-async fn who_is_left_of_a_user_is_ended_before_that_is_given_again() {
+async fn leftover_processes_of_a_user_are_ended_before_its_id_is_reused() {
     if somebody_else().is_none() {
         return;
     }
@@ -334,12 +334,12 @@ async fn each_bound_ends_a_run_and_is_named() {
         bounds: Bounds { processes: 4, deadline: Duration::from_secs(1), ..bounds },
         ..foreign.perl("for (1..8) { $n++ if defined($p = fork) && $p; last if !$p } print $n if $p || !defined $p; sleep 60")
     };
-    let fault = foreign.programs.run(run).await.unwrap_err();
+    let error = foreign.programs.run(run).await.unwrap_err();
     let is_right = match somebody_else() {
-        Some(_) => matches!(fault, ProgramError::Deadline),
-        None => matches!(fault, ProgramError::TooMuch(Excess::Processes)),
+        Some(_) => matches!(error, ProgramError::Deadline),
+        None => matches!(error, ProgramError::TooMuch(Excess::Processes)),
     };
-    assert!(is_right, "{fault}");
+    assert!(is_right, "{error}");
     until("all folders are gone", || foreign.runs() == 0).await;
     assert_eq!(field(std::process::id(), "State:").map(|state| state.starts_with('Z')), Some(false));
 }

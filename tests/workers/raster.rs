@@ -1,4 +1,4 @@
-//! Children that make pictures of PDFs: what they make, what they cannot reach, how hostile documents end.
+//! Children that draw pictures of PDFs: their output, their cage, and hostile documents.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use platen::workers::raster::{
     Format, Output, PART_LIMIT_BYTES, PageRange, RasterError, RasterJob, RasterLimits, Rastered, Selection,
     raster_child,
 };
-use platen::workers::{Asked, FileSource, Job, Pool, PoolSettings, Refused, WorkerFault};
+use platen::workers::{FileSource, Job, PartRefused, Pool, PoolSettings, SuppliedFile, WorkerError};
 
 use crate::damage::Damage;
 use crate::hostile_pdfs as hostile;
@@ -22,34 +22,34 @@ use crate::processes::{field, processes, somebody_else, starter, until};
 /// Small chunks, so that there are several.
 const CHUNK_BYTES: usize = 1_000;
 
-/// A document, and what came of it.
-struct Passage {
+/// A document in memory, and what was made of it.
+struct MemoryFiles {
     document: Vec<u8>,
     at: Mutex<usize>,
     made: Mutex<Vec<u8>>,
     limit_bytes: usize,
 }
 
-impl Passage {
+impl MemoryFiles {
     fn of(document: Vec<u8>) -> Self {
         Self { document, at: Mutex::new(0), made: Mutex::default(), limit_bytes: usize::MAX }
     }
 }
 
 #[async_trait]
-impl FileSource for Passage {
-    async fn file(&self, _name: &str) -> Result<Asked, String> {
+impl FileSource for MemoryFiles {
+    async fn file(&self, _name: &str) -> Result<SuppliedFile, String> {
         let mut at = self.at.lock().unwrap();
         let end = (*at + CHUNK_BYTES).min(self.document.len());
         let content = Bytes::copy_from_slice(&self.document[*at..end]);
         *at = end;
-        Ok(Asked { content, made: None })
+        Ok(SuppliedFile { content, made: None })
     }
 
-    async fn take(&self, part: Bytes) -> Result<(), Refused> {
+    async fn take(&self, part: Bytes) -> Result<(), PartRefused> {
         let mut made = self.made.lock().unwrap();
         made.extend_from_slice(&part);
-        if made.len() > self.limit_bytes { Err(Refused) } else { Ok(()) }
+        if made.len() > self.limit_bytes { Err(PartRefused) } else { Ok(()) }
     }
 }
 
@@ -75,7 +75,7 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
         deadline,
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
-        housing: None,
+        server: None,
     };
     Pool::new(starter(), settings, Metrics::new().children)
 }
@@ -88,16 +88,16 @@ async fn run(
     pool: &Pool,
     account: AccountId,
     order: &RasterJob,
-    passage: &Passage,
-) -> Result<Rastered, WorkerFault> {
-    let job = Job { header: order, body: &[], files: passage, environment: &[] };
+    files: &MemoryFiles,
+) -> Result<Rastered, WorkerError> {
+    let job = Job { header: order, body: &[], files, environment: &[] };
     Ok(pool.run(account, job).await?.0)
 }
 
-async fn make(pool: &Pool, order: &RasterJob, document: Vec<u8>) -> (Result<Rastered, WorkerFault>, Vec<u8>) {
-    let passage = Passage::of(document);
-    let done = run(pool, AccountId::generate(), order, &passage).await;
-    (done, passage.made.into_inner().unwrap())
+async fn make(pool: &Pool, order: &RasterJob, document: Vec<u8>) -> (Result<Rastered, WorkerError>, Vec<u8>) {
+    let files = MemoryFiles::of(document);
+    let done = run(pool, AccountId::generate(), order, &files).await;
+    (done, files.made.into_inner().unwrap())
 }
 
 fn made(pages: u32, pictures: u32) -> Rastered {
@@ -129,7 +129,7 @@ async fn a_child_is_kept_for_its_account_and_reaches_nothing() {
     let account = AccountId::generate();
     let mut children = Vec::new();
     for _ in 0..2 {
-        let done = run(&pool, account, &usual(), &Passage::of(documents::form())).await;
+        let done = run(&pool, account, &usual(), &MemoryFiles::of(documents::form())).await;
         assert_eq!(done.unwrap(), made(1, 1));
         until("the child is kept", || pool.kept() == 1).await;
         let own = std::process::id().to_string();
@@ -142,7 +142,7 @@ async fn a_child_is_kept_for_its_account_and_reaches_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_document_is_told_and_the_child_goes_on() {
+async fn faults_of_a_document_are_reported_and_the_child_goes_on() {
     let pool = pool(1, Duration::from_secs(20));
     let (done, _) = make(&pool, &usual(), b"no document".to_vec()).await;
     assert_eq!(done.unwrap(), Rastered::Failed(RasterError::Damaged));
@@ -170,33 +170,33 @@ async fn what_is_wrong_with_a_document_is_told_and_the_child_goes_on() {
 }
 
 #[tokio::test]
-async fn what_takes_no_more_parts_ends_the_child() {
+async fn an_output_over_its_limit_ends_the_child() {
     let pool = pool(1, Duration::from_secs(20));
-    let passage = Passage { limit_bytes: 10, ..Passage::of(documents::blends()) };
-    let refused = run(&pool, AccountId::generate(), &usual(), &passage).await;
-    assert!(matches!(refused, Err(WorkerFault::TooLong)), "{refused:?}");
+    let files = MemoryFiles { limit_bytes: 10, ..MemoryFiles::of(documents::blends()) };
+    let refused = run(&pool, AccountId::generate(), &usual(), &files).await;
+    assert!(matches!(refused, Err(WorkerError::TooLong)), "{refused:?}");
     assert_eq!(make(&pool, &usual(), documents::form()).await.0.unwrap(), made(1, 1));
 }
 
 #[tokio::test]
-async fn what_never_ends_is_ended() {
+async fn an_endless_document_is_ended() {
     let pool = pool(1, Duration::from_millis(1_500));
     let (done, _) = make(&pool, &usual(), hostile::endless()).await;
     // Which of its limits it meets first goes by the machine.
-    assert!(matches!(done, Err(WorkerFault::Deadline | WorkerFault::Died { .. })), "{done:?}");
+    assert!(matches!(done, Err(WorkerError::Deadline | WorkerError::Died { .. })), "{done:?}");
     assert_eq!(make(&pool, &usual(), documents::form()).await.0.unwrap(), made(1, 1));
 }
 
 #[tokio::test]
-async fn what_is_too_deep_or_too_large_costs_its_own_job() {
+async fn documents_that_are_too_deep_or_too_large_fail_their_own_job_only() {
     let pool = pool(1, Duration::from_secs(20));
     for document in [hostile::nested(), hostile::vast_image()] {
         let (done, _) = make(&pool, &usual(), document).await;
-        // Whether it is drawn without what is hostile, or not at all, is what draws it free to decide.
+        // The renderer may draw the page without the hostile part, or not at all.
         let is_bounded = matches!(
             done,
             Ok(Rastered::Made { .. } | Rastered::Failed(_))
-                | Err(WorkerFault::Died { .. } | WorkerFault::Deadline)
+                | Err(WorkerError::Died { .. } | WorkerError::Deadline)
         );
         assert!(is_bounded, "{done:?}");
         assert_eq!(make(&pool, &usual(), documents::form()).await.0.unwrap(), made(1, 1));
@@ -219,10 +219,10 @@ async fn hundreds_of_damaged_documents_are_errors_at_worst() {
     let (mut pictures, mut refused, mut ended) = (0, 0, 0);
     for at in 0..360 {
         let document = damage.of(&whole[at % whole.len()]);
-        match run(&pool, account, &usual(), &Passage::of(document)).await {
+        match run(&pool, account, &usual(), &MemoryFiles::of(document)).await {
             Ok(Rastered::Made { .. }) => pictures += 1,
             Ok(Rastered::Failed(_)) => refused += 1,
-            Err(WorkerFault::Deadline | WorkerFault::Died { .. }) => ended += 1,
+            Err(WorkerError::Deadline | WorkerError::Died { .. }) => ended += 1,
             other => panic!("document {at}: {other:?}"),
         }
     }

@@ -7,16 +7,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
-use platen::workers::{ChildSpec, Housing, Job, Pool, PoolSettings, Profile, Signals};
+use platen::workers::{ChildSpec, Job, Pool, PoolSettings, Profile, ServerSettings, Signals};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::foreign::{Foreign, passable, profile};
+use crate::foreign::{Foreign, profile, traversable_folder};
 use crate::processes::{is_alive, starter, until};
 
-/// Writes down that it starts and which one it is, waits or fails where a file says so, and is ready; answers who it is, and
-/// not before a file is gone where the job names one.
+/// Records its start and number, waits or fails where a control file says so, and reports ready; answers with its process
+/// id, where the job names a control file once that is gone.
 const SERVER: &str = r#"
 use strict; my $stage = shift;
 sub take { my ($length, $bytes) = (shift, '');
@@ -33,15 +33,15 @@ while (1) {
 }
 "#;
 
-/// Where a test says what happens to its servers.
-struct Stage {
+/// Servers that a test controls by files in a folder.
+struct ServerFixture {
     foreign: Foreign,
     folder: TempDir,
 }
 
-impl Stage {
+impl ServerFixture {
     fn new() -> Self {
-        let folder = passable();
+        let folder = traversable_folder();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
         Self { foreign: Foreign::new(), folder }
     }
@@ -71,11 +71,14 @@ impl Stage {
     fn pool(&self, mut settings: PoolSettings) -> Pool {
         let mut profile = Profile { signals: Signals::Anybody, ..profile() };
         profile.write.push(self.folder.path().to_owned());
-        let stage = self.folder.path().display().to_string();
-        settings.spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([stage]);
-        let housing =
-            Housing { programs: self.foreign.programs.clone(), profile, bounds: self.foreign.bounds() };
-        settings.housing = Some(housing);
+        let fixture = self.folder.path().display().to_string();
+        settings.spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([fixture]);
+        let server = ServerSettings {
+            programs: self.foreign.programs.clone(),
+            profile,
+            bounds: self.foreign.bounds(),
+        };
+        settings.server = Some(server);
         Pool::new(starter(), settings, self.foreign.metrics.children.clone())
     }
 }
@@ -96,7 +99,7 @@ fn servers(count: usize) -> PoolSettings {
         deadline: Duration::from_mins(1),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
-        housing: None,
+        server: None,
     }
 }
 
@@ -111,105 +114,110 @@ fn begin(pool: &Pool, hold: &'static str) -> JoinHandle<u32> {
     })
 }
 
-/// The same, which must come while others are held.
+/// The same, for a job that must end while others are held.
 async fn done(what: &str, job: JoinHandle<u32>) -> u32 {
     until(what, || job.is_finished()).await;
     job.await.unwrap()
 }
 
 #[tokio::test]
-async fn who_waits_for_a_server_on_its_way_is_served_by_one_that_is_free_before() {
-    let stage = Stage::new();
-    stage.set("hold-2");
-    stage.set("hold-first");
-    let pool = stage.pool(servers(2));
+async fn a_waiting_job_takes_a_freed_server_before_the_starting_one() {
+    let fixture = ServerFixture::new();
+    fixture.set("hold-2");
+    fixture.set("hold-first");
+    let pool = fixture.pool(servers(2));
     until("one of them is ready", || pool.spares() == 1).await;
     let first = begin(&pool, "hold-first");
     until("it has a job", || pool.spares() == 0).await;
     let waiting = begin(&pool, "nothing");
-    until("the other job has its place and waits", || stage.started() == 2 && stage.starting() == 1).await;
-    // What is ready to run here runs, so the job is on its way to wait.
+    until("the other job has its place and waits", || fixture.started() == 2 && fixture.starting() == 1)
+        .await;
+    // Lets ready tasks run, so that the job is in the queue.
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    stage.unset("hold-first");
+    fixture.unset("hold-first");
     let server = done("the first job is done", first).await;
     assert_eq!(done("the waiting job is done by the same server", waiting).await, server);
-    assert_eq!(stage.starting(), 1, "the other one is still on its way");
-    stage.unset("hold-2");
+    assert_eq!(fixture.starting(), 1, "the other one is still on its way");
+    fixture.unset("hold-2");
 }
 
 #[tokio::test]
 async fn a_server_that_is_started_for_a_job_counts_from_then_on() {
-    let stage = Stage::new();
+    let fixture = ServerFixture::new();
     for name in ["fail-1", "hold-3", "hold-first"] {
-        stage.set(name);
+        fixture.set(name);
     }
-    let pool = stage.pool(servers(2));
-    until("one is ready, the other failed", || pool.spares() == 1 && stage.starting() == 0).await;
+    let pool = fixture.pool(servers(2));
+    until("one is ready, the other failed", || pool.spares() == 1 && fixture.starting() == 0).await;
     let first = begin(&pool, "hold-first");
     until("it has a job", || pool.spares() == 0).await;
     let second = begin(&pool, "nothing");
-    until("one is started for the other job", || stage.started() == 3).await;
-    stage.unset("hold-first");
+    until("one is started for the other job", || fixture.started() == 3).await;
+    fixture.unset("hold-first");
     let server = done("the first job is done", first).await;
     until("its server is kept", || pool.kept() == 1).await;
     let third = done("and does a further one", begin(&pool, "nothing")).await;
     assert_eq!(server, third);
     until("its server is kept", || pool.kept() == 1).await;
-    stage.unset("hold-3");
+    fixture.unset("hold-3");
     assert_ne!(done("the second job is done", second).await, server);
     until("both are kept", || pool.kept() == 2).await;
-    assert_eq!((stage.started(), pool.spares(), stage.starting()), (3, 0, 0), "and no other one was started");
+    assert_eq!(
+        (fixture.started(), pool.spares(), fixture.starting()),
+        (3, 0, 0),
+        "and no other one was started"
+    );
 }
 
 #[tokio::test]
-async fn a_server_that_did_enough_works_until_another_one_is_ready() {
+async fn a_used_up_server_works_until_its_successor_is_ready() {
     let lazy = PoolSettings { spares: 0, ..servers(1) };
     for (settings, enough) in [
         (PoolSettings { child_jobs: 2, ..servers(1) }, 2),
         (PoolSettings { child_jobs: 2, ..lazy.clone() }, 2),
         (PoolSettings { resident_limit_bytes: Some(1), ..lazy }, 1),
     ] {
-        let stage = Stage::new();
-        stage.set("hold-2");
-        let pool = stage.pool(settings);
+        let fixture = ServerFixture::new();
+        fixture.set("hold-2");
+        let pool = fixture.pool(settings);
         let server = done("the first job is done", begin(&pool, "nothing")).await;
         for _ in 1..enough {
             assert_eq!(done("and a further one", begin(&pool, "nothing")).await, server);
         }
-        until("another one is started", || stage.started() == 2).await;
+        until("another one is started", || fixture.started() == 2).await;
         for _ in 0..3 {
             let job = begin(&pool, "nothing");
             assert_eq!(done("a job while that is not ready", job).await, server, "by the first");
         }
-        assert_eq!((stage.started(), stage.starting()), (2, 1), "one at a time");
+        assert_eq!((fixture.started(), fixture.starting()), (2, 1), "one at a time");
         until("the server is kept", || pool.kept() == 1).await;
-        stage.set("hold-job");
+        fixture.set("hold-job");
         let job = begin(&pool, "hold-job");
         until("the server is at work", || pool.kept() == 0).await;
-        stage.set("hold-3");
-        stage.unset("hold-2");
+        fixture.set("hold-3");
+        fixture.unset("hold-2");
         until("the other one is ready", || pool.spares() == 1).await;
         assert!(is_alive(server), "its job is finished");
-        stage.unset("hold-job");
+        fixture.unset("hold-job");
         assert_eq!(done("the job is done", job).await, server);
         until("it ends", || !is_alive(server)).await;
         assert_ne!(done("the next job is done by the other one", begin(&pool, "nothing")).await, server);
         until("that is kept", || pool.kept() == 1).await;
-        stage.unset("hold-3");
+        fixture.unset("hold-3");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_did_enough_ends_without_a_further_job_and_goes_on_where_no_other_one_starts() {
-    let stage = Stage::new();
-    stage.set("fail-2");
-    let pool = stage.pool(PoolSettings { child_jobs: 1, ..servers(1) });
+async fn a_used_up_server_ends_while_idle_and_goes_on_without_a_successor() {
+    let fixture = ServerFixture::new();
+    fixture.set("fail-2");
+    let pool = fixture.pool(PoolSettings { child_jobs: 1, ..servers(1) });
     let server = done("the first job is done", begin(&pool, "nothing")).await;
-    until("another one could not start", || stage.started() == 2 && stage.starting() == 0).await;
+    until("another one could not start", || fixture.started() == 2 && fixture.starting() == 0).await;
     assert_eq!(done("the first goes on", begin(&pool, "nothing")).await, server);
     until("one more is started, and the first ends", || !is_alive(server)).await;
     until("that one is ready", || pool.spares() == 1 && pool.kept() == 0).await;
-    assert_eq!((stage.started(), stage.starting()), (3, 0));
+    assert_eq!((fixture.started(), fixture.starting()), (3, 0));
 }

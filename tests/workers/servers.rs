@@ -6,7 +6,7 @@ use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::{
-    Bounds, ChildSpec, Excess, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault,
+    Bounds, ChildSpec, Excess, Job, Pool, PoolSettings, Profile, ServerSettings, Signals, WorkerError,
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -52,7 +52,7 @@ fn settings() -> PoolSettings {
         deadline: Duration::from_secs(2),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
-        housing: None,
+        server: None,
     }
 }
 
@@ -63,13 +63,13 @@ fn pool(foreign: &Foreign) -> Pool {
 fn pool_of(foreign: &Foreign, settings: PoolSettings) -> Pool {
     let profile = Profile { signals: Signals::Anybody, ..profile() };
     let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
-    let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
-    let settings = PoolSettings { housing: Some(housing), ..settings };
+    let server = ServerSettings { programs: foreign.programs.clone(), profile, bounds };
+    let settings = PoolSettings { server: Some(server), ..settings };
     Pool::new(starter(), settings, foreign.metrics.children.clone())
 }
 
 /// What came of it, and the server that did it.
-async fn run(pool: &Pool, what: &str) -> Result<(String, u32, String), WorkerFault> {
+async fn run(pool: &Pool, what: &str) -> Result<(String, u32, String), WorkerError> {
     let body = [Bytes::from_static(b"a document")];
     let header = json!({ "what": what });
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
@@ -80,7 +80,7 @@ async fn run(pool: &Pool, what: &str) -> Result<(String, u32, String), WorkerFau
 }
 
 #[tokio::test]
-async fn a_server_works_for_everybody_and_ends_its_late_child() {
+async fn a_server_serves_all_accounts_and_kills_its_late_child() {
     let foreign = Foreign::new();
     let pool = pool(&foreign);
     until("a spare waits", || pool.spares() == 1).await;
@@ -98,19 +98,19 @@ async fn a_server_works_for_everybody_and_ends_its_late_child() {
 }
 
 #[tokio::test]
-async fn what_a_server_does_not_end_is_ended_with_it() {
+async fn a_failed_server_ends_with_its_whole_process_group() {
     let foreign = Foreign::new();
     let pool = pool(&foreign);
     for what in ["stop", "orphan", "memory"] {
         let (_, server, _) = run(&pool, "document").await.unwrap();
         until("the server is kept", || pool.kept() == 1).await;
-        let fault = run(&pool, what).await.unwrap_err();
+        let error = run(&pool, what).await.unwrap_err();
         let is_right = match what {
-            "stop" => matches!(fault, WorkerFault::Deadline),
-            "orphan" => matches!(fault, WorkerFault::Died { .. }),
-            _ => matches!(fault, WorkerFault::TooMuch(Excess::Memory)),
+            "stop" => matches!(error, WorkerError::Deadline),
+            "orphan" => matches!(error, WorkerError::Died { .. }),
+            _ => matches!(error, WorkerError::TooMuch(Excess::Memory)),
         };
-        assert!(is_right, "{what}: {fault}");
+        assert!(is_right, "{what}: {error}");
         until("its whole group is dead", || group_members(server).is_empty()).await;
         assert_ne!(run(&pool, "document").await.unwrap().1, server, "another one works on");
         until("it is kept", || pool.kept() == 1).await;
@@ -118,7 +118,7 @@ async fn what_a_server_does_not_end_is_ended_with_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_died_while_it_waited_leaves_nobody_behind() {
+async fn a_server_that_dies_idle_leaves_no_process() {
     let foreign = Foreign::new();
     let pool = pool(&foreign);
     let (_, server, _) = run(&pool, "document").await.unwrap();
@@ -130,7 +130,7 @@ async fn a_server_that_died_while_it_waited_leaves_nobody_behind() {
 }
 
 #[tokio::test]
-async fn servers_take_no_seat_from_programs() {
+async fn servers_use_no_slot_of_programs() {
     let foreign = Foreign::with(|config| config.slots = 1);
     let pool = pool_of(&foreign, PoolSettings { spares: 2, ..settings() });
     until("more servers than there are seats", || pool.spares() == 2).await;

@@ -14,10 +14,10 @@ use documents::Document;
 
 /// Measurements of the same thing, taken in turn with the others.
 const ROUNDS: usize = 3;
-/// Documents of a measurement; of who takes a second and more for each, fewer.
+/// Documents of a measurement; fewer for converters that take a second or more for each.
 const TIMES: usize = 10;
 
-/// Who makes PDFs of Office documents.
+/// A way to make PDFs of Office documents.
 pub trait Converter {
     /// Its name in the table.
     fn name(&self) -> String;
@@ -33,7 +33,7 @@ pub trait Converter {
 
 /// One measurement: processor time and time of the clock, in ms a document.
 #[derive(Clone, Copy)]
-struct Taken {
+struct Timing {
     used: f64,
     passed: f64,
 }
@@ -87,18 +87,18 @@ fn start_all() -> Vec<Box<dyn Converter>> {
     converters
 }
 
-fn measure(converter: &mut dyn Converter, document: &Document) -> io::Result<Taken> {
+fn measure(converter: &mut dyn Converter, document: &Document) -> io::Result<Timing> {
     let times = (TIMES / converter.slowness()).max(1);
     let (used, begun) = (converter.used(), Instant::now());
     let made = converter.convert(document, times)?;
     let (passed, used) = (begun.elapsed(), converter.used().saturating_sub(used));
     document.check(&made)?;
     let a_document = |time: Duration| time.as_secs_f64() * 1_000.0 / super::count(times);
-    Ok(Taken { used: a_document(used), passed: a_document(passed) })
+    Ok(Timing { used: a_document(used), passed: a_document(passed) })
 }
 
-fn print(converters: &[Box<dyn Converter>], document: &Document, rounds: &[Vec<Taken>]) {
-    let used = |rounds: &[Taken]| middle(rounds.iter().map(|taken| taken.used).collect());
+fn print(converters: &[Box<dyn Converter>], document: &Document, rounds: &[Vec<Timing>]) {
+    let used = |rounds: &[Timing]| middle(rounds.iter().map(|taken| taken.used).collect());
     let ours = rounds.first().map_or(f64::NAN, |rounds| used(rounds));
     for (converter, rounds) in converters.iter().zip(rounds) {
         let (all, passed) = (used(rounds), middle(rounds.iter().map(|taken| taken.passed).collect()));

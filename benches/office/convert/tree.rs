@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::common::usage::{Stat, processes};
 
-/// Processor time of a process with all that it has started: who has ended counts with the parent that waited for it, who was
-/// not waited for yet still stands in the list.
+/// Processor time of a process and all its descendants: an ended child counts with the parent that waited for it; one that
+/// was not waited for yet is still listed itself.
 pub fn tree_time(root: u32) -> Duration {
     let all: Vec<(u32, Stat)> = processes().collect();
     let (mut time, mut open) = (Duration::ZERO, vec![root]);

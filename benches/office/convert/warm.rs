@@ -25,7 +25,7 @@ const UNOSERVER: &str = "unoserver==3.7";
 struct Wrapper {
     name: &'static str,
     child: Child,
-    /// Taken when it shall end.
+    /// Taken out when it is to be ended.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     _folder: TempDir,
@@ -103,7 +103,7 @@ impl Converter for Wrapper {
 impl Drop for Wrapper {
     fn drop(&mut self) {
         self.orders = None;
-        // It ends its LibreOffice when nobody asks any more; what it leaves is ended by its group.
+        // It ends its LibreOffice when it is no longer used; any process left is killed with its group.
         let _ = self.child.wait();
         let group = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(i32::MAX));
         let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);

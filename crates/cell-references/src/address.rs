@@ -104,7 +104,7 @@ impl Range {
         self.rows.holds(other.rows) && self.columns.holds(other.columns)
     }
 
-    /// The same where rows are columns.
+    /// The same with rows and columns exchanged.
     pub(crate) fn turned(self) -> Self {
         Self { rows: self.columns, columns: self.rows }
     }
@@ -166,7 +166,8 @@ struct Corner {
 }
 
 impl Reference {
-    /// Reads the longest reference that begins at `at`: it and where it ends. What goes on as a longer word, a call or a sheet's name is none.
+    /// Reads the longest reference that begins at `at`: the reference, and where it ends. `None` if it goes on as a longer word,
+    /// a call or a sheet's name.
     pub fn read(text: &[u8], at: usize) -> Option<(Self, usize)> {
         let (first, end) = Corner::read(text, at)?;
         let second = (text.get(end) == Some(&b':')).then(|| Corner::read(text, end + 1)).flatten();
@@ -191,7 +192,7 @@ impl Reference {
         }
     }
 
-    /// The same where rows are columns.
+    /// The same with rows and columns exchanged.
     pub fn turned(&self) -> Self {
         Self { rows: self.columns, columns: self.rows, ..*self }
     }
@@ -204,7 +205,7 @@ impl Reference {
         Self { rows, columns, is_single }
     }
 
-    /// Moves what has no `$`. None if that leaves the sheet.
+    /// Moves what has no `$`. `None` if it would be off the sheet then.
     pub fn shifted(&self, rows: i32, columns: i32) -> Option<Self> {
         let side = |side: Option<Side>, by: i32, limit: u32| match side {
             None => Some(None),
@@ -281,7 +282,8 @@ impl Corner {
     }
 }
 
-/// A `$` or none, then signs of one kind that make a number; where it ends. Where they make none, nothing was read.
+/// Reads an optional `$` and the signs of one kind behind it: the number that they make with its `$`, and where it ends; `None`
+/// and `at` if they make none.
 fn part(
     text: &[u8],
     at: usize,
@@ -314,7 +316,7 @@ fn row_number(digits: &[u8]) -> Option<u32> {
     (digits.first().is_some_and(|digit| *digit != b'0') && number <= LAST_ROW).then_some(number)
 }
 
-/// Whether a byte is of a name: anything beyond ASCII may be (ECMA-376 part 1, 18.17.2.5).
+/// Whether a byte may be part of a name, as all beyond ASCII may (ECMA-376 part 1, 18.17.2.5).
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'\\' | b'?') || byte >= 0x80
 }

@@ -6,9 +6,9 @@
 //! new lines      1 2 [3 4 (5)(6)(7) 8] [9 10 11] 12
 //! ```
 //!
-//! Turns of a block are numbered through, whatever turn of the outer block they are in, so those of successive outer turns are successive, too,
-//! and "all turns of the inner block within these turns of the outer one" is a range of numbers. A turn costs 8 bytes, and 8 more for each
-//! block in it.
+//! The turns of a block are numbered in one sequence over all turns of the outer block. So those of successive outer turns are
+//! successive, too, and "all turns of the inner block within these turns of the outer one" is a range of numbers. A turn costs 8
+//! bytes, and 8 more for each block in it.
 
 mod find;
 
@@ -24,7 +24,7 @@ pub(crate) struct Spec<'a> {
     pub lines: Lines,
     pub parent: Option<usize>,
     pub counts: &'a [u32],
-    /// It is laid out alike wherever it is: it has all columns.
+    /// It has all columns, so its turns are the same in each band of columns.
     pub is_alike: bool,
 }
 
@@ -43,17 +43,17 @@ struct Strip {
 /// The turns of a block, laid out.
 #[derive(Debug, Default)]
 struct Turns {
-    /// Turns of this block before each turn of the outer one, and all of them at the end.
+    /// For each turn of the outer block, how many turns of this one come before it; at the end, the number of all.
     runs: Vec<u32>,
     /// Which turn of the outer block each turn is in.
     outer: Vec<u32>,
     /// The new line that the first turn within each turn of the outer block begins at, or would begin at.
     begins: Vec<u32>,
-    /// Lines of all turns before each turn, and of all at the end.
+    /// For each turn, how many lines the turns before it have; at the end, those of all.
     sizes: Vec<u32>,
 }
 
-/// Where a formula stands in this direction: the innermost block around it and its turn.
+/// Where a formula is in this direction: the innermost block around it and its turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot {
     strip: usize,
@@ -74,7 +74,7 @@ impl Axis {
         Self { strips: vec![sheet] }
     }
 
-    /// Lays the blocks out; outer ones come before inner ones. Turns of a block that another direction has laid out alike are shared with it.
+    /// Lays the blocks out; outer ones come before inner ones. Turns that are the same in the axis `alike` are shared with it.
     pub fn new(all: Lines, specs: &[Spec<'_>], alike: Option<&Self>) -> Result<Self, Error> {
         let mut axis = Self::still(all);
         for spec in specs {
@@ -109,7 +109,7 @@ impl Axis {
         Ok(())
     }
 
-    /// How many lines each turn has, from the innermost blocks outward. What is shared was measured before.
+    /// Counts the lines of each turn, from the innermost blocks outward. Shared turns are counted already.
     fn measure(&mut self) {
         for index in (0..self.strips.len()).rev() {
             let strip = &self.strips[index];
@@ -129,7 +129,7 @@ impl Axis {
         }
     }
 
-    /// Where the turns begin, from the outermost blocks inward.
+    /// Sets where the turns begin, from the outermost blocks inward.
     fn place(&mut self) {
         for index in 0..self.strips.len() {
             let strip = &self.strips[index];
@@ -151,7 +151,7 @@ impl Axis {
         }
     }
 
-    /// Where a line is that is in no inner block, in a turn.
+    /// The new place of a line in a turn of its block; no inner block has the line.
     fn position(&self, strip: usize, turn: u32, line: u32) -> u32 {
         let strip = &self.strips[strip];
         let above = strip.children.partition_point(|child| self.strips[*child].lines.last < line);
@@ -166,14 +166,14 @@ impl Axis {
         begin.saturating_add(line - after)
     }
 
-    /// The place of a line behind all blocks, or of the end of what is before it. May be beyond the sheet.
+    /// The new place of a line that no block goes beyond; it may be off the sheet.
     pub fn end(&self, line: u32) -> u64 {
         let strips = self.strips[0].children.iter().map(|child| &self.strips[*child]);
         let grown: i64 = strips.filter(|strip| strip.lines.last <= line).map(|strip| strip.growth(0)).sum();
         u64::try_from(i64::from(line) + grown).unwrap_or_default()
     }
 
-    /// The last line that a block has, if there are any.
+    /// The last line of all blocks; 0 without any.
     pub fn last_of_blocks(&self) -> u32 {
         let last = |strip: &Strip| strip.lines.last;
         self.strips.iter().skip(1).map(last).max().unwrap_or_default()
@@ -188,7 +188,7 @@ impl Axis {
         self.strips.binary_search_by_key(&id, |strip| strip.id).ok()
     }
 
-    /// A turn of a block within the outer turn that one stands in. None if there is no such block or turn here.
+    /// The spot in a turn of a block, within the outer turn that `spot` is in. `None` if there is no such block or turn here.
     pub fn enter(&self, spot: Option<Spot>, id: usize, turn: u32) -> Option<Spot> {
         let strip = self.index(Some(id))?;
         let outer = self.own_turn(spot, self.strips[strip].parent)?;
@@ -197,7 +197,7 @@ impl Axis {
         Some(Spot { strip, turn })
     }
 
-    /// The same place, seen from outside of a block.
+    /// The spot without its turn of a block: in the turn around that.
     pub fn outside(&self, spot: Spot, id: usize) -> Spot {
         let Some(strip) = self.index(Some(id)) else { return spot };
         let parent = self.strips[strip].parent;
@@ -208,7 +208,7 @@ impl Axis {
         }
     }
 
-    /// How many turns a block has within the outer turn that one stands in. None if there is no such block here.
+    /// How many turns a block has within the outer turn that `spot` is in. `None` if there is no such block here.
     pub fn turns_in(&self, spot: Option<Spot>, id: usize) -> Option<u32> {
         let strip = self.index(Some(id))?;
         let outer = self.own_turn(spot, self.strips[strip].parent)?;
@@ -216,13 +216,13 @@ impl Axis {
         Some(run.end - run.start)
     }
 
-    /// The same place as another direction's spot: blocks have other indices there.
+    /// The spot of the axis `other` in this one, where the same block has another index.
     pub fn translate(&self, other: &Self, spot: Spot) -> Option<Spot> {
         let strip = self.index(other.strips[spot.strip].id)?;
         Some(Spot { strip, ..spot })
     }
 
-    /// The turn of a block that one stands in.
+    /// The turn of a block that a spot is in; `None` outside of the block.
     fn own_turn(&self, spot: Option<Spot>, strip: usize) -> Option<u32> {
         let Spot { strip: mut at, mut turn } = spot.unwrap_or(Spot { strip: 0, turn: 0 });
         while at > strip {

@@ -11,10 +11,11 @@ pub enum Area {
     Rows(Lines),
     /// Whole columns: everything to the right moves right.
     Columns(Lines),
-    /// Some cells: what is below them, in their columns, moves down; the cells beside them stay. Blocks below them must have no other columns, for
-    /// they would be torn ([`Error::Torn`]): whole rows may be repeated above them only.
+    /// Some cells: what is below them, in their columns, moves down; the cells beside them stay. Blocks below them must have no
+    /// other columns, because they would be torn ([`Error::Torn`]): whole rows may be repeated above them only.
     Cells(Range),
-    /// The same to the right: what is right of them, in their rows, moves right. Not on one sheet with [`Area::Cells`] ([`Error::Directions`]).
+    /// The same to the right: what is right of them, in their rows, moves right. Not on one sheet with [`Area::Cells`]
+    /// ([`Error::Directions`]).
     Right(Range),
 }
 
@@ -23,12 +24,12 @@ pub enum Area {
 pub struct Block {
     /// Where it is in the template.
     pub area: Area,
-    /// The place of the block around it in the list of blocks: an earlier one, of the same kind; cells have the same columns. Blocks of rows
-    /// and blocks of columns cross each other (a matrix) and are not within one another. Rows within rows may be the same rows, as a condition
-    /// on a repeated row is.
+    /// The index of the block around it in the list of blocks: an earlier one of the same kind; blocks of cells must have the
+    /// same columns. Blocks of rows and blocks of columns cross each other (a matrix) and are not within one another. Rows within
+    /// rows may be the same rows, as a condition on a repeated row is.
     pub parent: Option<usize>,
-    /// How often it is repeated, for each turn of the block around it, in their order: for the turns of an inner one, first all within the first
-    /// turn of its outer block, then those within the second. Without a parent it is one number. 0 drops the block.
+    /// How often it is repeated in each turn of the block around it, in the order of these turns: those within the first outer
+    /// turn come first. Without a parent it is one number. 0 drops the block.
     pub counts: Vec<u32>,
 }
 
@@ -45,7 +46,7 @@ impl Area {
         matches!(self, Self::Columns(_))
     }
 
-    /// The same where rows are columns.
+    /// The same with rows and columns exchanged.
     fn turned(self) -> Self {
         match self {
             Self::Rows(rows) => Self::Columns(rows),
@@ -64,7 +65,7 @@ impl Area {
         (!self.is_columns() && range.columns.holds(band)).then_some(range.rows)
     }
 
-    /// Whether the one is of the same kind and lies within the other. Cells grow with the same columns only.
+    /// Whether the area is within `outer` and of the same kind; areas of cells must have the same columns.
     fn is_within(self, outer: Self) -> bool {
         let (inner, outer_range) = (self.range(), outer.range());
         let holds = outer_range.rows.holds(inner.rows) && outer_range.columns.holds(inner.columns);
@@ -106,7 +107,7 @@ pub(crate) fn bands_of(blocks: &[Block], all: Lines) -> Vec<Lines> {
     starts.iter().zip(ends).map(|(first, last)| Lines { first: *first, last }).collect()
 }
 
-/// Whether blocks go to the right; they are laid out as if rows were columns.
+/// Whether blocks of cells grow to the right: they are laid out with rows and columns exchanged, as if they grew down.
 pub(crate) fn are_turned(blocks: &[Block]) -> Result<bool, Error> {
     let place = |is_meant: fn(&Block) -> bool| blocks.iter().position(is_meant);
     let right = place(|block| matches!(block.area, Area::Right(_)));
@@ -116,12 +117,12 @@ pub(crate) fn are_turned(blocks: &[Block]) -> Result<bool, Error> {
     }
 }
 
-/// The blocks as they are where rows are columns.
+/// The blocks with rows and columns exchanged.
 pub(crate) fn turned(blocks: &[Block]) -> Vec<Block> {
     blocks.iter().map(|block| Block { area: block.area.turned(), ..block.clone() }).collect()
 }
 
-/// Whether the blocks and their turns are as many as can be.
+/// Refuses too many blocks or turns, and areas that are not on a sheet.
 pub(crate) fn check_turns(blocks: &[Block]) -> Result<(), Error> {
     if blocks.len() > BLOCKS {
         return Err(Error::Blocks { blocks: blocks.len() });
@@ -133,7 +134,7 @@ pub(crate) fn check_turns(blocks: &[Block]) -> Result<(), Error> {
         if !is_ordered(range.rows, Lines::ALL_ROWS) || !is_ordered(range.columns, Lines::ALL_COLUMNS) {
             return Err(Error::Area { block: number });
         }
-        // Turns take memory before it is known how many lines they have.
+        // Hazard: turns take memory before their lines are counted: the limit of lines alone would come too late.
         let needed: u64 = block.counts.iter().map(|count| u64::from(*count)).sum();
         turns += needed;
         if matches!(block.area, Area::Columns(_) | Area::Right(_)) && needed > u64::from(LAST_COLUMN) {
@@ -149,7 +150,7 @@ pub(crate) fn check_turns(blocks: &[Block]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the blocks can be laid out beside and within each other.
+/// Refuses blocks that cannot be laid out beside and within each other.
 pub(crate) fn check_layout(blocks: &[Block]) -> Result<(), Error> {
     for (number, block) in blocks.iter().enumerate() {
         if let Some(parent) = block.parent

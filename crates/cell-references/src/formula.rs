@@ -9,8 +9,8 @@ use crate::moves::{List, Place, Single};
 use crate::reader::{Content, Role, Slot, Target, slots};
 use crate::workbook::{Origin, Sheet, SheetCopy, Workbook, push_sheets};
 
-/// How many ranges a reference may become where a function takes any number: some hundred rows of one formula are not read any more, and a formula
-/// has its limits.
+/// How many ranges a reference may become where a function takes any number of them. More would be unreadable, and come near
+/// Excel's limits of a formula.
 const RANGES: usize = 60;
 
 /// What is written for a reference without cells.
@@ -21,8 +21,8 @@ const LOST: &str = "#REF!";
 pub enum Meaning {
     /// A value, as in a cell, a conditional format or a validation by formula: a reference to one cell means one cell.
     Value,
-    /// Cells, as in a chart's series, a print area, a list to choose from, a sparkline, or most defined names: a reference to one cell that was
-    /// repeated means all that it became.
+    /// Cells, as in a chart's series, a print area, a list to choose from, a sparkline, or most defined names: a reference to one
+    /// cell that was repeated means all that it became.
     Cells,
 }
 
@@ -35,13 +35,13 @@ pub struct Formula {
     slots: Vec<Slot>,
 }
 
-/// What there is to say of a formula that was written.
+/// How many references of a formula were lost or widened when it was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// References that are lost: all their cells were dropped, and `#REF!` is in their stead.
     pub lost: usize,
-    /// References of a function like `SUM` whose cells are apart in more than sixty places, so that one range was written around all of them, with
-    /// what lies between.
+    /// References of a function like `SUM` whose cells are apart in more than sixty places, so that one range was written around
+    /// all of them and what is between.
     pub widened: usize,
 }
 
@@ -59,13 +59,13 @@ struct Seen<'a> {
     name: &'a str,
     /// Those of its copies that are meant.
     copies: &'a [SheetCopy],
-    /// Where in the copy one stands, if one does.
+    /// The place of the formula, if it is in this copy.
     place: Option<Place>,
 }
 
 impl Formula {
-    /// Reads a formula. `sheets` are the names of the template's sheets, in the order of [`Workbook::sheets`]; a sheet that is not among them, and
-    /// one of another workbook, stays as it is written. No text is refused: what is not understood is kept.
+    /// Reads a formula. `sheets` are the names of the template's sheets, in the order of [`Workbook::sheets`]; a sheet that is
+    /// not among them, and one of another workbook, stays as it is written. No text is refused: what is not understood is kept.
     pub fn parse<S: AsRef<str>>(text: &str, sheets: &[S], meaning: Meaning) -> Self {
         let whole = match meaning {
             Meaning::Value => Takes::Value,
@@ -84,11 +84,12 @@ impl Formula {
         self.slots.is_empty()
     }
 
-    /// Appends the formula as it is where it now stands. Without an origin (the workbook's defined names) a reference that names no sheet stays.
+    /// Appends the formula as it is at its place in the result. Without an origin (the workbook's defined names) a reference that
+    /// names no sheet stays.
     ///
     /// # Errors
-    /// [`Error::FormulaLength`] and [`Error::Arguments`], where sheets that were repeated make it longer than Excel reads. What was appended
-    /// till then stays.
+    /// [`Error::FormulaLength`] and [`Error::Arguments`], where sheets that were repeated make it longer than Excel reads. What
+    /// was appended till then stays.
     pub fn write(
         &self,
         workbook: &Workbook,
@@ -121,8 +122,8 @@ impl Formula {
         Ok(written)
     }
 
-    /// The formula as it is some rows down and columns to the right: what has no `$` moves along, as in a shared formula, whose cells have the
-    /// first one's formula so. What would leave the sheet becomes `#REF!`.
+    /// The formula moved by some rows and columns, as the cells of a shared formula have it: what has no `$` moves along. What
+    /// would be off the sheet becomes `#REF!`.
     pub fn shifted(&self, rows: i32, columns: i32) -> String {
         let (mut out, mut at) = (String::with_capacity(self.text.len() + 8), 0);
         for slot in &self.slots {
@@ -181,7 +182,7 @@ impl Formula {
         Ok(self.write_body(slot, copy, seen.place, out))
     }
 
-    /// The sheet's name and `!`, if it is named: as it was written if the sheet is called so still.
+    /// Writes the sheet's name and `!`, if it is named: as it was written if the sheet has that name still.
     fn write_sheet(&self, slot: &Slot, name: &str, copy: &SheetCopy, out: &mut String) {
         if slot.sheet == Target::Own || name == copy.name {
             out.push_str(&self.text[slot.start..slot.body]);
@@ -190,7 +191,7 @@ impl Formula {
         }
     }
 
-    /// A reference where any number may stand: an argument for each sheet and each range of what it became.
+    /// Writes a reference where a function takes any number of ranges: an argument for each sheet and each range that it became.
     fn write_list(
         &self,
         slot: &Slot,
@@ -227,7 +228,7 @@ impl Formula {
         Ok(if out.len() > begin { fate } else { Fate::Lost })
     }
 
-    /// What follows the sheet: the reference or the name, seen from a place in this copy, or from another sheet.
+    /// Writes what follows the sheet: the reference or the name, seen from a place in this copy, or from another sheet.
     fn write_body(&self, slot: &Slot, copy: &SheetCopy, place: Option<Place>, out: &mut String) -> Fate {
         let old = &self.text[slot.body..slot.end];
         match slot.content {
@@ -245,7 +246,8 @@ impl Formula {
         }
     }
 
-    /// A reference over several sheets: from the first to the last that is left, to the smallest range that holds what it became on each.
+    /// Writes a reference over several sheets: from the first to the last that is left, with the smallest range that holds what
+    /// it became on all of them.
     fn write_sheets(&self, slot: &Slot, sheets: &[Sheet], out: &mut String) -> Fate {
         let copies = || sheets.iter().flat_map(|sheet| &sheet.copies);
         let (Some(first), Some(last)) = (copies().next(), copies().next_back()) else { return Fate::Lost };

@@ -1,6 +1,7 @@
-//! Which arguments of Excel's functions take a range: there a reference to one cell of a loop means all that the cell became.
+//! Which arguments of Excel's functions take a range: there a reference to one repeated cell means all that the cell became.
 //!
-//! From the descriptions of the functions in ECMA-376 part 1, 18.17.7, and, for newer ones, in Microsoft's "Excel functions (alphabetical)".
+//! From the descriptions of the functions in ECMA-376 part 1, 18.17.7, and, for newer ones, in Microsoft's "Excel functions
+//! (alphabetical)".
 
 /// What an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(crate) enum Takes {
     List,
     /// Where a range begins: `OFFSET(A1,…)`.
     First,
-    /// An array, reckoned with: in `SUMPRODUCT(A1*B1)` both are ranges.
+    /// An array that is calculated with: in `SUMPRODUCT(A1*B1)` both are ranges.
     Array,
 }
 
@@ -56,7 +57,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 pub(crate) struct Signature(&'static str);
 
 impl Signature {
-    /// None for a function whose arguments are values, as far as is known.
+    /// `None` for a function that is not known here: its arguments are taken for values.
     pub fn of(name: &str) -> Option<Self> {
         let name = ["_xlfn.", "_xlws."].iter().fold(name, |name, prefix| {
             let (start, rest) = name.split_at_checked(prefix.len()).unwrap_or((name, name));
@@ -67,7 +68,7 @@ impl Signature {
         found.map(|(signature, _)| Self(signature))
     }
 
-    /// What the argument takes that has this many before it.
+    /// What the argument at an index takes.
     pub fn argument(self, index: usize) -> Takes {
         let (once, repeated) = self.0.split_once('|').unwrap_or((self.0, "v"));
         let again = index.checked_sub(once.len()).map(|index| index % repeated.len().max(1));

@@ -1,4 +1,5 @@
-//! Moves the references of a workbook to where their cells are, after rows, columns or blocks of cells of its sheets were repeated or dropped.
+//! Moves the references of a workbook to where their cells are, after rows, columns or blocks of cells of its sheets were
+//! repeated or dropped. It knows positions and formulas alone: it reads no files and no XML, and calculates nothing.
 //!
 //! ```text
 //! blocks, counts ──Moves::new──▶ Moves (a sheet) ──┐
@@ -28,37 +29,37 @@
 //!
 //! # Which cells a reference means
 //!
-//! A cell of a block becomes several. Where the formula stands decides which of them it means ([`Moves`]); every reference is moved once, from the
-//! template's cells to those of the result, never by one block after the other.
+//! A cell of a block becomes several. The place of the formula decides which of them it means ([`Moves`]); every reference is
+//! moved once, from the template's cells to those of the result, never by one block after the other.
 //!
 //! | the reference | becomes | why |
 //! |---|---|---|
-//! | to a cell outside of all blocks, from anywhere | that cell, where it is now | a rate or a lookup table is one, whoever asks; it does not move along from turn to turn as when Excel fills down |
+//! | to a cell outside of all blocks, from anywhere | that cell, where it is now | a rate or a lookup table is the same from each turn; it does not move along from turn to turn as when Excel fills down |
 //! | within the own turn | the own turn's cell | `C3*D3` of a row |
-//! | a range, to a block one is not in | from the first turn to the last, with what lies between | as Excel does when rows are inserted within a range |
-//! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what lies between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
-//! | a range out of the own block, or through it (`SUM(E2:E3)`, `SUM(E$2:E3)`) | from the one cell to the other, with what lies between | a running total from the head on |
-//! | one cell, to a block one is not in, as a whole argument of a function that takes ranges (`SUM(E3)`) | as a range would | an author sees one row and means the list |
-//! | one cell as the first argument of `OFFSET` | the first turn's cell | what is reckoned begins there |
-//! | one cell, to a block one is not in, elsewhere (`E3*2`) | the last turn's cell | the closing balance; a range would be an error there |
+//! | a range, to a block that the formula is not in | from the first turn to the last, with what is between | as Excel does when rows are inserted within a range |
+//! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what is between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
+//! | a range out of the own block, or through it (`SUM(E2:E3)`, `SUM(E$2:E3)`) | from the one cell to the other, with what is between | a running total from the head on |
+//! | one cell, to a block that the formula is not in, as a whole argument of a function that takes ranges (`SUM(E3)`) | as a range would | an author sees one row and means the list |
+//! | one cell as the first argument of `OFFSET` | the first turn's cell | the calculated range begins there |
+//! | one cell, to a block that the formula is not in, elsewhere (`E3*2`) | the last turn's cell | the closing balance; a range would be an error there |
 //! | `E$3:E3` in the own block | from the first turn to the own | a running total. `$` holds on to the first turn (as the begin of a range) or the last one (as its end) of the innermost block that holds formula and cell |
 //! | `E$3:E$3` in the own block | all turns within the outer one's | a share of the total |
 //! | `E$3` in the own block | the first turn; as an argument that takes ranges all turns | as a copied `$` stays |
 //! | to several cells, some of which are dropped | what is left | as Excel does when rows are deleted |
-//! | to cells that are all dropped | `#REF!`, and [`Written::lost`] counts it | as Excel does. Who wants `SUM` of an empty list to be 0 leaves one empty turn |
+//! | to cells that are all dropped | `#REF!`, and [`Written::lost`] counts it | as Excel does. For the `SUM` of an empty list to be 0, the caller gives the block one empty turn |
 //! | to a sheet that became several | from within a copy: that copy. `SUM(T!B9)` from outside: `SUM(North!B9,South!B9)`; elsewhere the last copy | as with rows |
 //! | `First:Last!A1` | from the first to the last that is left, the smallest range that holds the cell's places on all of them | a 3-D reference has one range for all sheets |
 //!
-//! A formula stands by its own cell; a conditional format or validation by the first cell of its `sqref`, in the first turn of the blocks around it.
-//! Another workbook's cells, structured references and names stay, but for tables that a copy of their sheet calls differently
-//! ([`SheetCopy::renamed`]).
+//! The place of a formula is that of its own cell; of a conditional format or validation, that of the first cell of its `sqref`,
+//! in the first turn of the blocks around it. Another workbook's cells, structured references and names stay as they are, but for
+//! tables with another name in a copy of their sheet ([`SheetCopy::renamed`]).
 //!
 //! # Units and limits
 //!
-//! Rows and columns are counted from 1, turns and blocks from 0. A sheet has 1,048,576 rows and 16,384 columns, a formula 8,192 characters, a
-//! function 255 arguments (Microsoft, "Excel specifications and limits"); blocks and their turns are bounded by [`BLOCKS`] and [`TURNS`]. Passing one
-//! of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in it; a formula is parsed once and then written without
-//! further memory than its text.
+//! Rows and columns are counted from 1, turns and blocks from 0. A sheet has 1,048,576 rows and 16,384 columns, a formula 8,192
+//! characters, a function 255 arguments (Microsoft, "Excel specifications and limits"); blocks and their turns are bounded by
+//! [`BLOCKS`] and [`TURNS`]. Passing one of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in
+//! it; a formula is parsed once and then written without further memory than its text.
 
 mod address;
 mod axis;

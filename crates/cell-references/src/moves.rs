@@ -7,15 +7,17 @@ use crate::error::Error;
 
 /// Where the cells of one sheet are after its blocks were repeated or dropped.
 ///
-/// A cell of a block is in as many places as the block has turns. Which of them a reference means depends on the [`Place`] of who refers:
+/// A cell of a block is in as many places as the block has turns. Which of them a reference means depends on the [`Place`] of its
+/// formula:
 ///
-/// * From within a turn, the blocks around both it and the cell mean the same turn.
-/// * Of all other blocks the cell is in, all turns are meant, and what lies between them: the smallest range that holds all.
+/// * Of the blocks around both the place and the cell, the place's own turn is meant.
+/// * Of all other blocks around the cell, all turns are meant, and what is between them: the smallest range that holds all.
 ///
-/// Where only some columns moved ([`Area::Cells`](crate::Area::Cells)), the smallest range that holds all that became of the cells.
+/// Where only some columns moved ([`Area::Cells`](crate::Area::Cells)), the smallest range that holds all that became of the
+/// cells.
 #[derive(Debug, Clone)]
 pub struct Moves {
-    /// Rows are columns here, and columns rows: cells grow to the right.
+    /// Rows and columns are exchanged here, because cells grow to the right.
     is_turned: bool,
     columns: Axis,
     bands: Vec<Band>,
@@ -23,12 +25,13 @@ pub struct Moves {
     once: Vec<Once>,
 }
 
-/// Cells that share rows or columns with a block and are not repeated with it: they stand in one of its turns.
+/// Cells that share rows or columns with a block and are not repeated with it: they are in one of its turns.
 #[derive(Debug, Clone)]
 pub struct Once {
     /// The cells.
     pub area: Range,
-    /// The blocks that they are not repeated with, from the outermost one, and whether they stand in its last turn instead of its first.
+    /// The blocks that they are not repeated with, from the outermost one, and whether they are in its last turn instead of its
+    /// first.
     pub blocks: Vec<(usize, bool)>,
 }
 
@@ -39,7 +42,7 @@ struct Band {
     rows: Axis,
 }
 
-/// Where a formula or an object stands: in which turn of which blocks. The default is outside of all blocks.
+/// Where a formula or an object is: in which turn of which blocks. The default is outside of all blocks.
 ///
 /// It belongs to the [`Moves`] that made it ([`Moves::turn`]); with those of another sheet it means nothing, and may panic.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,8 +65,8 @@ impl Moves {
     /// Lays out the blocks of a sheet whose used cells end at `used` (its last row and last column, before anything moves).
     ///
     /// # Errors
-    /// [`Error::Rows`] and [`Error::Columns`] where the used cells would not fit into a sheet any more; the others where the blocks are none
-    /// that can be expanded, each naming the blocks by their place in the list.
+    /// [`Error::Rows`] and [`Error::Columns`] where the used cells would not fit into a sheet any more; the others where the
+    /// blocks cannot be expanded. They name blocks by their index in the list.
     pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
         check_turns(blocks)?;
         let is_turned = are_turned(blocks)?;
@@ -101,12 +104,13 @@ impl Moves {
         self
     }
 
-    /// The range as it is laid out.
+    /// The range with rows and columns exchanged where the layout has them so.
     fn laid(&self, range: Range) -> Range {
         if self.is_turned { range.turned() } else { range }
     }
 
-    /// From where a range is seen: cells that are not repeated are seen from the turn that they stand in.
+    /// The place from which a range is looked up. Cells that are not repeated are looked up from the turn that they are in,
+    /// whatever `place` is.
     fn seen(&self, range: Range, place: Place) -> Place {
         let Some(once) = self.once.iter().find(|once| once.area.holds(range)) else { return place };
         let turn = |place, &(block, is_last): &(usize, bool)| {
@@ -117,7 +121,7 @@ impl Moves {
         once.blocks.iter().try_fold(place, turn).unwrap_or(place)
     }
 
-    /// The same place in the direction of a block, but not in its turns.
+    /// The place without its turn of a block.
     fn without(&self, place: Place, block: usize) -> Place {
         if self.columns.has(block) {
             return Place { columns: place.columns.map(|spot| self.columns.outside(spot, block)), ..place };
@@ -126,7 +130,7 @@ impl Moves {
         Place { rows: place.rows.map(outside), ..place }
     }
 
-    /// How many turns a block has within the turns that one stands in.
+    /// How many turns a block has within the turns that the place is in.
     fn count(&self, place: Place, block: usize) -> Option<u32> {
         let of_columns = self.columns.turns_in(place.columns, block);
         let mut bands = (0..).zip(&self.bands);
@@ -135,7 +139,8 @@ impl Moves {
         })
     }
 
-    /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no such turn.
+    /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no
+    /// such turn.
     pub fn turn(&self, place: Place, block: usize, turn: u32) -> Option<Place> {
         if let Some(spot) = self.columns.enter(place.columns, block, turn) {
             return Some(Place { columns: Some(spot), ..place });
@@ -153,8 +158,8 @@ impl Moves {
         Some(Cell { row: range.rows.last, column: range.columns.last })
     }
 
-    /// Where a row is, seen from a place, whichever of its cells stand once. None if it was dropped. Where only some columns moved, that of the
-    /// first column.
+    /// Where a row is, seen from a place, even if some of its cells are not repeated. None if it was dropped. Where only some
+    /// columns moved, that of the first column.
     pub fn row(&self, row: u32, place: Place) -> Option<u32> {
         let range = self.laid(Cell { row, column: 1 }.into());
         Some(self.laid(self.find(range, place, [None; 4])?).rows.last)
@@ -166,13 +171,13 @@ impl Moves {
         Some(self.laid(self.find(range, self.seen(range, place), [None; 4])?))
     }
 
-    /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
-    /// turn of the innermost blocks around all of it, grown by the blocks within it.
+    /// The copies of a range that is an object of its own, as merged cells, a hyperlink, a comment and a drawing's anchor are:
+    /// one for each turn of the innermost blocks around all of it, grown by the blocks within it.
     pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
         self.turns(range).map(|(_, copy)| copy)
     }
 
-    /// The same with the places of the copies: where a formula stands that goes with one.
+    /// The same with the places of the copies, for formulas that belong to them.
     pub fn turns(&self, range: Range) -> impl Iterator<Item = (Place, Range)> {
         let range = self.laid(range);
         let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
@@ -187,13 +192,14 @@ impl Moves {
         places.filter_map(move |place| {
             let place = self.seen(range, place);
             let copy = self.find(range, place, [None; 4])?;
-            // What stands once is found from each turn.
+            // Cells that are not repeated are found anew from each turn, always in the same place.
             (last.replace(copy) != Some(copy)).then(|| (place, self.laid(copy)))
         })
     }
 
-    /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
-    /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
+    /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that
+    /// makes more than `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left
+    /// out.
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
         let around = |range: Range| self.range(range, Place::default()).into_iter().collect::<Vec<_>>();
         let areas = |range: &Range| self.parts(*range, at_most).unwrap_or_else(|| around(*range));
@@ -232,8 +238,8 @@ impl Moves {
         Some(areas)
     }
 
-    /// What a reference became, seen from a place, where any number of ranges may stand. One that leads out of a block around the place, or by a
-    /// `$` to other turns of it, goes from there to there, and stays one range.
+    /// What a reference became, seen from a place, where a function takes any number of ranges. A reference that leads out of a
+    /// block around the place, or by a `$` to other turns of it, stays one range from its first cell to its last.
     pub(crate) fn list(&self, reference: &Reference, place: Place, at_most: usize) -> List {
         let Some(around) = self.reference(reference, place, Single::Grow) else { return List::Lost };
         let reference = &if self.is_turned { reference.turned() } else { *reference };
@@ -258,7 +264,7 @@ impl Moves {
         }
         match self.areas_of(range, place, at_most) {
             None => List::Around(around),
-            // Parts of rows are no whole rows.
+            // A reference to whole rows cannot be written as parts of rows.
             Some(areas)
                 if reference.columns.is_none()
                     && areas.iter().any(|it| it.columns != self.laid(around).columns) =>
@@ -326,7 +332,8 @@ impl Moves {
         found
     }
 
-    /// The bands that have cells of a range. A whole column is where its last rows are: cells of others that moved to the right leave it behind.
+    /// The bands that have cells of a range. Where cells grow to the right, a whole column is looked up in the last band alone:
+    /// cells of other rows that moved do not move the column.
     fn met(&self, range: Range) -> impl Iterator<Item = (usize, &Band)> {
         let is_whole = self.is_turned && range.columns == Lines::ALL_ROWS;
         let first = if is_whole { self.bands.len() - 1 } else { 0 };
@@ -369,13 +376,13 @@ pub(crate) enum Single {
     Last,
 }
 
-/// What became of a reference where any number of ranges may stand.
+/// What became of a reference where a function takes any number of ranges.
 pub(crate) enum List {
     /// Nothing is left.
     Lost,
     One(Range),
     Many(Vec<Range>),
-    /// These would be too many; this range is around them, and what is between them.
+    /// The ranges would be too many: this one is around them and what is between them.
     Around(Range),
 }
 

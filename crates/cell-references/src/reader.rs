@@ -1,6 +1,8 @@
-//! Finds the references in a formula (ECMA-376 part 1, 18.17.2, and Microsoft's [MS-XLSX] 2.2.2 for what came later: structured references, spills).
+//! Finds the references in a formula (ECMA-376 part 1, 18.17.2, and Microsoft's [MS-XLSX] 2.2.2 for what came later: structured
+//! references, spills).
 //!
-//! It reads in one pass, without recursion, and refuses nothing: what is no reference is passed over, so that it can be copied as it is.
+//! It reads in one pass, without recursion, and refuses nothing: what is no reference is passed over, so that it can be copied as
+//! it is.
 
 use crate::address::{Reference, is_word};
 use crate::functions::{Signature, Takes};
@@ -46,14 +48,14 @@ pub(crate) enum Role {
     All,
     /// All, and of several sheets as several arguments.
     List,
-    /// It is the begin of a range whose end is reckoned: `A1:INDEX(…)`, `OFFSET(A1,…)`.
+    /// It is the begin of a range whose end is calculated: `A1:INDEX(…)`, `OFFSET(A1,…)`.
     Begin,
     /// It is the end of one.
     End,
 }
 
 enum Frame {
-    /// The arguments of a function: what it takes, at which argument we are, and whether values are arrays here.
+    /// The arguments of a function: what they take, the index of the current one, and whether values are arrays here.
     Call(Option<Signature>, usize, bool),
     /// Other parentheses.
     Group(Takes),
@@ -67,9 +69,9 @@ struct Reader<'a, S> {
     whole: Takes,
     frames: Vec<Frame>,
     slots: Vec<Slot>,
-    /// Nothing stands before in this argument.
+    /// Nothing of this argument has been read yet.
     is_start: bool,
-    /// An operand stands before: `#` then is the sign of a spill.
+    /// An operand has just been read: `#` then is the sign of a spill.
     is_behind_operand: bool,
 }
 
@@ -140,7 +142,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 self.begin(self.at + 1);
             }
             b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
-            // Some writers keep the sign that a formula is typed with.
+            // Some programs write the sign with which a formula is typed.
             b'=' if self.at == 0 => self.begin(1),
             b'$' => self.word(),
             _ if is_word(byte) => self.word(),
@@ -170,7 +172,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
         self.bytes.get(at).copied()
     }
 
-    /// What the argument takes that is read now.
+    /// What the current argument takes.
     fn takes(&self) -> Takes {
         match self.frames.last() {
             None => self.whole,
@@ -182,7 +184,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
         }
     }
 
-    /// What a reference to one cell means that ends here.
+    /// What a reference to one cell, from `start` to `end`, means.
     fn role(&self, start: usize, end: usize) -> Role {
         if self.byte(end) == Some(b':') {
             return Role::Begin;
@@ -253,7 +255,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
         }
     }
 
-    /// What follows a sheet and its `!`, which stands at `mark`.
+    /// Reads what follows a sheet, whose `!` is at `mark`.
     fn behind_sheet(&mut self, start: usize, mark: usize, target: Target) {
         let body = mark + 1;
         if let Some((reference, end)) = Reference::read(self.bytes, body) {
@@ -291,7 +293,8 @@ impl<S: AsRef<str>> Reader<'_, S> {
         self.behind_sheet(start, end, target);
     }
 
-    /// `[1]Sheet!A1`, `[1]!Name`, `[0]Sheet!A1` of this workbook itself (ECMA-376 part 1, 18.17.2.3), or a structured reference within its own table: `[@Amount]`.
+    /// `[1]Sheet!A1`, `[1]!Name`, `[0]Sheet!A1` of this workbook itself (ECMA-376 part 1, 18.17.2.3), or a structured reference
+    /// within its own table: `[@Amount]`.
     fn bracket(&mut self) {
         let (start, close) = (self.at, self.behind_brackets(self.at));
         let mut mark = self.behind_word(close);
@@ -362,7 +365,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
         at
     }
 
-    /// Behind brackets and those within them; `'` takes its meaning from the sign behind it.
+    /// Behind brackets and those within them; `'` escapes the sign behind it.
     fn behind_brackets(&self, start: usize) -> usize {
         let (mut at, mut depth) = (start, 0usize);
         while let Some(byte) = self.byte(at) {
@@ -393,7 +396,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
     }
 }
 
-/// Excel knows a sheet in whichever case its name is written.
+/// Excel compares names of sheets without regard to case.
 fn is_same_name(one: &str, other: &str) -> bool {
     let lower =
         |name: &str| name.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase));

@@ -26,11 +26,11 @@ pub struct SheetCopy {
     pub name: String,
     /// Where its cells are now.
     pub moves: Moves,
-    /// Tables and other names that are called differently in this copy, for a workbook has each only once: old and new.
+    /// Old and new names of tables and the like that have another name in this copy, because each name is unique in a workbook.
     pub renamed: Vec<(String, String)>,
 }
 
-/// Where a formula stands.
+/// Where a formula is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin {
     /// The sheet's number in the workbook.
@@ -77,8 +77,8 @@ pub(crate) fn push_sheets(out: &mut String, first: &str, last: Option<&str>) {
     out.push('!');
 }
 
-/// Whether a name could be taken for something else: a number, a reference (`A1`, also `R1C1`), a constant, or several words. Quotes that Excel would
-/// leave out do no harm.
+/// Whether a name could be taken for something else: a number, a reference (`A1`, also `R1C1`), a constant, or several words.
+/// Quotes that Excel would leave out do no harm.
 fn needs_quotes(name: &str) -> bool {
     let is_plain = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '.';
     let starts_plainly = name.starts_with(|sign: char| sign.is_alphabetic() || sign == '_');

@@ -10,6 +10,7 @@
 //!                   └─ slides
 //! ```
 
+mod counters;
 mod css;
 mod drawings;
 mod grid;

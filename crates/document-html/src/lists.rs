@@ -1,10 +1,10 @@
-//! Lists: their numbers, and how deep each item stands.
+//! Lists: what stands before each item, and how deep it stands.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use roxmltree::Node;
 
+use crate::counters::{Counters, LEVELS};
 use crate::css::{points, written};
 use crate::html::{attribute as write_attribute, escaped};
 use crate::limits::Error;
@@ -12,20 +12,8 @@ use crate::numbers::number_text;
 use crate::writer::Writer;
 use crate::xml::{attribute, child, name};
 
-/// OpenDocument has ten levels.
-const LEVELS: usize = 10;
 /// An item stands deeper than another one from here on, in points.
 const STEP: f64 = 9.0;
-
-/// Nothing for a level that has not begun: numbers may begin with 0.
-type Counters = [Option<u32>; LEVELS];
-
-/// How far lists have counted, by their ids and by their styles.
-#[derive(Debug, Default)]
-pub struct Numbers {
-    by_list: HashMap<String, Counters>,
-    by_style: HashMap<String, Counters>,
-}
 
 /// What stands before an item.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use roxmltree::{Document, Node};
 
+use crate::counters::Numbers;
 use crate::limits::{Error, Limits};
-use crate::lists::Numbers;
 use crate::look::Look;
 use crate::package::Package;
 use crate::pictures::{self, Drawn};

@@ -414,7 +414,7 @@ fn tables_within_tables_of_slides_are_written_once() {
 }
 
 #[test]
-fn parts_that_are_too_large_together_are_told_from_one_that_is() {
+fn parts_that_are_too_large_together_are_reported_from_one_that_is() {
     let limits = Limits { part_bytes: 2_000, ..Limits::default() };
     let png = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 1_500]].concat();
     let picture = |number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>");

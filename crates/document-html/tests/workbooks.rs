@@ -60,7 +60,7 @@ fn each_drawing_of_a_workbook_has_its_own_picture() {
 }
 
 #[test]
-fn charts_of_one_size_are_told_apart_wherever_cells_begin_and_columns_are_hidden() {
+fn charts_of_one_size_are_reported_apart_wherever_cells_begin_and_columns_are_hidden() {
     let page = shown("charts.ods", &String::from_utf8(read("charts.html")).unwrap());
     let expected = [
         "b81b8dc1", // Over, which lies over filled cells

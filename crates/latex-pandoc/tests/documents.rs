@@ -10,7 +10,7 @@ fn place(file: &str, line: usize) -> Place {
 }
 
 #[test]
-fn what_is_left_out_is_told_once_with_its_first_line() {
+fn what_is_left_out_is_reported_once_with_its_first_line() {
     let log = r#"[
         {"type": "SkippedContent", "verbosity": "INFO", "contents": "\\setlength{x}", "source": "a.tex", "line": 1, "column": 3},
         {"type": "SkippedContent", "verbosity": "INFO", "contents": "\\foo", "source": "a.tex", "line": 1, "column": 3},

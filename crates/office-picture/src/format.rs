@@ -10,7 +10,7 @@ mod png;
 mod tiff;
 mod webp;
 
-use crate::picture::Turn;
+use crate::turn::Turn;
 pub(crate) use webp::to_png as webp_to_png;
 
 /// A format in which a picture comes.
@@ -109,6 +109,14 @@ impl Format {
             Self::Emf => "image/x-emf",
             Self::Wmf => "image/x-wmf",
         }
+    }
+
+    /// Whether these bytes are a picture of this format to its end: it has pixels, and the checksums of a PNG are right.
+    /// The pixels themselves are not decoded.
+    pub fn is_whole(self, bytes: &[u8]) -> bool {
+        Self::recognise(bytes) == Some(self)
+            && self.measure(bytes).is_ok_and(|measures| measures.width > 0 && measures.height > 0)
+            && (self != Self::Png || png::has_checksums(bytes))
     }
 
     /// Measures the picture. Every format but WebP is walked to its end, so that a file that was cut short is found here and not by Word.

@@ -24,18 +24,22 @@
 
 pub mod code;
 mod drawing;
+mod extent;
 mod format;
 mod limits;
 mod picture;
 mod size;
 mod source;
+mod turn;
 
 pub use drawing::Drawing;
+pub use extent::{EMU_PER_INCH, Extent};
 pub use format::Format;
 pub use limits::Limits;
-pub use picture::{Picture, Turn};
-pub use size::{Crop, EMU_PER_INCH, Extent, Fit, LARGEST_SIDE, Placement, Texts, Wanted};
+pub use picture::Picture;
+pub use size::{Crop, Fit, LARGEST_SIDE, Placement, Texts, Wanted};
 pub use source::Source;
+pub use turn::Turn;
 
 /// A text of the author's as it may stand in a sentence: its beginning, on one line.
 fn excerpt(text: &str) -> String {

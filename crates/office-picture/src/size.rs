@@ -1,10 +1,9 @@
 //! How large a picture is to be, as authors write it, and what follows for the drawing.
 
 use crate::excerpt;
-use crate::picture::{Picture, Turn};
-
-/// English Metric Units in an inch: the unit of Office's drawings.
-pub const EMU_PER_INCH: f64 = 914_400.0;
+use crate::extent::{EMU_PER_INCH, Extent};
+use crate::picture::Picture;
+use crate::turn::Turn;
 
 /// The longest side of a picture: 22 inches, the largest page that Word makes (Microsoft, "Operating parameter limitations and specifications
 /// in Word": maximum page size 22 inches).
@@ -12,35 +11,6 @@ pub const LARGEST_SIDE: f64 = 22.0 * EMU_PER_INCH;
 
 /// The whole of a crop's scale, thousandths of a percent.
 const WHOLE: f64 = 100_000.0;
-
-/// A width and a height in EMU.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extent {
-    /// Across.
-    pub width: f64,
-    /// Down.
-    pub height: f64,
-}
-
-impl Extent {
-    /// A width and a height in EMU.
-    pub fn new(width: f64, height: f64) -> Self {
-        Self { width, height }
-    }
-
-    pub(crate) fn swapped(self) -> Self {
-        Self::new(self.height, self.width)
-    }
-
-    fn scaled(self, factor: f64) -> Self {
-        Self::new(self.width * factor, self.height * factor)
-    }
-
-    /// The factor with which this fits exactly into a box.
-    fn factor_into(self, width: f64, height: f64) -> f64 {
-        (width / self.width).min(height / self.height)
-    }
-}
 
 /// What is done with a picture that has another shape than its box.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

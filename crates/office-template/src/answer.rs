@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 pub(crate) struct Answers<'a> {
     /// Tags that failed, by their numbers, with what is wrong.
     pub faults: Vec<(usize, String)>,
-    /// All that failed, where not all are told.
+    /// How many failed in all; `faults` may be only the first of them.
     #[serde(default)]
     pub count: usize,
     /// The sections would be repeated more often than the limit.
@@ -35,7 +35,7 @@ pub(crate) enum Answer<'a> {
     Number(f64),
     /// A section's copies, or in a copy the answers to its tags.
     List(Vec<Answer<'a>>),
-    /// What is more than a text.
+    /// More than text.
     Content(Content<'a>),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Answer<'a> {
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     pub form: Form,
-    /// What the form takes, in its order; `None` where the author left it to us.
+    /// The form's arguments, in its order; `None` for one that the author did not give.
     pub fields: Vec<Option<Cow<'a, str>>>,
 }
 
@@ -53,15 +53,15 @@ pub(crate) struct Content<'a> {
 pub(crate) enum Form {
     /// Its source, its options as JSON.
     Image,
-    /// What it says, its options as JSON.
+    /// Its text, its options as JSON.
     Qr,
-    /// What it says, its options as JSON.
+    /// Its text, its options as JSON.
     Barcode,
     /// The text of HTML.
     Html,
     /// The text of XML.
     Xml,
-    /// What is shown, where it leads, and what is shown above it.
+    /// The text, the address, and the tooltip.
     Link,
     Pagebreak,
     /// The document's name.
@@ -70,7 +70,7 @@ pub(crate) enum Form {
     Toc,
     /// The colour, and what is coloured.
     Color,
-    /// What its title says, its data as JSON.
+    /// The title's text, the data as JSON.
     Chart,
     /// Of a cell: days since 1970.
     Day,
@@ -129,7 +129,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(answer) = list.next_element()? {
             answers.push(answer);
         }
-        // A row of ten has room for sixteen otherwise, and there may be a million rows.
+        // A grown list keeps spare room (16 places for a row of 10 cells), and there may be a million rows.
         answers.shrink_to_fit();
         Ok(Answer::List(answers))
     }
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Borrowed where nothing in it is escaped.
+/// Borrowed from the JSON where nothing in it is escaped.
 #[derive(Deserialize)]
 struct Field<'a>(#[serde(borrow)] Cow<'a, str>);
 

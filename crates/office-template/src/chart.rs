@@ -1,10 +1,12 @@
-//! A chart of the document, filled from data: its series in the chart's own part, and the same in the workbook that Word shows for it.
+//! A chart of the document, filled from data: its series in the chart's own part, and the same in the workbook that Word shows
+//! for it.
 //!
 //! ```text
 //! data ──read──▶ Chart ──table──▶ columns of cells ──series──▶ the chart's part
 //!                                        └──────────workbook──▶ its workbook
 //! ```
 
+pub(crate) mod data;
 mod pieces;
 mod series;
 mod sheet;
@@ -13,20 +15,19 @@ mod table;
 mod unseen;
 mod workbook;
 
-use serde::Deserialize;
-
 use crate::error::Error;
-use crate::forms::Refusal;
 use crate::package::{Package, Relation};
+use crate::written::Refusal;
+use data::Chart;
 use pieces::Layout;
 use table::Table;
 pub(crate) use unseen::list;
 use workbook::Workbook;
 
-/// Where a chart's data cannot stand.
+/// The fault for a chart's data outside of a chart.
 pub(crate) const MISPLACED: &str = "it is the data of a chart; let the tag stand in the title or in the alternative text of a chart of the document, which it fills";
 
-/// Why a chart is not filled whose kind came with Office 2016.
+/// The fault for data of a chart whose kind came with Office 2016.
 pub(crate) const LATER: &str = "it is the data of a chart, and charts of this kind (waterfall, treemap, sunburst, funnel, histogram, box and \
     whisker, map) are not filled; take a column, bar, line, pie, area, scatter, bubble or radar chart";
 
@@ -34,50 +35,12 @@ pub(crate) const LATER: &str = "it is the data of a chart, and charts of this ki
 const NAMESPACES: [&str; 2] =
     ["http://schemas.openxmlformats.org/drawingml/2006/chart", "http://purl.oclc.org/ooxml/drawingml/chart"];
 
-/// What the first sheet of a workbook is called that cannot be asked.
+/// The name taken for the sheet where the chart has no workbook that can be read.
 const SHEET: &str = "Sheet1";
 
-/// What is said of a chart that two tags fill.
+/// The fault for a chart that two tags fill.
 pub(crate) const TWICE: &str =
     "the chart has data already; let one tag give them, in its title or in its alternative text";
-
-/// A chart's data, as the program answers them.
-#[derive(Debug, PartialEq, Deserialize)]
-pub(crate) struct Chart {
-    /// How Excel shows the categories that are numbers or days.
-    format: Option<String>,
-    categories: Option<Vec<Option<Name>>>,
-    series: Vec<Series>,
-}
-
-/// A category.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-enum Name {
-    Number(f64),
-    Text(String),
-}
-
-#[derive(Debug, PartialEq, Deserialize)]
-struct Series {
-    name: Option<String>,
-    color: Option<String>,
-    values: Vec<Option<Value>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-enum Value {
-    Number(f64),
-    /// Across, along, and how large.
-    Point(Option<f64>, Option<f64>, Option<f64>),
-}
-
-impl Chart {
-    pub(crate) fn read(json: &str) -> Result<Self, String> {
-        serde_json::from_str(json).map_err(|error| format!("the chart's data cannot be read ({error})"))
-    }
-}
 
 /// What a chart draws its values over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +50,7 @@ enum Kind {
     Bubbles,
 }
 
-/// What the names of charts begin with in a part, where it is a chart.
+/// The namespace prefix of a chart's part, with its colon; `None` for other parts.
 pub(crate) fn prefix(xml: &[u8]) -> Option<String> {
     let (name, tag) = pieces::root(xml)?;
     let prefix = name.strip_suffix("chartSpace")?;
@@ -102,7 +65,7 @@ pub(crate) fn is_of_later_kind(xml: &[u8]) -> bool {
     pieces::root(xml).is_some_and(|(_, tag)| memchr::memmem::find(tag, b"/drawing/2014/chartex").is_some())
 }
 
-/// Fills the charts whose data stood beside them; tells which tags gave data that cannot be, by their numbers, and why.
+/// Fills the charts whose data are in alternative texts, in other parts; returns the faulty tags' numbers and messages.
 pub(crate) fn fill_waiting(package: &mut Package<'_>) -> Result<Vec<(usize, String)>, Error> {
     let mut faults = Vec::new();
     for (name, (number, chart)) in std::mem::take(&mut package.charts) {
@@ -137,11 +100,11 @@ pub(crate) fn filled(
         None => SHEET.to_owned(),
     };
     let filled = series::written(chart, &table, (&layout, xml), (&sheet, package.room()))?;
-    let filled = filled.map(|series| crate::package::replaced(xml, &series));
+    let filled = filled.map(|series| crate::package::xml::replaced(xml, &series));
     filled.ok_or_else(|| package.full().into())
 }
 
-/// Fills the workbook in the part `name`; tells what its sheet is called.
+/// Fills the workbook in the part `name`; returns the name of its sheet.
 fn edited(table: &Table, name: &str, package: &mut Package<'_>) -> Result<String, Error> {
     let Some(file) = package.part(name)? else { return Ok(SHEET.to_owned()) };
     let opened = Workbook::open(&file, package.unpacking());
@@ -154,7 +117,7 @@ fn edited(table: &Table, name: &str, package: &mut Package<'_>) -> Result<String
             package.put(name, content)?;
             Ok(sheet)
         }
-        // The chart shows the data all the same: Word asks its workbook when somebody edits them.
+        // The chart shows its data all the same: Word reads the workbook only when somebody edits them.
         Err(Error::NotOffice(why)) => {
             package.warnings.push(&format!("the data of a chart are not in its workbook {name}: {why}"));
             Ok(SHEET.to_owned())

@@ -1,8 +1,8 @@
 //! The zip file around a document.
 //!
-//! Hazard: a stranger packed it. Names, sizes and methods of all entries are looked at before the first one is unpacked, and what
-//! counts when one is unpacked is what comes out, not what it says of itself. Entries that no tag touches are copied as they are
-//! packed, so nothing in them can change.
+//! Hazard: the file is untrusted and may be a zip bomb or lead out of its folder. Names, sizes and methods of all entries are
+//! checked before the first is unpacked, and limits count the bytes that come out, not those that the directory declares. Entries
+//! without tags are copied still packed, so nothing in them can change.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{Cursor, Read, Write};
@@ -14,9 +14,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, quoted};
 use crate::limits::Limits;
-use crate::package::Content;
+use crate::package::packer::Content;
 
-/// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
+/// Bytes to which the limit of the ratio does not apply: a harmless page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
 
 /// An old Office file, or an encrypted new one.
@@ -24,7 +24,7 @@ const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// Opens a container; all of its entries are within the limits and can be unpacked.
+/// Opens a container and checks all its entries: their declared sizes, names and methods.
 pub(crate) fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Archive<'a>, Error> {
     if let Some(message) = other_kind(file) {
         return Err(Error::NotOffice(message.to_owned()));
@@ -48,13 +48,13 @@ pub(crate) fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Archive<'a>, E
     Ok(archive)
 }
 
-/// The entries' numbers by their names in lower case: names of parts are the same whatever their case.
+/// The entries' numbers by their names in lower case: names of parts ignore case.
 pub(crate) fn entries_by_name(archive: &Archive<'_>) -> BTreeMap<String, usize> {
     let names = (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
     names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect()
 }
 
-/// What the file is, if its first bytes say that it is no container.
+/// The message for a file that is no container by its first bytes.
 fn other_kind(file: &[u8]) -> Option<&'static str> {
     const ENCRYPTED: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
     let is_container = file.starts_with(b"PK");
@@ -114,8 +114,8 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
     Ok(())
 }
 
-/// Whether a file in the container is XML. All others stay packed, and may be packed as well as they like: Word draws a white
-/// picture or a plain metafile into a thousandth of its size.
+/// Whether a file in the container is XML. Other files stay packed, so their ratio is not limited: a white picture or a plain
+/// metafile may shrink to a thousandth.
 fn is_text(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("xml" | "rels"))
@@ -127,7 +127,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && !is_absolute && name.split('/').all(|part| part != ".." && part != ".")
 }
 
-/// What so many packed bytes may become.
+/// How many bytes this many packed ones may become.
 fn expanded(packed: u64, limits: &Limits) -> u64 {
     packed.saturating_mul(limits.ratio.value).saturating_add(RATIO_FREE_BYTES)
 }
@@ -144,7 +144,7 @@ fn ratio(name: &str, limits: &Limits) -> Error {
     Error::limit(&limits.ratio, &what)
 }
 
-/// An entry's content. `room` is what all that is unpacked may have in bytes; it becomes less.
+/// An entry's content. `room` is how many bytes may still be unpacked in all; the content's length is subtracted.
 pub(crate) fn unpack(
     archive: &mut Archive<'_>,
     index: usize,
@@ -217,14 +217,14 @@ pub(crate) fn write(
     Ok(file.into_inner())
 }
 
-/// What was packed while it was written, as it is.
+/// Copies content that is packed already (the first entry of the container `packed`).
 fn copy_packed(writer: &mut ZipWriter<Cursor<Vec<u8>>>, packed: &[u8], name: &str) -> Result<(), ZipError> {
     let mut archive = ZipArchive::new(Cursor::new(packed))?;
     let entry = archive.by_index_raw(0)?;
     writer.raw_copy_file_rename(entry, name)
 }
 
-/// Pictures that are packed are not packed again.
+/// Pictures are compressed already, so they are only stored.
 fn method(name: &str) -> CompressionMethod {
     match name.rsplit_once('.') {
         Some((_, "png" | "jpeg" | "jpg" | "gif")) => CompressionMethod::Stored,
@@ -271,7 +271,7 @@ mod tests {
         writer.start_file("a", SimpleFileOptions::default()).expect("begins");
         writer.write_all(&vec![b' '; 3 << 20]).expect("is written");
         let file = writer.finish().expect("ends").into_inner();
-        // Opened while the limits let it pass, as if the directory had lied.
+        // Opened with a lax limit, as if the directory declared a wrong size.
         let mut archive = open(&file, &limits(10_000)).expect("opens");
         let refused =
             |result| matches!(result, Err(Error::Limit(message)) if str::contains(&message, "ratio"));

@@ -5,11 +5,11 @@ use std::fmt;
 
 use crate::limits::Limit;
 
-/// So many faults are kept; of the others only how many there are: a workbook may have one in each of a million cells.
+/// Most faults that are kept; further ones are only counted, for a workbook may have one in each of a million cells.
 const FAULTS: usize = 100;
 
-/// A sentence of faults goes on until it is so long, in bytes: the service cuts one of more than 8 KiB, and with its end what says how
-/// many more there are.
+/// A message lists faults up to this many bytes: the service cuts one of more than 8 KiB, which would lose the "and N more" at
+/// its end.
 const SENTENCE_BYTES: usize = 6_000;
 
 /// The longest tag that is quoted whole, in characters.
@@ -33,7 +33,7 @@ pub enum Error {
     /// The delimiters that were asked for cannot be used.
     #[error("{0}")]
     Delimiters(String),
-    /// What the program answered does not belong to this template. No template makes it so: a caller mixed up two.
+    /// What the program answered does not belong to this template. No template can cause this: a caller mixed up two of them.
     #[error("{0}")]
     Answer(String),
 }
@@ -75,8 +75,8 @@ impl Extend<Fault> for FaultList {
     }
 }
 
-/// Tags whose answers cannot be written, by their numbers, and why: each of them once, for one in a section that is repeated a hundred
-/// thousand times would fill the sentence alone.
+/// Tags whose answers cannot be written, by their numbers, and why. Each tag is reported once: one in a section that is repeated
+/// a hundred thousand times would otherwise fill the message alone.
 #[derive(Debug, Default)]
 pub(crate) struct TagFaults {
     first: Vec<(usize, String)>,
@@ -151,9 +151,10 @@ impl fmt::Display for Faults {
 /// What is wrong with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
+    /// The part's name, such as `word/document.xml`; in a presentation its slide, such as `slide 3`.
     pub part: String,
-    /// The paragraph in the part, counted from 1 in the order in which they begin; 0 for what stands in none, as a property.
+    /// The paragraph in the part, counted from 1 in the order in which they begin; 0 for a tag outside of paragraphs, as in a
+    /// property.
     pub paragraph: usize,
     /// The tag, with its delimiters; a long one is cut.
     pub tag: String,
@@ -178,7 +179,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// `text`, cut where it is longer than a sentence bears.
+/// `text`, cut after [`QUOTED_CHARACTERS`].
 pub(crate) fn quoted(text: &str) -> String {
     cut(text, QUOTED_CHARACTERS)
 }

@@ -1,4 +1,4 @@
-//! What is Excel's own: tags in cells, rows and columns that are repeated, sheets that are copied.
+//! What only Excel has: tags in cells, rows and columns that are repeated, sheets that are copied.
 //!
 //! ```text
 //! file ──parts──▶ sheets, shared strings, styles ──sheet──▶ cells ──tags──▶ tags ──plan──▶ program, blocks of rows and columns
@@ -6,7 +6,7 @@
 //!         answers ──counts──▶ how often each block is there ──▶ cell-references ──write──▶ each sheet, cell by cell
 //! ```
 //!
-//! A sheet may have a million cells when it is filled: it is packed while it is written, and no cell of it is kept.
+//! A filled sheet may have a million cells, so it is packed while it is written, and no cell is kept in memory.
 
 mod book;
 mod copies;
@@ -34,12 +34,15 @@ mod values;
 mod workbook;
 mod write;
 
-pub(crate) use book::{Book, Place, Source};
+pub(crate) use book::{Book, Source};
+pub(crate) use tags::Place;
 
 use crate::error::Error;
-use crate::package::{entries, replaced};
+use crate::package::entries::entries;
+use crate::package::xml::replaced;
 
-/// A chart without the texts that it remembers of its cells: their tags are the cells', and all are read anew when the file is opened.
+/// A chart without its cached texts of cells: tags in them are the cells' tags, and Excel reads the cells anew when it opens the
+/// file.
 pub(crate) fn without_caches(name: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
     if memchr::memmem::find(&xml, b"trCache>").is_none() {
         return Ok(xml);

@@ -1,4 +1,4 @@
-//! What a section repeats: it follows from where its two tags stand.
+//! What a section repeats, which follows from the places of its two tags: text, paragraphs, rows or a column.
 
 mod column;
 mod item;
@@ -13,7 +13,7 @@ use crate::styles::Styles;
 use crate::tags::{Pair, Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part};
 
-/// What can be named to be repeated: of these any number may stand where one does, and what stands around them can do without.
+/// Elements that a tag may name to be repeated: wherever the format allows one of them, it allows any number and none.
 const NAMED: [(&str, Kind); 9] = [
     ("w:p", Kind::Paragraph),
     ("w:tr", Kind::Row),
@@ -31,28 +31,29 @@ const MANY: &str = "repeat columns, and the tables with such sections have too m
 /// What a section repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What stands between the tags; both are cut out of what they stand in, up to this element of each.
+    /// What is between the tags; the elements around each tag are split, up to and without the given one.
     Between(Id, Id),
     /// From the first paragraph to the last one.
     Paragraphs(Id, Id),
     /// From the first element to the last one, rows as a rule.
     Elements(Id, Id),
-    /// Each of these by itself: a table's column has one of them in its grid, and one in each row.
+    /// A table's column: its piece of the grid and of each row, each repeated by itself.
     Column(Vec<Id>),
 }
 
-/// What is found of tables and paragraphs once, however many sections there are.
+/// What was found about tables and paragraphs, kept so that it is found once for all sections.
 struct Known<'a> {
     part: &'a Part,
     styles: &'a Styles,
     tags: &'a Tags,
     grids: BTreeMap<Id, Grid>,
     lists: BTreeMap<usize, Option<&'a str>>,
-    /// So many pieces of columns may follow.
+    /// How many pieces of columns may still be repeated.
     cuts_left: &'a mut usize,
 }
 
-/// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault. `cuts_left` becomes less.
+/// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault. Each piece of a column is
+/// taken from `cuts_left`.
 pub(crate) fn extents(
     (part, styles): (&Part, &Styles),
     name: &str,
@@ -110,7 +111,7 @@ impl Known<'_> {
         let (first, last) = (below(part, opening.element, common), below(part, closing.element, common));
         match (part.kind(first), part.kind(last)) {
             (Kind::Paragraph, Kind::Paragraph) => Ok(Extent::Paragraphs(first, last)),
-            // Different cells of a row, or of one that is wrapped in content controls.
+            // Different cells of a row, which may be wrapped in content controls.
             (one, other) if [one, other].contains(&Kind::Cell) || part.kind(common) == Kind::Row => {
                 let row = part.path(common).find(|&id| part.kind(id) == Kind::Row);
                 row.map(|row| Extent::Elements(row, row))
@@ -133,7 +134,7 @@ impl Known<'_> {
         }
     }
 
-    /// Rows of a table, from the first to the last; the column, where both tags stand in the same one.
+    /// Rows of a table, from the first to the last; the column, where both tags are in the same one and enclose all rows.
     fn rows(
         &mut self,
         opening: &Placed,
@@ -163,7 +164,7 @@ impl Known<'_> {
         *self.lists.entry(paragraph).or_insert_with(|| item::list(part, styles, element))
     }
 
-    /// Whether the tags stand in items of one list.
+    /// Whether both tags are in items of the same list.
     fn is_of_list(&mut self, pair: &Pair) -> bool {
         let mut list = |index: usize| {
             let paragraph = self.tags.all.get(index)?.paragraph;
@@ -173,9 +174,9 @@ impl Known<'_> {
         opening.is_some() && opening == list(pair.close)
     }
 
-    /// Paragraphs are repeated whole where nothing but blanks stands outside of the tags, and so are items of a list. Where something
-    /// does, it is what stands between the tags, and so it is for every other section that has a tag in one of these paragraphs: else
-    /// the two would cross.
+    /// Paragraphs, and items of a list, are repeated whole where nothing but blanks is outside of the tags. Otherwise only what
+    /// is between the tags is repeated, and so for every other section with a tag in one of these paragraphs: the two extents
+    /// would overlap else.
     fn divide_paragraphs(&mut self, extents: &mut [Option<Extent>]) {
         let (part, tags) = (self.part, self.tags);
         let mut by_paragraph: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -190,7 +191,7 @@ impl Known<'_> {
                 for paragraph in paragraphs(index) {
                     by_paragraph.entry(paragraph).or_default().push(index);
                 }
-                // An item has been found to be all of its paragraph.
+                // `Known::extent` has checked already that an item is all of its paragraph.
                 let is_item = tags.all.get(pair.open).is_some_and(|placed| placed.is_inline);
                 let is_clean =
                     || is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false);
@@ -244,12 +245,12 @@ fn common(part: &Part, one: Id, other: Id) -> Id {
     part.path(other).find(|id| around.contains(id)).unwrap_or(0)
 }
 
-/// The child of `above` that `id` stands in; `above` itself where it is that.
+/// The child of `above` that contains `id`; `above` where `id` is `above` itself.
 fn below(part: &Part, id: Id, above: Id) -> Id {
     part.path(id).take_while(|&id| id != above).last().unwrap_or(above)
 }
 
-/// Why an extent cannot be repeated: what would be torn apart.
+/// Why an extent cannot be repeated, where it would tear a field or an element that cannot be split.
 fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: &Extent) -> Option<String> {
     const BOTH: &str = "must stand both inside or both outside of";
     let range = |id| part.element(id).map_or(0..0, crate::word::Element::range);
@@ -272,7 +273,7 @@ fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: &Extent) -> Opt
     is_torn.then(|| format!("{BOTH} a field, as a page number is one, or a table of contents"))
 }
 
-/// Whether nothing but blanks and tags of sections stands before the tag in its paragraph, or behind it.
+/// Whether the paragraph has only blanks and tags of sections before the tag, or behind it.
 fn is_clean(part: &Part, tags: &Tags, index: usize, is_before: bool) -> bool {
     let Some(placed) = tags.all.get(index) else { return false };
     let Some(paragraph) = part.paragraphs.get(placed.paragraph) else { return false };

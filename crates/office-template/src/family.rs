@@ -1,6 +1,6 @@
-//! Whose files there are, and what a plain one of them is.
+//! The programs whose files are read, and the content types of their main parts.
 
-/// The program that a file is of.
+/// The program that a file belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Word.
@@ -34,7 +34,7 @@ const OTHER_MAIN_PARTS: [(&str, Family); 11] = [
 ];
 
 impl Family {
-    /// The program.
+    /// The program's name.
     pub fn program(self) -> &'static str {
         match self {
             Self::Word => "Word",
@@ -44,7 +44,7 @@ impl Family {
         }
     }
 
-    /// Whose file it may be, for what is said of one that cannot be read.
+    /// A guess at the program, for the message about a file that cannot be read.
     pub(crate) fn likely(file: &[u8]) -> Self {
         let has = |name: &[u8]| memchr::memmem::find(file, name).is_some();
         if has(b"ppt/presentation.xml") {
@@ -56,7 +56,7 @@ impl Family {
         }
     }
 
-    /// Where the program keeps the parts of a file.
+    /// The folder in the container in which the program keeps parts.
     pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Word | Self::OpenDocument => "word",
@@ -65,14 +65,15 @@ impl Family {
         }
     }
 
-    /// Whose main part has this content type, in lower case.
+    /// The program whose main parts have this content type, in lower case.
     pub(crate) fn of_main(kind: &str) -> Option<Self> {
         let plain = [(WORD, Self::Word), (EXCEL, Self::Excel), (POWER_POINT, Self::PowerPoint)];
         let mut all = plain.into_iter().chain(OTHER_MAIN_PARTS);
         all.find(|(known, _)| *known == kind).map(|(_, family)| family)
     }
 
-    /// The content type of a plain file's main part where `kind`, in lower case, is that of another one.
+    /// The content type of a plain document's main part where `kind`, in lower case, is that of a template, a slide show or a
+    /// file with macros.
     pub(crate) fn plain_main(kind: &str) -> Option<&'static str> {
         let (_, family) = OTHER_MAIN_PARTS.iter().find(|(known, _)| *known == kind)?;
         match family {

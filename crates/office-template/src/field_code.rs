@@ -1,8 +1,8 @@
-//! The code of a field: which field it is, and what data may say in it.
+//! The code of a field: which field it is, and where data may be written in it.
 
 use crate::writing::CodePlace;
 
-/// Fields that read the reader's own files, fetch something or run something: data must not say what.
+/// Fields that read the reader's own files, fetch or run something: data must not choose what.
 const READING_FIELDS: [&str; 13] = [
     "INCLUDE",
     "INCLUDETEXT",
@@ -19,12 +19,12 @@ const READING_FIELDS: [&str; 13] = [
     "CONTROL",
 ];
 
-/// A field's code, as far as it has been passed.
+/// A field's code, as far as it has been read.
 #[derive(Default)]
 pub(crate) struct FieldCode {
     name: String,
     is_named: bool,
-    /// Something stands behind the name that is neither a blank nor a quote.
+    /// The name is followed by something other than blanks and quotes.
     has_argument: bool,
 }
 
@@ -48,9 +48,9 @@ impl FieldCode {
         self.is_named
     }
 
-    /// What is wrong with a field that data make, or make a part of.
+    /// An error if the field is one that data must not be part of.
     pub(crate) fn check(&self) -> Result<(), String> {
-        // What is no letter in a name might be none to Word.
+        // Only letters are compared: Word might ignore others, and then `LI\u{200b}NK` would pass for another field.
         let name: String = self.name.chars().filter(char::is_ascii_alphabetic).collect();
         if READING_FIELDS.contains(&name.as_str()) {
             return Err(format!("a field {name} reads or runs something, and data cannot say what"));
@@ -58,7 +58,7 @@ impl FieldCode {
         Ok(())
     }
 
-    /// What a tag is that stands here.
+    /// What a tag at this place of the code fills; an error where it may not be filled by data.
     pub(crate) fn place(&self) -> Result<CodePlace, String> {
         if !self.is_named {
             return Err(

@@ -1,16 +1,16 @@
-//! What a document may need besides itself.
+//! Files that a document may need besides itself: pictures and included documents.
 
-/// Where files that a template names come from: what lies beside it, and addresses that it may have pictures of.
+/// The source of files that a template or its data name: those beside the template, and pictures from the web.
 pub trait Files {
     /// The content of the file `name`: a path beside the template, or an address (`https://…`).
     ///
     /// # Errors
     ///
-    /// Why it cannot be had, a sentence for the template's author.
+    /// Why it cannot be read or fetched, a sentence for the template's author.
     fn file(&mut self, name: &str) -> Result<Vec<u8>, String>;
 }
 
-/// There are none.
+/// A source without any files.
 pub struct NoFiles;
 
 impl Files for NoFiles {

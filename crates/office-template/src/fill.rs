@@ -1,4 +1,4 @@
-//! Writes a part: its tree with the answers in their places.
+//! Writes a part: its tree with the tags replaced by their answers.
 
 mod asides;
 mod blocks;
@@ -12,41 +12,21 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::answer::{Answer, Content, Form};
-use crate::chart::Chart;
+use crate::chart::data::Chart;
 use crate::error::{Error, TagFaults};
 use crate::files::Files;
-use crate::forms::{self, Place, Refusal, Written};
-use crate::include::{self, Document};
-use crate::lexer::Delimiters;
+use crate::forms::{self, Place};
+use crate::include;
 use crate::limits::Limit;
-use crate::marks::{Coloured, Mark, Marks, Reach};
+use crate::mark::{Coloured, Mark};
+use crate::marks::{Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
+use crate::source::Source;
 use crate::tags::TEXT_ONLY;
 use crate::writing::Writing;
+use crate::written::{Refusal, Written};
 
-/// The part that is written.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    /// Its name in the package.
-    pub name: &'a str,
-    pub xml: &'a [u8],
-    /// What Word's names begin with in it.
-    pub prefix: &'a str,
-    /// Whether it is the document itself, and no header or note.
-    pub is_main: bool,
-    /// The number of its first tag.
-    pub first: usize,
-    /// Which of `documents` its tags take in, by the tags' places among the part's.
-    pub includes: &'a BTreeMap<usize, usize>,
-    pub documents: &'a [Document],
-    /// The delimiters that were asked for.
-    pub delimiters: Option<&'a Delimiters>,
-    /// The name of the document's main part, and the namespace of its styles and lists.
-    pub root: (&'a str, &'a str),
-}
-
-/// Writes a part.
 pub(crate) struct Filler<'a, 'p> {
     source: Source<'a>,
     package: &'a mut Package<'p>,
@@ -54,23 +34,23 @@ pub(crate) struct Filler<'a, 'p> {
     /// Tags whose answers cannot be written, by their numbers, and why.
     pub faults: TagFaults,
     out: Vec<u8>,
-    /// So many bytes may `out` have.
+    /// The most bytes that `out` may have.
     room: usize,
     limit: &'a Limit,
     /// The end of what was last copied from the part.
     copied: usize,
-    /// What has been written and must not be again, by its place in the part.
+    /// Places of ids, bookmarks and numbers in the part that have been written: later copies leave them out or get new ones.
     written: HashSet<usize>,
-    /// The same in the order in which it was written.
+    /// The same places in the order in which they were written.
     order: Vec<usize>,
-    /// Where in `out` paragraphs begin again behind what stands between paragraphs.
+    /// Where in `out` a paragraph continues behind content that was put between paragraphs.
     reopened: Vec<usize>,
     /// The relationships of addresses with tags, by their places in the part.
     addresses: BTreeMap<usize, String>,
-    /// Whether the box is ticked that is written.
+    /// Whether the check box that is being written is ticked.
     is_ticked: bool,
     marks: Marks,
-    /// Where in `out` the last mark of a text's colour stands, and its number.
+    /// The offset in `out` of the last mark of a text's colour, and the mark's number.
     colour: Option<(usize, usize)>,
     /// The chart's data, where the part is a chart that is filled from them, and the tag that gave them.
     chart: Option<(usize, Chart)>,
@@ -102,7 +82,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         }
     }
 
-    /// Writes the part's tree; takes as many of `answers` as it has tags outside of sections.
+    /// Writes the part's tree; takes one of `answers` for each tag outside of sections.
     pub(crate) fn part<'b>(
         &mut self,
         nodes: &[Node],
@@ -168,7 +148,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    /// A picture, a link, a table …: inside of its run, between runs or between paragraphs.
+    /// Writes a picture, a link, a table …: in the tag's run, between runs or between paragraphs.
     fn content(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         if content.form == Form::Chart {
             return self.chart(slot, content);
@@ -204,7 +184,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.put(slot, written)
     }
 
-    /// A document that was read with the template, filled.
+    /// Writes an included document, filled.
     fn include(&mut self, slot: &Slot, copies: &[Answer<'_>]) -> Result<(), Error> {
         let document = self.source.includes.get(&slot.tag).and_then(|&at| self.source.documents.get(at));
         let (Some(document), [Answer::List(answers)]) = (document, copies) else { return Err(misfit()) };
@@ -221,7 +201,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.put(slot, written)
     }
 
-    /// Puts what a form is into its place.
+    /// Puts what a form wrote into the tag's place.
     fn put(&mut self, slot: &Slot, written: Result<Written, Refusal>) -> Result<(), Error> {
         let written = match written {
             Ok(written) => written,
@@ -259,7 +239,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.check_room()
     }
 
-    /// A mark in the midst of the run's text.
+    /// Writes a mark amid the run's text.
     fn mark(&mut self, mark: Mark) {
         let is_of_text = matches!(mark, Mark::Colour(_, Coloured::Text));
         let number = self.marks.add(mark, self.source.xml);
@@ -269,7 +249,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.out.extend_from_slice(self.marks.written(number, Reach::Here).as_bytes());
     }
 
-    /// A paragraph for what stands between paragraphs when the part is whole.
+    /// A paragraph with a mark, replaced by content between paragraphs when the part is complete.
     fn placeholder(&mut self, mark: Mark) -> Written {
         let number = self.marks.add(mark, self.source.xml);
         let prefix = self.source.prefix;
@@ -277,7 +257,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         Written::Blocks(xml)
     }
 
-    /// A tag of this part whose answer cannot be written, by its place among the part's, and why.
+    /// Adds a fault of the tag with this index in the part.
     fn fault(&mut self, tag: usize, message: String) {
         self.faults.push((self.source.first + tag, message));
     }
@@ -288,7 +268,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.again(&run.begin)
     }
 
-    /// Begins once more what has been ended: its numbers have stood before.
+    /// Begins again the elements that were ended. Their numbers count as written before, so they get new ones.
     fn again(&mut self, nodes: &[Node]) -> Result<(), Error> {
         let numbers = nodes
             .iter()
@@ -311,7 +291,8 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    /// A table whose rows have all vanished is one that Word does not open, and so is a row without cells.
+    /// Writes a table or a row, or leaves it out if none of its children are left: Word does not open a document with a table
+    /// without rows or a row without cells.
     fn holder<'b>(
         &mut self,
         child: &str,
@@ -331,7 +312,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    /// Whether what stands at this place of the part has not been written yet.
+    /// Whether this place of the part is written for the first time.
     fn is_first(&mut self, place: usize) -> bool {
         let is_first = self.written.insert(place);
         if is_first {
@@ -343,7 +324,7 @@ impl<'a, 'p> Filler<'a, 'p> {
     fn raw(&mut self, range: Range<usize>) {
         let xml: &'a [u8] = self.source.xml;
         let piece = xml.get(range.clone()).unwrap_or_default();
-        // Word joins tables that stand side by side. In the template something stood between these, or they were one.
+        // Word joins adjacent tables. These were apart in the template, so they are kept apart.
         if range.start != self.copied && self.begins_with_table(piece) {
             self.part_tables();
         }
@@ -380,7 +361,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    /// What has been written, without the paragraphs that proved to be too much.
+    /// What has been written, without paragraphs that were left empty.
     fn finished(&mut self) -> Vec<u8> {
         let hollow = self.hollow_paragraphs();
         let out = std::mem::take(&mut self.out);
@@ -402,7 +383,7 @@ impl<'a, 'p> Filler<'a, 'p> {
 /// Whether `written` ends with an element of this name.
 pub(crate) fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
     let mut written = written.trim_ascii_end();
-    // Marks are no elements.
+    // Skip marks: they are processing instructions, not elements.
     while written.ends_with(b"?>") {
         let begin = memchr::memrchr(b'<', written).unwrap_or_default();
         written = written.get(..begin).unwrap_or_default().trim_ascii_end();

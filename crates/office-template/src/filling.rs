@@ -1,22 +1,24 @@
-//! A template with its answers becomes a document: its parts one after the other, repeated slides as often as they are asked for.
+//! Fills a template with its answers: its parts one after the other, repeated slides once for each item.
 
 use crate::answer::Answer;
 use crate::chart;
 use crate::error::{Error, TagFaults};
 use crate::excel::Book;
 use crate::files::Files;
-use crate::fill::{Filler, Source, misfit};
+use crate::fill::{Filler, misfit};
+use crate::include::write_lists;
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
+use crate::source::Source;
 use crate::unfilled::of_program;
 use crate::{Filled, PartPlan, Template, word};
 
-/// What parts are filled with, and what came of it.
+/// What parts are filled with, and the faults found so far.
 struct Filling<'t, 'p, 'f> {
     template: &'t Template,
     package: Package<'p>,
     files: &'f mut dyn Files,
-    /// The tags whose answers could not be written, by their numbers, and why.
+    /// Tags whose answers could not be written, by their numbers, and why.
     faults: TagFaults,
 }
 
@@ -65,13 +67,18 @@ impl Template {
             repeats.finish(&mut package)?;
         }
         let warnings = std::mem::take(&mut package.warnings).lines();
-        let file = if package.is_untouched() { None } else { Some(package.finish()?) };
+        let file = if package.is_untouched() {
+            None
+        } else {
+            write_lists(&mut package)?;
+            Some(package.finish()?)
+        };
         Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }
 }
 
 impl Filling<'_, '_, '_> {
-    /// The parts as they are named in the template.
+    /// Fills parts that are not repeated, under their names in the template.
     fn parts<'a>(
         &mut self,
         parts: &[PartPlan],
@@ -85,7 +92,7 @@ impl Filling<'_, '_, '_> {
         Ok(())
     }
 
-    /// A slide with what belongs to it, as often as there are answers.
+    /// Fills a slide and the parts that belong to it, once for each answer.
     fn copies(
         &mut self,
         (parts, slide): (&[PartPlan], usize),
@@ -110,7 +117,6 @@ impl Filling<'_, '_, '_> {
         Ok(())
     }
 
-    /// The part, filled under this name.
     fn part<'a>(
         &mut self,
         (part, name): (&PartPlan, &str),

@@ -1,4 +1,4 @@
-//! What tags give that is more than a text: a file for each form.
+//! Answers that are more than text (pictures, links, rich text …): one file for each form.
 
 pub(crate) mod colour;
 mod html;
@@ -10,13 +10,14 @@ mod xml;
 
 use crate::answer::{Content, Form};
 use crate::chart;
-use crate::error::Error;
 use crate::files::Files;
-use crate::fill::Source;
 use crate::include;
-use crate::marks::Mark;
-use crate::package::{Package, escaped};
+use crate::mark::Mark;
+use crate::package::Package;
+use crate::package::xml::escaped;
+use crate::source::Source;
 use crate::word::Twips;
+use crate::written::{Refusal, Written};
 pub(crate) use properties::{children, with_cell_property, with_property};
 pub(crate) use xml::root;
 
@@ -27,14 +28,14 @@ pub(crate) struct Place<'a> {
     pub run_properties: &'a str,
     /// The whole `w:pPr` of its paragraph.
     pub paragraph_properties: &'a str,
-    /// How wide the text is there, where that is known.
+    /// The width of the text there, where it is known.
     pub width: Option<Twips>,
-    /// Whether it stands in a table.
+    /// Whether it is in a table.
     pub is_in_cell: bool,
 }
 
 impl Place<'_> {
-    /// A run of these properties (a whole `w:rPr`, or nothing), with breaks and tabs as Word writes them.
+    /// A run with these properties (a whole `w:rPr`, or nothing), with breaks and tabs as Word writes them.
     pub(crate) fn run(&self, properties: &str, text: &str) -> String {
         let prefix = self.source.prefix;
         let text = escaped(text).replace("\r\n", "\n").replace('\r', "\n");
@@ -44,40 +45,7 @@ impl Place<'_> {
     }
 }
 
-/// A form as Word has it.
-pub(crate) enum Written {
-    Nothing,
-    /// Stands in a run, beside its texts.
-    Run(String),
-    /// Stands in a paragraph, beside its runs.
-    Inline(String),
-    /// Stands beside paragraphs.
-    Blocks(String),
-    /// What is written when the part is whole.
-    Mark(Mark),
-}
-
-/// Why a form cannot be written.
-pub(crate) enum Refusal {
-    /// What is wrong with the tag, for its author.
-    Fault(String),
-    /// What is wrong with the whole.
-    Error(Error),
-}
-
-impl From<String> for Refusal {
-    fn from(message: String) -> Self {
-        Self::Fault(message)
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-/// Writes what a tag gave.
+/// Writes a content in the form that it has.
 pub(crate) fn write(
     content: &Content<'_>,
     place: &Place<'_>,
@@ -97,7 +65,7 @@ pub(crate) fn write(
     }
 }
 
-/// `{:toc levels}`: headings have nine of them.
+/// `{:toc levels}`, of 1 to 9 levels of headings; 3 where none are given.
 fn contents(levels: &str, place: &Place<'_>) -> Result<Written, Refusal> {
     const LEVELS: u8 = 3;
     if !place.source.is_main {

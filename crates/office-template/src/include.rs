@@ -1,93 +1,49 @@
-//! `{:include name}`: another document in the place of a tag.
+//! `{:include name}`: another document in place of a tag.
 //!
-//! A name that stands in the tag is known before the data is: the file is read with the template, and its tags are filled with what the
-//! data is where the tag stands. A name that is calculated is known too late for that: such a file is put in as it is.
+//! A name written in the tag is known before the data: the file is read with the template, and its tags are filled with the data
+//! of the tag's place. A calculated name is known too late for that, so such a file is included as it is and must have no tags.
 //!
-//! What is taken is the text. Its styles, lists, pictures and charts come with it under names and numbers that are free; where both
-//! documents have a style, the one that takes in has the say.
+//! Only the text is included. Its styles, lists, pictures and charts come with it under free names and numbers; of a style that
+//! both documents have, the including document's definition holds.
 
 mod copy;
+mod lists;
 mod numbering;
 mod parts;
 mod read;
 mod rewrite;
 mod styles;
+pub(crate) mod taken;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::container;
-use crate::content_types::{self, Kinds};
 use crate::error::{Error, quoted};
 use crate::family::Family;
 use crate::files::Files;
-use crate::fill::Source;
-use crate::forms::{Refusal, Written};
 use crate::lexer;
 use crate::limits::Limits;
+use crate::listing::listing;
 use crate::package::Package;
 use crate::package::relationships::{self, Known};
 use crate::plan::Node;
-use crate::program::Step;
+use crate::source::{Document, Source};
 use crate::styles::Styles;
 use crate::tags;
 use crate::word::{Origin, Part};
+use crate::written::{Refusal, Written};
 pub(crate) use copy::Copy;
-pub(crate) use numbering::Lists;
-use numbering::Numbering;
+pub(crate) use numbering::{prepare_lists, write_lists};
 
-/// The longest name of a file, in bytes: paths are no longer.
+/// The longest name of a file, in bytes.
 const LONGEST_NAME: usize = 4_096;
 
-/// Documents inside of documents go so deep.
+/// How deep documents may include documents.
 pub(crate) const DEPTH: usize = 10;
 
-/// A document that is taken in.
-pub(crate) struct Document {
-    pub name: String,
-    pub file: Vec<u8>,
-    pub part: crate::PartPlan,
-    pub is_strict: bool,
-    /// What the engine runs for it, and how many tags these are.
-    pub steps: Vec<Step>,
-    pub tags: usize,
-    /// What its main part refers to.
-    pub relationships: Known,
-}
-
-/// What a package has taken in.
-#[derive(Default)]
-pub(crate) struct Taken {
-    /// The ids of styles that were asked for, by their kinds and names in lower case.
-    pub styles: BTreeMap<(String, String), String>,
-    /// Those whose names were calculated.
-    documents: HashMap<String, Rc<Document>>,
-    merged: HashMap<String, Merged>,
-    /// The names of bookmarks, once they are needed.
-    bookmarks: Option<HashSet<String>>,
-    /// The lists that are added to the part of lists.
-    pub lists: Option<Lists>,
-    staged: u32,
-}
-
-/// What has been taken of a document: its own names of things, with those that they have now.
-#[derive(Default)]
-struct Merged {
-    styles: BTreeMap<String, String>,
-    /// The styles that were asked for, of which it may have no definition.
-    asked: BTreeSet<String>,
-    /// Its parts; none for one that is missing, or not to be taken.
-    parts: BTreeMap<String, Option<String>>,
-    kinds: Option<Kinds>,
-    numbering: Option<Numbering>,
-    /// The numbers of lists that styles have.
-    style_lists: BTreeMap<String, u64>,
-    copies: u32,
-    warned: BTreeSet<&'static str>,
-}
-
-/// The path of a file beside the template.
+/// The path of a file beside the template, without empty and `.` segments; an error where it leads out of the folder.
 pub(crate) fn path(name: &str) -> Result<String, String> {
     let name = name.trim();
     if name.is_empty() {
@@ -110,7 +66,7 @@ pub(crate) fn path(name: &str) -> Result<String, String> {
     Ok(name.split('/').filter(|one| !one.is_empty() && *one != ".").collect::<Vec<_>>().join("/"))
 }
 
-/// The text that an argument is, where it is a plain one.
+/// The text of an argument that is a string literal without escapes and `$`; `None` for other expressions.
 pub(crate) fn literal(argument: &str) -> Option<&str> {
     let quote = argument.chars().next().filter(|quote| "\"'`".contains(*quote))?;
     let text = argument.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -122,15 +78,15 @@ pub(crate) struct Opened {
     /// Its name in the document.
     main: String,
     part: Part,
-    /// What it refers to.
+    /// The main part's relationships.
     relationships: Known,
     styles: Styles,
 }
 
-/// Opens a document. What is unpacked is taken from `room`.
+/// Opens a document. The bytes that are unpacked are subtracted from `room`.
 pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opened, Error> {
     let mut archive = container::open(file, limits)?;
-    let listing = content_types::listing(&mut archive, limits)?;
+    let listing = listing(&mut archive, limits)?;
     if listing.family != Family::Word {
         return Err(Error::NotOffice(format!(
             "it is a file of {} and no Word file",
@@ -140,7 +96,7 @@ pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opene
     let main = listing.parts.into_iter().find(|part| part.is_main);
     let main = main.ok_or_else(|| Error::NotOffice("it has no text".to_owned()))?;
     let xml = container::unpack(&mut archive, main.entry, room, limits)?;
-    // Where its links lead stays as it is.
+    // Addresses of its links are not filled, so none are given.
     let origin = Origin { dialect: main.dialect, addresses: BTreeMap::new() };
     let part = crate::read::read(xml, (&main.name, &origin), (&mut limits.elements.value.clone(), limits))?;
     let relationships = match archive.index_for_name(&relationships::name(&main.name)) {
@@ -153,7 +109,7 @@ pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opene
     Ok(Opened { main: main.name, part, relationships, styles })
 }
 
-/// Whether a document fits the part that takes it in; what is wrong where it does not.
+/// An error where a document cannot be included in the part: another form of the format, or another prefix.
 pub(crate) fn check_kind(document: &Document, prefix: &str, is_strict: bool) -> Result<(), String> {
     if document.is_strict != is_strict {
         return Err(format!(
@@ -170,7 +126,7 @@ pub(crate) fn check_kind(document: &Document, prefix: &str, is_strict: bool) -> 
     Ok(())
 }
 
-/// A document whose name is calculated, as it is.
+/// Includes a document whose name is calculated, as it is.
 pub(crate) fn calculated(
     name: &str,
     source: Source<'_>,
@@ -190,7 +146,7 @@ pub(crate) fn calculated(
     inserted(&document.part.xml, &document, (source, &stage), package)
 }
 
-/// Reads a document in which no tag may stand.
+/// Reads a document that must have no tags.
 fn untagged(
     name: &str,
     file: Vec<u8>,
@@ -216,7 +172,7 @@ fn untagged(
     Ok(Document { name: name.to_owned(), file, part, is_strict, steps: Vec::new(), tags: 0, relationships })
 }
 
-/// Whose fault it is.
+/// Adds the document's name to an error; a damaged document is a fault of the tag.
 pub(crate) fn named(name: &str, error: Error) -> Refusal {
     match error {
         Error::NotOffice(message) => Refusal::Fault(format!("{name} cannot be taken in: {message}")),
@@ -225,7 +181,7 @@ pub(crate) fn named(name: &str, error: Error) -> Refusal {
     }
 }
 
-/// A name for the document's part while it is filled: what is written into it may refer to parts, and so does it itself.
+/// A temporary part name for a document while it is filled, with its relationships: what is written into it may add some.
 pub(crate) fn stage(document: &Document, host: &str, package: &mut Package<'_>) -> String {
     package.taken.staged += 1;
     let name = format!("{host}.{}", package.taken.staged);
@@ -233,7 +189,7 @@ pub(crate) fn stage(document: &Document, host: &str, package: &mut Package<'_>) 
     name
 }
 
-/// The text of a document that has been filled, as it may stand in `host`.
+/// The text of a filled document, adapted to the part `host`.
 pub(crate) fn inserted(
     xml: &[u8],
     document: &Document,

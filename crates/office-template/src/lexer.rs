@@ -1,4 +1,5 @@
-//! Finds the tags in a paragraph's text. Knows the dialect (`docs/office-tags.md`), and nothing of XML or JavaScript.
+//! Finds the tags in a paragraph's text, as `docs/office-tags.md` defines them. Knows nothing of XML, and evaluates no
+//! expression.
 
 mod filters;
 mod scan;
@@ -11,7 +12,7 @@ use scan::{Reach, end_of, is_name, outside, plain};
 /// The longest delimiter, in characters.
 const DELIMITER_CHARACTERS: usize = 8;
 
-/// Beginnings without an end that are reported of one text: each of them is looked for to the text's end.
+/// Most unclosed tags of one text: the search for an end may go through the whole text for each of them.
 const UNCLOSED_TAGS: u32 = 100;
 
 /// What a tag begins and ends with.
@@ -30,11 +31,11 @@ impl Default for Delimiters {
 }
 
 impl Delimiters {
-    /// What is wrong with these, if anything is.
+    /// Checks that both delimiters can be used.
     ///
     /// # Errors
     ///
-    /// A sentence that says which characters cannot stand in a delimiter.
+    /// A message that says which characters a delimiter cannot have.
     pub fn check(&self) -> Result<(), String> {
         [&self.start, &self.end].into_iter().try_for_each(|delimiter| {
             let is_usable = |letter: char| {
@@ -57,9 +58,9 @@ impl Delimiters {
 pub struct Token {
     /// The bytes of the text that it takes, its delimiters among them.
     pub range: Range<usize>,
-    /// What stands between the delimiters, with Word's habits undone.
+    /// The text between the delimiters, with Word's automatic changes undone (curly quotes, special blanks).
     pub source: String,
-    /// The delimiters that hold where it stands.
+    /// The delimiters in force at its place.
     pub delimiters: Delimiters,
     /// What it means, or what is wrong with it.
     pub tag: Result<Tag, String>,
@@ -102,7 +103,7 @@ impl Tag {
         matches!(self, Self::Image(_) | Self::Qr(_) | Self::Barcode(_))
     }
 
-    /// Whether something stands in the tag's place: it is no section's, repeats no slide and changes no delimiters.
+    /// Whether content replaces the tag: not for tags of sections, of repeated slides and sheets, and of delimiters.
     pub fn has_content(&self) -> bool {
         match self {
             Self::Value(_)
@@ -125,7 +126,7 @@ impl Tag {
 /// What `{:name …}` does: name, fewest and most arguments, how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What stands behind the colon.
+    /// The name behind the colon.
     pub name: &'static str,
     fewest: usize,
     most: usize,
@@ -143,14 +144,14 @@ const COMMANDS: [Command; 5] = [
 /// The command that is a section over the whole slide: its list may have filters.
 const SLIDES: &str = "slides";
 
-/// The same over the whole sheet of a workbook.
+/// The command that is a section over a whole sheet of a workbook.
 const SHEET: &str = "sheet";
 
-/// What can be named in a workbook as that which is repeated: `{-rows x}`.
+/// Words that say what a section repeats in a workbook: `{-rows x}`.
 pub(crate) const LINES: [&str; 3] = ["rows", "columns", "right"];
 
 impl Token {
-    /// The tag as its author wrote it, for a sentence about it.
+    /// The tag as its author wrote it, for messages; a long one is cut.
     pub fn shown(&self) -> String {
         let Self { range, source, delimiters: Delimiters { start, end }, .. } = self;
         let is_closed = range.len() >= start.len() + end.len() && range.len() > start.len();
@@ -158,7 +159,8 @@ impl Token {
     }
 }
 
-/// The tags of a paragraph's text. A tag that changes the delimiters does so for what follows, also for the next text.
+/// The tags of a paragraph's text. A tag that changes the delimiters changes `delimiters` for all that follows, later texts
+/// included.
 pub fn lex<'a>(text: &'a str, delimiters: &'a mut Delimiters) -> impl Iterator<Item = Token> + 'a {
     let mut from = 0;
     let mut unclosed_left = UNCLOSED_TAGS;
@@ -183,7 +185,8 @@ pub fn lex<'a>(text: &'a str, delimiters: &'a mut Delimiters) -> impl Iterator<I
     })
 }
 
-/// Another tag's beginning before the end means that this one has none. Where the content pairs, it belongs there.
+/// Whether a tag's content is really its own. If it contains a start delimiter and its brackets do not pair, the end belongs to a
+/// later tag.
 fn is_closed(text: &str, begin: usize, end: usize, delimiters: &Delimiters) -> bool {
     let content = &text[begin..end];
     !content.contains(&delimiters.start) || outside(&plain(content)).is_some()
@@ -211,7 +214,7 @@ fn read(source: &str) -> Result<Tag, String> {
         '#' => Ok(Tag::Section(expression(rest, "a section takes a list, as in {#items}")?, None)),
         '^' => Ok(Tag::Otherwise(expression(rest, "it takes a list, as in {^items}")?)),
         '/' => Ok(Tag::End((!rest.is_empty()).then(|| rest.to_owned()))),
-        // docxtemplater doubles the sign where the tag stands alone in its paragraph; here one sign does both.
+        // docxtemplater doubles the sign where the tag is alone in its paragraph; here one sign does both.
         '%' => picture(rest.strip_prefix('%').unwrap_or(rest).trim_start()),
         '~' => Ok(Tag::Html(expression(
             rest.strip_prefix('~').unwrap_or(rest).trim_start(),
@@ -229,7 +232,7 @@ fn expression(text: &str, missing: &str) -> Result<Expression, String> {
     if text.is_empty() { Err(missing.to_owned()) } else { Expression::read(text) }
 }
 
-/// `{-w:tr list}`: a name with a prefix directly behind the dash, and a blank behind it; or a word of [`LINES`] before a name.
+/// `{-w:tr list}`: a name with a prefix directly behind the dash, then a blank; or a word of [`LINES`], a blank and a name.
 fn repeat(source: &str) -> Option<Result<Tag, String>> {
     let (name, list) = source.strip_prefix('-')?.split_once(char::is_whitespace)?;
     let begins = |list: &str| list.starts_with(|first: char| first.is_alphabetic() || "_$.".contains(first));
@@ -241,7 +244,7 @@ fn repeat(source: &str) -> Option<Result<Tag, String>> {
     is_qualified.then(|| Ok(Tag::Section(Expression::read(list.trim())?, Some(name.to_owned()))))
 }
 
-/// `{%logo}`, `{%qr url}`: a code's name is one where an expression follows.
+/// `{%logo}`, `{%qr url}`: `qr` and `barcode` mean a code only where an expression follows.
 fn picture(rest: &str) -> Result<Tag, String> {
     const MISSING: &str = "a picture takes a name, as in {%logo}";
     if let Some((word, content)) = rest.split_once(char::is_whitespace) {
@@ -280,7 +283,7 @@ fn command(rest: &str) -> Result<Tag, String> {
     ))
 }
 
-/// A command's arguments: parted by blanks outside of strings and brackets.
+/// A command's arguments, separated by blanks outside of strings and brackets.
 fn arguments(content: &str) -> Result<Vec<String>, String> {
     let top = outside(content).unwrap_or_else(|| content.char_indices().collect());
     if top.iter().any(|&(_, letter)| letter == '|') {
@@ -311,7 +314,7 @@ fn new_delimiters(rest: &str) -> Result<Tag, String> {
     Ok(Tag::Delimiters(delimiters))
 }
 
-/// The delimiters of a document whose tags are all written `{{…}}`, or all `[[…]]`; `texts` are its paragraphs'.
+/// The delimiters of a document whose tags are all written `{{…}}`, or all `[[…]]`; `texts` are those of its paragraphs.
 pub(crate) fn detect<'a, I: Iterator<Item = &'a str>>(texts: impl Fn() -> I) -> Option<Delimiters> {
     let is_doubled = |text: &str, letter: char| {
         let mut letters = text.chars().peekable();

@@ -8,13 +8,15 @@
 //!    an engine runs `library` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
 //! ```
 //!
-//! Where all tags are names that are simply there or not, `paths` answers in the engine's place.
+//! Where every tag is a plain name or path, `paths` answers without an engine.
 //!
-//! The dialect is `docs/office-tags.md`. This crate knows nothing of engines, files, threads or clocks: bytes go in and come out, so it may
-//! run where nothing else is allowed.
+//! The dialect is `docs/office-tags.md`. The crate does no I/O and knows no engines, threads or clocks: bytes go in and bytes
+//! come out, so it can run in a sandbox.
 
+mod address;
 mod answer;
 mod chart;
+mod collected;
 mod container;
 mod content_types;
 mod error;
@@ -30,7 +32,10 @@ mod include;
 pub mod lexer;
 mod library;
 mod limits;
+mod listing;
+mod mark;
 mod marks;
+mod named_styles;
 mod outline;
 mod package;
 mod paths;
@@ -38,33 +43,35 @@ mod plan;
 mod powerpoint;
 mod program;
 mod read;
+mod source;
 mod styles;
 mod tags;
 mod unfilled;
 mod warnings;
 mod word;
 mod writing;
+mod written;
 
 use std::collections::BTreeMap;
 
 use answer::Answers;
+use collected::Collected;
+pub use collected::OutlineTag;
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
 use excel::Book;
 pub use family::Family;
 pub use files::{Files, NoFiles};
-use fill::Source;
-use include::Document;
 pub use lexer::Delimiters;
 use lexer::{Expression, Tag};
 pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
-use outline::Collected;
-pub use outline::{Outline, OutlineTag};
+pub use outline::Outline;
 pub use paths::{Data, PathAnswers, PathLimits};
 use plan::Node;
 use powerpoint::Deck;
 use read::{Parts, Reading};
+use source::{Document, Source};
 use styles::Styles;
 pub use unfilled::{Unfilled, unfilled};
 use word::{Part, Place};
@@ -74,17 +81,17 @@ pub struct Template {
     file: Vec<u8>,
     limits: Limits,
     parts: Vec<PartPlan>,
-    /// All tags, by their numbers.
+    /// All tags, indexed by number.
     tags: Vec<TagPlace>,
     program: String,
-    /// The program, where no step of it is anything but a name.
+    /// The program's steps where all of them are plain names; `None` where it takes an engine.
     paths: Option<Vec<program::Step>>,
     next_number: u64,
-    /// The documents that it takes in.
+    /// The documents that its tags include.
     documents: Vec<Document>,
-    /// What the parts with tags are called in faults.
+    /// The names that faults show, indexed by [`TagPlace::part`]: of parts, and of a workbook's cells.
     names: Vec<String>,
-    /// Whose file it is.
+    /// Word, Excel or `PowerPoint`.
     family: Family,
     /// The name of its main part.
     main: String,
@@ -92,7 +99,7 @@ pub struct Template {
     deck: Option<Deck>,
     /// The sheets of a workbook.
     book: Option<Book>,
-    /// The delimiters that were asked for.
+    /// The caller's delimiters; `None` where they were detected.
     delimiters: Option<Delimiters>,
     /// Whether it is written in the strict form of the format.
     is_strict: bool,
@@ -110,13 +117,13 @@ struct PartPlan {
     first: usize,
     tags: usize,
     nodes: Vec<Node>,
-    /// Which documents its tags take in, by the tags' places.
+    /// Which of [`Template::documents`] a tag includes, by the tag's index in this part.
     includes: BTreeMap<usize, usize>,
     /// The relationships that the part no longer refers to when it is filled.
     forgotten: Vec<String>,
-    /// The place of the slide that it is copied with.
+    /// The index of the slide that it belongs to and is copied with.
     slide: Option<usize>,
-    /// The tag that says how often, by its number, and what it goes over.
+    /// The tag that repeats it: its number, and the list that it goes over.
     repeat: Option<(usize, Expression)>,
 }
 
@@ -129,19 +136,19 @@ impl PartPlan {
         Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes, forgotten, slide, repeat }
     }
 
-    /// Whether the two parts are one slide's, which is copied with both.
+    /// Whether both parts belong to one slide, which is copied as a whole.
     fn is_copied_with(&self, other: &Self) -> bool {
         self.slide.is_some() && self.slide == other.slide
     }
 
-    /// The part as it is written under this name, where all else is as around it.
+    /// The part as a source under this name; everything else is taken from `around`.
     fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
         let Self { xml, prefix, first, includes, .. } = self;
         Source { name, is_main, xml, prefix, first: *first, includes, ..around }
     }
 }
 
-/// Where a tag stands, for what is to be said of it.
+/// Where a tag is, for the faults that name it.
 struct TagPlace {
     part: usize,
     paragraph: usize,
@@ -162,17 +169,17 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// [`Error::NotOffice`] for what is no such file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
-    /// of all tags that cannot be read.
+    /// [`Error::NotOffice`] for a file of another kind, [`Error::Limit`] for one that passes a limit, [`Error::Delimiters`] for
+    /// delimiters that cannot be used, and [`Error::Tags`] with the faults of all tags that cannot be read.
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
         Self::read_beside(file, delimiters, limits, &mut NoFiles)
     }
 
-    /// The same of one that may take in other documents, which come from `files`.
+    /// As [`Template::read`], for a template that may include other documents, which come from `files`.
     ///
     /// # Errors
     ///
-    /// As those of [`Template::read`]; what is wrong with another document is a fault of the tag that takes it in.
+    /// As those of [`Template::read`]; what is wrong with another document is a fault of the tag that includes it.
     pub fn read_beside(
         file: Vec<u8>,
         delimiters: Option<Delimiters>,
@@ -190,7 +197,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The template, and in `reading` what is wrong with it.
+    /// Finds the tags; their faults are added to `reading`.
     fn find(
         file: Vec<u8>,
         delimiters: Option<Delimiters>,
@@ -316,7 +323,7 @@ impl Template {
         Error::limit(&self.limits.tags, "the template has more tags than the limit")
     }
 
-    /// What the engine runs: JSON.
+    /// The program that the engine runs, as JSON.
     pub fn program(&self) -> &str {
         &self.program
     }
@@ -326,8 +333,8 @@ impl Template {
         self.paths.is_some()
     }
 
-    /// What the program answers, where it takes no engine to know that: all tags are names, and what they stand for is nothing unusual.
-    /// `None` says nothing of the template: the engine does.
+    /// What the program answers, found without an engine. `None` where only the engine can tell (a tag is no plain name, or a
+    /// value is unusual): run it then, for the template may be valid all the same.
     pub fn answers<'d>(&self, data: &'d Data<'_>, limits: PathLimits) -> Option<PathAnswers<'d>> {
         paths::answers(self.paths.as_ref()?, data, limits).ok()
     }
@@ -341,12 +348,12 @@ impl Template {
         self.fill_tree(&answers.0, files)
     }
 
-    /// The document with `answer`, what the program answered, in the places of its tags; what they name comes from `files`.
+    /// The document with its tags replaced by `answer`, the program's JSON; the files that answers name come from `files`.
     ///
     /// # Errors
     ///
-    /// [`Error::Tags`] with the tags whose expressions failed or whose answers cannot be written, [`Error::Limit`] where the document
-    /// becomes too large, [`Error::Answer`] where the answer is another template's.
+    /// [`Error::Tags`] with the tags whose expressions failed or whose answers cannot be written, [`Error::Limit`] where the
+    /// document becomes too large, [`Error::Answer`] where the answer is another template's.
     pub fn fill(self, answer: &str, files: &mut dyn Files) -> Result<Filled, Error> {
         let Answers { faults, count, is_over, tree } = serde_json::from_str(answer)
             .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
@@ -372,7 +379,7 @@ impl Template {
     }
 }
 
-/// The relationships of addresses with tags: what refers to them gets new ones.
+/// The relationships whose addresses hold tags: each filled link gets a relationship of its own, so these are no longer used.
 fn forgotten(part: &Part, tags: &tags::Tags) -> Vec<String> {
     let texts = tags.all.iter().filter_map(|placed| part.paragraphs.get(placed.paragraph));
     let ids = texts.filter_map(|text| match &text.place {

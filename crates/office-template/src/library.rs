@@ -1,5 +1,5 @@
-//! JavaScript that runs the programs of templates: a core, and parts that only some programs need. Each document has a machine of its
-//! own, and most of what a small one costs is that machine's parsing of this.
+//! The JavaScript that runs the programs of templates: a core, and parts that only some programs need. Each document gets a fresh
+//! JavaScript machine, and parsing this script is most of a small document's cost, so parts that are not needed are left out.
 
 /// What every program needs.
 const CORE: &str = include_str!("library/core.js");
@@ -15,7 +15,7 @@ const FORMS: &str = include_str!("library/forms.js");
 struct Filters {
     script: &'static str,
     names: &'static [&'static str],
-    /// Whether it needs those of the formats.
+    /// Whether it needs [`FORMATS`].
     formats: bool,
 }
 
@@ -52,16 +52,16 @@ const CELL_KINDS: [&str; 3] = ["cell", "day", "formula"];
 
 /// A script that evaluates to a function `(program, data, settings) => string`, for one program and its data.
 ///
-/// To be evaluated before the job's own code, in a machine of the job's own. `program` is the text of
-/// [`Template::program`](crate::Template::program), `data` the parsed JSON, `settings` `{ locale: string | undefined,
-/// timeZone: string | undefined, strict: boolean, items: number | undefined }`, where `items` is how often all sections together are
-/// repeated at most ([`Limits::items`](crate::Limits::items)). What it returns is for [`Template::fill`](crate::Template::fill).
+/// Must be evaluated before any of the job's own code, in a machine used for this job only. `program` is the text of
+/// [`Template::program`](crate::Template::program), `data` the parsed JSON, `settings` `{ locale: string | undefined, timeZone:
+/// string | undefined, strict: boolean, items: number | undefined }`, where `items` is the most repetitions of all sections
+/// together ([`Limits::items`](crate::Limits::items)). Its result is for [`Template::fill`](crate::Template::fill).
 ///
-/// Where the data have [long numbers](Needs::long_numbers), its member `read` is `(text) => data`, as `JSON.parse` is, but with integers
-/// that print as they are written.
+/// Where the data have [long numbers](Needs::long_numbers), its member `read` is `(text) => data`: it parses like `JSON.parse`,
+/// but its integers print as they are written.
 pub fn library(program: &str, needs: Needs) -> String {
     let has_days = values(program, "kind").any(|kind| kind == "day");
-    // Days may be the categories of charts.
+    // Charts need the dates too: their categories may be days.
     let is_needed = |part: &&Filters| {
         (needs.charts || has_days) && part.script == DATES
             || values(program, "name").any(|name| part.has(name))
@@ -91,7 +91,7 @@ pub fn library(program: &str, needs: Needs) -> String {
     script
 }
 
-/// What the members `name` of all objects in the JSON say. Within a text of JSON the quotes around them would be escaped.
+/// The values of all members `name` in the JSON. A match inside of a string is not possible: its quotes would be escaped.
 fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     let begin = format!("\"{name}\":\"");
     let mut rest = json;
@@ -103,17 +103,17 @@ fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// What the data ask of the library.
+/// Which parts of the library the data need.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
-    /// There may be integers that are printed as they are written, for `JSON.parse` would round them.
+    /// There may be integers that `JSON.parse` would round; they are printed as they are written.
     pub long_numbers: bool,
     /// There may be values that are charts.
     pub charts: bool,
 }
 
 impl Needs {
-    /// Those of data as JSON.
+    /// The needs of data, given as JSON.
     pub fn of(json: &[u8]) -> Self {
         Self {
             long_numbers: has_long_numbers(json),
@@ -122,7 +122,7 @@ impl Needs {
     }
 }
 
-/// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: so many digits that no string begins with.
+/// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: 16 digits or more, not behind a quote.
 fn has_long_numbers(json: &[u8]) -> bool {
     const DIGITS: usize = 16;
     let mut digits = json.split(|byte| !byte.is_ascii_digit());

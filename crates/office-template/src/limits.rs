@@ -1,22 +1,22 @@
-//! What bounds a template.
+//! Limits of templates and of the documents made from them.
 
-/// A limit, and what the service's operator knows it by.
+/// A limit, with the name by which the service's operator knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// The most that is let pass.
+    /// The largest value that is allowed.
     pub value: u64,
-    /// The name of its setting, for the sentence that says that it was passed.
+    /// The name of its setting, for the message that it was passed.
     pub name: &'static str,
 }
 
-/// What bounds a template, and what is made of it.
+/// The limits of a template, and of the document made from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Files in the container.
     pub entries: Limit,
     /// Bytes of all files in it, unpacked.
     pub unpacked_bytes: Limit,
-    /// How many times its packed size a file in it, or all of it, may become.
+    /// How many times its packed size an XML file in it, or all of them together, may become.
     pub ratio: Limit,
     /// Elements inside of elements.
     pub depth: Limit,
@@ -26,7 +26,7 @@ pub struct Limits {
     pub attributes: Limit,
     /// Tags in the template.
     pub tags: Limit,
-    /// How often all sections together are repeated. The program counts it: it is among its settings.
+    /// Repetitions of all sections together, counted by the program, which gets the limit in its settings.
     pub items: Limit,
     /// Slides of a presentation, or sheets of a workbook, when it is filled.
     pub slides: Limit,

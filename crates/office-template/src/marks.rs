@@ -1,7 +1,7 @@
-//! What can be written only when a part is whole: colours of what stands around a tag or behind it, and tables of contents.
+//! What can be written only when a part is complete: colours of content around or behind a tag, and tables of contents.
 //!
-//! While the part is written a mark stands in the place of the tag: a processing instruction with a number. No data can hold one (`{@…}`
-//! refuses them), and its name is one that the template does not use. A part without marks is not gone through again.
+//! Until then a mark replaces the tag: a processing instruction with a number. Data cannot forge one, since `{@…}` refuses
+//! instructions, and its name is one that the template does not use. A part without marks is not parsed again.
 
 mod colours;
 mod contents;
@@ -11,40 +11,20 @@ mod headings;
 use memchr::memmem;
 
 use crate::error::Error;
-use crate::fill::Source;
+use crate::mark::{Coloured, Mark};
 use crate::package::Package;
+use crate::source::Source;
 
-/// What is to be done where a mark stands.
-#[derive(Clone, Debug)]
-pub(crate) enum Mark {
-    /// This colour, six digits.
-    Colour(String, Coloured),
-    /// A table of contents of so many levels.
-    Contents(u8),
-}
-
-/// What takes a colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coloured {
-    /// The text behind the mark in its paragraph.
-    Text,
-    /// The cell around.
-    Cell,
-    /// All cells of the row around.
-    Row,
-}
-
-/// What a mark says besides its number.
+/// How far a mark applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// It holds to the end of its paragraph.
+    /// To the end of its paragraph.
     Here,
-    /// It holds up to the mark that ends it: what stands between paragraphs in the place of a tag.
+    /// From here up to [`Reach::To`]: around content that was put between paragraphs.
     From,
     To,
 }
 
-/// The marks of a part.
 #[derive(Default)]
 pub(crate) struct Marks {
     /// The instruction's name; empty while there is none.
@@ -53,7 +33,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Adds a mark to a part that is made of `source`, and tells its number.
+    /// Adds a mark for a part made from `source`, and returns its number.
     pub(crate) fn add(&mut self, mark: Mark, source: &[u8]) -> usize {
         if self.name.is_empty() {
             let names = (0_u32..).map(|number| format!("platen{number}"));
@@ -64,7 +44,7 @@ impl Marks {
         self.all.len() - 1
     }
 
-    /// How a mark is written.
+    /// The XML of a mark.
     pub(crate) fn written(&self, number: usize, reach: Reach) -> String {
         let reach = match reach {
             Reach::Here => "",
@@ -74,7 +54,7 @@ impl Marks {
         format!("<?{} {number}{reach}?>", self.name)
     }
 
-    /// The marks in a piece of a part, as they are written.
+    /// The XML of all marks in a piece of a part.
     pub(crate) fn within(&self, piece: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         if self.all.is_empty() {
@@ -89,7 +69,7 @@ impl Marks {
         found
     }
 
-    /// The mark that an instruction, told by what stands between its `<?` and `?>`, is.
+    /// The mark of an instruction, given without its `<?` and `?>`; `None` for other instructions.
     fn read(&self, instruction: &[u8]) -> Option<(&Mark, Reach)> {
         let text = std::str::from_utf8(instruction).ok()?;
         let mut words = text.strip_prefix(&self.name)?.split_ascii_whitespace();
@@ -102,7 +82,7 @@ impl Marks {
         Some((mark, reach))
     }
 
-    /// The part `xml`, which has these marks, with what they say.
+    /// Replaces the marks in `xml` by what they stand for.
     pub(crate) fn applied(
         &self,
         xml: Vec<u8>,
@@ -122,7 +102,7 @@ impl Marks {
     }
 }
 
-/// Why a part that we wrote cannot be read.
+/// The error for a filled part that cannot be parsed.
 fn unreadable(error: &quick_xml::Error) -> Error {
     Error::NotOffice(format!(
         "a part of the file cannot be read once it is filled ({error}); save it anew in Word"

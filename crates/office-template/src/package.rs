@@ -1,37 +1,38 @@
-//! The document as a package of parts: what is added to it while it is filled, and what then refers to that.
+//! The document as a package of parts: parts that are changed or added while it is filled, with their relationships and content
+//! types.
 //!
-//! A part that nothing is added for stays as it is packed, byte for byte.
+//! A part that is not changed stays packed as it is, byte for byte.
 
 mod dropped;
-mod entries;
-mod packer;
+pub(crate) mod entries;
+pub(crate) mod packer;
 mod pictures;
 mod plain;
 pub(crate) mod relationships;
-mod xml;
+pub(crate) mod xml;
 
 use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
-use crate::chart::Chart;
+use crate::chart::data::Chart;
 use crate::container::{self, Archive};
 use crate::content_types::{Kinds, LIST, kinds};
 use crate::error::{Error, quoted};
 use crate::family::Family;
-use crate::include::Taken;
+use crate::include::taken::Taken;
 use crate::limits::Limits;
 use crate::powerpoint::Placeholders;
 use crate::warnings::Warnings;
-pub(crate) use entries::{Entry, counted, entries};
-pub(crate) use packer::{Content, Packer};
+use entries::{Entry, counted};
+use packer::{Content, Packer};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
     Known, Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of,
-    resolved, styles as styles_of,
+    resolved,
 };
-pub(crate) use xml::{attribute_of, attribute_text, before_end, can_stand, escaped, replaced, with_last};
+use xml::{attribute_text, before_end, replaced};
 
 /// A document that is being filled.
 pub(crate) struct Package<'a> {
@@ -39,45 +40,46 @@ pub(crate) struct Package<'a> {
     limits: &'a Limits,
     /// The entries' numbers by their names in lower case.
     entries: BTreeMap<String, usize>,
-    /// So many bytes may still be added or changed.
+    /// How many bytes may still be added or changed.
     room: usize,
-    /// So many bytes of the file may still be unpacked.
+    /// How many bytes of the file may still be unpacked.
     unpacked_left: u64,
-    /// Parts that are no longer what the file has, by their numbers.
+    /// New contents of the file's parts, by the entries' numbers.
     changed: BTreeMap<usize, Content>,
-    /// Parts that are left out, by their numbers.
+    /// Parts that are left out, by the entries' numbers.
     removed: BTreeSet<usize>,
-    /// Parts that the file has not, in the order in which they came.
+    /// Parts that the file did not have, in the order in which they were added.
     added: Vec<(String, Content)>,
-    /// What the parts refer to, by the parts' names.
+    /// The relationships of parts, by the parts' names.
     relationships: BTreeMap<String, Relationships>,
-    /// The numbers that were last given to names, by what stands before them.
+    /// The last number given to a part's name, by the name's stem in lower case.
     numbered: BTreeMap<String, u32>,
-    /// Where in `added` they stand, by their names in lower case.
+    /// Indices in `added`, by the parts' names in lower case.
     added_at: HashMap<String, usize>,
-    /// Where in `added` parts stand, by their content's hash: the same picture is added once.
+    /// Indices in `added`, by the hash of the content, so that the same picture is added once.
     contents: HashMap<u64, Vec<usize>>,
-    /// Pictures that were added, and why others could not be, by what the data said of them.
+    /// Pictures that were added, or why they could not be, by length and hash of their keys.
     pictures: HashMap<(usize, u64), Result<StoredPicture, String>>,
     /// Lines for the list of content types.
     overrides: String,
     /// Whether the names of relationships are those of the strict form of the format.
     is_strict: bool,
-    /// Where its program keeps what is added, as `word`.
+    /// The folder of added parts, such as `word`.
     folder: &'static str,
-    /// What other documents have brought with them.
+    /// What was copied from included documents.
     pub taken: Taken,
-    /// The data of charts that stood beside them, by the charts' parts, and the tags that gave them, by their numbers.
+    /// Data for charts given in the alternative text of their frames, by the chart's part, with the number of the tag that gave
+    /// them.
     pub charts: BTreeMap<String, (usize, Chart)>,
     /// The parts of charts whose titles gave them data.
     pub titled: BTreeSet<String>,
-    /// What has been read of layouts.
+    /// Placeholders of layouts that have been read.
     pub placeholders: Placeholders,
     /// What the document's author should know.
     pub warnings: Warnings,
-    /// The next number of a picture that is no other's.
+    /// The next free number for pictures, bookmarks and tracked changes.
     pub next_number: u64,
-    /// Sheets with the data of a workbook's charts, and the names that sheets have.
+    /// Hidden sheets with the data of a workbook's charts (name and content), and the names of all sheets.
     pub unseen_sheets: Vec<(String, Vec<u8>)>,
     pub sheet_names: Vec<String>,
 }
@@ -89,12 +91,12 @@ pub(crate) struct Opening {
     pub is_strict: bool,
     /// The first number that no picture has.
     pub next_number: u64,
-    /// Where its program keeps what is added, as `word`.
+    /// The folder of added parts, such as `word`.
     pub folder: &'static str,
 }
 
 impl<'a> Package<'a> {
-    /// The document of `file`, made a plain one.
+    /// Opens the document of `file` and makes it a plain one (see [`plain`]).
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
@@ -132,7 +134,7 @@ impl<'a> Package<'a> {
         Ok(package)
     }
 
-    /// The elements of a part, of which there may not be too many.
+    /// The elements of a part; an error where it has more than the limit.
     pub(crate) fn elements(&self, part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
         counted(part, xml, &self.limits.elements)
     }
@@ -142,18 +144,16 @@ impl<'a> Package<'a> {
         self.entries.keys().cloned().collect()
     }
 
-    /// Whether it is a workbook.
     pub(crate) fn is_workbook(&self) -> bool {
         self.folder == Family::Excel.folder()
     }
 
-    /// Whether the name of a part ends with this extension.
+    /// Whether the file has a part with this extension.
     fn has_extension(&self, extension: &str) -> bool {
         let end = format!(".{}", extension.to_ascii_lowercase());
         self.entries.keys().any(|name| name.ends_with(&end))
     }
 
-    /// Leaves a part of the file out.
     pub(crate) fn remove(&mut self, name: &str) {
         if let Some(entry) = self.entries.remove(&name.to_ascii_lowercase()) {
             self.changed.remove(&entry);
@@ -161,12 +161,11 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// So many bytes may still be written.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
 
-    /// A number that no picture of the document has.
+    /// A number that no picture, bookmark or tracked change of the document has.
     pub(crate) fn number(&mut self) -> u64 {
         self.next_number += 1;
         self.next_number - 1
@@ -177,7 +176,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// There is no room for what would be written.
+    /// The error for a document that becomes too large.
     pub(crate) fn full(&self) -> Error {
         Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
     }
@@ -187,12 +186,12 @@ impl<'a> Package<'a> {
         usize::try_from(self.limits.elements.value).unwrap_or(usize::MAX)
     }
 
-    /// A part has more of them.
+    /// The error for a part that has more elements than the limit.
     pub(crate) fn many_elements(&self, part: &str) -> Error {
         Error::limit(&self.limits.elements, &format!("{} has more elements than the limit", quoted(part)))
     }
 
-    /// A part's text as it stands now; `None` where there is no such part.
+    /// A part's current content; `None` where there is no such part.
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let lower = name.to_ascii_lowercase();
         if let Some((_, content)) = self.added_at.get(&lower).and_then(|&at| self.added.get(at)) {
@@ -206,7 +205,7 @@ impl<'a> Package<'a> {
         Ok(Some(content))
     }
 
-    /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
+    /// Replaces the content of the part `name`, or adds it; the caller declares the content type of a new part.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
         self.hold(name, Content::Plain(content))
     }
@@ -216,7 +215,7 @@ impl<'a> Package<'a> {
         Packer::new(self.room, self.limits.output_bytes)
     }
 
-    /// The same as [`put`](Self::put) of what has been written so.
+    /// As [`put`](Self::put), for a part that was packed while it was written.
     pub(crate) fn put_packed(&mut self, name: &str, packer: Packer) -> Result<(), Error> {
         let content = packer.finish()?;
         self.hold(name, content)
@@ -226,7 +225,7 @@ impl<'a> Package<'a> {
         let lower = name.to_ascii_lowercase();
         let entry = self.entries.get(&lower).copied();
         let at = self.added_at.get(&lower).copied();
-        // What it takes the place of is written no more.
+        // The content that it replaces is not written, so its room is free again.
         let held = match (entry, at) {
             (Some(entry), _) => self.changed.get(&entry),
             (None, Some(at)) => self.added.get(at).map(|(_, held)| held),
@@ -245,8 +244,8 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Adds a part of this content type under a name that is free, as `word/media/image3.png`, and tells the name.
-    /// The same content is added once.
+    /// Adds a part of this content type under a free name, such as `word/media/image3.png`, and returns the name. The same
+    /// content is added only once.
     pub(crate) fn add(
         &mut self,
         (stem, extension): (&str, &str),
@@ -267,7 +266,6 @@ impl<'a> Package<'a> {
         Ok(name)
     }
 
-    /// A name that no part has.
     pub(crate) fn free_name(&mut self, stem: &str, end: &str) -> String {
         // Names that differ in case alone are one name.
         let number = self.numbered.entry(stem.to_ascii_lowercase()).or_default();
@@ -281,9 +279,9 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Says of which content type a part is that was added.
+    /// Declares the content type of an added part.
     pub(crate) fn override_type(&mut self, name: &str, content_type: &str) -> Result<(), Error> {
-        // The list is counted when it is put; until then it may not be larger than what it will be put into.
+        // The list takes its room only when it is put; until then this keeps it from growing past it.
         if self.overrides.len() + content_type.len() > self.room {
             return Err(self.full());
         }
@@ -292,12 +290,12 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// What a part refers to.
+    /// The relationships of a part.
     pub(crate) fn relationships_of(&mut self, part: &str) -> Result<&[Relationship], Error> {
         Ok(self.relationships(part)?.all())
     }
 
-    /// The name of the part that `part` refers to for this.
+    /// The name of the part that `part` refers to by this relation.
     pub(crate) fn related(&mut self, part: &str, relation: Relation) -> Result<Option<String>, Error> {
         let kind = relation.address(self.is_strict);
         let target = self.relationships(part)?.find(&kind).map(str::to_owned);
@@ -313,7 +311,7 @@ impl<'a> Package<'a> {
         })
     }
 
-    /// The id of what `part` refers to: one that it was given before, or a new one.
+    /// The id of a relationship from `part` to the target: an existing one, or a new one.
     pub(crate) fn relate(
         &mut self,
         part: &str,
@@ -324,12 +322,12 @@ impl<'a> Package<'a> {
         self.relate_as(part, &kind, target)
     }
 
-    /// The same for a relationship of this type.
+    /// As [`relate`](Self::relate), for a relationship of any type.
     pub(crate) fn relate_as(&mut self, part: &str, kind: &str, target: Target<'_>) -> Result<String, Error> {
         Ok(self.relationships(part)?.relate(part, kind, target))
     }
 
-    /// The same to a part, under this id.
+    /// Adds a relationship to the part `name` under this id.
     pub(crate) fn relate_by(
         &mut self,
         (part, id): (&str, &str),
@@ -340,12 +338,12 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// The content types of its parts as the file has them.
+    /// The content types of its parts, without those added since.
     pub(crate) fn kinds(&mut self) -> Result<Kinds, Error> {
         Ok(kinds(&self.part(LIST)?.unwrap_or_default()))
     }
 
-    /// Leaves out what `part` no longer refers to.
+    /// Removes relationships of `part` that are no longer used.
     pub(crate) fn forget(&mut self, part: &str, ids: &[String]) -> Result<(), Error> {
         if !ids.is_empty() {
             self.relationships(part)?.forget(ids);
@@ -353,12 +351,12 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Begins a part that is not in the package, whose own relationships are `known`.
+    /// Begins a temporary part, which is not in the package and has the relationships `known`.
     pub(crate) fn stage(&mut self, part: &str, known: &Known) {
         self.relationships.insert(part.to_owned(), Relationships::beside(Known::clone(known)));
     }
 
-    /// Ends such a part; tells what it refers to besides them.
+    /// Ends a temporary part; returns the relationships that were added to it.
     pub(crate) fn unstage(&mut self, part: &str) -> Vec<Relationship> {
         self.relationships.remove(part).map(Relationships::into_all).unwrap_or_default()
     }
@@ -372,12 +370,12 @@ impl<'a> Package<'a> {
         self.is_strict
     }
 
-    /// The namespace of the attributes that refer to relationships.
+    /// The namespace of attributes that hold relationships' ids.
     pub(crate) fn relationships_namespace(&self) -> &'static str {
         relationships::namespace(self.is_strict)
     }
 
-    /// `xml`, written in the usual form of the format, in the document's own.
+    /// Converts `xml` from the transitional form of the format to the document's form.
     pub(crate) fn in_its_form(&self, xml: String) -> String {
         const USUAL: &str = "http://schemas.openxmlformats.org/";
         const STRICT: &str = "http://purl.oclc.org/ooxml/";
@@ -392,9 +390,6 @@ impl<'a> Package<'a> {
 
     /// The file with all that was changed and added.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
-        if let Some(lists) = self.taken.lists.take() {
-            lists.write(&mut self)?;
-        }
         for (part, relationships) in std::mem::take(&mut self.relationships) {
             if let Some(xml) = relationships.written() {
                 self.put(&relationships::name(&part), xml)?;
@@ -408,7 +403,6 @@ impl<'a> Package<'a> {
         container::write(&mut self.archive, (self.changed, &self.removed), &self.added)
     }
 
-    /// Whether nothing was changed.
     pub(crate) fn is_untouched(&self) -> bool {
         self.changed.is_empty()
             && self.removed.is_empty()

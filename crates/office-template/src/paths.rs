@@ -1,8 +1,7 @@
-//! Templates whose tags are only names: what they say is found here, without an engine, and is what `library/core.js` would say.
+//! Evaluates templates whose tags are only names without an engine, with the same results as `library/core.js`.
 //!
-//! Hazard: a difference between the two would show in nothing but the document. So this knows the plain cases alone. Whatever else
-//! a tag, the data or what it finds there may be is [`Unusual`], and then the engine is asked for the whole document, as if this were not here.
-//! `tests/documents/paths.rs` lets both answer.
+//! Hazard: a difference between the two would silently change documents. So only plain cases are evaluated here. Anything else in
+//! a tag or the data is [`Unusual`], and then the engine evaluates the whole document. `tests/documents/paths.rs` compares both.
 
 mod data;
 
@@ -13,7 +12,7 @@ use self::data::{Value, member};
 use crate::answer::Answer;
 use crate::program::{Step, Term};
 
-/// The language's own names: what one that the data lack is, the engine knows.
+/// JavaScript's global names: one that the data lack has a value in the engine.
 const GLOBALS: [&str; 24] = [
     "Math",
     "Number",
@@ -41,13 +40,13 @@ const GLOBALS: [&str; 24] = [
     "decodeURIComponent",
 ];
 
-/// JavaScript prints others with an exponent.
+/// The numbers that JavaScript prints without an exponent.
 const WRITTEN_OUT: Range<f64> = 1e-6..1e21;
 
-/// Any two decimals of so many digits are two numbers.
+/// Two different decimals of up to this many digits are always two different numbers.
 const DIGITS: usize = 15;
 
-/// What an engine is to decide.
+/// A case that only the engine decides.
 #[derive(Debug)]
 pub(crate) struct Unusual;
 
@@ -56,28 +55,28 @@ pub(crate) struct Unusual;
 pub struct Data<'a>(Value<'a>);
 
 impl<'a> Data<'a> {
-    /// Reads JSON that has `most` values at most; `None` for what only an engine is to read.
+    /// Reads JSON that has `most` values at most; `None` for what only the engine may read.
     pub fn read(json: &'a [u8], most: usize) -> Option<Self> {
         Value::read(json, most).map(Self)
     }
 }
 
-/// What the tags of a template say, found without an engine.
+/// The answers to a template's tags, found without an engine.
 #[derive(Debug)]
 pub struct PathAnswers<'a>(pub(crate) Vec<Answer<'a>>);
 
-/// What bounds the answers.
+/// Limits of the answers.
 #[derive(Clone, Copy, Debug)]
 pub struct PathLimits {
-    /// A name that the data lack is for the engine to tell of.
+    /// Whether a name that the data lack is an error, which the engine reports.
     pub strict: bool,
-    /// How often all sections together are repeated at most.
+    /// The most repetitions of all sections together.
     pub items: u64,
-    /// How many answers there are at most.
+    /// The most answers.
     pub answers: usize,
 }
 
-/// Whether no step is anything but a name.
+/// Whether all steps have kinds that are evaluated here, and no filters.
 pub(crate) fn are_paths(steps: &[Step]) -> bool {
     let is_path = |step: &Step| {
         matches!(step.kind, "value" | "section" | "otherwise" | "cell" | "day" | "rows" | "columns")
@@ -87,7 +86,6 @@ pub(crate) fn are_paths(steps: &[Step]) -> bool {
     steps.iter().all(is_path)
 }
 
-/// The answers to `steps`.
 pub(crate) fn answers<'d>(
     steps: &[Step],
     data: &'d Data<'_>,
@@ -97,7 +95,7 @@ pub(crate) fn answers<'d>(
     Walk { limits }.answers(steps, &scope).map(PathAnswers)
 }
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Copy)]
 enum Found<'d> {
     Missing,
@@ -106,10 +104,10 @@ enum Found<'d> {
     Truth(bool),
 }
 
-/// Where names are looked for: an item, and what it stands in.
+/// Where names are looked up: an item, then the scopes around it.
 struct Scope<'s, 'd> {
     item: Found<'d>,
-    /// Which item of how many it is, if it is one of a list.
+    /// The item's index and the list's length, if it is in a list.
     turn: Option<(usize, usize)>,
     outer: Option<&'s Scope<'s, 'd>>,
 }
@@ -121,7 +119,7 @@ impl<'d> Scope<'_, 'd> {
         }
         let mut at = Some(self);
         while let Some(scope) = at {
-            // The names of texts are not those of what is in them.
+            // A text has no members that names could mean, not even `length`.
             let is_text = matches!(scope.item, Found::Data(Value::Text(_)));
             let found = if is_text { None } else { own(scope.item, name)? };
             if found.is_some() {
@@ -154,7 +152,7 @@ impl<'d> Scope<'_, 'd> {
     }
 }
 
-/// What a value has itself under this name.
+/// The value's own member of this name.
 fn own<'d>(value: Found<'d>, name: &str) -> Result<Option<Found<'d>>, Unusual> {
     let Found::Data(value) = value else { return Ok(None) };
     match value {
@@ -171,16 +169,16 @@ fn own<'d>(value: Found<'d>, name: &str) -> Result<Option<Found<'d>>, Unusual> {
     }
 }
 
-/// On its way through the tags.
+/// Evaluates steps and counts the answers.
 struct Walk {
-    /// What is left of them.
+    /// The limits, reduced by what was used.
     limits: PathLimits,
 }
 
 impl Walk {
     fn answers<'d>(&mut self, steps: &[Step], scope: &Scope<'_, 'd>) -> Result<Vec<Answer<'d>>, Unusual> {
         self.limits.answers = self.limits.answers.checked_sub(steps.len()).ok_or(Unusual)?;
-        // Collected as a result it would not be known how many there are, and a row of ten would have room for sixteen.
+        // Collecting into a `Result` would not reserve the exact room: a row of ten would take room for sixteen.
         let mut answers = Vec::with_capacity(steps.len());
         for step in steps {
             answers.push(self.answer(step, scope)?);
@@ -221,7 +219,7 @@ impl Walk {
                 let copy = |(index, item)| self.copy(step, &inside(Found::Data(item), Some((index, count))));
                 items.iter().enumerate().map(copy).collect()
             }
-            // What is only true is around itself.
+            // `true` makes no scope of its own.
             Found::Truth(_) | Found::Data(Value::Truth(_)) => Ok(vec![self.copy(step, scope)?]),
             Found::Missing | Found::Count(_) | Found::Data(_) => {
                 Ok(vec![self.copy(step, &inside(value, None))?])
@@ -296,7 +294,7 @@ fn printed(value: Found<'_>) -> Result<Cow<'_, str>, Unusual> {
     })
 }
 
-/// What a cell holds whose whole text is the tag.
+/// The answer for a cell whose whole text is the tag.
 fn cell(value: Found<'_>, is_day: bool) -> Result<Answer<'_>, Unusual> {
     Ok(match value {
         Found::Missing | Found::Data(Value::Null) => Answer::Null,
@@ -306,15 +304,15 @@ fn cell(value: Found<'_>, is_day: bool) -> Result<Answer<'_>, Unusual> {
         }
         Found::Data(Value::Integer(_)) => return Err(Unusual),
         Found::Data(Value::Number(number)) => Answer::Number(*number),
-        // It may be a date.
+        // It may be a date, which the engine reads.
         Found::Data(Value::Text(text)) if is_day && text.contains('-') => return Err(Unusual),
         Found::Count(count) => Answer::Number(f64::from(u32::try_from(count).map_err(|_| Unusual)?)),
         Found::Data(Value::Text(_) | Value::List(_) | Value::Object(_)) => Answer::Text(printed(value)?),
     })
 }
 
-/// The shortest spelling that is read as this number. Of so few digits there is only one, and so the engine's; of more there may be two that
-/// are as near, of which each program takes another one.
+/// The shortest spelling that is read as this number. Up to [`DIGITS`] digits there is only one, so it is the engine's too; of
+/// longer ones two may be equally near, and the engine may choose the other.
 fn written<'d>(number: f64) -> Result<Cow<'d, str>, Unusual> {
     if number == 0.0 {
         return Ok(Cow::Borrowed("0"));

@@ -1,7 +1,7 @@
-//! From a part's tags to the tree that fills it.
+//! Turns a part's tags into the tree that fills it.
 //!
-//! First every change to the part's bytes is written down with its place, then one sweep over the places makes the tree. What is not
-//! named by a change is copied as it is.
+//! First every change to the part's bytes is collected with its offset, then one sweep over the sorted changes makes the tree.
+//! Bytes without a change are copied.
 
 mod asides;
 mod cut;
@@ -23,38 +23,38 @@ pub(crate) use asides::Address;
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
-/// A piece of what the part becomes. Ranges are bytes of the part.
+/// A piece of the filled part. Ranges are bytes of the template's part.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// Copied as it is.
     Raw(Range<usize>),
     Owned(String),
-    /// What the tag of this place answers.
+    /// The answer to a tag.
     Content(Box<Slot>),
     /// The id of a relationship to an address with tags.
     Address(Box<Address>),
-    /// The id that was last written for the address in this place.
+    /// The id last written for the address at this offset.
     AddressAgain(usize),
-    /// Nothing; from here on boxes are as the tag of this place answers.
+    /// Writes nothing; the tag of this index decides whether the boxes that follow are ticked.
     Tick(usize),
-    /// What a box has when it is ticked, and when it is not.
+    /// What is written for a ticked box, and for one that is not.
     Ticked(String, String),
-    /// As often as the tag of this number answers.
+    /// The body, once for each copy that the tag of this index answers.
     Section(usize, Vec<Node>),
-    /// Only in the first of all copies.
+    /// Written only in the first of all copies.
     First(Range<usize>),
-    /// A number; every copy but the first takes a new one.
+    /// A number; every copy but the first gets a new one.
     Number(Range<usize>),
-    /// A paragraph with these properties, where there is none before the place: a cell must end with one.
+    /// This empty paragraph, where no paragraph precedes: a cell must end with one.
     Paragraph(String),
-    /// An element that must hold one of this name, as a table a row: left out where it has none.
+    /// An element that must have a child of this name, as a table a row: left out where it has none.
     Holder(&'static str, Vec<Node>),
 }
 
-/// A change, at a place in the part.
+/// A change at an offset in the part.
 struct Change {
     at: usize,
-    /// Among the changes at one place. What ends there comes before what begins, tags come in their order.
+    /// The order among changes at one offset: what ends there goes before what begins, and tags keep their order.
     rank: usize,
     action: Action,
 }
@@ -71,7 +71,7 @@ enum Action {
 const FIRST: usize = 0;
 const LAST: usize = usize::MAX;
 
-/// The most pieces of elements that a template's sections end and begin again.
+/// The most pieces of elements that a template's sections may split.
 pub(crate) const CUTS: usize = 1_000_000;
 
 const CROSSING: &str =
@@ -82,21 +82,22 @@ struct Planner<'a> {
     part: &'a Part,
     tags: &'a Tags,
     changes: Vec<Change>,
-    /// Where the paragraphs begin in which nothing but tags of sections stands. They vanish, unless a section of the document ends there.
+    /// The start offsets of paragraphs that have only tags of sections, delimiters or slides, by their indices. They are removed,
+    /// unless a section break is in them.
     dropped: BTreeMap<usize, usize>,
-    /// What paragraphs and tables may vanish from, and the last of them.
+    /// Elements that may lose paragraphs or tables, each with the last of these.
     emptied: BTreeMap<Id, Id>,
-    /// For pictures, which are no wider than the text.
+    /// The widths of the text, which pictures must not exceed.
     sections: Sections,
-    /// The values of attributes with tags, by where they begin, with their ends and whether they are an address.
+    /// The values of attributes with tags: from start offset to end offset, and whether it is an address.
     attributes: BTreeMap<usize, (usize, bool)>,
-    /// Where shapes begin and end that pictures take the place of.
+    /// Start and end offsets of shapes that pictures replace.
     pictured: BTreeMap<usize, usize>,
     cuts_left: &'a mut usize,
 }
 
-/// The tree of a part, or the opening tag of a section that cannot be, and why: it crosses another one, as rows do that two sections
-/// share in part. Numbers of tags are their places in `tags.all`. `cuts_left` becomes less.
+/// The tree of a part. An error is the opening tag of a section that overlaps another (as where two share some rows) or splits
+/// too many elements, and why. Tags are indices in `tags.all`. Each split is taken from `cuts_left`.
 pub(crate) fn plan(
     part: &Part,
     tags: &Tags,
@@ -133,7 +134,7 @@ pub(crate) fn plan(
     sweep(part, changes).map_err(|tag| (tag, CROSSING))
 }
 
-/// Whether what stands in the tag's place is fitted into the text's width.
+/// Whether the content is fitted into the text's width.
 fn has_width(placed: &Placed) -> bool {
     placed.tag.has_content() && placed.writing == Writing::Run && !matches!(placed.tag, Tag::Value(_))
 }
@@ -143,7 +144,7 @@ impl Planner<'_> {
         self.changes.push(Change { at, rank, action });
     }
 
-    /// The rank of a tag's changes; `step` orders them.
+    /// The rank of a tag's changes; `step`, 0 to 3, orders those of one tag.
     fn rank(tag: usize, step: usize) -> usize {
         tag * 4 + step + 1
     }
@@ -166,7 +167,7 @@ impl Planner<'_> {
                 && let Some(element) = self.part.element(paragraph.element)
             {
                 self.dropped.insert(index, element.range().start);
-                // The break is behind the tags: a section that begins here has it in each copy, one that ends here is before it.
+                // The section break is behind the tags: a section that begins here repeats it, one that ends here ends before it.
                 if paragraph.text.ends_with(SECTION_BREAK) {
                     continue;
                 }
@@ -176,7 +177,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes the tags out, and puts in what they answer. `Err` with the tag that stands inside of too many elements.
+    /// Replaces the tags by their answers. `Err` with a tag that is inside of too many elements.
     fn tags(&mut self) -> Result<(), usize> {
         let tags = self.tags;
         for (index, placed) in tags.all.iter().enumerate() {
@@ -265,7 +266,7 @@ impl Planner<'_> {
         Some(())
     }
 
-    /// The tables whose rows may all vanish, and the rows whose cells may.
+    /// Marks tables that may lose all rows, and rows that may lose all cells, as holders.
     fn holders(&mut self, extents: &[Option<Extent>]) {
         let mut found = BTreeMap::new();
         let vanishing = extents.iter().flatten().flat_map(|extent| match extent {
@@ -285,7 +286,7 @@ impl Planner<'_> {
                 found.extend(around(Kind::Row).map(|row| (row, "tc")));
             }
             if matches!(kind, Kind::Cell | Kind::Row | Kind::Control) {
-                // A frame without a table is one that PowerPoint does not open.
+                // `PowerPoint` does not open a file with a frame without a table.
                 let frame = |table| if is_slide { powerpoint::frame(self.part, table) } else { table };
                 found.extend(around(Kind::Table).map(|table| (frame(table), "tr")));
             }
@@ -300,7 +301,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What copies must not have in common, and what holds of a control until it is filled.
+    /// Handles what must differ between copies, and removes properties of a control that hold only until it is filled.
     fn uniques(&mut self) {
         let part = self.part;
         let around = |is_meant: fn(&&Placed) -> bool| -> BTreeSet<Id> {
@@ -322,7 +323,7 @@ impl Planner<'_> {
                 }
             };
             let Range { start, end } = unique.range;
-            // Behind the holders that begin here.
+            // This rank is behind the holders that begin at the same offset.
             if let Some(node) = node {
                 self.push(start, LAST - 1, Action::Write(node));
             }
@@ -330,7 +331,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Cells, text boxes and their like that paragraphs or tables may vanish from keep a paragraph.
+    /// Adds a paragraph to cells, text boxes and their like that may lose all paragraphs or tables.
     fn boxes(&mut self) {
         for (around, last) in std::mem::take(&mut self.emptied) {
             if !matches!(self.part.kind(around), Kind::Cell | Kind::Box | Kind::ControlContent) {
@@ -344,7 +345,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A paragraph's properties for an empty one: no bullet, no section break, no change.
+    /// A paragraph's properties for an empty one: without list, section break and tracked changes.
     fn kept(&self, paragraph: Id) -> String {
         let properties = self.part.element(paragraph).map_or(NONE, |element| element.properties);
         let Some(element) = self.part.element(properties) else { return String::new() };

@@ -1,4 +1,4 @@
-//! What is PowerPoint's own: slides that are repeated, shapes that become pictures, links in runs.
+//! What only `PowerPoint` has: slides that are repeated, shapes that become pictures, links in runs.
 //!
 //! ```text
 //! file ──deck──▶ slides with the parts that are theirs ──read, as all parts──▶ tags ──▶ program

@@ -1,4 +1,4 @@
-//! What the engine runs: the tags with their expressions, nested as what they fill is.
+//! The program that the engine runs: the tags with their expressions, nested like the content that they fill.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::lexer::{Expression, Filter, Tag};
 use crate::plan::Node;
 use crate::tags::{Placed, list};
 
-/// Words that are no names, though they look like some.
+/// Words of JavaScript that look like names but are none.
 const LITERALS: [&str; 5] = ["true", "false", "null", "this", "new"];
 
-/// Filters of pictures and codes that say how these are shown; all others change what they show.
+/// Filters that set how a picture or code is shown; all others change its value.
 const OPTIONS: [&str; 13] = [
     "size",
     "width",
@@ -28,15 +28,15 @@ const OPTIONS: [&str; 13] = [
     "maxSize",
 ];
 
-/// A tag as `library/core.js` reads it. Every field is there in each of them: what is missing would be looked for in a prototype.
+/// A tag as `library/core.js` reads it. Every field is always written: JavaScript would look a missing one up in the object's
+/// prototype.
 #[derive(Clone, Serialize)]
 pub(crate) struct Step {
     id: usize,
     pub kind: &'static str,
-    /// What the tag's expression is; of a command the first argument.
+    /// The tag's expression; empty for a command.
     #[serde(flatten)]
     pub term: Term,
-    /// A command's arguments.
     terms: Vec<Term>,
     /// How a picture is shown.
     options: Vec<Call>,
@@ -48,7 +48,7 @@ pub(crate) struct Step {
 pub(crate) struct Term {
     pub whole: String,
     pub text: String,
-    /// The expression as it is compiled.
+    /// The JavaScript that is compiled.
     code: String,
     /// The names of a plain path; `null` where it takes an expression.
     pub path: Option<Vec<String>>,
@@ -63,8 +63,8 @@ pub(crate) struct Call {
     codes: Vec<String>,
 }
 
-/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag, and
-/// `bodies` are the steps of the documents that its tags take in.
+/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag,
+/// and `bodies` are the steps of the documents that its tags include.
 pub(crate) fn steps(
     nodes: &[Node],
     tags: &[Placed],
@@ -76,13 +76,13 @@ pub(crate) fn steps(
 }
 
 impl Step {
-    /// The step of a section with these in it.
+    /// The step with these steps as its body.
     pub(crate) fn with_body(self, body: Vec<Self>) -> Self {
         Self { body, ..self }
     }
 }
 
-/// How many sections and documents stand in each other.
+/// How deep sections and included documents are nested.
 pub(crate) fn depth(steps: &[Step]) -> usize {
     let of = |step: &Step| {
         let holds_steps = matches!(step.kind, "section" | "otherwise" | "rows" | "columns" | "include");
@@ -112,7 +112,7 @@ fn add(
                     steps.extend(tags.get(index).and_then(|placed| content(&placed.tag, first + index)));
                 }
             }
-            // What is true ticks a box, as it opens a section.
+            // A box is a section: a true value ticks it.
             Node::Tick(index) => {
                 if let Some(Tag::Value(value)) = tags.get(*index).map(|placed| &placed.tag) {
                     steps.push(step("section", first + index, value));
@@ -138,7 +138,7 @@ fn add(
     }
 }
 
-/// The step of a tag that something stands in the place of.
+/// The step of a tag that is replaced by content; `None` for all other tags.
 pub(crate) fn content(tag: &Tag, id: usize) -> Option<Step> {
     match tag {
         Tag::Value(value) => Some(step("value", id, value)),
@@ -163,7 +163,7 @@ pub(crate) fn content(tag: &Tag, id: usize) -> Option<Step> {
     }
 }
 
-/// A picture: those of its filters that say how it is shown are told apart.
+/// The step of a picture or code, whose [`OPTIONS`] are separated from its other filters.
 fn picture_step(kind: &'static str, id: usize, expression: &Expression) -> Step {
     let is_option = |filter: &&Filter| OPTIONS.contains(&filter.name.as_str());
     let (options, filters): (Vec<&Filter>, Vec<&Filter>) = expression.filters.iter().partition(is_option);
@@ -176,12 +176,11 @@ fn picture_step(kind: &'static str, id: usize, expression: &Expression) -> Step 
     Step { options: options.into_iter().map(call).collect(), ..step(kind, id, &shown) }
 }
 
-/// What repeats a slide: a section over all that is copied with it.
+/// The step that repeats a slide: a section over the steps of all parts that are copied with it.
 pub(crate) fn repeated((id, list): (usize, &Expression), body: Vec<Step>) -> Step {
     Step { body, ..step("section", id, list) }
 }
 
-/// A step without a body.
 pub(crate) fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
     Step { id, kind, term: term(expression), terms: Vec::new(), options: Vec::new(), body: Vec::new() }
 }
@@ -209,7 +208,7 @@ fn term(expression: &Expression) -> Term {
     }
 }
 
-/// JavaScript: an expression that begins with the item's own name takes it from what the library calls the item.
+/// The expression as JavaScript: a leading dot means the current item, which the library calls `$$item`.
 pub(crate) fn code(text: &str) -> String {
     match text.strip_prefix('.') {
         Some("") => "$$item".to_owned(),
@@ -224,7 +223,7 @@ pub(crate) fn code(text: &str) -> String {
     }
 }
 
-/// The names of `a.b.c`.
+/// The names of `a.b.c`; `None` where the text is no plain path.
 fn path(text: &str) -> Option<Vec<String>> {
     let names: Vec<String> = text.split('.').map(str::to_owned).collect();
     let is_name = |name: &String| {

@@ -1,50 +1,53 @@
-//! Reads the parts of a file that may have tags, and counts what is read against the limits.
+//! Reads the parts of a file that may have tags, within the limits.
 
 use std::collections::{BTreeMap, HashMap};
 
 use memchr::{memchr2, memmem};
 
+use crate::collected::Collected;
 use crate::container::Archive;
-use crate::content_types::{self, Listing, TextPart};
+use crate::content_types::TextPart;
 use crate::error::{Error, FaultList};
 use crate::excel;
 use crate::family::Family;
 use crate::files::Files;
 use crate::lexer::{self, Delimiters};
 use crate::limits::Limits;
-use crate::outline::Collected;
+use crate::listing::{Listing, listing};
+use crate::package::relationships;
 use crate::powerpoint::{self, Deck};
 use crate::styles::Styles;
 use crate::word::{self, Dialect, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
-use crate::{container, package, plan};
+use crate::{container, plan};
 
 /// The most digits of a number, and one more.
 const NUMBER_DIGITS: usize = 11;
 
-/// So many bytes of formulas that cells share are kept for each of their cells: that is faster, and takes some thirty times the room.
+/// How many bytes of shared formulas are kept once for each of their cells, which is faster but takes about thirty times the
+/// memory.
 const SHARED_FORMULA_BYTES: usize = 4 << 20;
 
-/// What is carried from part to part while a template is read.
+/// What is carried from part to part while a template is read: faults, and what is left of the limits.
 pub(crate) struct Reading<'f> {
     pub files: &'f mut dyn Files,
     pub faults: FaultList,
-    /// So many tags may follow.
+    /// How many more tags there may be.
     pub tags_left: usize,
-    /// So many pieces of elements that are ended and begun again.
+    /// How many more elements may be split.
     pub cuts_left: usize,
-    /// Where all tags are told, for who wants to know them.
+    /// Collects all tags, where an outline is wanted.
     pub outline: Option<Collected>,
-    /// So many bytes may be unpacked.
+    /// How many more bytes may be unpacked.
     pub unpacked_left: u64,
-    /// So many elements may follow.
+    /// How many more elements there may be.
     pub elements_left: u64,
-    /// So many bytes of formulas that cells share may be kept for each of them.
+    /// How many more bytes of shared formulas may be kept for each cell.
     pub formulas_left: usize,
-    /// The documents that are being read, each taken in by the one before.
+    /// The documents that are being read, each included by the one before.
     pub chain: Vec<String>,
-    /// Those that have been read, with their places.
+    /// The included documents that have been read, with their indices.
     pub known: HashMap<String, usize>,
-    /// The tags of the documents that the one being read takes in.
+    /// How many tags the documents have that the current one includes.
     pub taken: usize,
 }
 
@@ -69,7 +72,7 @@ impl<'f> Reading<'f> {
 
 /// The parts that may have tags, read.
 pub(crate) struct Parts {
-    /// Whose file it is.
+    /// The program that the file belongs to.
     pub family: Family,
     /// The main part's name.
     pub main: String,
@@ -83,7 +86,8 @@ pub(crate) struct Parts {
     pub next_number: u64,
 }
 
-/// The parts of a file that may have tags; in `reading` becomes less what may follow.
+/// Reads the parts of a file that may have tags; what they use of the limits is subtracted in `reading`. `are_given`: the caller
+/// gave delimiters.
 pub(crate) fn parts(
     file: &[u8],
     are_given: bool,
@@ -94,7 +98,7 @@ pub(crate) fn parts(
     let mut parts = Vec::new();
     let mut of_main = Vec::new();
     let mut largest = 0;
-    let Listing { family, main, parts: text_parts, deck } = content_types::listing(&mut archive, limits)?;
+    let Listing { family, main, parts: text_parts, deck } = listing(&mut archive, limits)?;
     for text_part in text_parts {
         let relationships = text_part
             .relationships
@@ -114,7 +118,7 @@ pub(crate) fn parts(
             xml = excel::without_caches(&text_part.name, xml)?;
         }
         largest = largest.max(largest_number(&xml));
-        // Without one of these there is no tag of the usual kinds, and nothing to read.
+        // A part without these characters has no tag with usual delimiters, and is not read.
         let may_have_tags = are_given
             || !origin.addresses.is_empty()
             || memchr2(b'{', b'[', &xml).is_some()
@@ -133,8 +137,8 @@ pub(crate) fn parts(
     Ok(Parts { family, main, deck, book, read: parts, styles, next_number: largest + 1 })
 }
 
-/// The styles of the document of this main part and its relationships; none where no text of `parts` may begin a section, for only
-/// these ask which paragraphs are items of lists.
+/// The styles of the document with this main part. They are only read where a text of `parts` may begin a section, since only
+/// sections need to know which paragraphs are items of lists.
 pub(crate) fn styles<'a>(
     mut parts: impl Iterator<Item = &'a Part>,
     (main, relationships): (&str, &[u8]),
@@ -145,13 +149,13 @@ pub(crate) fn styles<'a>(
     if !parts.any(may_repeat) {
         return Ok(Styles::default());
     }
-    let Some(name) = package::styles_of(main, relationships)? else { return Ok(Styles::default()) };
+    let Some(name) = relationships::styles(main, relationships)? else { return Ok(Styles::default()) };
     let entry = container::entries_by_name(archive).get(&name.to_ascii_lowercase()).copied();
     let xml = entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()?;
     Ok(Styles::read(&xml.unwrap_or_default()))
 }
 
-/// A part; `elements_left` becomes less.
+/// Reads a part; its elements are subtracted from `elements_left`.
 pub(crate) fn read(
     xml: Vec<u8>,
     (name, origin): (&str, &Origin),
@@ -165,16 +169,17 @@ pub(crate) fn read(
     Ok(part)
 }
 
-/// Where a part's links lead that may have tags.
+/// The addresses of a part's links that may have tags, by the ids of the relationships.
 fn addresses(relationships: &[u8], are_given: bool) -> Result<BTreeMap<String, String>, Error> {
-    let mut addresses = package::addresses(relationships)?;
+    let mut addresses = relationships::addresses(relationships)?;
     let has =
         |address: &str| ["{", "[", "%7b", "%5b"].iter().any(|sign| address.to_lowercase().contains(sign));
     addresses.retain(|_, address| are_given || has(address));
     Ok(addresses)
 }
 
-/// The delimiters that the document's text is written with. Braces stand elsewhere for many reasons: other texts are asked where it has none.
+/// The delimiters that the document's visible text uses. Attributes and codes have braces for other reasons, so they are looked
+/// at only where the visible text has none.
 pub(crate) fn detected(parts: &[(TextPart, Part)], cells: &[String]) -> Delimiters {
     let texts = |is_shown: bool| {
         let all = parts.iter().flat_map(|(_, part)| &part.paragraphs);
@@ -187,7 +192,7 @@ pub(crate) fn detected(parts: &[(TextPart, Part)], cells: &[String]) -> Delimite
     lexer::detect(|| texts(!is_plain)).unwrap_or_default()
 }
 
-/// The largest number of a part's pictures, tracked changes and their like: of what is called `id`, whatever its prefix.
+/// The largest number of a part's pictures, tracked changes and their like: of all attributes `id`, with any prefix.
 fn largest_number(xml: &[u8]) -> u64 {
     let mut largest = 0;
     for at in memmem::find_iter(xml, b"id") {
@@ -196,7 +201,7 @@ fn largest_number(xml: &[u8]) -> u64 {
             let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
             value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'"))
         });
-        // No number is longer.
+        // No valid number has more digits.
         let digits = value.map(|value| value.get(..NUMBER_DIGITS).unwrap_or(value)).unwrap_or_default();
         let digits = digits.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
         let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());

@@ -6,43 +6,37 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::error::Error;
-use crate::package::{Package, Relation, Target, with_last};
 use crate::word::attribute::value;
 
-/// Styles based on styles: longer chains are nobody's.
+/// The longest chain of styles based on styles that is followed; it may be a circle.
 const CHAIN: usize = 100;
 
-/// The levels of an outline go up to this; the next one is text.
+/// The last level of an outline; the next one is body text.
 const OUTLINE: u8 = 9;
 
-const CONTENT_TYPE: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml";
-
-/// What is known of a style.
 #[derive(Debug, Default)]
 pub(crate) struct Style {
     pub id: String,
     /// `paragraph`, `character`, `table` or `numbering`.
     pub kind: String,
-    /// In lower case; Word's own are called the same in every language.
+    /// In lower case; built-in styles have the same names in every language.
     pub name: String,
     pub based_on: String,
     pub link: String,
     pub next: String,
     /// Whether it is its kind's default.
     pub is_default: bool,
-    /// From 0; 9 is text.
+    /// The outline level from 0; 9 is body text.
     outline: Option<u8>,
-    /// The number of the list that its paragraphs are items of; "0" is none.
+    /// The number of the list that its paragraphs are items of; "0" for none.
     list: Option<String>,
     /// The whole definition, in the part.
     pub range: Range<usize>,
 }
 
-/// The styles of a part.
 #[derive(Debug, Default)]
 pub(crate) struct Styles {
-    /// What the names of Word begin with in the part, as `w:`.
+    /// The prefix of Word's names in the part, such as `w:`.
     pub prefix: String,
     pub all: Vec<Style>,
     by_id: BTreeMap<String, usize>,
@@ -50,7 +44,7 @@ pub(crate) struct Styles {
 }
 
 impl Styles {
-    /// Reads `xml`; what cannot be read has no styles.
+    /// Reads the styles of `xml`, up to where it can be parsed.
     pub(crate) fn read(xml: &[u8]) -> Self {
         let mut reader = Reader::from_reader(xml);
         let (mut from, mut depth) = (0, 0_u32);
@@ -101,7 +95,7 @@ impl Styles {
         self.all.get(*self.by_id.get(id)?)
     }
 
-    /// The style of this kind that is called so, in lower case.
+    /// The style of this kind with this name in lower case.
     pub(crate) fn named(&self, kind: &str, name: &str) -> Option<&Style> {
         self.all.get(*self.by_name.get(&(kind.to_owned(), name.to_owned()))?)
     }
@@ -110,21 +104,20 @@ impl Styles {
         self.all.iter().find(|style| style.is_default && style.kind == kind)
     }
 
-    /// An id that no style has.
     pub(crate) fn free_id(&self, wanted: &str) -> String {
         let numbered = (2_u32..).map(|number| format!("{wanted}_{number}"));
         let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
         ids.find(|id| !self.by_id.contains_key(id)).unwrap_or_default()
     }
 
-    /// The heading's level that a paragraph style gives, from 1: its own, or that of what it is based on.
+    /// The heading's level that a paragraph style gives, from 1: its own, or that of the styles that it is based on.
     pub(crate) fn level(&self, id: &str) -> Option<u8> {
         let first = self.get(id).or_else(|| self.default_of("paragraph"));
         let chain = std::iter::successors(first, |style| self.get(&style.based_on));
         chain.take(CHAIN).find_map(Style::level).filter(|&level| level <= OUTLINE)
     }
 
-    /// The number of the list that a style's paragraphs are items of: its own, or that of what it is based on.
+    /// The number of the list that a style's paragraphs are items of: its own, or that of the styles that it is based on.
     pub(crate) fn list(&self, id: &str) -> Option<&str> {
         let chain = std::iter::successors(self.get(id), |style| self.get(&style.based_on));
         chain.take(CHAIN).find_map(|style| style.list.as_deref()).filter(|&list| list != "0")
@@ -153,62 +146,10 @@ impl Style {
         }
     }
 
-    /// From 1; 10 is text.
+    /// The outline level from 1; 10 is body text.
     fn level(&self) -> Option<u8> {
         let named = || self.name.strip_prefix("heading ")?.trim().parse().ok();
         let level = self.outline.map(|level| level.min(OUTLINE) + 1).or_else(named);
         level.filter(|&level| level > 0)
     }
-}
-
-/// The name of the part with the styles of `main`; one is added where there is none.
-pub(crate) fn part(package: &mut Package<'_>, main: &str, namespace: &str) -> Result<String, Error> {
-    if let Some(name) = package.related(main, Relation::Styles)? {
-        return Ok(name);
-    }
-    let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:styles xmlns:w=\"{namespace}\"></w:styles>"
-    );
-    let name = package.free_name("word/styles", ".xml");
-    package.put(&name, xml.into_bytes())?;
-    package.override_type(&name, CONTENT_TYPE)?;
-    package.relate(main, Relation::Styles, Target::Part(&name))?;
-    Ok(name)
-}
-
-/// The id of the document's style of this kind and name. Where it has none, one is added: `definition` makes the `w:style` of the prefix
-/// of Word's names, the id and the id of the kind's default style.
-pub(crate) fn named(
-    package: &mut Package<'_>,
-    (main, namespace): (&str, &str),
-    (kind, name): (&str, &str),
-    definition: impl FnOnce(&str, &str, Option<&str>) -> String,
-) -> Result<String, Error> {
-    let key = (kind.to_owned(), name.to_lowercase());
-    if let Some(id) = package.taken.styles.get(&key) {
-        return Ok(id.clone());
-    }
-    let part = part(package, main, namespace)?;
-    let xml = package.part(&part)?.unwrap_or_default();
-    let styles = Styles::read(&xml);
-    let id = if let Some(style) = styles.named(kind, &key.1) {
-        style.id.clone()
-    } else {
-        let id = styles.free_id(&joined(name));
-        let based_on = styles.default_of(kind).map(|style| style.id.as_str());
-        let prefix = if styles.prefix.is_empty() { "w:" } else { &styles.prefix };
-        package.put(&part, with_last(&xml, &definition(prefix, &id, based_on)))?;
-        id
-    };
-    package.taken.styles.insert(key, id.clone());
-    Ok(id)
-}
-
-/// A name's words as Word joins them for an id: `Heading1` for `heading 1`.
-fn joined(name: &str) -> String {
-    let words = name.split_whitespace().map(|word| {
-        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-        format!("{}{rest}", first.to_uppercase())
-    });
-    words.collect()
 }

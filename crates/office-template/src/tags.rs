@@ -1,4 +1,4 @@
-//! The tags of a part, where they stand in its XML, and which of them open and close a section together.
+//! The tags of a part: their places in its XML, and which of them open and close a section together.
 
 mod asides;
 
@@ -12,26 +12,26 @@ use crate::word::{Dialect, Id, Paragraph, Part, PieceKind, Place};
 use crate::writing::Writing;
 use asides::Aside;
 
-/// Sections inside of sections: the program's answer is as deep, and is read by a parser that goes no deeper.
+/// How deep sections may be nested: the program's answer is nested as deep, and its parser has a limit.
 pub(crate) const SECTION_DEPTH: usize = 50;
 
-/// A tag in its place.
+/// A tag and its place.
 pub(crate) struct Placed {
-    /// The place of its paragraph in [`Part::paragraphs`].
+    /// The index of its paragraph in [`Part::paragraphs`].
     pub paragraph: usize,
     /// The bytes of the paragraph's text that it takes.
     pub text: Range<usize>,
-    /// As it is told: counted from 1, and 0 where there is no paragraph.
+    /// The paragraph's number for faults: from 1, or 0 outside of paragraphs.
     pub number: usize,
-    /// The same in the part, or in an address as it is written: the pieces that are taken out.
+    /// The ranges that the tag takes in the part, or in an address as it is written; these are removed.
     pub cuts: Vec<Range<usize>>,
-    /// The element that the first of them stands in.
+    /// The element around the first of them.
     pub element: Id,
     /// As its author wrote it.
     pub shown: String,
     delimiters: Delimiters,
     pub writing: Writing,
-    /// Where it begins in the part.
+    /// The offset in the part at which it begins.
     begin: usize,
     /// It opens or closes a section that begins and ends in its paragraph.
     pub is_inline: bool,
@@ -39,33 +39,32 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Where the tag begins in the part.
+    /// The offset in the part at which the tag begins.
     pub(crate) fn at(&self) -> usize {
         self.begin
     }
 }
 
-/// A section's two tags, by their places among the part's.
+/// The indices of a section's two tags in the part.
 pub(crate) struct Pair {
     pub open: usize,
     pub close: usize,
 }
 
-/// The tags of a part.
 #[derive(Default)]
 pub(crate) struct Tags {
-    /// In the order in which they stand in the part.
+    /// In the order of the part.
     pub all: Vec<Placed>,
     /// In the order of their opening tags.
     pub pairs: Vec<Pair>,
-    /// The same by their paragraphs.
+    /// The indices of tags, by their paragraphs.
     by_paragraph: BTreeMap<usize, Vec<usize>>,
-    /// The `w:t` that tags are taken out of.
+    /// The elements, such as `w:t`, that tags are removed from.
     pub touched: BTreeSet<Id>,
     pub faults: Vec<Fault>,
 }
 
-/// Finds the tags of `part`, which is called `name`; `None` where there are more than `left`, faulty ones among them.
+/// Finds the tags of `part`, which faults call `name`; `None` where there are more than `left`, faulty ones included.
 pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut usize) -> Option<Tags> {
     let mut delimiters = delimiters.clone();
     let mut tags = Tags::default();
@@ -73,7 +72,7 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
     for (index, paragraph) in part.paragraphs.iter().enumerate() {
         let found = match paragraph.place {
             Place::Paragraph => in_runs(part.dialect, paragraph, &mut delimiters, *left),
-            // A tick box is named by its title or by its tag, and ticked by the first that says so.
+            // Both the title and the tag of a check box may hold a tag; the first one is used.
             Place::Tick(of) if ticked.contains(&of) => continue,
             Place::Attribute
             | Place::Element
@@ -95,7 +94,7 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
             }
         }
     }
-    // A text box stands inside of a paragraph, whose text has been read as a whole before.
+    // A text box is inside of a paragraph whose whole text comes first, so the tags are not in order yet.
     tags.all.sort_by_key(Placed::at);
     for (index, placed) in tags.all.iter().enumerate() {
         tags.by_paragraph.entry(placed.paragraph).or_default().push(index);
@@ -122,7 +121,7 @@ fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters,
     tokens.map(read).collect()
 }
 
-/// What the paragraphs of Word can hold.
+/// Refuses tags that paragraphs of Word cannot have.
 fn of_word(tag: Tag) -> Result<Tag, String> {
     match tag {
         Tag::Slides(_) => Err("it repeats a slide of a presentation, and this is a text of Word".to_owned()),
@@ -141,17 +140,17 @@ fn of_word(tag: Tag) -> Result<Tag, String> {
     }
 }
 
-/// What to do where too many sections stand in each other.
+/// The message for sections that are nested too deep.
 pub(crate) fn too_deep() -> String {
     format!(
         "sections go no deeper than {SECTION_DEPTH}; let one go over all items, as in {{#a.flatMap(x => x.rows)}}"
     )
 }
 
-/// Why a form cannot stand in a place.
+/// The message for anything but text where only text is possible.
 pub(crate) const TEXT_ONLY: &str = "nothing but text can stand here: values, and sections of text";
 
-/// What the paragraphs of drawings can hold.
+/// Refuses tags that paragraphs of drawings cannot have.
 fn drawable(tag: Tag) -> Result<Tag, String> {
     match &tag {
         Tag::Value(_) | Tag::Section(_, None) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => {
@@ -169,7 +168,7 @@ fn drawable(tag: Tag) -> Result<Tag, String> {
     }
 }
 
-/// The tag in its place, and the elements that it is taken out of.
+/// The tag with its place, and the elements that it is removed from.
 fn place(
     (index, paragraph): (usize, &Paragraph),
     token: Token,
@@ -226,7 +225,7 @@ impl Tags {
         self.all.push(placed);
     }
 
-    /// Which closing tag belongs to which opening one.
+    /// Finds the opening tag of each closing one.
     fn pair(&mut self, name: &str) {
         let mut open: Vec<usize> = Vec::new();
         for index in 0..self.all.len() {
@@ -298,7 +297,7 @@ impl Tags {
         format!("{}/{}{}", delimiters.start, quoted(text), delimiters.end)
     }
 
-    /// What is wrong with a closing tag of this text, behind the section of `opening` and those `around` it.
+    /// The message for a closing tag whose text is not that of the section `opening`; `around` are the sections around that one.
     fn mismatch(&self, opening: usize, around: &[usize], closed: Option<&str>) -> Option<String> {
         let placed = self.all.get(opening)?;
         let list = list(&placed.tag)?;
@@ -328,7 +327,6 @@ impl Tags {
     }
 }
 
-/// What a section goes over.
 pub(crate) fn list(tag: &Tag) -> Option<&Expression> {
     match tag {
         Tag::Section(list, _) | Tag::Otherwise(list) => Some(list),
@@ -346,7 +344,7 @@ pub(crate) fn list(tag: &Tag) -> Option<&Expression> {
     }
 }
 
-/// The text with one blank where there are some, and none around `|`.
+/// The text with single blanks, and none around `|`, for comparing.
 fn blanks(text: &str) -> String {
     let pieces = text.split('|').map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" "));
     pieces.collect::<Vec<_>>().join("|")

@@ -1,4 +1,5 @@
-//! Files that are taken as they are: their tags are counted, for a page that shows them must not come as a surprise.
+//! Files that are used without being filled. Their tags are counted, so that the author can be warned that they will be printed
+//! as they are.
 
 use memchr::{memchr, memmem};
 use quick_xml::Reader;
@@ -11,9 +12,9 @@ use crate::lexer::{self, Token};
 use crate::limits::Limits;
 use crate::package::{Opening, Package};
 
-/// Where Microsoft Office keeps names of looks. `OpenDocument` keeps headers and footers there.
+/// The part with Microsoft Office's styles, which has no text. `OpenDocument` keeps headers and footers there.
 const LOOKS: &str = "/styles.xml";
-/// What is no text of a document's own: prompts that nobody prints, names of colours and fonts, and the file's notes.
+/// Parts without text of the document: layouts' prompts, which are never printed, names of colours and fonts, and metadata.
 const WITHOUT_TEXT: [&str; 7] = [
     "ppt/slidelayouts/",
     "ppt/slidemasters/",
@@ -24,12 +25,12 @@ const WITHOUT_TEXT: [&str; 7] = [
     "[content_types].xml",
 ];
 
-/// A file as it is, and what was found in it.
+/// A file that is not filled, and what was found in it.
 #[derive(Debug)]
 pub struct Unfilled {
     /// The file: a plain one, without macros, where it is one of Microsoft Office.
     pub file: Vec<u8>,
-    /// How many tags it has; more than [`Limits::tags`] are not counted to the end.
+    /// How many tags it has; counting stops once there are more than [`Limits::tags`].
     pub tags: usize,
     /// The first of them; a long one is cut.
     pub first: Option<String>,
@@ -37,7 +38,7 @@ pub struct Unfilled {
     pub warnings: Vec<String>,
 }
 
-/// Takes a file as it is, but for what [`fill`](crate::Template::fill) leaves out of every document.
+/// Takes a file as it is, without what [`fill`](crate::Template::fill) leaves out of every document (macros, signatures).
 ///
 /// # Errors
 ///
@@ -59,7 +60,7 @@ fn read(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfilled, Erro
     Ok(Unfilled { file: plain.unwrap_or(file), tags, first, warnings })
 }
 
-/// What is said of a container says how Word remedies it.
+/// Names the right program in messages about containers, which are written for Word.
 pub(crate) fn of_program(error: Error, family: Family) -> Error {
     let own = |sentence: String| {
         let (program, no_file) = (family.program(), format!("no {} file", family.program()));
@@ -72,7 +73,7 @@ pub(crate) fn of_program(error: Error, family: Family) -> Error {
     }
 }
 
-/// The texts of all parts that may have a tag, a paragraph or a cell each.
+/// The texts of all parts that may have a tag, one for each paragraph or cell.
 fn texts(file: &[u8], family: Family, limits: &Limits) -> Result<Vec<String>, Error> {
     let mut archive = container::open(file, limits)?;
     let mut room = limits.unpacked_bytes.value;
@@ -94,10 +95,10 @@ fn texts(file: &[u8], family: Family, limits: &Limits) -> Result<Vec<String>, Er
     Ok(texts)
 }
 
-/// The paragraphs of a part in which a tag may stand; what cannot be read any more ends them.
+/// Adds the paragraphs of a part that may have a tag, up to where the part can be parsed.
 fn collect(xml: &[u8], texts: &mut Vec<String>) {
     let mut reader = Reader::from_reader(xml.strip_prefix(b"\xef\xbb\xbf").unwrap_or(xml));
-    // Of the paragraphs that are open the outermost: one inside of another, as in a shape, is read with it.
+    // How many paragraphs are open. One inside of another, as in a shape, is read with the outer one.
     let mut open = 0_usize;
     let mut text = String::new();
     while let Ok(event) = reader.read_event() {
@@ -135,7 +136,7 @@ fn is_paragraph(name: &[u8]) -> bool {
     matches!(name, b"p" | b"h" | b"si" | b"is" | b"comment")
 }
 
-/// What a reference to a letter means.
+/// The character of a reference, such as `&amp;`.
 pub(crate) fn letter(reference: &BytesRef<'_>) -> Option<char> {
     match &**reference {
         b"amp" => Some('&'),
@@ -147,7 +148,6 @@ pub(crate) fn letter(reference: &BytesRef<'_>) -> Option<char> {
     }
 }
 
-/// How many tags there are, and the first.
 fn tags(texts: &[String], limits: &Limits) -> (usize, Option<String>) {
     let most = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
     let mut delimiters = lexer::detect(|| texts.iter().map(String::as_str)).unwrap_or_default();
@@ -164,7 +164,7 @@ fn tags(texts: &[String], limits: &Limits) -> (usize, Option<String>) {
     (count, first)
 }
 
-/// Whether braces are a tag's: others stand around numbers, sets and quotations.
+/// Whether braces are probably a tag's, and not around numbers, sets or quotations.
 fn is_meant(token: &Token) -> bool {
     let begins = |letter: char| letter.is_alphabetic() || "_$#^/%~@:=".contains(letter);
     token.tag.is_ok() && token.source.starts_with(begins)

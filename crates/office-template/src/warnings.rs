@@ -1,25 +1,24 @@
-//! What a document's author should know, bounded: rich text may lack a picture in each of a million rows.
+//! Warnings for a document's author, limited in number: rich text may lack a picture in each of a million rows.
 
 use std::collections::HashSet;
 
-/// So many lines there are at most; where there would be more, the last one says how many.
+/// The most lines; if there are more warnings, the last line says how many.
 const LINES: usize = 50;
 
 /// The longest line, in characters.
 const CHARACTERS: usize = 300;
 
-/// Warnings, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
-    /// In the order in which they came.
+    /// In the order in which they were added.
     kept: Vec<String>,
     known: HashSet<String>,
     more: usize,
 }
 
 impl Warnings {
-    /// Keeps the beginning of `text`, or counts it where there are enough. It is one line: what controls a terminal becomes a
-    /// blank.
+    /// Keeps the beginning of `text`, or only counts it where there are enough. Control characters, which could break the line or
+    /// control a terminal, become blanks.
     pub(crate) fn push(&mut self, text: &str) {
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
         let text: String = text.chars().take(CHARACTERS).map(plain).collect();
@@ -34,7 +33,7 @@ impl Warnings {
         self.kept.push(text);
     }
 
-    /// The lines.
+    /// The warnings, one line each.
     pub(crate) fn lines(mut self) -> Vec<String> {
         if self.more > 0 {
             self.kept.truncate(LINES - 1);

@@ -1,4 +1,4 @@
-//! A part of a Word file: its elements, and the text of its paragraphs.
+//! A part of a file, parsed: its elements, and the text of its paragraphs.
 
 pub(crate) mod attribute;
 mod cdata;
@@ -7,20 +7,22 @@ mod field;
 mod place;
 mod reader;
 mod unique;
+mod unreadable;
 mod width;
 
 use std::ops::Range;
 
 use field::Fields;
 pub(crate) use place::{Dialect, Origin, Place};
-pub(crate) use reader::{Unreadable, read};
+pub(crate) use reader::read;
 pub(crate) use unique::{CHANGES, LARGEST_NUMBER, Unique, UniqueKind};
+pub(crate) use unreadable::Unreadable;
 pub(crate) use width::{Sections, Twips};
 
-/// An element's place in [`Part::elements`].
+/// An element's index in [`Part::elements`].
 pub(crate) type Id = u32;
 
-/// Ends the text of a paragraph that ends a section of the document. It is a blank: the paragraph may say nothing else.
+/// Ends the text of a paragraph with a section break. It counts as a blank, so the paragraph may still be empty otherwise.
 pub(crate) const SECTION_BREAK: char = '\u{2029}';
 
 /// The parent of the root.
@@ -29,34 +31,34 @@ pub(crate) const NONE: Id = Id::MAX;
 /// Word's namespace in the strict form.
 pub(crate) const STRICT: &str = "http://purl.oclc.org/ooxml/wordprocessingml/main";
 
-/// The same of slides.
+/// The namespace of slides in the strict form.
 const STRICT_SLIDES: &str = "http://purl.oclc.org/ooxml/presentationml/main";
 
-/// The same as everybody writes it.
+/// Word's namespace in the transitional form, the usual one.
 pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
-/// Both.
+/// Word's namespace in both forms.
 pub(crate) const NAMESPACES: [&str; 2] = [TRANSITIONAL, STRICT];
 
-/// A part of the file, read.
+/// A part of the file, parsed.
 pub(crate) struct Part {
-    /// The part's bytes, without a mark of their order.
+    /// The part's bytes, without a byte order mark.
     pub xml: Vec<u8>,
     pub dialect: Dialect,
     /// In the order in which they begin.
     pub elements: Vec<Element>,
-    /// And the other texts that may have tags; in the order in which they begin.
+    /// Paragraphs and other texts that may have tags, in the order in which they begin.
     pub paragraphs: Vec<Paragraph>,
-    /// What stands once in the document, however often it is repeated; in the order in which it begins.
+    /// What must be unique in the document, in the order in which it begins.
     pub uniques: Vec<Unique>,
-    /// The largest number of those of which each copy has its own.
+    /// The largest of the numbers that each copy gets anew.
     pub largest_number: u64,
     pub fields: Fields,
-    /// What the dialect's names begin with, as `w:`.
+    /// The prefix of the dialect's names, such as `w:`.
     pub prefix: String,
 }
 
-/// An element; positions are bytes of the part. No more than this is kept of each: a part may have millions.
+/// An element; positions are bytes of the part. It is kept small, since a part may have millions.
 #[derive(Clone, Copy)]
 pub(crate) struct Element {
     pub kind: Kind,
@@ -80,13 +82,13 @@ impl Element {
         self.begin as usize..self.begin_end as usize
     }
 
-    /// Its end tag; where it has none, the place behind it.
+    /// The range of its end tag; where it has none, the empty range behind it.
     pub(crate) fn end_tag(&self) -> Range<usize> {
         self.end as usize..self.end_end as usize
     }
 }
 
-/// What is to be told apart.
+/// The kinds of elements that are treated differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Paragraph,
@@ -94,7 +96,7 @@ pub(crate) enum Kind {
     Text,
     /// A piece of a field's code.
     Code,
-    /// Holds a text and nothing else, as a property of the document.
+    /// Holds only a text, such as a property of the document.
     Value,
     Table,
     Row,
@@ -115,7 +117,7 @@ pub(crate) enum Kind {
 pub(crate) struct Paragraph {
     pub element: Id,
     pub place: Place,
-    /// Counted from 1; of another text than a paragraph's, that of the paragraph around it, or 0.
+    /// The paragraph's number from 1; of any other text that of the paragraph around it, or 0.
     pub number: usize,
     pub text: String,
     pub pieces: Vec<Piece>,
@@ -129,7 +131,7 @@ pub(crate) struct Piece {
     pub text: Range<usize>,
     /// In the part.
     pub raw: Range<usize>,
-    /// The `w:t` that it stands in, or the element that it is.
+    /// The `w:t` around it, or the element that it is.
     pub element: Id,
     pub kind: PieceKind,
 }
@@ -138,9 +140,9 @@ pub(crate) struct Piece {
 pub(crate) enum PieceKind {
     /// The same bytes in the part and in the text.
     Text,
-    /// A letter that is written in another way: an entity, or an element as `w:tab`.
+    /// A character that is written in another way: an entity, or an element such as `w:tab`.
     Character,
-    /// A picture, a field: no text, but not nothing. A section break, too.
+    /// A picture, a field or a section break: no text, but the paragraph is not empty.
     Object,
 }
 
@@ -159,7 +161,7 @@ impl Part {
         [STRICT, STRICT_SLIDES].iter().any(|name| memchr::memmem::find(root, name.as_bytes()).is_some())
     }
 
-    /// The element and what it stands in, up to the root.
+    /// The element and those around it, up to the root.
     pub(crate) fn path(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         std::iter::successors(Some(id), |&id| self.element(id).map(|element| element.parent))
             .take_while(|&id| id != NONE)
@@ -173,7 +175,7 @@ impl Part {
         std::str::from_utf8(name).unwrap_or_default()
     }
 
-    /// What stands once, inside of `range`.
+    /// Those of [`Part::uniques`] inside of `range`.
     pub(crate) fn uniques_in(&self, range: Range<usize>) -> impl Iterator<Item = &Unique> {
         let first = self.uniques.partition_point(|unique| unique.range.start < range.start);
         let from = self.uniques.iter().skip(first);
@@ -181,7 +183,7 @@ impl Part {
             .filter(move |unique| unique.range.end <= range.end)
     }
 
-    /// The element that begins first behind this one.
+    /// The first element that begins behind the end of this one.
     pub(crate) fn behind(&self, id: Id) -> Id {
         let end = self.element(id).map_or(0, |element| element.range().end);
         let first = self.elements.partition_point(|element| element.range().start < end);
@@ -199,7 +201,7 @@ impl Part {
             .map(|(id, _)| id)
     }
 
-    /// Whether the element may be ended and begun again in its midst, as a run may.
+    /// Whether the element may be split, as a run may.
     pub(crate) fn is_divisible(&self, id: Id) -> bool {
         const NAMES: [&str; 9] =
             ["hyperlink", "ins", "del", "moveTo", "smartTag", "customXml", "fldSimple", "bdo", "dir"];

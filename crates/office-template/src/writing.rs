@@ -1,22 +1,22 @@
-//! How a text is written in the place of a tag.
+//! How a text is written in place of a tag.
 
-use crate::forms::link::external;
-use crate::package::{attribute_text, escaped};
+use crate::address::external;
+use crate::package::xml::{attribute_text, escaped};
 
-/// How a text is written, which follows from where the tag stands.
+/// How a text is written, which depends on the tag's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writing {
     /// In a run of Word's.
     Run,
-    /// In a run of a drawing, as of a chart's title.
+    /// In a run of a drawing, such as a chart's title.
     DrawingRun,
-    /// The same on a slide, where links can stand.
+    /// In a run of a slide, where links are possible.
     SlideRun,
-    /// In the place of a whole shape of a slide.
+    /// In place of a whole shape of a slide.
     Shape,
-    /// Between quotes of XML.
+    /// In an attribute.
     Attribute,
-    /// Alone in an element.
+    /// As the text of an element.
     Element,
     /// In the code of a field.
     Code(CodePlace),
@@ -24,11 +24,11 @@ pub(crate) enum Writing {
     CodeAttribute(CodePlace),
     /// In an address.
     Address,
-    /// Nowhere: a box is ticked.
+    /// Not written: it ticks a check box.
     Tick,
 }
 
-/// Where in a field's code a tag stands.
+/// The place of a tag in a field's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodePlace {
     /// At the beginning of the address of a link.
@@ -37,12 +37,12 @@ pub(crate) enum CodePlace {
 }
 
 impl Writing {
-    /// Whether it is the text of a paragraph; all others hold texts and nothing else.
+    /// Whether it is in a run of Word's, where forms are possible; most other places take only text.
     pub(crate) fn is_run(self) -> bool {
         self == Self::Run
     }
 
-    /// The text as it is written in places that are no paragraphs, or what is wrong with it.
+    /// The text escaped for a place outside of paragraphs; an error where it is not allowed there.
     pub(crate) fn aside(self, text: &str) -> Result<String, String> {
         match self {
             Self::Element => Ok(escaped(text)),
@@ -56,7 +56,7 @@ impl Writing {
     }
 }
 
-/// Between quotes of XML, which may be double or single ones. Nobody sees an alternative text's lines.
+/// Escapes for an attribute in double or single quotes. Line breaks become blanks, since an alternative text does not show them.
 fn in_quotes(text: &str) -> String {
     attribute_text(&one_line(text)).replace('\'', "&apos;")
 }
@@ -65,13 +65,13 @@ fn one_line(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\r', '\n', '\t'], " ")
 }
 
-/// A field's argument: what would end it, or be a switch of the field, is none behind a backslash.
+/// Escapes a field's argument: unescaped, quotes in data would end it and a backslash would begin a switch of the field.
 fn quoted(text: &str, place: CodePlace) -> Result<String, String> {
     let text = if place == CodePlace::Address { external(text)? } else { text.to_owned() };
     Ok(one_line(&text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A piece of an address: what cannot stand in one is written by its codes, what can is the author's to encode.
+/// Escapes a piece of an address: only characters that no address may have; authors encode others themselves.
 fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, letter) in text.trim().char_indices() {

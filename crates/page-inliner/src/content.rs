@@ -6,21 +6,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
+use office_picture::Format;
 use roxmltree::{Document, ParsingOptions};
 
 use crate::address::stays;
 use crate::css;
-
-/// What a page wants of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// The rules of a style sheet.
-    Sheet,
-    /// A picture to be shown.
-    Picture,
-    /// A font to be drawn with.
-    Font,
-}
+use crate::role::Role;
 
 /// Elements of a drawing; more is left to the browser.
 const NODES_LIMIT: u32 = 100_000;
@@ -32,9 +23,9 @@ const ATTRIBUTES_LIMIT: usize = 256;
 /// content is another type, or damaged, or refers to something.
 pub fn data_address(role: Role, essence: &str, content: &[u8]) -> Option<String> {
     let is_sound = match (role, essence) {
-        (Role::Picture, "image/png") => is_png(content),
-        (Role::Picture, "image/jpeg") => is_jpeg(content),
-        (Role::Picture, "image/webp") => is_webp(content),
+        (Role::Picture, "image/png") => Format::Png.is_whole(content),
+        (Role::Picture, "image/jpeg") => Format::Jpeg.is_whole(content),
+        (Role::Picture, "image/webp") => Format::WebP.is_whole(content),
         (Role::Picture, "image/svg+xml") => std::str::from_utf8(content).is_ok_and(is_drawing),
         (Role::Font, "font/ttf" | "font/otf" | "font/woff" | "font/woff2") => is_font(content),
         _ => false,
@@ -54,80 +45,6 @@ fn encoded(kind: &str, content: &[u8]) -> String {
     address.push_str(";base64,");
     STANDARD.encode_string(content, &mut address);
     address
-}
-
-/// Chunk by chunk with its checksum, to the last one.
-fn is_png(content: &[u8]) -> bool {
-    let Some(mut rest) = content.strip_prefix(b"\x89PNG\r\n\x1a\n") else { return false };
-    let (mut is_first, mut has_pixels) = (true, false);
-    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
-        let Ok(length) = usize::try_from(u32::from_be_bytes(*length)) else { return false };
-        let Some((chunk, behind)) = length.checked_add(4).and_then(|length| behind.split_at_checked(length))
-        else {
-            return false;
-        };
-        let Some((checksum, behind)) = behind.split_first_chunk::<4>() else { return false };
-        if crc32fast::hash(chunk).to_be_bytes() != *checksum || is_first != chunk.starts_with(b"IHDR") {
-            return false;
-        }
-        match &chunk[..4] {
-            b"IHDR" => is_first = chunk.len() != 17 || chunk[4..8] == [0; 4] || chunk[8..12] == [0; 4],
-            b"IDAT" => has_pixels = true,
-            b"IEND" => return has_pixels && behind.is_empty(),
-            _ => {}
-        }
-        if is_first {
-            return false;
-        }
-        rest = behind;
-    }
-    false
-}
-
-/// Segment by segment to the first scan, behind a frame that has a size, and with an end.
-fn is_jpeg(content: &[u8]) -> bool {
-    let Some(mut rest) = content.strip_prefix(b"\xff\xd8").filter(|rest| rest.ends_with(b"\xff\xd9")) else {
-        return false;
-    };
-    let mut has_frame = false;
-    while let Some(([0xff, kind, length @ ..], _)) = rest.split_first_chunk::<4>() {
-        let length = usize::from(u16::from_be_bytes(*length));
-        let Some(segment) = rest.get(4..2 + length) else { return false };
-        match kind {
-            // Precision, height, width.
-            0xc0..=0xc2 => {
-                has_frame = matches!(segment, [8, frame @ ..] if frame.len() > 4 && has_size(frame));
-            }
-            0xda => return has_frame,
-            _ => {}
-        }
-        rest = &rest[2 + length..];
-    }
-    false
-}
-
-/// Height and width of a frame, two bytes each.
-fn has_size(frame: &[u8]) -> bool {
-    frame.chunks_exact(2).take(2).all(|side| side != [0, 0])
-}
-
-fn is_webp(content: &[u8]) -> bool {
-    let Some((head, rest)) = content.split_first_chunk::<12>() else { return false };
-    let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    head.starts_with(b"RIFF")
-        && head.ends_with(b"WEBP")
-        && is_frame(rest)
-        && usize::try_from(length).is_ok_and(|length| length == rest.len() + 4)
-}
-
-/// The first chunk of a picture in `WebP`: plain, without loss, or with more chunks behind it.
-fn is_frame(chunks: &[u8]) -> bool {
-    match chunks.split_first_chunk::<8>() {
-        Some((head, frame)) if head.starts_with(b"VP8 ") => frame.get(3..6) == Some(b"\x9d\x01\x2a"),
-        Some((head, frame)) if head.starts_with(b"VP8L") => frame.first() == Some(&0x2f),
-        Some((head, _)) => head.starts_with(b"VP8X"),
-        None => false,
-    }
 }
 
 fn is_font(content: &[u8]) -> bool {
@@ -197,10 +114,19 @@ mod tests {
             assert_eq!(jpeg(&damaged), None, "{at}");
         }
         let webp = |content: &[u8]| data_address(Role::Picture, "image/webp", content).is_some();
-        assert!(webp(b"RIFF\x12\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2a"));
-        assert!(webp(b"RIFF\x0d\0\0\0WEBPVP8L\x01\0\0\0\x2f"));
-        assert!(!webp(b"RIFF\x13\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2a"));
-        assert!(!webp(b"RIFF\x12\0\0\0WEBPVP8 \x06\0\0\0xxx\x9d\x01\x2b"));
+        for whole in [
+            &b"RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\x10\0\0\x9d\x01\x2a\x01\0\x01\0"[..],
+            b"RIFF\x12\0\0\0WEBPVP8L\x05\0\0\0\x2f\0\0\0\0\0",
+        ] {
+            assert!(webp(whole));
+            assert!(!webp(&whole[..whole.len() - 1]));
+            for at in [0, 7, 8, 15] {
+                let mut damaged = whole.to_vec();
+                damaged[at] ^= 1;
+                assert!(!webp(&damaged), "{at}");
+            }
+        }
+        assert!(!webp(b"RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\x10\0\0\x9d\x01\x2b\x01\0\x01\0"));
     }
 
     #[test]

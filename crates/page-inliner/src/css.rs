@@ -12,8 +12,8 @@ use cssparser::{CowRcStr, ParseError, Parser, ParserInput, Token};
 
 use crate::Files;
 use crate::address::{self, Base};
-use crate::content::Role;
 use crate::parts::Parts;
+use crate::role::Role;
 
 /// Properties that show a picture. Not those that want a part of a drawing (`mask`, `filter`, `clip-path`), nor those
 /// of which a page of paper has none (`cursor`).

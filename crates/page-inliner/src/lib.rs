@@ -8,7 +8,7 @@
 //!   css        imports, pictures and fonts of styles     cssparser
 //!     │
 //!   address    which file an address means               url
-//!   content    what a file is, and its data: address     crc32fast, roxmltree
+//!   content    what a file is, and its data: address     office-picture, roxmltree
 //! ```
 //!
 //! It errs to leaving a page alone: what is not surely shown the same from a `data:` address makes the answer [`None`],
@@ -19,12 +19,14 @@ mod content;
 mod css;
 mod page;
 mod parts;
+mod role;
 
 use std::sync::Arc;
 
 pub use address::Base;
-pub use content::{Role, data_address};
+pub use content::data_address;
 pub use page::{Inlined, inline};
+pub use role::Role;
 
 /// The files that lie beside a page.
 pub trait Files {

@@ -11,9 +11,9 @@ use memchr::memmem;
 
 use crate::Files;
 use crate::address::{Base, stays};
-use crate::content::Role;
 use crate::css;
 use crate::parts::Parts;
+use crate::role::Role;
 
 /// Stands for a piece in the skeleton, with its number and an end.
 const MARK: &str = "data:platen-inlined-";

@@ -93,7 +93,8 @@ fn information_of(dictionary: &str, metadata: &Metadata) -> String {
     format!("<<{entries}>>")
 }
 
-/// A text of a PDF: in UTF-16 with its mark, as hexadecimal digits (7.9.2.2).
+/// A text string in UTF-16 with its mark, which holds every character; in hexadecimal digits nothing needs to be escaped
+/// (7.9.2.2).
 pub fn text_string(text: &str) -> String {
     let units = text.encode_utf16();
     let digits = units.fold(String::from("<FEFF"), |mut digits, unit| {

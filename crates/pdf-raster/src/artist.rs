@@ -16,10 +16,8 @@ use crate::document::Document;
 use crate::encode::Format;
 use crate::error::RasterError;
 use crate::fonts::Fonts;
+use crate::resolution::Resolution;
 use crate::text;
-
-/// Points in an inch.
-const POINTS: f64 = 72.0;
 
 /// What draws places pixels by 16 bits, half of which it leaves for what lies outside.
 const SIDE_LIMIT: u64 = 32_767;
@@ -29,10 +27,6 @@ const CACHED_PAGES: u32 = 16;
 
 /// Most warnings of a document; each names a font or a page.
 const WARNING_LIMIT: usize = 50;
-
-/// Dots an inch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resolution(u16);
 
 /// Draws the pages of one document.
 pub struct Artist<'a> {
@@ -57,34 +51,6 @@ struct Told {
 struct Met {
     is_font_left_out: bool,
     is_picture_left_out: bool,
-}
-
-impl Resolution {
-    /// So many dots an inch.
-    pub fn of_dpi(dpi: u16) -> Self {
-        Self(dpi)
-    }
-
-    /// As many as make the longer side of a page of so many points so long.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a cast of what is out of range takes the nearest"
-    )]
-    pub fn of_side((width, height): (f32, f32), pixels: u16) -> Self {
-        let inches = f64::from(width.max(height)) / POINTS;
-        Self((f64::from(pixels) / inches).floor().clamp(1.0, f64::from(u16::MAX)) as u16)
-    }
-
-    pub(crate) fn dpi(self) -> u16 {
-        self.0
-    }
-
-    pub(crate) fn per_metre(self) -> u32 {
-        // An inch has 0.0254 m.
-        (u32::from(self.0) * 10_000 + 127) / 254
-    }
 }
 
 impl<'a> Artist<'a> {
@@ -178,7 +144,8 @@ impl<'a> Artist<'a> {
         resolution: Resolution,
     ) -> Result<(u16, u16), RasterError> {
         let (width, height) = page.render_dimensions();
-        let pixels = |points: f32| (f64::from(points) * scale(resolution)).round().max(1.0) as u64;
+        let pixels =
+            |points: f32| (f64::from(points) * resolution.pixels_per_point()).round().max(1.0) as u64;
         let (width, height) = (pixels(width), pixels(height));
         if width.saturating_mul(height) > self.pixel_limit {
             return Err(RasterError::TooManyPixels { page: number, width, height, limit: self.pixel_limit });
@@ -192,10 +159,6 @@ impl<'a> Artist<'a> {
     }
 }
 
-fn scale(resolution: Resolution) -> f64 {
-    f64::from(resolution.0) / POINTS
-}
-
 fn draw<'a>(
     page: &'a Page<'a>,
     (width, height): (u16, u16),
@@ -203,7 +166,7 @@ fn draw<'a>(
     (cache, settings): (&RenderCache<'a>, &InterpreterSettings),
 ) -> Pixmap {
     let mut context = RenderContext::new(width, height);
-    let transform = Affine::scale(scale(resolution)) * page.initial_transform(true).to_kurbo();
+    let transform = Affine::scale(resolution.pixels_per_point()) * page.initial_transform(true).to_kurbo();
     // Hinted letters would not stand where the page has them.
     let drawing = RenderSettings { hinting: false, ..RenderSettings::default() };
     render_into(page, cache, settings, &drawing, &mut context, transform);

@@ -6,7 +6,7 @@ use image::{ExtendedColorType, ImageError};
 use png::{BitDepth, ColorType, Compression, Encoder, PixelDimensions, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::artist::Resolution;
+use crate::resolution::Resolution;
 
 /// What a picture becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

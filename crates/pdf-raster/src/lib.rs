@@ -17,11 +17,13 @@ mod encode;
 mod error;
 mod font_names;
 mod fonts;
+mod resolution;
 mod substitutes;
 mod text;
 
-pub use artist::{Artist, Resolution};
+pub use artist::Artist;
 pub use document::{Document, PageRange, Selection};
 pub use encode::Format;
 pub use error::RasterError;
 pub use fonts::Fonts;
+pub use resolution::Resolution;

@@ -182,7 +182,7 @@ fn what_wants_another_program_is_known() {
 }
 
 #[test]
-fn a_file_of_lua_and_code_in_the_source_are_told_by_their_lines() {
+fn a_file_of_lua_and_code_in_the_source_are_reported_by_their_lines() {
     let stack = "stack traceback:\n\t[C]: in function 'error'\nl.4 \\directlua{require(\"x\")}\n\n";
     let report = read(log(&format!("x.lua:2: in file\n{stack}")).as_bytes());
     assert_eq!(report.errors[0].to_string(), "x.lua:2: in file");

@@ -14,7 +14,7 @@ fn told(remarks: &[Remark]) -> String {
 }
 
 #[test]
-fn bibtex_is_told_in_the_places_of_the_author() {
+fn bibtex_is_reported_in_the_places_of_the_author() {
     let remarks = of_bibtex(include_bytes!("remarks/bibtex.txt"));
     let wanted = "! refs.bib:2: Repeated entry\n\
                   ! refs.bib:6: BibTeX was expecting a ',' or a '}', in this line or the one before\n\
@@ -46,7 +46,7 @@ fn files_that_bibtex_lacks_are_named_and_nothing_cited_is_no_error() {
 }
 
 #[test]
-fn biber_is_told_in_the_places_of_the_author() {
+fn biber_is_reported_in_the_places_of_the_author() {
     let remarks = of_biber(include_bytes!("remarks/biber.txt"));
     let wanted = "! Name \"A, B, C, D, E\" has too many commas, skipping entry 'names'\n\
                   ! refs.bib:6: syntax error: found \"year\", expected end of entry (\"}\" or \")\")\n\

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::model::{Level, Marker};
-use crate::write::element;
+use crate::write::xml::element;
 
 /// A `w:abstractNum`: the look of a list's levels. `prefix` is without its colon.
 pub fn abstract_num(prefix: &str, id: u32, levels: &[Level]) -> String {

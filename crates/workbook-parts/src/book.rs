@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::report::Report;
 use crate::xml::Reading;
 
-/// How many ranges a list of areas may become: a longer one is a range around them. Excel reads some thousand, but looks at each for every cell.
+/// How many ranges a list of areas may become: a longer one is a range around them. Excel reads some thousand, but looks at each
+/// for every cell.
 const AREAS: usize = 1_000;
 
 /// Which copy of which sheet a part belongs to.
@@ -28,23 +29,25 @@ pub struct Book<'a> {
     at_most: usize,
     /// How many elements a part may have.
     elements: usize,
-    /// How many bytes may still be written of what is there once a turn.
+    /// How many bytes may still be written for turns.
     room: Count<usize>,
 }
 
 impl<'a> Book<'a> {
-    /// `at_most` bounds each list of a part that grows with the turns (merged cells, hyperlinks, drawn objects, comments, sparklines).
+    /// `at_most` bounds each list of a part that grows with the turns (merged cells, hyperlinks, drawn objects, comments,
+    /// sparklines).
     pub fn new(workbook: &'a Workbook, at_most: usize) -> Self {
         let names = workbook.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         Self { workbook, names, at_most, elements: usize::MAX, room: Count::new(usize::MAX) }
     }
 
-    /// Bounds the elements of each part that is read: each takes some twenty times the room of its four bytes.
+    /// Bounds the elements of each part that is read. Hazard: an element of four bytes takes some twenty times as many in memory.
     pub fn with_elements(self, at_most: usize) -> Self {
         Self { elements: at_most, ..self }
     }
 
-    /// Bounds the bytes of all that is written from now on once a turn, as a comment of repeated cells: it is in memory before its part is whole.
+    /// Bounds the bytes of what is written for each turn from now on, as a comment of repeated cells: all of it is in memory
+    /// before its part is complete.
     pub fn set_room(&self, bytes: usize) {
         self.room.set(bytes);
     }
@@ -53,7 +56,7 @@ impl<'a> Book<'a> {
         Reading { elements: self.elements, skipped: None, is_loose: false }
     }
 
-    /// A piece that is there once a turn is about to be kept.
+    /// Takes the bytes of a piece that is written for a turn from what is left; [`Error::Room`] if they are too many.
     pub(crate) fn take(&self, piece: &str) -> Result<(), Error> {
         self.room.set(self.room.get().checked_sub(piece.len()).ok_or(Error::Room)?);
         Ok(())
@@ -66,7 +69,7 @@ impl<'a> Book<'a> {
         Ok(Sheet { book: self, at, copy: found, moves: &found.moves })
     }
 
-    /// The formula where it now stands; its references are moved.
+    /// The formula at its place in the result, with its references moved.
     pub(crate) fn formula(
         &self,
         formula: &Formula,
@@ -95,7 +98,7 @@ pub(crate) struct Sheet<'a> {
 
 /// What became of cells that an attribute names.
 pub(crate) enum Fate {
-    /// They are where they were, or nobody can read what is written.
+    /// They are where they were, or what is written names no cells.
     Stays,
     Moved(String),
     Gone,
@@ -106,7 +109,7 @@ impl Sheet<'_> {
         Formula::parse(text, &self.book.names, meaning)
     }
 
-    /// A formula that stands at this place.
+    /// A formula that is at this place.
     pub fn formula(
         &self,
         text: &str,
@@ -128,12 +131,12 @@ impl Sheet<'_> {
         self.book.formula(formula, Some(origin), report, || self.told(what))
     }
 
-    /// How something on the sheet is called in a sentence.
+    /// The name of something on the sheet, for messages.
     pub fn told(&self, what: &str) -> String {
         format!("{what} on '{}'", self.copy.name)
     }
 
-    /// A list that is about to have so many elements.
+    /// Refuses a list of so many elements if they are more than the caller allows.
     pub fn check(&self, count: usize, what: &'static str) -> Result<(), Error> {
         let allowed = self.book.at_most;
         if count <= allowed {
@@ -175,7 +178,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The first cell of a range, in the template, that is left.
+    /// The first cell of a range of the template that was not dropped.
     pub fn first_left(&self, range: Range) -> Option<Cell> {
         let is_left = |range: Range| self.moves.range(range, Place::default()).is_some();
         let row = first_line(range.rows, |rows| is_left(Range { rows, ..range }))?;
@@ -184,7 +187,7 @@ impl Sheet<'_> {
         is_left(cell.into()).then_some(cell)
     }
 
-    /// Where a formula stands that goes with a range: in the first turn of the blocks around it.
+    /// The place of a formula that belongs to a range: in the first turn of the blocks around it.
     pub fn first_place(&self, range: Range) -> Place {
         self.moves.turns(range).next().map(|(place, _)| place).unwrap_or_default()
     }
@@ -202,7 +205,7 @@ pub(crate) fn first_of(range: Range) -> Range {
     Cell { row: range.rows.first, column: range.columns.first }.into()
 }
 
-/// The first line with which lines are left, as one after the other is added.
+/// The first line that is left, by binary search; `is_left` says whether any of some lines is.
 fn first_line(lines: Lines, is_left: impl Fn(Lines) -> bool) -> Option<u32> {
     if !is_left(lines) {
         return None;

@@ -10,11 +10,12 @@ use crate::xml::{Document, Edits};
 /// What a chart remembers of its cells.
 const REMEMBERED: [&str; 5] = ["strCache", "multiLvlStrCache", "dlblRangeCache", "lvl", "v"];
 
-/// What has the cells of a series: several areas of a sheet are allowed there.
+/// The elements with the cells of a series, which may be several areas of a sheet.
 const REFERENCES: [&str; 3] = ["numRef", "strRef", "multiLvlStrRef"];
 
-/// Rewrites a chart that stands at a place of its sheet ([`ChartAt::place`](crate::ChartAt::place)). What it remembers of this workbook's cells is dropped:
-/// they have other values now, and Excel and `LibreOffice` read them when they open the file. Another workbook's values are kept.
+/// Rewrites a chart at a place of its sheet ([`ChartAt::place`](crate::ChartAt::place)). What it remembers of this workbook's
+/// cells is dropped: they have other values now, and Excel and `LibreOffice` read them when they open the file. Another
+/// workbook's values are kept.
 ///
 /// # Errors
 /// [`Error::Xml`], [`Error::Formula`].
@@ -39,7 +40,7 @@ pub fn chart(
         let meaning = if is_title { Meaning::Value } else { Meaning::Cells };
         let now =
             if REFERENCES.contains(&document.name(reference)) && !is_title && is_of_one_sheet(&text, book) {
-                // As a sum's argument it is the cells without what stands between them, as the other rows of a block.
+                // Written as a sum's argument: so the cells do not include what is between them, as the other rows of a block.
                 let sum =
                     sheet.formula(&format!("SUM({text})"), (Meaning::Value, place), report, "a chart")?;
                 let cells = sum.strip_prefix("SUM").unwrap_or(&sum);
@@ -67,7 +68,8 @@ fn is_of_one_sheet(formula: &str, book: &Book<'_>) -> bool {
     copies == Some(1) && !formula.contains(['(', ',']) && Range::parse(&cells.replace('$', "")).is_some()
 }
 
-/// Whether a formula is of another workbook, as `[1]Sheet1!A1`, or of a sheet that the template has not. The workbook itself is `[0]`.
+/// Whether a formula is of another workbook, as `[1]Sheet1!A1`, or of a sheet that the template has not. The workbook itself is
+/// `[0]`.
 fn is_of_another(formula: &str, book: &Book<'_>) -> bool {
     let Some((sheet, _)) = formula.rsplit_once('!').filter(|(sheet, _)| *sheet != "[0]") else {
         return formula.contains('[') && !formula.contains("[0]");
@@ -76,7 +78,7 @@ fn is_of_another(formula: &str, book: &Book<'_>) -> bool {
     !formula.contains('(') && book.names.iter().all(|name| name.to_lowercase() != sheet)
 }
 
-/// Leaves out what stands beside a reference as its values, but for how numbers are shown.
+/// Leaves out the values that are remembered beside a reference, but keeps how numbers are shown.
 fn forget(document: &Document<'_>, reference: usize, edits: &mut Edits) {
     for child in document.children(reference) {
         let name = document.name(child);

@@ -1,4 +1,5 @@
-//! Comments of cells (ECMA-376 part 1, 18.7), and the conversations of Excel 2019 that they stand for ([MS-XLSX] 2.6.203): a copy for each turn.
+//! Comments of cells (ECMA-376 part 1, 18.7), and the conversations of Excel 2019 that some of them represent ([MS-XLSX]
+//! 2.6.203): a copy for each turn.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use crate::drawing::guid;
 use crate::error::Error;
 use crate::xml::{Document, Edits, escaped, rewritten};
 
-/// A comment that stands for a conversation has an author of this name, and the conversation's id.
+/// A comment that represents a conversation has an author of this name, followed by the conversation's id.
 const CONVERSATION: &str = "tc=";
 
 /// Rewrites the comments of a sheet.
@@ -50,7 +51,7 @@ pub fn comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
     }
     edits.replace(document.elements[list].inner.clone(), text);
     if let (Some(authors), false) = (authors, new_authors.is_empty()) {
-        // One is there, as a conversation is among them.
+        // There is an author, that of the conversation.
         let tag = document.children(authors).next().map_or("author", |author| document.qualified(author));
         let mut list = String::new();
         for id in new_authors {
@@ -89,7 +90,8 @@ pub fn threaded_comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>,
     Ok(edits.into_part(&document))
 }
 
-/// Adds what is written for each turn of a comment's cell, with its number and the cell; what has no cell is left out.
+/// Adds what `write` makes of a comment for each turn of its cell, by the turn's number and the cell there. A comment that names
+/// no cell is left out.
 fn each_turn(
     document: &Document<'_>,
     index: usize,

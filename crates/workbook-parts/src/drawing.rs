@@ -25,7 +25,7 @@ pub struct ChartAt {
     pub from: String,
     /// The id by which the drawing now refers to it: the same, or a new one for which there is no relationship yet.
     pub id: String,
-    /// Where it stands; [`chart`](crate::chart) takes it.
+    /// Its place, which [`chart`](crate::chart) takes.
     pub place: Place,
 }
 
@@ -87,7 +87,7 @@ impl Anchor {
         Some(Self { from, to, range, grows })
     }
 
-    /// Puts it where its cells are, seen from a place.
+    /// Moves it to where its cells are.
     fn set(&self, document: &Document<'_>, now: Range, edits: &mut Edits) {
         let first = Cell { row: now.rows.first, column: now.columns.first };
         self.from.set(document, first, edits);
@@ -108,7 +108,7 @@ impl Anchor {
     }
 }
 
-/// Rewrites a drawing: what stands in a block is there once a turn. What stands on dropped cells is left out, with its charts.
+/// Rewrites a drawing: objects in a block get a copy for each turn; those on dropped cells are left out, with their charts.
 ///
 /// # Errors
 /// [`Error::Xml`], [`Error::Many`] for more objects than the limit, [`Error::Formula`].
@@ -123,7 +123,7 @@ pub fn drawing(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Resu
         if !matches!(document.name(index), "twoCellAnchor" | "oneCellAnchor" | "absoluteAnchor") {
             continue;
         }
-        // Controls stand in an alternative: what they do is said elsewhere, once.
+        // Anchors of controls are within an alternative: a control is there once, so they move and are not copied.
         if document.parent_name(index) == "wsDr" {
             let copies = writer.copies(index, report)?;
             edits.replace(document.elements[index].whole.clone(), copies);
@@ -220,7 +220,7 @@ impl Writer<'_> {
     }
 }
 
-/// An identity for a copy: that of the template with the copy's numbers in it.
+/// The GUID of a copy: the template's, with the numbers of the copy and the turn as its last twelve digits.
 pub(crate) fn guid(of: &str, at: At, turn: usize) -> String {
     if turn == 0 && at.copy == 0 {
         return of.to_owned();

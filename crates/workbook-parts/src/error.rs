@@ -30,7 +30,7 @@ pub enum Error {
     /// A part has more elements than the caller allows.
     #[error("it has more than {0} elements")]
     Elements(usize),
-    /// What is there once a turn would take more bytes than the caller allows.
+    /// What is written for each turn would take more bytes than the caller allows.
     #[error("what belongs to its cells would become too large; repeat fewer of them")]
     Room,
     /// A formula cannot be written.

@@ -5,7 +5,7 @@ use cell_references::{Cell, Place, Range};
 use crate::book::Sheet;
 use crate::xml::Document;
 
-/// A filter's column as the filter now counts it, from its first one; none if it was dropped.
+/// The number of a filter's column in the result, counted from the filter's first one; `None` if the column was dropped.
 pub(crate) fn column(document: &Document<'_>, index: usize, sheet: &Sheet<'_>) -> Option<String> {
     let filter = document.elements[index].parent?;
     let range = Range::parse(&document.value(filter, "ref")?)?;

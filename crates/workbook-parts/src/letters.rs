@@ -1,6 +1,7 @@
-//! Texts whose letters are written by their numbers, as `_x000a_` (`ST_Xstring`, ECMA-376 part 1, 22.9.2.19): cells and names of tables' columns are.
+//! Texts with letters that are written as their numbers, as `_x000a_` (`ST_Xstring`, ECMA-376 part 1, 22.9.2.19): those of cells,
+//! and names of tables' columns.
 
-/// A text as it is read: `_x000a_` is the end of a line, `_x005F_` what would begin such a number.
+/// A text as it is read: `_x000a_` is the end of a line, `_x005F_` an underscore that would begin such a number.
 pub fn decoded(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("_x") {
@@ -31,10 +32,10 @@ pub(crate) fn encoded(text: &str) -> String {
     out
 }
 
-/// So many bytes has a letter's number with what is around it.
+/// The bytes of `_xHHHH_`.
 const LENGTH: usize = 7;
 
-/// The number that a text begins with.
+/// The number of the `_xHHHH_` that a text begins with.
 fn number(text: &str) -> Option<u32> {
     let digits = text.get(..LENGTH)?.strip_prefix("_x")?.strip_suffix('_')?;
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());

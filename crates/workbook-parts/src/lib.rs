@@ -9,8 +9,9 @@
 //!                                                  └─ workbook    defined names, what is recalculated
 //! ```
 //!
-//! Bytes come in and go out. A reference is moved once, from the template's cells to those of the result, as `cell_references` says; what names no
-//! cell stays byte for byte, known or not.
+//! Bytes of one part come in and go out: this crate opens no archive, writes no cells, and leaves relationships to the caller. A
+//! reference is moved once, from the template's cells to those of the result, as `cell_references` says; what names no cell stays
+//! byte for byte, known or not.
 //!
 //! | what | becomes |
 //! |---|---|
@@ -20,10 +21,11 @@
 //! | a picture or a chart beside rows that are repeated | its first cell moves, its size stays; a shape grows with its cells |
 //! | a chart's ranges | all that they became. The values that the file remembers are dropped, so that they are read anew from the cells |
 //! | pivot tables | their source grows, and they are refreshed when the file is opened |
-//! | what stands on cells that were dropped | is left out |
+//! | objects on cells that were dropped | are left out |
 //!
-//! Query tables, connections, external links, slicers and printer settings name no cells and need no rewriting. Lists that grow with the turns are bounded
-//! by the caller ([`Book::new`]); lists of areas by a thousand ranges, beyond which one is taken that is around them ([`Report::widened`]).
+//! Query tables, connections, external links, slicers and printer settings name no cells and need no rewriting. Lists that grow
+//! with the turns are bounded by the caller ([`Book::new`]); lists of areas by a thousand ranges, beyond which one is taken that
+//! is around them ([`Report::widened`]).
 
 mod book;
 mod chart;

@@ -1,4 +1,4 @@
-//! Pivot tables: where their data come from, and where they stand (ECMA-376 part 1, 18.10).
+//! Pivot tables: where their data come from, and where they are (ECMA-376 part 1, 18.10).
 
 use cell_references::{Cell, Place, Range};
 
@@ -16,7 +16,7 @@ pub(crate) struct Source {
 /// What became of the cells that an element names by `ref` and `sheet`. None if they are gone.
 pub(crate) fn source(document: &Document<'_>, index: usize, book: &Book<'_>) -> Option<Source> {
     let unchanged = Source { range: None, sheet: None };
-    // Another workbook's cells have the id of its relationship.
+    // An id is that of a relationship to another workbook, whose cells stay.
     if document.foreign(index, "id").is_some() {
         return Some(unchanged);
     }
@@ -43,7 +43,8 @@ impl Source {
     }
 }
 
-/// Rewrites the definition of a pivot cache: its source grows, and it is refreshed when the file is opened. Its records stay as they are until then.
+/// Rewrites the definition of a pivot cache: its source grows, and it is refreshed when the file is opened. Its records stay as
+/// they are until then.
 ///
 /// # Errors
 /// [`Error::Xml`].
@@ -63,7 +64,7 @@ pub fn pivot_cache(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<V
     Ok(edits.into_part(&document))
 }
 
-/// Rewrites a pivot table: it stands where its first cell is now, as large as it was.
+/// Rewrites a pivot table: it begins where its first cell is now, and is as large as it was.
 ///
 /// # Errors
 /// [`Error::Xml`].

@@ -8,7 +8,7 @@ const NAMED: usize = 10;
 pub struct Report {
     /// References to cells that were all dropped: `#REF!` is in their stead.
     pub lost: Found,
-    /// Ranges around cells that are apart in too many places: they hold what lies between, too.
+    /// Ranges around cells that are apart in too many places: they include what is between.
     pub widened: Found,
     /// What was left out: its cells are gone, or Excel allows no more of it.
     pub dropped: Found,
@@ -49,7 +49,7 @@ impl Found {
 }
 
 impl Report {
-    /// The same in sentences, one a kind.
+    /// The same in sentences, one for each kind.
     pub fn sentences(&self) -> Vec<String> {
         let lost = self.lost.sentence(
             "a reference is #REF!, for all of its cells are gone",

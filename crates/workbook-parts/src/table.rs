@@ -16,20 +16,22 @@ use crate::xml::{Document, Edits, rewritten};
 pub struct Table {
     /// The part.
     pub xml: Vec<u8>,
-    /// What the cells of its heading must say, in its columns' order: Excel takes a file for damaged in which a column is called otherwise.
+    /// What the cells of its heading must say, in its columns' order. Hazard: Excel takes a file for damaged if a column has
+    /// another name than its heading.
     pub headings: Vec<(Cell, String)>,
 }
 
-/// What a table is called by, besides its name ([`SheetCopy::renamed`](cell_references::SheetCopy::renamed)).
+/// The number and the headings of a table in the result; its name is in
+/// [`SheetCopy::renamed`](cell_references::SheetCopy::renamed).
 #[derive(Clone, Copy)]
 pub struct Called<'a> {
-    /// Its number in the workbook, if it must get another one, as a copy does.
+    /// Its new number in the workbook, if it must get one, as a copy does.
     pub id: Option<u32>,
     /// What a cell of its heading shows in the result; None where that is as in the template.
     pub heading: &'a dyn Fn(Cell) -> Option<String>,
 }
 
-/// Rewrites a table. None if its heading is gone: it is no table any more.
+/// Rewrites a table. None if its heading is gone: the rest is no table.
 ///
 /// # Errors
 /// [`Error::Xml`] and [`Error::Missing`] for what is no table, [`Error::Formula`].
@@ -81,7 +83,8 @@ struct Layout {
 #[derive(Clone, Copy)]
 struct Now {
     range: Range,
-    /// Whether no row of data is left, so that another one is taken for an empty one: Excel knows no table without.
+    /// Whether no row of data is left. Excel knows no table without one, so the row of the totals, or the one below the heading,
+    /// is taken for an empty row of data.
     is_empty: bool,
 }
 
@@ -167,7 +170,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A column for each that it became.
+    /// Writes a column for each that a column became.
     fn columns(
         &mut self,
         index: usize,
@@ -189,7 +192,7 @@ impl Writer<'_, '_> {
         let (mut text, mut headings, mut names) = (String::new(), Vec::new(), HashMap::new());
         let mut before = children.first().copied().ok_or(Error::Missing("columns"))?;
         for column in all.first..=all.last {
-            // What came between is a column of the table, too, which says nothing but its name.
+            // A column that came between those of the table belongs to it, too: it has a name and no formulas.
             let owner = owners.get(&column);
             let (child, copy) = owner.map_or((before, 1), |owner| (owner.child, owner.copy));
             before = child;
@@ -229,7 +232,7 @@ impl Writer<'_, '_> {
         Ok(headings)
     }
 
-    /// A column's formula is written as its first row has it; that of the totals as theirs.
+    /// Writes a column's formula as the first row of data has it, that of the totals as their row has it.
     fn formula(
         &mut self,
         index: usize,
@@ -252,9 +255,10 @@ impl Writer<'_, '_> {
     }
 }
 
-/// A name that no column has yet, as Excel makes it: with a number behind. `names` are those that are taken, and the last number of each.
+/// A name that no column has yet, as Excel makes it: with a number behind. `names` are those that are taken, and the last number
+/// of each.
 fn unique(name: &str, names: &mut HashMap<String, u32>) -> String {
-    // An empty heading is Column1, and no number is given to what it begins with.
+    // An empty heading becomes Column1; the name without a number is not used.
     let (name, known) = if name.is_empty() { ("Column", Some(0)) } else { (name, None) };
     let key = name.to_lowercase();
     let Some(mut number) = names.get(&key).copied().or(known) else {

@@ -1,4 +1,5 @@
-//! The old drawings (VML) that show comments and controls ([MS-OI29500] 2.1.1782, ECMA-376 part 4, 19.4): a copy of a comment's note for each turn.
+//! The old drawings (VML) that show comments and controls ([MS-OI29500] 2.1.1782, ECMA-376 part 4, 19.4): a copy of a comment's
+//! note for each turn.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +10,13 @@ use crate::error::Error;
 use crate::report::Report;
 use crate::xml::{Document, Edits, Reading, rewritten};
 
-/// Shapes are numbered so.
+/// What is before the number in a shape's id.
 const ID: &str = "_x0000_s";
 
-/// So many numbers belong to one entry of the list of numbers.
+/// How many numbers of shapes belong to one entry of `idmap`.
 const CLUSTER: u32 = 1_024;
 
-/// Rewrites a VML drawing: the notes of comments are there once a turn, controls move.
+/// Rewrites a VML drawing: notes of comments get a copy for each turn, controls move.
 ///
 /// # Errors
 /// [`Error::Xml`], [`Error::Many`] for more notes than the limit, [`Error::Formula`].

@@ -1,4 +1,5 @@
-//! The workbook's own part: its defined names, which sheet is shown, and that it is to be recalculated (ECMA-376 part 1, 18.2.27).
+//! The workbook's own part: its defined names, which sheet is shown, and that it is to be recalculated (ECMA-376 part 1,
+//! 18.2.27).
 
 use cell_references::{Formula, Meaning, Origin, Place};
 
@@ -7,11 +8,12 @@ use crate::error::Error;
 use crate::report::Report;
 use crate::xml::{Document, Edits, rewritten};
 
-/// What stands before `calcPr`, from the nearest.
+/// The elements before `calcPr`, from the nearest.
 const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "functionGroups", "sheets"];
 
-/// Rewrites the workbook's part, all but its list of sheets. The copies of a sheet are to follow each other there, in the place of their sheet, and
-/// [`Workbook::sheets`](cell_references::Workbook::sheets) has all sheets of that list, those of charts, too: names and views count them.
+/// Rewrites the workbook's part, all but its list of sheets. The caller puts the copies of a sheet one behind the other in the
+/// place of their sheet. [`Workbook::sheets`](cell_references::Workbook::sheets) must have all sheets of that list, also those of
+/// charts, because names and views refer to sheets by their index.
 ///
 /// # Errors
 /// [`Error::Xml`], [`Error::Formula`].
@@ -36,7 +38,8 @@ pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<
                 for name in ["activeTab", "firstSheet"] {
                     let number = document.number(index, name);
                     let before = begins.get(number.unwrap_or_default() as usize).copied().unwrap_or_default();
-                    // Where it was dropped, the one that is in its place, or the last. Excel opens no file on a hidden one.
+                    // For a dropped sheet, the one that is in its place, or the last. Excel opens no file on a hidden sheet, so a
+                    // visible one is taken.
                     let mut now = before.min(count.saturating_sub(1));
                     if name == "activeTab" {
                         let next = seen.iter().find(|&&at| at >= now).or(seen.last());
@@ -102,7 +105,7 @@ fn defined_names(
             let origin = Origin { sheet, copy, place: Place::default() };
             let mut told_here = Report::default();
             let now = book.formula(&formula, Some(origin), &mut told_here, told)?;
-            // A print area without cells is none, and a filter's range goes with its filter.
+            // A print area without cells is dropped and reported; a filter's range is dropped with its filter.
             if told_here.lost.count > 0 && name.starts_with("_xlnm.") {
                 report.dropped.add(usize::from(name != "_xlnm._FilterDatabase"), told);
                 continue;

@@ -1,4 +1,4 @@
-//! A worksheet but its cells: what stands before and after the rows of `<sheetData>` (ECMA-376 part 1, 18.3.1.99).
+//! A worksheet but its cells: the elements before and behind `<sheetData>` (ECMA-376 part 1, 18.3.1.99).
 
 mod areas;
 mod lists;
@@ -18,13 +18,13 @@ use crate::xml::{Document, Edits, Element, Reading};
 /// A worksheet but its cells.
 #[derive(Debug)]
 pub struct Worksheet {
-    /// What stands before `<sheetData>`.
+    /// The bytes before `<sheetData>`.
     pub head: Vec<u8>,
-    /// What stands behind it.
+    /// The bytes behind it.
     pub tail: Vec<u8>,
 }
 
-/// Elements that are nothing without one in them.
+/// Elements that are left out when all of their children are.
 const CONTAINERS: [&str; 14] = [
     "cellWatches",
     "conditionalFormattings",
@@ -42,14 +42,15 @@ const CONTAINERS: [&str; 14] = [
     "tableParts",
 ];
 
-/// Those of them that say how many.
+/// Those of them that have a `count` of their children.
 const COUNTED: [&str; 4] = ["dataRefs", "dataValidations", "scenario", "tableParts"];
 
-/// Rewrites a worksheet but its cells. What refers to one of the relationships `dropped` is left out: a table or drawing that is gone, a link
-/// that is written anew.
+/// Rewrites a worksheet but its cells. What refers to one of the relationships `dropped` is left out: a table or drawing that is
+/// gone, a link that the caller writes anew.
 ///
 /// # Errors
-/// [`Error::Xml`] and [`Error::Missing`] for what is no worksheet, [`Error::Many`] for a list beyond the limit, [`Error::Formula`].
+/// [`Error::Xml`] and [`Error::Missing`] for what is no worksheet, [`Error::Many`] for a list beyond the limit,
+/// [`Error::Formula`].
 pub fn worksheet(
     xml: &[u8],
     book: &Book<'_>,
@@ -101,7 +102,7 @@ impl Writer<'_, '_> {
         }
         match document.name(index) {
             "worksheet" if is_copy => self.edits.unset_foreign(document, index, "uid"),
-            // The name by which macros know the sheet.
+            // The name by which macros know the sheet; a copy has none.
             "sheetPr" if is_copy => self.edits.unset(document, index, "codeName"),
             "dimension" => match self.sheet.range(&document.value(index, "ref").unwrap_or_default()) {
                 Fate::Stays => {}
@@ -169,7 +170,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Leaves out what has nothing in it any more, and says of the rest how many it has.
+    /// Leaves out the containers that have become empty, and corrects the counts of the others.
     fn drop_empty(&mut self) {
         let document = self.document;
         let (mut had, mut has) = (vec![0_usize; document.len()], vec![0_usize; document.len()]);

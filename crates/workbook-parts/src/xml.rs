@@ -1,6 +1,6 @@
-//! A part's elements by their places in its text, and changes to that text.
+//! A part's elements as ranges of its text, and changes to that text.
 //!
-//! A part is rewritten where a reference stands and copied everywhere else, byte for byte: elements that nobody here knows come through whole.
+//! References are rewritten, and all else is copied byte for byte: unknown elements stay whole.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use quick_xml::{Reader, escape};
 
 use crate::error::Error;
 
-/// An element by its places.
+/// An element as ranges of the part's text.
 #[derive(Debug)]
 pub(crate) struct Element {
     /// Its start tag.
@@ -21,7 +21,7 @@ pub(crate) struct Element {
     /// What is between its tags.
     pub inner: Range<usize>,
     pub parent: Option<usize>,
-    /// The number behind that of the last element in it.
+    /// The index of the first element behind it.
     pub behind: usize,
     name: Range<usize>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Document<'a> {
 pub(crate) struct Reading {
     /// How many elements there may be.
     pub elements: usize,
-    /// The element whose content is passed over: the cells of a sheet may be millions.
+    /// The element whose content is skipped: the cells of a sheet may be millions.
     pub skipped: Option<&'static str>,
     /// Whether elements may be left open, as `<br>` is in VML.
     pub is_loose: bool,
@@ -52,7 +52,7 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    /// An element that begins with the tag at this place, whose name has so many bytes.
+    /// Adds an element that begins with this tag, whose name has so many bytes.
     fn add(&mut self, tag: Range<usize>, name: usize) {
         self.elements.push(Element {
             whole: tag.clone(),
@@ -64,7 +64,7 @@ impl Tree<'_> {
         });
     }
 
-    /// Ends the innermost element of this name, and what is open in it; without one the tag is none.
+    /// Ends the innermost element of this name, and those that are open in it; an end tag without one is ignored.
     fn end(&mut self, tag: Range<usize>, name: &[u8]) {
         let (elements, xml) = (&mut self.elements, self.xml);
         let is_own = |index: &usize| xml[elements[*index].name.clone()].as_bytes() == name;
@@ -110,7 +110,7 @@ impl<'a> Document<'a> {
                     skipping = usize::from(reading.skipped.is_some_and(is_skipped));
                     tree.add(place, tag.name().as_ref().len());
                     tree.open.push(tree.elements.len() - 1);
-                    // Where elements may be left open, the end of one is looked for among all that are.
+                    // Hazard: where elements may be left open, each end tag is looked for among all that are open.
                     if tree.open.len() > DEEPEST {
                         return Err(Error::Xml(format!("more than {DEEPEST} elements are open")));
                     }
@@ -147,7 +147,7 @@ impl<'a> Document<'a> {
         name.rsplit_once(':').map_or(name, |(_, local)| local)
     }
 
-    /// The same with it.
+    /// The element's name with its prefix.
     pub fn qualified(&self, index: usize) -> &'a str {
         &self.xml[self.elements[index].name.clone()]
     }
@@ -247,7 +247,7 @@ fn is_foreign(local: &str) -> impl Fn(&str) -> bool + '_ {
     move |name| name.split_once(':').is_some_and(|(prefix, it)| it == local && prefix != "xmlns")
 }
 
-/// What a text means; as it is written where that is no XML.
+/// A text with its entities resolved; as it is written where one is not known.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -255,7 +255,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     escape::unescape(text).unwrap_or(Cow::Borrowed(text))
 }
 
-/// A text as it stands between tags. What XML cannot hold is left out.
+/// A text as it is written between tags. What XML cannot hold is left out.
 pub(crate) fn escaped(text: &str) -> String {
     let is_lost = |letter: char| matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     let text = text.replace(is_lost, "");
@@ -265,7 +265,8 @@ pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text between quotes of this kind: ends of lines and tabs would become blanks.
+/// A text as it is written between quotes of this kind. Ends of lines and tabs become codes, because a parser would make blanks
+/// of them.
 fn attribute_text(text: &str, quote: char) -> String {
     let text = escaped(text);
     if !text.contains(['\n', '\r', '\t', quote]) {
@@ -275,7 +276,7 @@ fn attribute_text(text: &str, quote: char) -> String {
     text.replace(quote, if quote == '"' { "&quot;" } else { "&apos;" })
 }
 
-/// Changes to a part's text, in any order. What lies within a place that another change takes is lost with it.
+/// Changes to a part's text, in any order. A change within a range that another one replaces is lost.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     all: Vec<(Range<usize>, String)>,
@@ -290,7 +291,7 @@ impl Edits {
         self.replace(document.elements[index].whole.clone(), String::new());
     }
 
-    /// Puts a text in the place of all that is in an element, which is not written as an empty one.
+    /// Replaces all that is in an element by a text. The element must not be an empty tag, as `<f/>`, which has no inside.
     pub fn set_text(&mut self, document: &Document<'_>, index: usize, text: &str) {
         self.replace(document.elements[index].inner.clone(), escaped(text));
     }
@@ -306,7 +307,7 @@ impl Edits {
         }
     }
 
-    /// The value of an attribute with some prefix, if it is there.
+    /// Sets the value of an attribute with some prefix, if it is there.
     pub fn set_foreign(&mut self, document: &Document<'_>, index: usize, local: &str, value: &str) {
         if let Some((_, place)) = document.attribute(index, is_foreign(local)) {
             self.set_value(document, place, value);
@@ -330,7 +331,7 @@ impl Edits {
         }
     }
 
-    /// Puts this in the place of all that is in an element; without anything the element goes.
+    /// Replaces all that is in an element; without any content the element is removed.
     pub fn fill(&mut self, document: &Document<'_>, index: usize, content: String) {
         if content.is_empty() {
             self.remove(document, index);
@@ -339,7 +340,7 @@ impl Edits {
         }
     }
 
-    /// The text of a place with the changes in it.
+    /// A range of the text with the changes in it.
     pub fn applied(mut self, xml: &str, place: Range<usize>) -> String {
         self.all.sort_by_key(|(range, _)| (range.start, range.end));
         let added: usize = self.all.iter().map(|(_, text)| text.len()).sum();
@@ -356,7 +357,7 @@ impl Edits {
         out
     }
 
-    /// What stands before and behind a place, with the changes in it.
+    /// The text before and behind a range, with the changes in it.
     pub fn around(self, xml: &str, place: Range<usize>) -> (String, String) {
         let (before, behind) = self.all.into_iter().partition(|(range, _)| range.end <= place.start);
         let head = Self { all: before }.applied(xml, 0..place.start);

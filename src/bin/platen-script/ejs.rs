@@ -1,8 +1,8 @@
-//! EJS in a machine: a template's page, and the scripts of templates.
+//! EJS in a virtual machine of `JavaScriptCore`: renders a template, and generates the scripts of templates ahead.
 //!
-//! There is no call from a template's code into this program. A file that a template includes is asked for before it
-//! runs, where it says so by a literal; where a run wants another one, that run is void: the file is asked for when it
-//! is over, and the template runs again in a fresh machine.
+//! Template code can call no function of this program, so it cannot fetch an include while it runs. Files that are
+//! included by a literal name are fetched before the first run. A run that includes any other file is discarded: the
+//! file is fetched, and the template runs again in a fresh machine.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::error::{Failure, REFUSED, bounded};
 use crate::file::{File, ask, no_text};
+use crate::latex::LazyLatexSupport;
 use crate::machine::{Machine, Thrown};
-use crate::speech::Speaking;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
@@ -30,38 +30,38 @@ const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
 /// The default locale of the engine, whatever its environment says.
 pub const OWN_LOCALE: &str = "en-US";
 
-/// So many files are asked for before the first run; what a template includes beyond them by a literal, it wants when
-/// it runs.
+/// Most files that are fetched before the first run; further ones are fetched when a run includes them.
 const MENTIONED_LIMIT: usize = 300;
 
-/// What is said of what no memory would do for.
+/// The error message where the engine refused an allocation although memory is left.
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
-/// A machine for one run: what runs a script that is there, and EJS, each once something needs it. Their functions are looked
-/// up by name each time: no template's code gets hold of the objects that have them.
+/// A machine for one run. The runner (`run.js`, for scripts generated before) and the renderer (`assemble.js` with EJS) are
+/// loaded when first needed. Template code has no reference to either object and so cannot replace their functions.
 pub struct Engine {
     pub machine: Machine,
     runner: OnceCell<Value>,
     renderer: OnceCell<Value>,
-    speaking: Speaking,
+    latex: LazyLatexSupport,
 }
 
-/// What the renderer tells of a run.
+/// What the renderer reports after a run.
 #[derive(Deserialize)]
 struct Report {
     generated: u64,
     included: BTreeMap<String, bool>,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 enum Run {
     Page(String),
-    /// It is void: these are wanted.
-    Wants(Vec<String>),
+    /// The run is discarded: it included these files, which were not there.
+    MissingFiles(Vec<String>),
 }
 
-/// One whole machine: whatever the engine opens when it first needs it, it opens now.
+/// Renders a small template in a throw-away machine. Hazard: the engine opens files when it first needs them, which the
+/// sandbox forbids later; so everything that it opens, it opens here.
 pub fn warm_up() -> Result<(), Thrown> {
     let engine = Engine::new();
     engine.runner()?;
@@ -74,12 +74,12 @@ pub fn warm_up() -> Result<(), Thrown> {
     if made == "p" { Ok(()) } else { Err(Thrown(made)) }
 }
 
-/// The machine that waits, or a fresh one.
+/// The prepared machine, or a fresh one.
 pub fn ready(engine: &mut Option<Engine>) -> &Engine {
     engine.get_or_insert_with(Engine::new)
 }
 
-/// A fresh machine in the place of one that has had its run. That one goes first: it may have used up the memory.
+/// Replaces a machine that has run a template. The old one is dropped first: it may have used up the memory.
 pub fn renew(engine: &mut Option<Engine>) {
     drop(engine.take());
     *engine = Some(Engine::new());
@@ -88,15 +88,21 @@ pub fn renew(engine: &mut Option<Engine>) {
 impl Engine {
     fn new() -> Self {
         let machine = Machine::new();
-        Self { machine, runner: OnceCell::new(), renderer: OnceCell::new(), speaking: Speaking::default() }
+        Self {
+            machine,
+            runner: OnceCell::new(),
+            renderer: OnceCell::new(),
+            latex: LazyLatexSupport::default(),
+        }
     }
 
-    /// Makes ready what runs scripts, before one is there.
+    /// Loads the runner while the child is idle.
     pub fn prepare(&self) -> Result<(), String> {
         self.runner().map(drop).map_err(|thrown| format!("what runs scripts does not load: {}", thrown.0))
     }
 
-    /// What runs scripts, loaded where it was not. Only in a machine in which no template's code has run.
+    /// The runner, loaded at the first call. That must come before any template code runs in the machine: it could have
+    /// replaced the built-in functions that loading uses.
     fn runner(&self) -> Result<&Value, Thrown> {
         if let Some(runner) = self.runner.get() {
             return Ok(runner);
@@ -105,7 +111,7 @@ impl Engine {
         Ok(self.runner.get_or_init(|| runner))
     }
 
-    /// EJS and what `assemble.js` makes, loaded where it was not. Only in a machine in which no template's code has run.
+    /// The renderer with EJS, loaded at the first call; as `runner`, before any template code runs.
     pub fn renderer(&self) -> Result<&Value, Thrown> {
         if let Some(renderer) = self.renderer.get() {
             return Ok(renderer);
@@ -126,15 +132,15 @@ impl Engine {
         self.machine.text_of(&Machine::member(self.renderer()?, function)?, arguments)
     }
 
-    /// Tells the renderer which language it is; `is_run`: somebody asks where its text comes from. Only in a machine in which
-    /// no template's code has run.
-    pub fn speak(&self, language: Language, is_run: bool) -> Result<(), Thrown> {
-        let Some(speech) = self.speaking.of(language, &self.machine)? else { return Ok(()) };
-        let spoken = speech.spoken(&self.machine, is_run)?;
-        self.call("speak", &[spoken])
+    /// Sets the template language of the renderer. With `notes_lines` the page's source lines are recorded, for errors of TeX.
+    /// Must be called before any template code runs in the machine.
+    pub fn set_language(&self, language: Language, notes_lines: bool) -> Result<(), Thrown> {
+        let Some(latex) = self.latex.of(language, &self.machine)? else { return Ok(()) };
+        let options = latex.renderer_options(&self.machine, notes_lines)?;
+        self.call("speak", &[options])
     }
 
-    /// Tells the renderer of its job, in JSON.
+    /// Gives the renderer its job, in JSON.
     pub fn begin(&self, order: String) -> Result<(), Thrown> {
         self.call("begin", &[self.machine.text(&Bytes::from_owned(order))])
     }
@@ -146,7 +152,7 @@ impl Engine {
         self.call("give", &[path, text, self.machine.text(&file.script)])
     }
 
-    /// Asks for what the given files mention and is not there, and gives it.
+    /// Fetches the files that those given include by a literal name, and gives them to the renderer.
     fn give_mentioned(&self, files: &mut Vec<File>) -> Result<(), Failure> {
         while files.len() <= MENTIONED_LIMIT {
             let mentioned = names(&self.text_of("mentioned", &[])?)?;
@@ -162,20 +168,20 @@ impl Engine {
         Ok(())
     }
 
-    /// What the renderer tells of its run, where it was loaded.
+    /// The renderer's report of its run; `None` where it was not loaded.
     fn report(&self) -> Option<Report> {
         self.renderer.get()?;
         serde_json::from_str(&self.text_of("report", &[]).ok()?).ok()
     }
 
-    /// Generates scripts without running them: their JSON.
+    /// Generates scripts without running them, as a JSON array.
     pub fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
-        self.speak(job.language, true)?;
-        let mut rest = body;
+        self.set_language(job.language, true)?;
+        let mut unread = body;
         let mut files = Vec::new();
         for (name, bytes) in &job.files {
-            let (text, behind) = rest.split_at_checked(*bytes).unwrap_or((rest, &[]));
-            rest = behind;
+            let (text, behind) = unread.split_at_checked(*bytes).unwrap_or((unread, &[]));
+            unread = behind;
             let text = std::str::from_utf8(text).map_err(|error| Thrown(format!("{name}: {error}")))?;
             files.push((&**name, text));
         }
@@ -184,9 +190,9 @@ impl Engine {
         self.text_of("compile", &[files, self.machine.number(job.time_ms)])
     }
 
-    /// The page that `maker` has made.
-    fn page(&self, maker: &Value, limit_bytes: u64) -> Result<String, Failure> {
-        let function = Machine::member(maker, "part")?;
+    /// The page that `source`, the runner or the renderer, has rendered; it is copied in parts.
+    fn page(&self, source: &Value, limit_bytes: u64) -> Result<String, Failure> {
+        let function = Machine::member(source, "part")?;
         let (mut page, mut at) = (String::new(), 0);
         loop {
             let part = self.machine.text_of(&function, &[self.machine.number(at)])?;
@@ -202,12 +208,12 @@ impl Engine {
     }
 }
 
-/// A `CommonJS` module as the function that makes it.
+/// A `CommonJS` module as the function that loads it.
 fn module(machine: &Machine, parameters: &str, source: &str) -> Result<Value, Thrown> {
     machine.evaluate(&format!("(function {parameters} {{{source}\n}})"), "ejs")
 }
 
-/// The paths that are the members of an object, without the slash before them.
+/// The keys of a JSON object, which are paths, without their leading slashes.
 fn names(json: &str) -> Result<Vec<String>, Thrown> {
     let names: BTreeMap<String, bool> =
         serde_json::from_str(json).map_err(|error| Thrown(format!("these are no names: {error}")))?;
@@ -222,7 +228,10 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Does it; the page is empty unless there is one. An error is one of the pipe, or of the engine.
+    /// The outcome and the page, which is empty after an error.
+    ///
+    /// # Errors
+    /// When the pipe to the service is broken: the child ends.
     pub fn assemble(
         &self,
         engine: &mut Option<Engine>,
@@ -247,9 +256,9 @@ impl Job<'_> {
         };
         if may_run_alone(&entry) {
             if let Some(page) = self.run_script(ready(engine), &entry, &data) {
-                return Ok(self.noted(ready(engine), done, page));
+                return Ok(self.with_notes(ready(engine), done, page));
             }
-            // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
+            // The runner gives no reason. EJS renders the template again from the start and reports the error.
             renew(engine);
         }
         let mut files = vec![entry];
@@ -260,16 +269,16 @@ impl Job<'_> {
             let generated = report.as_ref().map_or(0, |report| report.generated);
             done.generated = done.generated.saturating_add(generated);
             let page = match run {
-                Ok(Run::Wants(wanted)) => {
-                    for path in wanted {
+                Ok(Run::MissingFiles(missing)) => {
+                    for path in missing {
                         files.push(ask(path)?);
                     }
                     renew(engine);
                     continue;
                 }
                 Ok(Run::Page(page)) => page,
-                Err(told) => {
-                    done.outcome = Err(told?);
+                Err(error) => {
+                    done.outcome = Err(error?);
                     String::new()
                 }
             };
@@ -278,28 +287,28 @@ impl Job<'_> {
             let included = report.map(|report| report.included).unwrap_or_default();
             let included = included.keys().map(|path| path.trim_start_matches('/'));
             done.included = included.filter_map(|path| asked.get(path).copied()).collect();
-            return Ok(self.noted(ready(engine), done, page));
+            return Ok(self.with_notes(ready(engine), done, page));
         }
     }
 
-    /// The answer with the notes of a page behind it, where both together are no longer than a page may be.
-    fn noted(&self, engine: &Engine, mut done: Assembled, mut page: String) -> (Assembled, String) {
+    /// The page with its line notes appended, where both together stay within the limit of a page.
+    fn with_notes(&self, engine: &Engine, mut done: Assembled, mut page: String) -> (Assembled, String) {
         if self.order.language != Language::Html && done.outcome.is_ok() {
             let left = self.limits.output_bytes.saturating_sub(page.len() as u64);
-            let notes = engine.speaking.notes(&engine.machine, left);
+            let notes = engine.latex.notes(&engine.machine, left);
             done.notes_bytes = notes.len();
             page.push_str(&notes);
         }
         (done, page)
     }
 
-    /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
+    /// Runs the script that was generated before; `None` after any error. Does without EJS: loading it is a third of a job.
     fn run_script(&self, engine: &Engine, entry: &File, data: &Bytes) -> Option<String> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
         let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
-        let [escape, made] = match engine.speaking.of(self.order.language, machine).ok()? {
-            Some(speech) => [speech.member("escape").ok()?, Machine::member(&speech.lines, "made").ok()?],
+        let [escape, made] = match engine.latex.of(self.order.language, machine).ok()? {
+            Some(latex) => [latex.member("escape").ok()?, Machine::member(&latex.lines, "made").ok()?],
             None => [machine.undefined(), machine.undefined()],
         };
         let arguments = [
@@ -316,7 +325,7 @@ impl Job<'_> {
         if made == "p" { engine.page(runner, limit_bytes).ok() } else { None }
     }
 
-    /// Makes the job's locale the default of what its template formats.
+    /// Makes the job's locale the default for numbers and dates that the template formats.
     fn localize(&self, machine: &Machine) -> Result<(), Thrown> {
         if self.order.locale == OWN_LOCALE {
             return Ok(());
@@ -328,16 +337,15 @@ impl Job<'_> {
     /// One run in a fresh machine.
     fn run(&self, engine: &Engine, files: &mut Vec<File>, data: &Bytes) -> Result<Run, Failure> {
         self.begin(engine, files)?;
-        // Only before the first run: a later one has what was wanted by then.
         engine.give_mentioned(files)?;
         let made = engine.text_of("assemble", &[engine.machine.text(data)])?;
-        let (kind, rest) = (made.chars().next(), made.get(1..).unwrap_or_default());
-        let sentence = || bounded(rest.to_owned());
+        let (kind, detail) = (made.chars().next(), made.get(1..).unwrap_or_default());
+        let sentence = || bounded(detail.to_owned());
         let error = match kind {
             Some('p') => {
                 return engine.page(engine.renderer()?, self.limits.output_bytes).map(Run::Page);
             }
-            Some('w') => return Ok(Run::Wants(names(rest)?)),
+            Some('w') => return Ok(Run::MissingFiles(names(detail)?)),
             Some('l') => ScriptError::TooLarge,
             Some('d') => ScriptError::Limit(sentence()),
             Some('b') => ScriptError::Data(sentence()),
@@ -356,14 +364,14 @@ impl Job<'_> {
             "limit": self.limits.output_bytes,
             "timezone": self.order.timezone,
         });
-        engine.speak(self.order.language, true)?;
+        engine.set_language(self.order.language, true)?;
         engine.begin(order.to_string())?;
         self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))
     }
 }
 
-/// Whether the file's script needs nothing of EJS.
+/// Whether the file has a script that includes nothing: it runs without EJS.
 fn may_run_alone(entry: &File) -> bool {
     !entry.script.is_empty() && memmem::find(&entry.script, b"include").is_none()
 }

@@ -1,4 +1,4 @@
-//! Why a job comes to nothing, and what its author is told of that.
+//! Why a job has no result, as an error for the template's author.
 
 use office_template::Error;
 use platen::workers::assemble::ScriptError;
@@ -6,24 +6,28 @@ use platen::workers::child::Memory;
 
 use crate::machine::Thrown;
 
-/// What the engine throws where it has not given memory, also for what no memory would do for.
+/// What the engine throws when it refuses an allocation: memory is used up, or one value is larger than it ever allows
+/// or than the memory that is left.
 pub const REFUSED: &str = "Out of memory";
 
-/// The longest sentence of an answer.
+/// The longest error message.
 const SENTENCE_LIMIT_BYTES: usize = 8 << 10;
 
-/// Why a job comes to nothing.
+/// Why a job has no result.
 pub enum Failure {
     /// The pipe to the service broke: the child ends.
     Pipe(String),
     /// The engine threw something.
     Thrown(Thrown),
-    /// Refused, for a reason that its author is told.
+    /// The template, data or options were refused.
     Refused(ScriptError),
 }
 
 impl Failure {
-    /// What its author is told, where a pipe is left to tell it by; of what the engine threw, what `otherwise` makes.
+    /// The error for the author. `otherwise` converts what the engine threw, unless memory was short.
+    ///
+    /// # Errors
+    /// When the pipe is broken.
     pub fn explain(
         self,
         memory: &Memory,
@@ -38,7 +42,7 @@ impl Failure {
 }
 
 impl Thrown {
-    /// That the memory is used up, where that is why, or else what `otherwise` makes of it.
+    /// `OutOfMemory` where an allocation failed and memory is short; else what `otherwise` makes of the message.
     pub fn explain(self, memory: &Memory, otherwise: fn(String) -> ScriptError) -> ScriptError {
         let is_memory = self.0.contains(REFUSED) && memory.is_short();
         if is_memory { ScriptError::OutOfMemory } else { otherwise(bounded(self.0)) }
@@ -75,7 +79,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// A sentence as long as an answer may have it. A template may have made it, whatever cuts it before.
+/// A sentence cut to the longest length. Template code may have made it, so cutting it in JavaScript is not enough.
 pub fn bounded(mut sentence: String) -> String {
     sentence.truncate(sentence.floor_char_boundary(SENTENCE_LIMIT_BYTES));
     sentence

@@ -1,4 +1,4 @@
-//! Looks through a template of which nothing runs: its tags, the names that its expressions read, its faults.
+//! Reports a template's tags, the data that its expressions read, and its errors. No template code runs.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Outline, Template};
 use platen::workers::assemble::{Delimiters, FillLimits, Language, LintJob, ScriptError};
-use platen::workers::lint::{LintFault, LintName, LintReport, LintTag, Place};
+use platen::workers::lint::{LintFault, LintName, LintReport, LintTag, SourceLocation};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::ejs::Engine;
 use crate::error::Failure;
 use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
-use crate::office::{Asking, delimiters, limits};
+use crate::office::{ServiceFiles, delimiters, limits};
 
 const ACORN: &str = include_str!(concat!(env!("OUT_DIR"), "/acorn.js"));
 const PATHS: &str = include_str!("../../../assets/data-paths.js");
@@ -25,10 +25,10 @@ const VARIABLES: &str = include_str!("../../../assets/variables.js");
 const TAG_FAULTS: &str = include_str!("../../../assets/tag-faults.js");
 const LINT: &str = include_str!("../../../assets/lint.js");
 
-/// So many faults of expressions are told; of the others only how many there are.
+/// Most errors of expressions that are reported; further ones are only counted.
 const FAULTS: usize = 100;
 
-/// Does the job in a machine in which no template's code has run; what it answers is the report.
+/// The report, as JSON. `engine` must not have run any template code.
 pub fn lint(engine: &Engine, job: LintJob<'_>, body: Vec<u8>) -> Result<String, Failure> {
     match job {
         LintJob::Page { language, entry, files } => page(engine, (language, &entry, &files), body),
@@ -46,18 +46,18 @@ fn page(
         return Err(ScriptError::Template(sentence).into());
     }
     let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
-    engine.speak(language, false)?;
+    engine.set_language(language, false)?;
     engine.begin(order.to_string())?;
     engine.give(&File::of_text(entry, body))?;
     let lint = functions(&engine.machine, engine.renderer()?)?;
-    let tell = |what: &str| -> Result<String, Thrown> {
+    let call = |function: &str| -> Result<String, Thrown> {
         let entry = engine.machine.word(&format!("/{entry}"));
-        engine.machine.text_of(&Machine::member(&lint, what)?, &[entry])
+        engine.machine.text_of(&Machine::member(&lint, function)?, &[entry])
     };
     loop {
-        let wanted: Vec<String> = listed(&tell("wanted")?)?;
+        let wanted: Vec<String> = parsed(&call("wanted")?)?;
         if wanted.is_empty() {
-            return Ok(tell("page")?);
+            return Ok(call("page")?);
         }
         for path in wanted {
             engine.give(&ask(path.trim_start_matches('/').to_owned())?)?;
@@ -65,13 +65,13 @@ fn page(
     }
 }
 
-fn listed<T: DeserializeOwned>(json: &str) -> Result<T, Thrown> {
+fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, Thrown> {
     serde_json::from_str(json).map_err(|error| Thrown(error.to_string()))
 }
 
-/// What a template's expressions read.
+/// What `lint.js` reports of an Office file's tags: the data that its expressions read, and their errors.
 #[derive(Deserialize)]
-struct Told {
+struct TagReport {
     variables: Option<Vec<String>>,
     untold: Option<String>,
     warnings: Vec<String>,
@@ -79,14 +79,14 @@ struct Told {
     names: Vec<TagName>,
 }
 
-/// What is wrong with a tag, by its number.
+/// An error in a tag, which is named by its number.
 #[derive(Deserialize)]
 struct TagFault {
     tag: usize,
     message: String,
 }
 
-/// A tag that is a name or else a fault.
+/// A tag that is a name of the data, or else an error: the data decide.
 #[derive(Deserialize)]
 struct TagName {
     tag: usize,
@@ -100,33 +100,33 @@ fn office(
     (given, bounds): (Delimiters<'_>, &FillLimits),
     file: Vec<u8>,
 ) -> Result<String, Failure> {
-    let outline = Template::outline(file, delimiters(given), &limits(bounds), &mut Asking)?;
+    let outline = Template::outline(file, delimiters(given), &limits(bounds), &mut ServiceFiles)?;
     let Outline { tags, more, steps, faults, mut warnings } = outline;
     let lint = functions(machine, &machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));
-    let told = machine.text_of(&Machine::member(&lint, "tags")?, &[steps])?;
-    let told: Told = listed(&told)?;
+    let report = machine.text_of(&Machine::member(&lint, "tags")?, &[steps])?;
+    let report: TagReport = parsed(&report)?;
     let in_tag = |number: usize, message: String| {
         let tag = tags.get(number)?;
-        let place = Place::Paragraph { part: tag.part.clone(), paragraph: tag.paragraph };
+        let place = SourceLocation::Paragraph { part: tag.part.clone(), paragraph: tag.paragraph };
         Some(LintFault { place, tag: tag.shown.clone(), message })
     };
-    let count = faults.count + told.faults.len();
+    let count = faults.count + report.faults.len();
     let wrong: Vec<_> =
-        told.faults.into_iter().filter_map(|fault| in_tag(fault.tag, fault.message)).take(FAULTS).collect();
-    let names = told
+        report.faults.into_iter().filter_map(|fault| in_tag(fault.tag, fault.message)).take(FAULTS).collect();
+    let names = report
         .names
         .into_iter()
         .filter_map(|name| Some(LintName { path: name.path, fault: in_tag(name.tag, name.message)? }));
     let names = names.collect();
-    warnings.extend(told.warnings);
+    warnings.extend(report.warnings);
     let tags = tags.into_iter().map(|tag| LintTag {
-        place: Place::Paragraph { part: tag.part, paragraph: tag.paragraph },
+        place: SourceLocation::Paragraph { part: tag.part, paragraph: tag.paragraph },
         kind: tag.kind.to_owned(),
         tag: tag.shown,
     });
     let unreadable = faults.first.into_iter().map(|fault| LintFault {
-        place: Place::Paragraph { part: fault.part, paragraph: fault.paragraph },
+        place: SourceLocation::Paragraph { part: fault.part, paragraph: fault.paragraph },
         tag: fault.tag,
         message: fault.message,
     });
@@ -134,8 +134,8 @@ fn office(
     let report = LintReport {
         tags: tags.collect(),
         more_tags: more,
-        variables: told.variables,
-        untold: told.untold,
+        variables: report.variables,
+        untold: report.untold,
         more_faults: count - faults.len(),
         faults,
         names,
@@ -144,7 +144,7 @@ fn office(
     Ok(serde_json::to_string(&report).map_err(|error| Thrown(error.to_string()))?)
 }
 
-/// What `lint.js` makes.
+/// Loads `lint.js` and what it is built on: its functions.
 fn functions(machine: &Machine, renderer: &Value) -> Result<Value, Thrown> {
     let module = machine.object(&[("exports", machine.object(&[])?)])?;
     let exports = Machine::member(&module, "exports")?;

@@ -1,18 +1,18 @@
-//! A virtual machine of `JavaScriptCore` with one realm: what is evaluated in it, and what it throws.
+//! A virtual machine of `JavaScriptCore` with one context: evaluates scripts, and turns exceptions into errors.
 
 use javascriptcore6::glib::Bytes;
 use javascriptcore6::{Context, Value, VirtualMachine};
 
-/// A machine. It shares nothing with any other one; whatever is left in it ends with it.
+/// A machine. It shares nothing with any other; all that a template leaves in it is freed with it.
 pub struct Machine {
     context: Context,
 }
 
-/// What a script threw: its message.
+/// The message of an exception.
 pub struct Thrown(pub String);
 
 impl Machine {
-    /// A fresh one.
+    /// An empty machine.
     pub fn new() -> Self {
         Self { context: Context::with_virtual_machine(&VirtualMachine::new()) }
     }
@@ -29,7 +29,7 @@ impl Machine {
         self.caught(value)
     }
 
-    /// Calls a function that returns a text. A half of a character that is alone becomes a mark of its own.
+    /// Calls a function that returns a text. An unpaired surrogate becomes U+FFFD.
     pub fn text_of(&self, function: &Value, arguments: &[Value]) -> Result<String, Thrown> {
         let value = self.call(function, arguments)?;
         if !value.is_string() {
@@ -55,13 +55,13 @@ impl Machine {
         self.text(&Bytes::from(word.as_bytes()))
     }
 
-    /// A number; one that is too large for that has been cut off elsewhere.
+    /// A number below 2^53.
     #[expect(clippy::cast_precision_loss, reason = "lengths and limits are below 2^53")]
     pub fn number(&self, number: u64) -> Value {
         Value::new_number(&self.context, number as f64)
     }
 
-    /// What stands for no value.
+    /// JavaScript's `undefined`.
     pub fn undefined(&self) -> Value {
         Value::new_undefined(&self.context)
     }

@@ -1,14 +1,14 @@
-//! `platen-script`: template code in its cage. The one program of ours that is linked with `JavaScriptCore`, so that the
-//! service starts where the library is not installed; the service starts it, not you.
+//! `platen-script`: runs template code in a sandbox. Only this program is linked with `JavaScriptCore`, so that the service
+//! starts, and says what is missing, where the library is not installed. The service starts it; it is no command for users.
 
 mod ejs;
 mod error;
 mod file;
+mod latex;
 mod lint;
 mod machine;
 mod office;
 mod serve;
-mod speech;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -1,68 +1,68 @@
-//! Fills an Office file: its tags are the program of one machine, and what that answers is written into the file here. Where all tags
-//! are names, and nothing of the data is unusual, no machine is needed; it is as it was, and waits for the next job.
-//! No template's code asks for a file: what an answer names is asked for when its program is over.
+//! Fills an Office file: its tags become one program, which runs in a machine; its answers are written into the file here.
+//! Where all tags are plain names and the data is simple, no program runs, and the machine is still fresh for the next job.
+//! Template code cannot fetch files: those that an answer names are fetched when the program is over.
 
 use javascriptcore6::glib::Bytes;
 use office_template::{
     self as template, Data, Family, Files, Limit, Limits, Needs, PathLimits, Template, library,
 };
 use platen::workers::assemble::{Delimiters, FillJob, FillLimits, ScriptError, UnfilledJob, UnfilledTags};
-use platen::workers::child::{self, Given, Memory};
+use platen::workers::child::{self, FileReply, Memory};
 use serde_json::json;
 
 use crate::ejs::{LOCALE, OWN_LOCALE};
 use crate::error::Failure;
 use crate::machine::Machine;
 
-/// The longest name of a file that is asked for: with all its quotes and backslashes escaped, an answer's header has room for it.
+/// The longest name of a file that is asked for: escaped in JSON it must fit into a frame's header.
 const NAME_LIMIT_BYTES: usize = 4 << 10;
 
-/// The zone that every engine knows.
+/// The zone that every version of the engine knows.
 const UTC: &str = "UTC";
 
 /// Fills files.
 #[derive(Default)]
 pub struct Office {
-    /// The locale and the zone of the last job, if the engine knew them. Where it does not, the job fails, whatever its tags are.
+    /// Locale and zone of the last job, which the engine accepted. A job with other ones runs in the machine, which checks them:
+    /// an unknown zone must fail also where no tag formats a date.
     known: Option<(String, String)>,
 }
 
-/// A filled file, behind what its author should know of it.
-pub type Made = Result<(Vec<String>, Vec<u8>), Failure>;
+/// Warnings for the author, and the filled file.
+pub type Filled = Result<(Vec<String>, Vec<u8>), Failure>;
 
 impl Office {
-    /// Fills a file in `machine`, in which no template's code has run, or without it: the second says whether the machine had a
-    /// part in it, and no further job may have it.
+    /// Fills a file, and says whether code ran in `machine`, which must be fresh: then no further job may use that.
     pub fn fill(
         &mut self,
         machine: &Machine,
         memory: &Memory,
         (job, mut body): (&FillJob<'_>, Vec<u8>),
-    ) -> (Made, bool) {
+    ) -> (Filled, bool) {
         let data = body.split_off(job.file_bytes.min(body.len()));
         let mut is_machine_used = false;
         let filled = (|| {
             let delimiters = delimiters(job.delimiters.clone());
-            let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut Asking)?;
+            let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut ServiceFiles)?;
             let filled = if template.has_only_paths()
-                && self.knows_emulation(job)
+                && self.supports_locale_and_zone(job)
                 && let most = memory.values_beside(data.len())
                 && let Some(data) = Data::read(&data, most)
                 && let Some(answers) = template.answers(&data, path_limits(job, most))
             {
-                template.fill_paths(&answers, &mut Asking)?
+                template.fill_paths(&answers, &mut ServiceFiles)?
             } else {
                 is_machine_used = true;
                 let answer = self.run((machine, memory), job, template.program(), Bytes::from_owned(data))?;
-                template.fill(&answer, &mut Asking)?
+                template.fill(&answer, &mut ServiceFiles)?
             };
             Ok((filled.warnings, filled.file))
         })();
         (filled, is_machine_used)
     }
 
-    /// Whether the engine would take the job's locale and zone.
-    fn knows_emulation(&self, job: &FillJob<'_>) -> bool {
+    /// Whether the engine is known to accept the job's locale and zone.
+    fn supports_locale_and_zone(&self, job: &FillJob<'_>) -> bool {
         let is_known = |(locale, zone): &(String, String)| job.locale == *locale && job.timezone == *zone;
         (job.locale == OWN_LOCALE && job.timezone == UTC) || self.known.as_ref().is_some_and(is_known)
     }
@@ -72,23 +72,23 @@ fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {
     PathLimits { strict: job.strict, items: job.limits.items, answers }
 }
 
-/// Takes a file as it is, of which no code runs.
+/// Checks a file that is converted without being filled, and counts its tags. None of its code runs.
 pub fn unfilled(job: &UnfilledJob, body: Vec<u8>) -> Result<(UnfilledTags, Vec<u8>), Failure> {
     let template::Unfilled { file, tags, first, warnings } =
         template::unfilled(body, Family::OpenDocument, &limits(&job.limits))?;
     Ok((UnfilledTags { count: tags, first, warnings }, file))
 }
 
-/// Files that the service is asked for. None is kept here: the document knows what it has.
-pub struct Asking;
+/// Fetches files from the service. Nothing is cached here: the document remembers the files that it has.
+pub struct ServiceFiles;
 
-impl Files for Asking {
+impl Files for ServiceFiles {
     fn file(&mut self, name: &str) -> Result<Vec<u8>, String> {
         ask(name)
     }
 }
 
-/// A pipe that breaks here is broken for the answer, too, and then the child ends.
+/// A broken pipe is a missing file here; the child ends when it cannot send its answer either.
 fn ask(name: &str) -> Result<Vec<u8>, String> {
     if name.len() > NAME_LIMIT_BYTES {
         return Err(format!("the name of a file is longer than {NAME_LIMIT_BYTES} bytes"));
@@ -97,13 +97,13 @@ fn ask(name: &str) -> Result<Vec<u8>, String> {
         return Err("the name of a file has a control character in it, as a line's end".to_owned());
     }
     match child::ask(name)? {
-        (Given::File { .. }, file) => Ok(file),
-        (Given::Refused(why), _) => Err(why),
+        (FileReply::File { .. }, file) => Ok(file),
+        (FileReply::Refused(why), _) => Err(why),
     }
 }
 
 impl Office {
-    /// What the program of the tags answers.
+    /// Runs the program of the tags: its answers, as JSON.
     fn run(
         &mut self,
         (machine, memory): (&Machine, &Memory),
@@ -112,7 +112,7 @@ impl Office {
         json: Bytes,
     ) -> Result<String, Failure> {
         check_zone(machine, &job.timezone)?;
-        // Before the default locale is another one: it formats by the one that it is given.
+        // Loaded before the default locale changes: the library formats by the locale that it is given.
         let needs = Needs::of(&json);
         let library = machine.evaluate(&library(program, needs), "library")?;
         let parse = machine.evaluate("JSON.parse", "")?;
@@ -125,18 +125,18 @@ impl Office {
             machine.call(&localize, &[machine.word(&job.locale)])?;
         }
         self.known = Some((job.locale.to_string(), job.timezone.to_string()));
-        // Reading numbers as they are written takes several times as long.
+        // `read` keeps the digits of long numbers; it takes several times as long as `JSON.parse`.
         let read = if needs.long_numbers { Machine::member(&library, "read")? } else { parse };
         let data = machine.call(&read, &[machine.text(&json)]);
         let data = data.map_err(|thrown| thrown.explain(memory, ScriptError::Data))?;
-        // The engine has its own copy, and the answers are about to take as much.
+        // The engine has a copy; holding both would double the memory while the answers grow.
         drop(json);
         Ok(machine.text_of(&library, &[machine.word(program), data, settings])?)
     }
 }
 
-/// The engine would go on with UTC, and every date would be wrong without a word. UTC itself it knows: asking costs a quarter of a
-/// small document.
+/// Refuses a time zone that the engine does not know. Hazard: it would silently use UTC, and every date would be wrong.
+/// UTC is not checked: that would take a quarter of a small document's time.
 fn check_zone(machine: &Machine, timezone: &str) -> Result<(), Failure> {
     if timezone == UTC {
         return Ok(());

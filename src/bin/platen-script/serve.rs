@@ -1,15 +1,14 @@
-//! `platen-script assemble-child`: template and data in, document out, inside the tightest cage we have.
+//! `platen-script assemble-child`: template and data in, document out, in the tightest sandbox that there is.
 //!
 //! ```text
-//! warm up ─► give up everything but to compute ─► ready ─► job ─► answer ─► ready …
-//!                                                   └ a machine waits
+//! warm up ─► give up all system calls but those to compute ─► ready, with a fresh machine ─► job ─► answer ─► ready …
 //! ```
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use platen::workers::assemble::{AssembleLimits, COMMAND, Order, ScriptError};
-use platen::workers::child::{self, Memory, Saying};
+use platen::workers::assemble::{AssembleLimits, COMMAND, ScriptError, ScriptRequest};
+use platen::workers::child::{self, ChildMessage, Memory};
 use serde::Serialize;
 
 use crate::ejs::{Job, ready, renew, warm_up};
@@ -17,12 +16,12 @@ use crate::error::{Failure, bounded};
 use crate::lint::lint;
 use crate::office::{Office, unfilled};
 
-/// A child that needed so much more memory at any time is not kept for a further job.
+/// A child whose memory ever grew by more than this ends after its job: it would hold that memory while idle.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
 
 /// Runs `platen-script assemble-child <limits>`.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    // The process ends here: taking the machine apart first would only cost time.
+    // `exit` skips tearing down the machine, which only costs time.
     let ended = |limits| serve(&limits).map(|()| std::process::exit(0));
     child::run(&format!("platen-script {COMMAND}"), arguments, ended)
 }
@@ -34,36 +33,36 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
     renew(&mut engine);
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
-    // What the last job was, the next one is as a rule: it is made ready for while nobody waits.
+    // Jobs repeat: the engine is prepared for the kind of the last job while the child is idle.
     let mut runs_scripts = true;
     let mut office = Office::default();
     loop {
         if runs_scripts {
             ready(&mut engine).prepare()?;
         }
-        let Some((order, body)) = child::next::<Order<'static>>()? else { return Ok(()) };
-        runs_scripts = matches!(order, Order::Assemble(_));
+        let Some((order, body)) = child::next::<ScriptRequest<'static>>()? else { return Ok(()) };
+        runs_scripts = matches!(order, ScriptRequest::Assemble(_));
         let mut is_machine_used = true;
         match order {
-            Order::Assemble(job) => {
+            ScriptRequest::Assemble(job) => {
                 let job = Job { limits, memory: &memory, order: &job };
                 let (done, page) = job.assemble(&mut engine, body)?;
-                child::say(&Saying::Done(done), page.as_bytes())?;
+                child::say(&ChildMessage::Done(done), page.as_bytes())?;
             }
-            Order::Compile(job) => {
+            ScriptRequest::Compile(job) => {
                 let scripts = ready(&mut engine).compile(&job, &body);
                 answer(scripts.map(|scripts| ((), scripts)).map_err(|thrown| bounded(thrown.0)))?;
             }
-            Order::Fill(job) => {
+            ScriptRequest::Fill(job) => {
                 let filled = office.fill(&ready(&mut engine).machine, &memory, (&job, body));
                 is_machine_used = filled.1;
                 answer(or_refused(filled.0, &memory, ScriptError::Code)?)?;
             }
-            Order::Unfilled(job) => {
+            ScriptRequest::Unfilled(job) => {
                 is_machine_used = false;
                 answer(or_refused(unfilled(&job, body), &memory, ScriptError::Broken)?)?;
             }
-            Order::Lint(job) => {
+            ScriptRequest::Lint(job) => {
                 let report = lint(ready(&mut engine), job, body).map(|report| ((), report));
                 answer(or_refused(report, &memory, ScriptError::Broken)?)?;
             }
@@ -77,6 +76,7 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
     }
 }
 
+/// The result or the author's error; the outer error is a broken pipe.
 fn or_refused<T>(
     done: Result<T, Failure>,
     memory: &Memory,
@@ -85,10 +85,10 @@ fn or_refused<T>(
     done.map_or_else(|failure| failure.explain(memory, otherwise).map(Err), |done| Ok(Ok(done)))
 }
 
-/// Says what came of a job, with its body, or why nothing did.
+/// Sends a job's result with its body, or its error.
 fn answer<T: Serialize, E: Serialize>(done: Result<(T, impl AsRef<[u8]>), E>) -> Result<(), String> {
     match done {
-        Ok((done, body)) => child::say(&Saying::Done(Ok::<_, E>(done)), body.as_ref()),
-        Err(error) => child::say(&Saying::Done(Err::<T, _>(error)), b""),
+        Ok((done, body)) => child::say(&ChildMessage::Done(Ok::<_, E>(done)), body.as_ref()),
+        Err(error) => child::say(&ChildMessage::Done(Err::<T, _>(error)), b""),
     }
 }

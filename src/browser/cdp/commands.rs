@@ -1,4 +1,4 @@
-//! Calls of several rooms, with the members that all of them leave out.
+//! Calls that several rooms make, with their optional members left out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +8,9 @@ use headless_chrome::protocol::cdp::{Emulation, Page, Runtime, Target};
 use super::connection::Connection;
 use super::error::CallError;
 use crate::domain::format_opts::Viewport;
+
+/// The world that our scripts run in, apart from the page's.
+const WORLD: &str = "platen";
 
 /// Goes to `url` in the main frame.
 pub(in crate::browser) fn navigate(url: String) -> Page::Navigate {
@@ -49,6 +52,15 @@ pub(in crate::browser) fn evaluate(
     }
 }
 
+/// Our isolated world of a frame's document, made where there is none.
+pub(in crate::browser) fn isolated_world(frame: &str) -> Page::CreateIsolatedWorld {
+    Page::CreateIsolatedWorld {
+        frame_id: frame.to_owned(),
+        world_name: Some(WORLD.to_owned()),
+        grant_univeral_access: None,
+    }
+}
+
 /// The viewport; `sizes_window`: the window is made as large.
 pub(in crate::browser) fn device_metrics(
     viewport: Viewport,
@@ -72,7 +84,7 @@ pub(in crate::browser) fn device_metrics(
     }
 }
 
-/// A page that shows nothing, in a context or in the browser's own; its window in CSS pixels.
+/// `about:blank` in `context`, or in the browser's own one; its window in CSS pixels.
 pub(in crate::browser) fn blank_page(
     context: Option<&str>,
     withholds_frames: bool,

@@ -102,7 +102,7 @@ impl Connection {
         Ok(sent)
     }
 
-    /// From now on `sink` hears the events of `session`, until the session ends.
+    /// From now on `sink` receives the events of `session`, until the session ends.
     pub fn listen(&self, session: Arc<str>, sink: &Arc<dyn EventSink>) {
         if !self.shared.router().listen(session, Arc::clone(sink)) {
             sink.closed();
@@ -222,7 +222,7 @@ impl Shared {
         }
     }
 
-    /// The router is not locked while a sink hears: it may send a call of its own.
+    /// The router is not locked while a sink runs: the sink may send a call, which locks it.
     fn dispatch(&self, session: Option<&str>, event: Event<'_>) {
         // The end of a page's session comes in no session, that of a worker's in the page's.
         if let Some(detached) = detached_session(event) {

@@ -1,4 +1,4 @@
-//! Events of a session, and the sink that hears them.
+//! Events of a session, and the sink that receives them.
 
 use serde_json::value::RawValue;
 
@@ -12,8 +12,8 @@ pub(in crate::browser) struct Event<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// Hears the events of a session. It is called on the one task that reads for all pages: a sink that blocks, or queues
-/// what it hears, lets one page stop or fill the service. So it must be quick and keep only so much.
+/// Receives the events of a session, on the one task that reads for all pages. Hazard: a sink that blocks stops all pages,
+/// one that queues lets a page fill memory. So it is quick, and what it keeps is bounded.
 pub(in crate::browser) trait EventSink: Send + Sync {
     fn event(&self, event: Event<'_>);
     /// An event came that is too long to be kept.
@@ -23,7 +23,7 @@ pub(in crate::browser) trait EventSink: Send + Sync {
 }
 
 impl<'a> Event<'a> {
-    /// An event that no Chromium sent.
+    /// An event for tests.
     #[cfg(test)]
     pub(in crate::browser) fn of(method: &'a str, params: &'a RawValue) -> Self {
         Self { method, params: Some(params) }

@@ -1,6 +1,6 @@
 //! Chromium's protocol (CDP): the connection over its pipe, calls, events. Knows nothing of pages.
 //!
-//! Every other room calls it; it calls none of them.
+//! Every other room but `proxy` calls it; it calls none of them.
 
 pub(in crate::browser) mod commands;
 pub(in crate::browser) mod connection;

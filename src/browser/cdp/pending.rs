@@ -8,12 +8,12 @@ use headless_chrome::protocol::cdp::types::Method;
 use super::connection::Sent;
 use super::error::CallError;
 
-/// Calls without answers that matter.
+/// Calls of which only the errors matter.
 #[derive(Default)]
 #[must_use = "the calls are sent; `finish` waits for their answers"]
-pub(in crate::browser) struct PendingCalls(Vec<Answer>);
+pub(in crate::browser) struct PendingCalls(Vec<CallFuture>);
 
-type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
+type CallFuture = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
 impl PendingCalls {
     pub(in crate::browser) fn push<M>(&mut self, sent: Sent<M>, limit: Duration)

@@ -16,14 +16,14 @@ pub(in crate::browser) enum Ended {
     Closed,
     /// The session ended, or its renderer died.
     PageGone,
-    /// Chromium says no.
+    /// Chromium refused.
     Refused(Refusal),
     /// The answer was over the limit.
     TooLong,
 }
 
 /// The text of an answer, or why there is none.
-pub(in crate::browser) type Answer = Result<Bytes, Ended>;
+pub(in crate::browser) type CallResult = Result<Bytes, Ended>;
 
 #[derive(Default)]
 pub(in crate::browser) struct Router {
@@ -34,7 +34,7 @@ pub(in crate::browser) struct Router {
 
 struct Waiting {
     session: Option<Arc<str>>,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<CallResult>,
 }
 
 impl Router {
@@ -43,7 +43,7 @@ impl Router {
         &mut self,
         id: u32,
         session: Option<Arc<str>>,
-        answer: oneshot::Sender<Answer>,
+        answer: oneshot::Sender<CallResult>,
     ) -> bool {
         if !self.closed {
             self.calls.insert(id, Waiting { session, answer });
@@ -55,7 +55,7 @@ impl Router {
         self.calls.remove(&id);
     }
 
-    pub(in crate::browser) fn answer(&mut self, id: u32, answer: Answer) {
+    pub(in crate::browser) fn answer(&mut self, id: u32, answer: CallResult) {
         if let Some(waiting) = self.calls.remove(&id) {
             let _ = waiting.answer.send(answer);
         }

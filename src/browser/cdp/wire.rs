@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Longest messages that are kept.
-const LIMITS: Limits = Limits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
+const LIMITS: MessageLimits = MessageLimits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
 /// Longest call that is sent. Hazard: a call of more than 100 MiB ends the browser, with all pages in it.
 pub(in crate::browser) const CALL_LIMIT_BYTES: usize = 80 << 20;
-/// How much of a longer one is kept of each end: the call it answers or its name, and its session.
+/// How much is kept of both ends of a longer message: the start has the call's number or the event's name, the end its
+/// session.
 const KEPT_BYTES: usize = 256;
 /// How Chromium begins every answer, and no event.
 const ANSWER_START: &[u8] = b"{\"id\":";
@@ -79,7 +80,7 @@ impl LongEvent {
         self.start.starts_with(text.as_bytes())
     }
 
-    /// The session that it is about, where that is the first thing it says.
+    /// The session that it is about, where that is its first member.
     pub(in crate::browser) fn subject(&self) -> Option<&str> {
         let key = b"\"params\":{\"sessionId\":\"";
         quoted(&self.start[memchr::memmem::find(&self.start, key)? + key.len()..])
@@ -92,10 +93,11 @@ impl LongEvent {
     }
 }
 
-/// An answer may be a file. An event has what a page chooses to send: 200 MB in the text of a dialog, 80 MB a second on the
-/// console. The longest one that is needed is an address (2 MB at most, usually a few hundred bytes).
+/// An answer may be a file. Hazard: an event has what a page chooses to send: 200 MB in the text of a dialog, 80 MB a second
+/// on the console. The longest that is needed has an address: 2 MB at most, usually a few hundred bytes. A main frame at an
+/// address beyond the limit counts as unreachable (`PageEvents::navigated_far`).
 #[derive(Clone, Copy)]
-struct Limits {
+struct MessageLimits {
     answer_bytes: usize,
     event_bytes: usize,
 }
@@ -116,9 +118,9 @@ pub(in crate::browser) fn encode<M: Serialize>(request: &Request<'_, M>) -> serd
 
 async fn read_limited(
     reader: &mut (impl AsyncBufRead + Unpin),
-    limits: Limits,
+    limits: MessageLimits,
 ) -> io::Result<Option<Incoming>> {
-    let mut message = Taking { limits, kept: Vec::new(), end: Vec::new(), bytes: 0 };
+    let mut message = PartialMessage { limits, kept: Vec::new(), end: Vec::new(), bytes: 0 };
     loop {
         let available = reader.fill_buf().await?;
         if available.is_empty() {
@@ -136,8 +138,8 @@ async fn read_limited(
 }
 
 /// A message that is being read.
-struct Taking {
-    limits: Limits,
+struct PartialMessage {
+    limits: MessageLimits,
     /// All of it, or its start when it is too long.
     kept: Vec<u8>,
     /// Its last bytes when it is too long.
@@ -145,12 +147,12 @@ struct Taking {
     bytes: usize,
 }
 
-impl Taking {
+impl PartialMessage {
     fn take(&mut self, part: &[u8]) {
         let was_long = self.is_long();
         self.bytes += part.len();
         if !was_long {
-            // Which kind it is must be known before it is known whether it is too long.
+            // Answers and events have different limits, so the bytes that tell them apart come first.
             let missing = ANSWER_START.len().saturating_sub(self.kept.len()).min(part.len());
             self.kept.extend_from_slice(&part[..missing]);
             if !self.is_long() {
@@ -195,7 +197,7 @@ fn leading_id(start: &[u8]) -> Option<u32> {
     std::str::from_utf8(&digits[..length]).ok()?.parse().ok()
 }
 
-/// What stands before the next quote.
+/// The text before the next quote.
 fn quoted(text: &[u8]) -> Option<&str> {
     std::str::from_utf8(&text[..memchr::memchr(b'"', text)?]).ok()
 }
@@ -207,7 +209,7 @@ mod tests {
     async fn read_all(text: &[u8], answer_bytes: usize, event_bytes: usize) -> Vec<Incoming> {
         // A small buffer, so that messages come in parts.
         let mut reader = tokio::io::BufReader::with_capacity(5, text);
-        let limits = Limits { answer_bytes, event_bytes };
+        let limits = MessageLimits { answer_bytes, event_bytes };
         let mut messages = Vec::new();
         while let Some(message) = read_limited(&mut reader, limits).await.unwrap() {
             messages.push(message);
@@ -248,8 +250,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_over_the_limit_in_one_part_keeps_its_session_too() {
-        let mut event = Taking {
-            limits: Limits { answer_bytes: 99, event_bytes: 20 },
+        let mut event = PartialMessage {
+            limits: MessageLimits { answer_bytes: 99, event_bytes: 20 },
             kept: Vec::new(),
             end: Vec::new(),
             bytes: 0,

@@ -12,10 +12,10 @@ const TABS_A_CORE: u64 = 4;
 const TAB_BYTES: u64 = 256 << 20;
 /// What is left to everything else.
 const RESERVED_BYTES: u64 = 512 << 20;
-/// Where memory cannot be read.
+/// Assumed where memory cannot be read.
 const ASSUMED_BYTES: u64 = 2 << 30;
 
-/// What there is, looked at once: each page asks for its limit.
+/// The machine's memory, read once: every page asks for a limit made of it.
 static MEMORY_BYTES: LazyLock<u64> = LazyLock::new(|| memory_bytes(Path::new("/")));
 
 /// The number of tabs: as configured, or by cores and memory.
@@ -53,8 +53,8 @@ pub(in crate::browser) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The machine's memory, or the least limit of the control groups that we are in, where that is less. `root` is where
-/// the machine's `proc` and `sys` lie.
+/// The machine's memory, or the least limit of the control groups that we are in, where that is less. `root` has the
+/// machine's `proc` and `sys`.
 fn memory_bytes(root: &Path) -> u64 {
     let machine = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| total_bytes(&text));
     machine.unwrap_or(ASSUMED_BYTES).min(group_limit_bytes(root).unwrap_or(u64::MAX))

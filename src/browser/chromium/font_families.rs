@@ -1,9 +1,8 @@
-//! The families that pages mean without naming one: what unstyled text and `serif` and its kin are shown in.
+//! The default font families: what unstyled text and generic names such as `serif` are shown in.
 //!
-//! Two ways, for neither does all. What an operator chose is set in each tab (`Page.setFontFamilies`): a rule of fontconfig
-//! would also change pages that ask for Times or Arial by name, since these are what Chromium's own generic families are
-//! called. What is better for all is a rule of fontconfig, for Chromium asks it for a font that has a letter which the
-//! page's family has not.
+//! They are set in two ways. What an operator chose is set in each tab (`Page.setFontFamilies`): a rule of fontconfig would
+//! also change pages that name Times or Arial, as which Chromium looks its generic families up. Which font has a letter that
+//! the page's family lacks, Chromium asks fontconfig: that takes a rule of fontconfig.
 
 use std::process::Stdio;
 
@@ -19,14 +18,14 @@ pub(in crate::browser) const SYSTEM_CONFIGURATION: &str = "/etc/fonts/fonts.conf
 pub const LISTER: &str = "/usr/bin/fc-list";
 /// Enough for the names of every font of a large machine.
 const ANSWER_LIMIT_BYTES: u64 = 4 << 20;
-/// A font that brings a rule along by which it comes before all others for Chinese, Japanese and Korean, and has no
-/// measures for vertical text: its letters lie over each other there.
+/// A font whose own rule puts it before all others for Chinese, Japanese and Korean, though it has no measures for vertical
+/// text: its letters overlap there.
 const NOT_PREFERRED: [&str; 2] = ["WenQuanYi Zen Hei", "WenQuanYi Zen Hei Mono"];
-/// As often as rules may have put it into one question; each rule of ours takes one away.
+/// How often other rules may have added it to one query; each rule of ours removes one.
 const REPEATS: usize = 4;
 
-/// Our configuration of fontconfig: the system's, and what is not preferred taken out of questions that did not name it
-/// first. Where no other font has the letters it is still found, and a page that names it gets it.
+/// The system's configuration of fontconfig, with rules that remove [`NOT_PREFERRED`] from queries that do not name it first.
+/// It is still found where no other font has the letters, and by a page that names it.
 pub(in crate::browser) fn fontconfig() -> String {
     let rule = |family: &str| {
         format!(
@@ -85,7 +84,7 @@ impl Families {
     }
 }
 
-/// Those that are chosen and not installed, with their keys.
+/// The chosen families that are not installed, with their keys.
 ///
 /// # Errors
 /// When fontconfig cannot be asked.
@@ -107,8 +106,7 @@ pub fn is_named(names: &str, family: &str) -> bool {
     names.split(',').any(|name| name.trim().eq_ignore_ascii_case(family))
 }
 
-/// The families of the fonts that are as `pattern` (of fontconfig) says: each with its names in all languages, commas
-/// between them.
+/// The families of the fonts that match a `pattern` of fontconfig: each with its names in all languages, commas between them.
 ///
 /// # Errors
 /// When fontconfig cannot be asked.
@@ -132,7 +130,7 @@ pub async fn installed(starter: &Starter, pattern: &str) -> std::io::Result<Vec<
     Ok(families)
 }
 
-/// Says in the log which of the chosen families are not there: pages are made all the same, in Chromium's own.
+/// Logs which of the chosen families are not there: pages are rendered all the same, in Chromium's own.
 pub(in crate::browser) async fn warn_of_missing(starter: Starter, config: std::sync::Arc<BrowserConfig>) {
     match missing(&starter, &config).await {
         Ok(missing) => {

@@ -1,8 +1,8 @@
 //! Animation frames. Chromium begins none in tabs of the static lane, for nothing in them waits for one: what is printed is
 //! never painted. That saves a quarter of what such a page costs, and half of the reset.
 //!
-//! Hazard: two frames that we begin at once end Chromium (tried: within twenty of them). So none is begun there, and a
-//! picture is made in a tab that has its frames by itself.
+//! Hazard: two frames that we begin at once crash Chromium (tried: within twenty of them). So we begin none for pages, and
+//! pictures are made in tabs of which Chromium begins the frames.
 
 use std::time::Duration;
 

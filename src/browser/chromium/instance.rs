@@ -70,8 +70,7 @@ fn connect(ends: PipeEnds) -> std::io::Result<Connection> {
     Ok(Connection::open(BufReader::with_capacity(READ_BUFFER_BYTES, reader), writer))
 }
 
-/// Its name with its version, and whether it can be kept from beginning frames. From then on it says by what a page's
-/// renderer died.
+/// Its version, and whether it can be kept from beginning frames. From then on it reports by which signal a renderer died.
 async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool), CallError> {
     let version = connection.call(None, GetVersion(None), limit).await?.product;
     let pages = FilterEntry { exclude: None, Type: Some("page".to_owned()) };

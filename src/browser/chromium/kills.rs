@@ -26,13 +26,13 @@ pub(in crate::browser) enum BrowserEnd {
 struct Kill {
     renderer: i32,
     at: Instant,
-    /// Its page ended by it.
+    /// The end of a page was counted for it.
     claimed: bool,
 }
 
 impl Kills {
-    /// A renderer is about to be killed. False when that is known: a large one is seen for a while after
-    /// its kill, and announced twice it would let the crash of another pass for a kill.
+    /// A renderer is about to be killed; false where that was announced already. Hazard: a large one is seen for a while
+    /// after its kill, and announced twice it would let the crash of another pass for a kill.
     pub(in crate::browser) fn announce(&self, renderer: i32) -> bool {
         let mut list = self.list();
         let is_new = list.iter().all(|kill| kill.renderer != renderer);
@@ -59,7 +59,7 @@ impl Kills {
         self.browser.get().copied()
     }
 
-    /// Those of late.
+    /// Those within [`KILL_WINDOW`].
     fn list(&self) -> MutexGuard<'_, Vec<Kill>> {
         let mut list = self.renderers.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|kill| kill.at.elapsed() < KILL_WINDOW);

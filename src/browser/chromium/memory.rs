@@ -1,6 +1,6 @@
-//! The processes of a Chromium, watched from outside. Their memory: what the heap's limit does not see (buffers, nodes,
-//! pictures), and what pages leave behind; a renderer that takes too much is killed. Their processor time: a page that
-//! computes for long yields to the others, or a few endless ones would take all processors.
+//! The processes of a Chromium, watched from outside. Memory: a renderer that takes too much is killed, for the limit of its
+//! heap does not count buffers, nodes and pictures. Processor time: a page that computes for long yields to the others, or a
+//! few endless ones would take all processors.
 
 use std::collections::HashMap;
 use std::fs;
@@ -46,7 +46,7 @@ pub(in crate::browser) struct RendererUse {
     pub processor: Duration,
     /// Memory that it holds.
     pub resident_bytes: u64,
-    /// It was made to yield to all others, and stays behind them.
+    /// It was made to yield to all others, which cannot be taken back.
     pub yields: bool,
 }
 
@@ -55,16 +55,17 @@ pub(in crate::browser) struct RendererUse {
 pub(in crate::browser) struct Bounds {
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Processor time that a page takes before its renderer yields to all others; `None` where nobody knows when one begins.
+    /// Processor time that a page takes before its renderer yields to all others; `None` where it is not known when a page
+    /// begins.
     pub undisturbed: Option<Duration>,
-    /// What renderers had taken when their present page began; nothing of those that are not here.
+    /// Processor time that renderers had taken when their present page began; zero for those that are not here.
     pub before: HashMap<i32, Duration>,
 }
 
 /// Kills every renderer of the Chromium `browser` that holds more memory than it may, has those yield that computed for
 /// long, and answers what all of its processes hold. It blocks on files of `/proc`.
 ///
-/// Files and memory that processes share are counted where the first process has them, and not again.
+/// Memory that processes share is counted for the first process alone.
 pub(in crate::browser) fn sweep(browser: i32, bounds: &Bounds, kills: &Kills) -> Reading {
     let mut processes = Vec::new();
     collect_children(browser, DEPTH, &mut processes);
@@ -127,7 +128,7 @@ impl Size {
     }
 }
 
-/// Field 19 of `/proc/PID/stat`; the second one, a name, may have anything in it.
+/// Field 19 of `/proc/PID/stat`. The second one, a name, may have anything in it, so fields are counted after its end.
 fn niceness(process: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(16)?.parse().ok()

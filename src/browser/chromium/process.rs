@@ -31,7 +31,7 @@ const KNOWN_EXECUTABLES: [&str; 5] = [
 /// The numbers by which `--remote-debugging-pipe` reads and writes.
 const CHILD_READS: i32 = 3;
 const CHILD_WRITES: i32 = 4;
-/// What the kernel gives an unprivileged pipe at most: fewer turns for a large page.
+/// The largest pipe that the kernel gives without privilege: a large page takes fewer reads.
 const PIPE_BYTES: i32 = 1 << 20;
 /// How much of what Chromium prints is kept for an error.
 const KEPT_LINES: usize = 8;
@@ -80,7 +80,7 @@ pub enum LaunchError {
 pub struct Process {
     child: Child,
     group: Pid,
-    profile: Removed,
+    profile: ProfileGuard,
     executable: PathBuf,
     printed: Printed,
 }
@@ -97,8 +97,8 @@ pub struct PipeEnds {
 /// The last lines that Chromium printed.
 type Printed = Arc<Mutex<VecDeque<String>>>;
 
-/// A folder that is removed on a thread of its own: that blocks.
-struct Removed(Option<Profile>);
+/// Removes the folder on a thread of its own when dropped: that blocks.
+struct ProfileGuard(Option<Profile>);
 
 impl Process {
     /// Starts it; whether it runs is seen by its first answer.
@@ -109,7 +109,7 @@ impl Process {
         let executable = find_executable(&config.executable)?;
         let owner = find_owner(config).await?;
         let profile = tokio::task::spawn_blocking(move || Profile::create(owner));
-        let profile = Removed(Some(profile.await.map_err(io::Error::other)??));
+        let profile = ProfileGuard(Some(profile.await.map_err(io::Error::other)??));
         let (spec, streams, ends) = describe(&executable, config, owner, &profile)?;
         let mut child = starter.spawn(spec, streams).await?;
         let printed = Printed::default();
@@ -164,7 +164,7 @@ impl Drop for Process {
     }
 }
 
-impl Drop for Removed {
+impl Drop for ProfileGuard {
     fn drop(&mut self) {
         let Some(profile) = self.0.take() else { return };
         let removing = std::thread::Builder::new().name("platen-sweep".to_owned());
@@ -202,9 +202,9 @@ fn describe(
     executable: &Path,
     config: &BrowserConfig,
     owner: Option<(Uid, Gid)>,
-    profile: &Removed,
+    profile: &ProfileGuard,
 ) -> io::Result<(ChildSpec, Streams, PipeEnds)> {
-    let Removed(Some(profile)) = profile else { return Err(io::ErrorKind::NotFound.into()) };
+    let ProfileGuard(Some(profile)) = profile else { return Err(io::ErrorKind::NotFound.into()) };
     let mut spec = ChildSpec::new(executable)
         .arguments(flags::arguments(config, &profile.user_data()))
         .variable("HOME", profile.home().display().to_string())
@@ -220,7 +220,7 @@ fn describe(
     let (reader, child_writes) = io::pipe()?;
     let ends = PipeEnds { reader: reader.into(), writer: writer.into() };
     for end in [&ends.reader, &ends.writer] {
-        // A system that gives less is slower, no more.
+        // A system that gives less is only slower.
         let _ = fcntl(end, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
     }
     let streams = Streams {

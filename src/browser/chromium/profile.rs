@@ -38,7 +38,7 @@ impl Profile {
         Self::fill(&path, owner).inspect_err(|_| remove(&path))
     }
 
-    /// Chromium's home; also the folder that everything else lies in.
+    /// Chromium's home; also the folder that everything else is in.
     pub(in crate::browser) fn home(&self) -> &Path {
         &self.path
     }

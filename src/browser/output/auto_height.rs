@@ -1,12 +1,12 @@
 //! One sheet as high as its page (`height: "auto"`): receipts, labels, endless lists.
 //!
-//! Chromium prints on sheets of a given height only. So the page is measured as it lies on paper, and printed on a sheet
-//! of that height. A script may lay it out anew for the width that it was measured at, which shows in a second sheet: then
-//! it is measured and printed once more.
+//! Chromium prints on sheets of a given height only. So the page is measured with its print medium, and printed on a sheet of
+//! that height. A script may lay it out anew for the width that it was measured at, which shows in a second sheet: then it is
+//! measured and printed once more.
 //!
 //! Hazard: the page's own rules of `@page` win over the options. A margin that was not counted makes a second sheet, a size
-//! shrinks or turns the page. So its margins are counted, its rules of size and margin are removed, and a style sheet of
-//! ours behind the page's own has the margins again.
+//! shrinks or turns the page. So its margins are counted, its rules of size and margin are removed, and a style sheet of ours
+//! after the page's own sets the margins again.
 
 use serde_json::json;
 
@@ -48,7 +48,7 @@ pub(super) async fn fitted(
     let layout = rules.layout(options);
     let width = layout.width_px(options);
     let viewport = Viewport { width_px: whole_pixels(width.floor()), height_px: 1, device_scale: 1.0 };
-    let height_px = measure(page, &options.scene, viewport, MEASURE).await?.unwrap_or_default();
+    let height_px = measure(page, &options.emulation, viewport, MEASURE).await?.unwrap_or_default();
     let content_in = height_px * options.scale / PIXELS_PER_INCH;
     let points = (content_in + layout.margin.top_in + layout.margin.bottom_in) * POINTS_PER_INCH;
     let height_in = (points.ceil() + SLACK_POINTS) / POINTS_PER_INCH;

@@ -8,7 +8,7 @@ use super::measure::PIXELS_PER_INCH;
 use super::page_rules::Layout;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::format_opts::PageOptions;
 
 /// What a script of ours answers about `selector`.
@@ -34,12 +34,12 @@ pub(super) async fn clip(
         None => None,
     };
     let Some(DOM::Rect { x, y, width, height }) = area else { return Ok(None) };
-    let pixels = width * height * options.scene.viewport.device_scale.powi(2);
+    let pixels = width * height * options.emulation.viewport.device_scale.powi(2);
     let limit = page.limits.picture_pixels;
     if pixels > limit {
         let key = if options.selector.is_some() { "selector" } else { "fullPage" };
-        return Err(StepError::fault(
-            FaultCode::OptionsInvalid,
+        return Err(StepError::job(
+            ErrorCode::OptionsInvalid,
             format!(
                 "{key}: {width} × {height} CSS pixels make a picture of more than {limit} pixels \
                  (browser.picture_limit_pixels)"
@@ -82,8 +82,8 @@ async fn content_of(page: &OpenPage) -> Result<DOM::Rect, StepError> {
 async fn area_of(page: &OpenPage, selector: &str) -> Result<DOM::Rect, StepError> {
     let (x, y, width, height) = found(page, AREA, selector).await?;
     if width < 1.0 || height < 1.0 {
-        return Err(StepError::fault(
-            FaultCode::OptionsInvalid,
+        return Err(StepError::job(
+            ErrorCode::OptionsInvalid,
             format!("the element that the selector '{selector}' matches has no area (selector)"),
         ));
     }
@@ -101,11 +101,11 @@ async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f6
         Some(Ok(Found::Fault(reason))) => format!("selector: {reason}"),
         Some(Err(_)) | None => "selector: the page left while its element was looked for".to_owned(),
     };
-    Err(StepError::fault(FaultCode::OptionsInvalid, sentence))
+    Err(StepError::job(ErrorCode::OptionsInvalid, sentence))
 }
 
-/// Finds the element and gives it to `then`. An element's name hides a member of the document, and of a form it stands
-/// in, so their prototypes are asked.
+/// Finds the element and gives it to `then`. Hazard: an element's name hides a member of the document, or of the form around
+/// it. So members are read from their prototypes.
 const FIND: &str = "(selector, then) => {
     let element;
     try { element = Document.prototype.querySelector.call(document, selector); }

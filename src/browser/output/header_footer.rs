@@ -9,8 +9,8 @@ use super::page_rules::Layout;
 use crate::browser::page::error::{PageError, StepError, script_error};
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::tab::failed_requests;
-use crate::domain::fault::{FaultCode, JobFault, WarningKind};
-use crate::domain::format_opts::{Extras, PageOptions, Scene};
+use crate::domain::error::{ErrorCode, JobError, WarningKind};
+use crate::domain::format_opts::{EmulationOptions, Extras, PageOptions};
 
 /// Without a template Chromium shows its own: date, title, address.
 const NOTHING: &str = "<span></span>";
@@ -36,7 +36,7 @@ pub(super) async fn templates(
     let given = [header, footer].map(|template| template.as_deref().unwrap_or_default());
     let is_filled = given.iter().any(|template| FILLED.iter().any(|class| template.contains(class)));
     let [header, footer] =
-        if is_filled { fill(page, &options.scene, given).await? } else { given.map(str::to_owned) };
+        if is_filled { fill(page, &options.emulation, given).await? } else { given.map(str::to_owned) };
     let family = &page.tab()?.families.header_footer;
     let dressed = |template: String| {
         if template.is_empty() {
@@ -96,31 +96,35 @@ fn may_name_file(html: &str) -> bool {
 
 /// The likely reason when a renderer dies, or fails, while it prints with header or footer.
 pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
-    let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
+    let died = matches!(failed.error.code, ErrorCode::PageCrashed | ErrorCode::PageFailed);
     if died && options.extras.has_banners() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
                         file, and a <link>, @import, @font-face or url(…#…) that names one ends the print; write \
                         styles into them, and pictures and fonts as data: addresses";
-        failed.fault = JobFault::new(FaultCode::OptionsInvalid, sentence);
+        failed.error = JobError::new(ErrorCode::OptionsInvalid, sentence);
     }
     failed
 }
 
 /// Fills in the date of the page's zone and language, and nothing for its address. The page's browser does it, which
 /// knows all languages, in a world where none of the page's script runs.
-async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[String; 2], StepError> {
+async fn fill(
+    page: &OpenPage,
+    emulation: &EmulationOptions,
+    templates: [&str; 2],
+) -> Result<[String; 2], StepError> {
     // Without a zone or a language of the caller's it is written as in the page's scripts.
     let or_own = |name: &Option<String>| {
         name.as_deref().map_or_else(|| "undefined".to_owned(), |it| json!(it).to_string())
     };
-    let (locale, zone) = (or_own(&scene.locale), or_own(&scene.timezone));
+    let (locale, zone) = (or_own(&emulation.locale), or_own(&emulation.timezone));
     let expression = format!("({FILL})({},{locale},{zone})", json!(templates));
     let answer = page.run(expression, page.limits.call).await?;
     let answer =
         answer.transpose().map_err(|thrown| script_error("headerTemplate or footerTemplate", thrown))?;
     let filled = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
     let left = "the page left while its headerTemplate and footerTemplate were filled in";
-    filled.ok_or_else(|| StepError::fault(FaultCode::PageFailed, left))
+    filled.ok_or_else(|| StepError::job(ErrorCode::PageFailed, left))
 }
 
 /// Chromium gives them no size and no family, and lays out their content as a flex row, which takes the blanks out of a

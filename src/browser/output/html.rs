@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::browser::page::error::{StepError, thrown_line};
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::proxy::mime;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::site::Site;
 
 const FRAME: &str = include_str!("../../../assets/snapshot.js");
@@ -21,22 +21,22 @@ const STYLES: &str = include_str!("../../../assets/snapshot_style.js");
 const ELEMENTS: &str = include_str!("../../../assets/snapshot_element.js");
 const SPECIALS: &str = include_str!("../../../assets/snapshot_special.js");
 
-/// How many characters of the document are asked for at a time: an answer has one to six bytes for each.
+/// How many characters of the document are asked for at a time: each takes one to six bytes of an answer.
 const SLICE_CHARS: usize = 4 << 20;
-/// A text that the script needs may not be larger: a sheet that is, is written from its rules.
+/// Longest text that the script is given; a larger style sheet is written from its rules instead.
 const TEXT_LIMIT_BYTES: usize = 16 << 20;
-/// How much of a text is given to the script at a time, as it stands in the call.
+/// How much of a text is given to the script at a time, measured in the call.
 const PROVIDED_BYTES: usize = 4 << 20;
 /// The answer where the script has not run.
 const LEFT: &str = "left";
 /// How much of a file is encoded at a time; a multiple of three, so that the pieces can be joined.
 const ENCODED_BYTES: usize = 3 << 20;
 
-/// A document that is in the page still, and is taken piece by piece.
+/// A document that the page still holds, and that is taken piece by piece.
 pub(super) struct Snapshot {
     site: Site,
     limit: Duration,
-    /// The template's files that stand in it, by the number that the script gave them.
+    /// The template's files that are in it, by the number that the script gave them.
     files: Vec<String>,
     pieces: VecDeque<Piece>,
     /// How much has been given of the file that is the first piece.
@@ -53,7 +53,7 @@ enum Piece {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer<T> {
+enum SnapshotReply<T> {
     Fault { fault: String, large: bool },
     Done(T),
 }
@@ -70,7 +70,7 @@ struct Written {
     warnings: Vec<String>,
 }
 
-/// Has the document written, within the page; answers it with its warnings.
+/// Has a script in the page write the document; returns it with its warnings.
 pub(super) async fn take(
     page: &OpenPage,
     site: &Site,
@@ -144,8 +144,8 @@ fn encoded_length(site: &Site, path: &str) -> u64 {
     (address_start(path).len() + content.div_ceil(3) * 4) as u64
 }
 
-/// A picture that a document shows a hundred times is in the file a hundred times: that fails before it is written, with
-/// the name of the largest.
+/// A picture that a document shows a hundred times is in the file a hundred times. So the size is checked before anything is
+/// written, and the error names the largest file.
 fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), StepError> {
     let sizes = written.uses.iter().map(|(path, count)| (encoded_length(site, path) * count, path, count));
     let total: u64 = written.length + sizes.clone().map(|(size, ..)| size).sum::<u64>();
@@ -155,8 +155,8 @@ fn check_size(site: &Site, written: &Written, limit_bytes: u64) -> Result<(), St
     let largest = sizes.max().map_or(String::new(), |(size, path, count)| {
         format!("; {path} takes {size} of them (it stands there {count} times)")
     });
-    Err(StepError::fault(
-        FaultCode::OutputTooLarge,
+    Err(StepError::job(
+        ErrorCode::OutputTooLarge,
         format!(
             "the document with its files in it has {total} bytes, more than {limit_bytes} \
              (storage.output_limit_bytes){largest}"
@@ -174,12 +174,12 @@ fn script(page: &OpenPage, site: &Site, limit_bytes: u64) -> String {
 
 fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Result<T, StepError> {
     match serde_json::from_str(answer) {
-        Ok(Answer::Done(done)) => Ok(done),
-        Ok(Answer::Fault { large: true, .. }) => Err(StepError::fault(
-            FaultCode::OutputTooLarge,
+        Ok(SnapshotReply::Done(done)) => Ok(done),
+        Ok(SnapshotReply::Fault { large: true, .. }) => Err(StepError::job(
+            ErrorCode::OutputTooLarge,
             format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
         )),
-        Ok(Answer::Fault { fault, .. }) => Err(unwritten(&fault)),
+        Ok(SnapshotReply::Fault { fault, .. }) => Err(unwritten(&fault)),
         Err(_) => Err(unreadable()),
     }
 }
@@ -195,12 +195,12 @@ async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<Str
     match page.run(expression, limit).await? {
         Some(Ok(answer)) if answer != LEFT => Ok(answer),
         Some(Err(thrown)) => Err(unwritten(&thrown_line(thrown))),
-        Some(Ok(_)) | None => Err(StepError::fault(FaultCode::PageFailed, left)),
+        Some(Ok(_)) | None => Err(StepError::job(ErrorCode::PageFailed, left)),
     }
 }
 
 fn unwritten(why: &str) -> StepError {
-    StepError::fault(FaultCode::PageFailed, format!("the document could not be written: {why}"))
+    StepError::job(ErrorCode::PageFailed, format!("the document could not be written: {why}"))
 }
 
 /// `text` in slices that take at most `limit` bytes each in a call: as JSON, which is JSON there once more.
@@ -230,7 +230,7 @@ fn slices(mut text: &str, limit: usize) -> impl Iterator<Item = &str> {
 }
 
 fn unreadable() -> StepError {
-    StepError::fault(FaultCode::PageFailed, "the document of the page cannot be read")
+    StepError::job(ErrorCode::PageFailed, "the document of the page cannot be read")
 }
 
 #[cfg(test)]

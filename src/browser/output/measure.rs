@@ -1,24 +1,24 @@
-//! Measuring a page as it lies on paper.
+//! Measuring a page as it is on paper.
 
 use crate::browser::cdp::commands;
 use crate::browser::page::emulate;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
-use crate::domain::format_opts::{Scene, Viewport};
+use crate::domain::format_opts::{EmulationOptions, Viewport};
 
 /// CSS pixels in an inch.
 pub(super) const PIXELS_PER_INCH: f64 = 96.0;
 
-/// Shows the page as it is on paper, in `viewport`, and gives the number that `script` answers.
+/// Emulates the print medium and `viewport`, and returns the number that `script` answers.
 pub(super) async fn measure(
     page: &OpenPage,
-    scene: &Scene,
+    emulation: &EmulationOptions,
     viewport: Viewport,
     script: &str,
 ) -> Result<Option<f64>, StepError> {
     let (tab, limit) = (page.tab()?, page.limits.call);
-    let media = tab.send(&emulate::on_paper(scene))?;
+    let media = tab.send(&emulate::on_paper(emulation))?;
     let metrics = tab.send(&commands::device_metrics(viewport, true))?;
     media.answer(limit).await?;
     metrics.answer(limit).await?;

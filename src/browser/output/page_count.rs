@@ -17,8 +17,8 @@ pub(super) enum Counted {
     TooLarge,
 }
 
-/// Reads a stream to its end, and answers where it is read from then on: its first piece is kept, which is the whole file
-/// of most. One of more than `limit_bytes` is refused later, and not read further.
+/// Reads a stream to its end to count, and returns the source to read the file from: the first piece is held, which is all of
+/// most files, the rest is read again. A file of more than `limit_bytes` is refused later, and not read further here.
 pub(super) async fn count(
     page: &OpenPage,
     handle: IO::StreamHandle,

@@ -11,7 +11,7 @@ use super::measure::PIXELS_PER_INCH;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::format_opts::{
     CssSize, Margin, Media, PageOptions, Paper, SIDES, css_length_in, is_near_in,
 };
@@ -58,9 +58,9 @@ impl PageRules {
         Self::asked(page, options).await
     }
 
-    /// The same, also where the files have none that contradicts the options.
+    /// The same, but the page is asked in any case.
     pub(super) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
-        let medium = match options.scene.media {
+        let medium = match options.emulation.media {
             Media::Print => "print",
             Media::Screen => "screen",
         };
@@ -68,7 +68,7 @@ impl PageRules {
         let answer = page.ask(expression, page.limits.call).await?;
         let answer = answer.filter(|answer| !answer.is_empty());
         let rules = answer.as_deref().map(serde_json::from_str::<Vec<PageRule>>).transpose();
-        let rules = rules.map_err(|error| StepError::fault(FaultCode::Internal, error.to_string()))?;
+        let rules = rules.map_err(|error| StepError::job(ErrorCode::Internal, error.to_string()))?;
         Ok(Self::merged(rules.unwrap_or_default()))
     }
 
@@ -90,15 +90,15 @@ impl PageRules {
         Self(merged)
     }
 
-    /// How pages without a name lie.
+    /// The layout of pages without a name.
     pub(super) fn layout(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         Layout::of(general, options)
     }
 
     /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without sizes, which would
-    /// shrink or turn the page, and without margins that are no lengths by themselves. With it warnings of what is
-    /// ignored, and the style sheet that has Chromium ignore it.
+    /// shrink or turn the page, and without margins that are not absolute lengths. With it the warnings of what is ignored,
+    /// and the style sheet that makes Chromium ignore it.
     pub(super) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
         let of = |selector: &str| self.0.iter().find(|rule| rule.selector == selector);
         let general = of("").cloned().unwrap_or_default();
@@ -135,7 +135,7 @@ impl PageRules {
         self.0.is_empty()
     }
 
-    /// How those pages lie that have most room across.
+    /// The layout of those pages that have most room across.
     pub(super) fn widest(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
@@ -224,7 +224,7 @@ impl PageRule {
 }
 
 impl Layout {
-    /// How the pages lie that `rule` is for.
+    /// The layout of the pages that `rule` is for.
     fn of(rule: Option<&PageRule>, options: &PageOptions) -> Self {
         let sheet = options.sheet();
         let (size, own) = match rule {
@@ -290,7 +290,7 @@ mod tests {
 
     fn options(text: &str) -> PageOptions {
         let reading = format_opts::read(serde_json::from_str(text).unwrap(), &OptionLimits::ADMITTED);
-        assert_eq!(reading.faults, [], "{text}");
+        assert_eq!(reading.errors, [], "{text}");
         reading.options
     }
 

@@ -1,11 +1,11 @@
 //! Pages that are wider than their sheet. Hazard: Chromium shrinks them, down to two thirds, cuts off what is wider still,
 //! and reports neither.
 //!
-//! The scale is in the file that it made: each page's content begins with the matrix that takes CSS pixels to paper. So a
-//! page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
-//! is measured in the tab, which still shows it, and asked for its rules of `@page`: a larger sheet of its own is put on
-//! this one as a whole, and its margins go before the printer's. The file exists by then: a page that hangs or throws at
-//! the questions costs its warning and not the file.
+//! The scale is in the file: each page's content begins with the matrix that takes CSS pixels to paper. So a page that fits
+//! costs only a look at a few bytes of the stream. One that was drawn smaller is measured in the tab, which still shows it,
+//! and asked for its rules of `@page`, which may be the reason: a larger size of its own is shrunk as a whole, and its
+//! margins win over the options. The file exists by then: a page that hangs or throws at the questions costs its warning and
+//! not the file.
 
 use std::io::Read;
 
@@ -21,11 +21,11 @@ use crate::domain::format_opts::{PageOptions, Viewport};
 const MEASURE: &str = include_str!("../../../assets/page_width.js");
 /// Points in a CSS pixel.
 const POINTS_PER_PIXEL: f64 = 0.75;
-/// How much of a content is looked at: both matrices stand at its beginning, before what the page draws.
+/// How much of a content is decompressed: both matrices are at its beginning.
 const LOOKED_AT_BYTES: u64 = 2_048;
 /// Most streams that are looked at: pictures may come before the first page.
 const STREAMS_LIMIT: usize = 1_000;
-/// Chromium rounds sheets to points: so much smaller is none.
+/// Chromium rounds sheets to points: a scale above this is not shrunk.
 const TOLERANCE: f64 = 0.99;
 /// Chromium shrinks no page below two thirds, and cuts nothing off above: rounded up.
 const LEAST: f64 = 0.67;
@@ -72,7 +72,8 @@ pub(super) async fn warn(page: &mut OpenPage, drawn: f64, options: &PageOptions)
     let limit = WARNING_LIMIT.min(page.limits.print);
     match page.within(limit, warning(page, drawn, options)).await {
         Ok(Some(sentence)) => page.warnings.push(&sentence),
-        Ok(None) | Err(StepError::Late | StepError::Refused(_) | StepError::Fault(_)) => {}
+        Ok(None)
+        | Err(StepError::Late | StepError::Refused(_) | StepError::Unready(_) | StepError::Job(_)) => {}
         Err(ended @ StepError::Ended(_)) => return Err(ended),
     }
     Ok(())
@@ -86,7 +87,7 @@ async fn warning(page: &OpenPage, drawn: f64, options: &PageOptions) -> Result<O
     }
     let room = layout.width_px(options);
     let viewport = Viewport { width_px: whole_pixels(room.round()), ..Viewport::default() };
-    let width = measure(page, &options.scene, viewport, MEASURE).await?;
+    let width = measure(page, &options.emulation, viewport, MEASURE).await?;
     let Some(width) = width.filter(|width| *width > room + SLACK_PX) else { return Ok(None) };
     let percent = (shrunk * 100.0).round();
     let (width, within) = (width.round(), room.round());
@@ -105,7 +106,7 @@ async fn warning(page: &OpenPage, drawn: f64, options: &PageOptions) -> Result<O
 /// The beginning of a compressed stream that may be a page's content.
 fn begin_of(stream: &[u8]) -> Option<String> {
     let mut text = Vec::new();
-    // One that is cut off here has a beginning all the same.
+    // An error at the cut end leaves the beginning.
     let _ = ZlibDecoder::new(stream).take(LOOKED_AT_BYTES).read_to_end(&mut text);
     String::from_utf8(text).ok().filter(|text| !text.is_empty())
 }
@@ -122,7 +123,7 @@ fn scale_of(content: &str) -> Option<f64> {
     if outer <= 0.0 || (outer + down).abs() > 1e-6 {
         return None;
     }
-    // What is written is read from its end; a picture is drawn upside down.
+    // The six numbers are in reverse order here. A picture, drawn upside down, is passed over.
     let inner = matrices.flatten().find_map(|matrix| match matrix {
         [_, _, down, 0.0, 0.0, across] if across > 0.0 && (across - down).abs() < 1e-6 => Some(across),
         _ => None,

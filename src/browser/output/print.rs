@@ -13,8 +13,8 @@ use super::html;
 use super::page_count::Counted;
 use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
-use super::pdf_metadata::{self, MetadataWriter};
 use super::source::Source;
+use super::streamed_metadata::{self, MetadataWriter};
 use super::tagged::{self, Long, Pdf, Print};
 use crate::browser::page::diagnose;
 use crate::browser::page::end;
@@ -22,7 +22,7 @@ use crate::browser::page::error::{PageError, StepError};
 use crate::browser::page::open::ReadyPage;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::task::{PageOutput, PageStep};
-use crate::domain::fault::{FaultCode, Warnings};
+use crate::domain::error::{ErrorCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
@@ -49,10 +49,10 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     let limit = page.limits.print;
     let is_pdf = output == PageOutput::Pdf;
     if output == PageOutput::Html {
-        // The script that writes the document asks for addresses that the page has given up meanwhile.
+        // The script that writes the document requests addresses anew, which may fail: those failures are not the page's.
         page.failures = Some(page.state.borrow().failures.warnings(page.session.as_deref()));
     }
-    // It is shown as it is on paper before it is printed.
+    // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
     if is_pdf && let Err(error) = Box::pin(header_footer::warn_of_files(&mut page, &options)).await {
         return Err(diagnose::fail(page, PageStep::Print, error, &options).await);
@@ -118,7 +118,7 @@ impl Printed {
         }
     }
 
-    /// The piece; behind the last one the file's metadata.
+    /// The piece; after the last one the file's metadata.
     fn with_metadata(&mut self, chunk: Bytes) -> Bytes {
         let Some(writer) = &mut self.metadata else { return chunk };
         writer.pass(&chunk);
@@ -143,12 +143,12 @@ impl Printed {
     }
 }
 
-/// A source, and what there is to say of it.
+/// A source, and warnings.
 type Made = (Source, Vec<String>);
 
 async fn print_pdf(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
-    pdf_metadata::set_title(page, &options.extras.metadata).await?;
+    streamed_metadata::set_title(page, &options.extras.metadata).await?;
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
         let (pdf, warnings) = print_on(page, &rules, options, long).await?;
@@ -189,7 +189,7 @@ async fn print_on(
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, StepError> {
     if page.tab()?.lane == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
-        return Err(StepError::fault(FaultCode::Internal, sentence.to_owned()));
+        return Err(StepError::job(ErrorCode::Internal, sentence.to_owned()));
     }
     let clip = clip::clip(page, options).await?;
     let jpg = output == PageOutput::Jpg;

@@ -1,14 +1,14 @@
-//! One call that prints the page, and what Chromium has against the options of it.
+//! The call that prints the page, and Chromium's refusals in the caller's terms.
 
 use headless_chrome::protocol::cdp::{IO, Page};
 
 use crate::browser::cdp::error::CallError;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::format_opts::PageOptions;
 
-/// Headers and footers larger than this are made into a message on a thread for work that blocks.
+/// Calls with larger headers and footers are serialized on a thread for work that blocks.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
 
 /// Prints the page, with its header and footer, tagged or not; answers the stream of the file.
@@ -26,7 +26,7 @@ pub(super) async fn print(
         Err(error) => Err(error),
     };
     let stream = printed.map_err(|error| explain(error, options))?.stream;
-    stream.ok_or_else(|| StepError::fault(FaultCode::PageFailed, "the browser made no file"))
+    stream.ok_or_else(|| StepError::job(ErrorCode::PageFailed, "the browser made no file"))
 }
 
 fn pdf(options: &PageOptions, header_footer: Option<[String; 2]>, tagged: bool) -> Page::PrintToPDF {
@@ -61,20 +61,20 @@ fn page_range(from: Option<u32>, to: Option<u32>) -> Option<String> {
     }
 }
 
-/// What Chromium has against the options, in the caller's terms.
+/// A refusal of Chromium's in terms of the caller's options.
 fn explain(error: CallError, options: &PageOptions) -> StepError {
     let CallError::Refused { message, .. } = &error else { return error.into() };
     let said = message.to_ascii_lowercase();
     if said.contains("range") {
         let range = page_range(options.from_page, options.to_page).unwrap_or_default();
-        return StepError::fault(
-            FaultCode::OptionsInvalid,
+        return StepError::job(
+            ErrorCode::OptionsInvalid,
             format!("the document has no pages {range} (fromPage, toPage)"),
         );
     }
     if said.contains("print parameters") || said.contains("margin") || said.contains("content area") {
-        return StepError::fault(
-            FaultCode::OptionsInvalid,
+        return StepError::job(
+            ErrorCode::OptionsInvalid,
             format!("the margins leave no room on the paper (margin, width, height, format): {message}"),
         );
     }

@@ -8,14 +8,14 @@ use headless_chrome::protocol::cdp::IO;
 use super::html::Snapshot;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 
 /// Texts larger than this are decoded on a thread for work that blocks.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
 
 /// Where the pieces of a file come from.
 pub(super) enum Source {
-    /// A stream of Chromium's; where to go on, unless it is where the last piece ended.
+    /// A stream of Chromium's; the offset to read from, if not where the last piece ended.
     Stream(IO::StreamHandle, Option<u32>),
     /// A piece that was read already, and what comes behind it.
     Held(Bytes, Box<Source>),
@@ -23,7 +23,7 @@ pub(super) enum Source {
     Text(String),
     /// A document that the page holds.
     Document(Box<Snapshot>),
-    /// Everything has been given.
+    /// Everything was read.
     Ended,
 }
 
@@ -52,7 +52,7 @@ impl Source {
         Ok((chunk, Self::Ended))
     }
 
-    /// Ends a stream: a tab that is disposed of takes it along, one that is reused does not.
+    /// Closes a stream. A tab that is disposed of closes its own, one that is reused does not.
     pub(super) fn close(self, page: &OpenPage) -> Result<(), StepError> {
         match self {
             Self::Stream(handle, _) => drop(page.tab()?.send(&IO::Close { handle })),
@@ -98,7 +98,7 @@ async fn decode(text: String) -> Result<Bytes, StepError> {
     match decoded {
         Ok(Ok(bytes)) => Ok(Bytes::from(bytes)),
         Ok(Err(_)) | Err(_) => {
-            Err(StepError::fault(FaultCode::PageFailed, "the browser's file cannot be read"))
+            Err(StepError::job(ErrorCode::PageFailed, "the browser's file cannot be read"))
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
         }
         let wanted = [("AB", false), ("CD", false), ("", true)];
         assert_eq!(parts, wanted.map(|(text, is_last)| (Bytes::from(text), is_last)));
-        let failed = next_part(async || Err(StepError::fault(FaultCode::PageFailed, "gone"))).await;
+        let failed = next_part(async || Err(StepError::job(ErrorCode::PageFailed, "gone"))).await;
         assert!(failed.is_err(), "what fails is not asked again");
     }
 }

@@ -1,9 +1,8 @@
-//! Whether a PDF is tagged: whether it says which of its parts are headings, tables, paragraphs.
+//! Whether a PDF is tagged: whether it has the structure of its text (headings, tables, paragraphs).
 //!
-//! Tags double the time of a long document and make it several times as large, so beyond a limit of pages it gets
-//! none. How many pages it has is known when it is printed. It is guessed before, by the page's area, so that what is
-//! guessed right is printed once; what was guessed wrong (a break before each line, a style sheet for print only) is
-//! printed once more.
+//! Tags double the time of a long document and make it several times as large, so beyond a limit of pages it gets none. The
+//! number of pages is known only after printing. So it is guessed by the page's area: a right guess is printed once, a wrong
+//! one (a break before each line, a style sheet for print only) once more.
 
 use std::time::{Duration, Instant};
 
@@ -53,7 +52,7 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     // Bookmarks are made of the tags: a PDF with them has both.
     if let Some(tagged) = extras.tagged.or(extras.outline.then_some(true)) {
         let stream = once(print, tagged).await?;
-        // Whether one sheet as high as its page is one, is seen by its count.
+        // The count shows whether the sheet that was fitted to the page is the only one.
         let (source, counted) = if print.options.auto_height {
             let (source, counted) = count(print.page, stream, limit_bytes).await?;
             (source, Some(counted))
@@ -87,7 +86,7 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     source.close(print.page)?;
     let stream = once(print, !is_long).await?;
     // Tags change no page, so the count of the first print holds for the second one. A file that was too large has no count
-    // yet, and only whoever fits the sheet to the page has to know it.
+    // yet, which only a fitted sheet needs.
     let (source, counted) = if print.options.auto_height && matches!(counted, Counted::TooLarge) {
         count(print.page, stream, limit_bytes).await?
     } else {
@@ -96,8 +95,8 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     Ok(Pdf { source, counted: Some(counted), warning: untagged })
 }
 
-/// Whether it gets no tags. What is not known does not change what was guessed; without tags a file that is too
-/// large may be small enough.
+/// Whether it gets no tags. Where the count is unknown the guess holds; a file that is too large may be small enough without
+/// tags.
 fn is_long(counted: Counted, limit: u64, is_guessed_long: bool) -> bool {
     match counted {
         Counted::Pages(pages) => u64::from(pages) > limit,

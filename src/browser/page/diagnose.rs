@@ -9,18 +9,20 @@ use super::scripts;
 use super::task::PageStep;
 use crate::browser::tab::failed_requests;
 use crate::browser::tab::page_state::{PageEnd, PageState};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::PageOptions;
 
-/// Follows what was pending.
+/// Ends each warning that names what was pending.
 const REMEDY: &str = "; where the document waits for that, say by waitForExpression when it is complete";
-/// How long a page may take to name what it waits for: one that is busy does not.
+/// How long a page is given to name what it waits for; a busy one does not answer at all.
 const PENDING_LIMIT: Duration = Duration::from_millis(300);
-/// The event of a renderer's death comes within 15 ms, its signal soon after (tried); a loaded machine takes longer.
+/// How long to wait for the event that explains a refused call. A renderer's death is reported within 15 ms, its signal soon
+/// after (tried); a loaded machine takes longer.
 const END_LIMIT: Duration = Duration::from_secs(1);
-/// How long a browser may take to answer, which takes it a millisecond, before a page's lateness counts as its own.
+/// How long the browser may take for a call that takes it a millisecond. Only one that answers in time leaves the blame with
+/// the page.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// A page may go to another document a few times (a language, a sign-in): more is a loop.
+/// Most documents of one page (it may choose a language, or sign in); more are a loop.
 const DOCUMENT_LIMIT: u32 = 10;
 
 /// The error of a page that answers no call: a script that never pauses, or a browser that stalled.
@@ -29,8 +31,8 @@ pub(super) async fn stuck(page: &mut OpenPage) -> StepError {
         return StepError::Ended(PageEnd::BrowserLost);
     }
     let (cap_ms, call_ms) = (page.limits.rest_cap.as_millis(), page.limits.call.as_millis());
-    StepError::fault(
-        FaultCode::ReadinessTimeout,
+    StepError::job(
+        ErrorCode::ReadinessTimeout,
         format!(
             "the page did not come to rest within {cap_ms} ms (browser.rest_cap_ms), and a script \
              keeps it so busy that it answered nothing for {call_ms} ms (browser.call_timeout_ms)"
@@ -38,8 +40,8 @@ pub(super) async fn stuck(page: &mut OpenPage) -> StepError {
     )
 }
 
-/// A page that is busy until the cap is printed as it is, with a warning; of one that goes from document to document
-/// there is nothing to print.
+/// A page that is busy at the cap is printed as it is, with a warning. One that keeps navigating is an error: there is no
+/// document to print.
 pub(super) fn accept_busy(
     page: &mut OpenPage,
     computing: usize,
@@ -48,8 +50,8 @@ pub(super) fn accept_busy(
     let cap_ms = page.limits.rest_cap.as_millis();
     let documents = page.state.borrow().documents;
     if documents > DOCUMENT_LIMIT {
-        return Err(StepError::fault(
-            FaultCode::ReadinessTimeout,
+        return Err(StepError::job(
+            ErrorCode::ReadinessTimeout,
             format!(
                 "the page keeps navigating: {documents} documents within {cap_ms} ms \
                  (browser.rest_cap_ms)"
@@ -73,17 +75,16 @@ pub(super) fn accept_busy(
     Ok(())
 }
 
-/// Warns of what goes on in a page though it is not waited for. A caller who says by an expression when the page is ready
-/// knows better.
+/// Warns of activity that is not waited for, unless the caller says by `waitForExpression` when the page is ready.
 pub(super) fn warn_of_pending(page: &mut OpenPage, options: &PageOptions) {
-    let pending = page.state.borrow().idle.left_over();
+    let pending = page.state.borrow().idle.ongoing();
     if pending.is_empty() || options.wait_for_expression.is_some() {
         return;
     }
     page.warnings.push(&format!("the page was printed while it had something pending: {pending}{REMEDY}"));
 }
 
-/// Warns of what begins to load by the last of `looks` looks: it is not waited for.
+/// Warns that the last of `looks` looks started loads, which are not waited for.
 pub(super) fn warn_of_lazy_loads(page: &mut OpenPage, looks: usize) {
     page.warnings.push(&format!(
         "the page was printed while pictures or frames of it were loading: each of {looks} looks found more that \
@@ -91,14 +92,14 @@ pub(super) fn warn_of_lazy_loads(page: &mut OpenPage, looks: usize) {
     ));
 }
 
-/// Whether the page shows the document that it was to show.
+/// Fails where the tab shows an error page instead of the document.
 pub(super) fn check_reached(page: &OpenPage) -> Result<(), StepError> {
     check_status(page)?;
     let unreachable = page.state.borrow().unreachable.clone();
     let Some(address) = unreachable else { return Ok(()) };
     let shown = page.session.as_ref().map_or(address.clone(), |session| session.shown(&address));
-    Err(StepError::fault(
-        FaultCode::PageFailed,
+    Err(StepError::job(
+        ErrorCode::PageFailed,
         format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
     ))
 }
@@ -109,15 +110,15 @@ fn check_status(page: &OpenPage) -> Result<(), StepError> {
     let answered = state.document.as_deref().and_then(|document| state.failures.status_of(document));
     let Some((status, address)) = answered else { return Ok(()) };
     let shown = failed_requests::shown(address);
-    Err(StepError::fault(
-        FaultCode::PageFailed,
+    Err(StepError::job(
+        ErrorCode::PageFailed,
         format!("the page went to {shown}, which was answered with {status}: there is nothing to print"),
     ))
 }
 
 pub(super) fn never_matches(selector: Option<&str>) -> StepError {
-    StepError::fault(
-        FaultCode::ReadinessTimeout,
+    StepError::job(
+        ErrorCode::ReadinessTimeout,
         format!(
             "nothing matches the selector '{}' (waitForSelector), and a page without script does not change",
             selector.unwrap_or_default()
@@ -125,7 +126,7 @@ pub(super) fn never_matches(selector: Option<&str>) -> StepError {
     )
 }
 
-/// The error of a step: what happened, by what is known of page and browser. The tab goes back with the page.
+/// The page's error for a step's, after asking how page and browser ended. The page is dropped, which returns its tab.
 pub(in crate::browser) async fn fail(
     mut page: OpenPage,
     step: PageStep,
@@ -133,23 +134,41 @@ pub(in crate::browser) async fn fail(
     options: &PageOptions,
 ) -> PageError {
     let known = known_end(&page, &error).await;
-    let (fault, retry) = match (known, error) {
+    let of_browser = known.is_some_and(PageEnd::is_of_browser);
+    // Before its session is open nothing of this page has run: what fails is the previous page's, which the tab still shows.
+    let follows = page.session.as_ref().is_some_and(|session| !session.is_open())
+        && page.lease.traces().is_some_and(|traces| traces.left.is_some());
+    let error = if follows && matches!(error, StepError::Late | StepError::Refused(_) | StepError::Ended(_)) {
+        StepError::Unready("the page before does not go".to_owned())
+    } else {
+        error
+    };
+    let (error, retry) = match (known, error) {
+        (_, StepError::Unready(why)) if !of_browser && !is_browser_stalled(&mut page).await => {
+            let sentence = format!("the tab was not ready for the page: {why}; send the job again");
+            (JobError::new(ErrorCode::BrowserUnavailable, sentence), Retry::OtherTab)
+        }
+        (None, StepError::Unready(_)) => {
+            (ended(PageEnd::BrowserLost, &page.limits), retry(&page, PageEnd::BrowserLost))
+        }
         (Some(end), _) | (None, StepError::Ended(end)) => (ended(end, &page.limits), retry(&page, end)),
         (None, StepError::Late) if is_browser_stalled(&mut page).await => {
             (ended(PageEnd::BrowserLost, &page.limits), retry(&page, PageEnd::BrowserLost))
         }
         (None, StepError::Late) => (late(&page, step, options).await, Retry::No),
         (None, StepError::Refused(refusal)) => {
-            let fault = JobFault::new(FaultCode::PageFailed, format!("the page failed: {refusal}"));
-            (fault, Retry::No)
+            let error = JobError::new(ErrorCode::PageFailed, format!("the page failed: {refusal}"));
+            (error, Retry::No)
         }
-        (None, StepError::Fault(fault)) => (fault, Retry::No),
+        (None, StepError::Job(error)) => (error, Retry::No),
     };
-    PageError { fault, retry, warnings: page.all_warnings() }
+    // Up to then the warnings are those of the previous page, which may be another job's.
+    let warnings = if follows { Warnings::default() } else { page.all_warnings() };
+    PageError { error, retry, warnings }
 }
 
-/// Where the same page may succeed: in a used tab the pages before it may have taken too much, and a browser that died may
-/// have been killed by another page in it, unless this one was alone.
+/// Where to try again. In a used tab earlier pages may have taken the memory; a browser that died may have been ended by
+/// another page in it, unless this one was alone.
 fn retry(page: &OpenPage, end: PageEnd) -> Retry {
     match end {
         PageEnd::BrowserLost | PageEnd::BrowserFilled if !page.lease.is_alone() => Retry::Alone,
@@ -165,8 +184,8 @@ fn retry(page: &OpenPage, end: PageEnd) -> Retry {
     }
 }
 
-/// How the page ended, if it did. Its calls may be refused, or end with the connection, before the event that says so, and
-/// the signal by which a renderer died comes a moment after its death.
+/// How the page ended, if it did. Its calls can fail before the event that says why arrives, and the signal that a renderer
+/// died of is reported a moment after its death: so both are waited for, briefly.
 async fn known_end(page: &OpenPage, error: &StepError) -> Option<PageEnd> {
     let mut state = page.state.clone();
     let may_have_ended = matches!(error, StepError::Refused(_) | StepError::Ended(_));
@@ -179,8 +198,8 @@ async fn known_end(page: &OpenPage, error: &StepError) -> Option<PageEnd> {
     state.borrow().end
 }
 
-/// A browser that is stopped or stuck ends no connection, and its pages' deadlines come before the pool's next ping: a page
-/// would be blamed for it. So the browser is asked here, and the lease reports it to the pool.
+/// Hazard: a browser that is stopped closes no connection, and its pages' deadlines come before the pool's next ping: a page
+/// would be blamed. So the browser is asked here, and the lease reports a stall to the pool.
 async fn is_browser_stalled(page: &mut OpenPage) -> bool {
     let Some(tab) = page.lease.tab() else { return false };
     let stalled = !tab.browser_answers(ANSWER_LIMIT).await;
@@ -190,18 +209,18 @@ async fn is_browser_stalled(page: &mut OpenPage) -> bool {
     stalled
 }
 
-async fn late(page: &OpenPage, step: PageStep, options: &PageOptions) -> JobFault {
+async fn late(page: &OpenPage, step: PageStep, options: &PageOptions) -> JobError {
     let limits = &page.limits;
     let (code, what, key, limit) = match step {
-        PageStep::Load => (FaultCode::LoadTimeout, "the page's load event did not come", "load", limits.load),
+        PageStep::Load => (ErrorCode::LoadTimeout, "the page's load event did not come", "load", limits.load),
         PageStep::Readiness => {
-            (FaultCode::ReadinessTimeout, "the page was not ready", "readiness", limits.readiness)
+            (ErrorCode::ReadinessTimeout, "the page was not ready", "readiness", limits.readiness)
         }
-        PageStep::Print => (FaultCode::PrintTimeout, "the file was not made", "print", limits.print),
+        PageStep::Print => (ErrorCode::PrintTimeout, "the file was not made", "print", limits.print),
     };
     let pending = pending(page, options).await;
     let limit_ms = limit.as_millis();
-    JobFault::new(code, format!("{what} within {limit_ms} ms (browser.{key}_timeout_ms); pending: {pending}"))
+    JobError::new(code, format!("{what} within {limit_ms} ms (browser.{key}_timeout_ms); pending: {pending}"))
 }
 
 /// What the page waits for, asked of the page; one that does not answer is busy.

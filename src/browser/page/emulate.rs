@@ -10,36 +10,36 @@ use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
 use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::tab::tab::Tab;
-use crate::domain::fault::FaultCode;
-use crate::domain::format_opts::{Media, PageOptions, Scene, Viewport};
+use crate::domain::error::ErrorCode;
+use crate::domain::format_opts::{EmulationOptions, Media, PageOptions, Viewport};
 use crate::domain::lane::Lane;
 
-/// Sends what the options of `task` ask for; a plain document's ask for nothing.
+/// Sends the calls that the options of `task` need; a plain document needs none.
 pub(super) fn send(
     tab: &Tab,
     task: &PageTask,
     limit: Duration,
     calls: &mut PendingCalls,
 ) -> Result<(), CallError> {
-    let scene = &task.options.scene;
+    let emulation = &task.options.emulation;
     if !task.options.javascript && tab.lane == Lane::Scripted {
         calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
     }
-    let medium = medium(scene.media, task.output);
-    if medium.is_some() || !scene.features.is_empty() {
-        calls.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
+    let medium = medium(emulation.media, task.output);
+    if medium.is_some() || !emulation.features.is_empty() {
+        calls.push(tab.send(&emulated(medium.unwrap_or_default(), emulation))?, limit);
     }
     let is_seen = task.output.is_picture();
-    let is_plain = scene.viewport == Viewport::default();
-    // The window of a page with script is smaller than its viewport until it is to be seen.
+    let is_plain = emulation.viewport == Viewport::default();
+    // The window of a scripted tab is tiny, whatever the viewport; only for a picture it is made as large.
     if is_seen || !is_plain {
         let sizes_window = is_seen || tab.lane == Lane::Static;
-        calls.push(tab.send(&commands::device_metrics(scene.viewport, sizes_window))?, limit);
+        calls.push(tab.send(&commands::device_metrics(emulation.viewport, sizes_window))?, limit);
     }
-    if let Some(zone) = &scene.timezone {
+    if let Some(zone) = &emulation.timezone {
         calls.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
     }
-    if let Some(locale) = &scene.locale {
+    if let Some(locale) = &emulation.locale {
         calls.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
         calls.push(tab.send(&language(locale))?, limit);
     }
@@ -49,46 +49,46 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Whether a reset makes a plain tab of one that such a page was shown in: zone and locale are the whole renderer's, and
-/// features stay until each is set anew.
+/// Whether a reset can restore a plain tab after a page with these options. Not after a time zone or locale, which hold for
+/// the whole renderer, nor after media features, which stay until each is set again.
 pub(in crate::browser) fn can_be_undone(options: &PageOptions) -> bool {
-    let scene = &options.scene;
-    scene.timezone.is_none() && scene.locale.is_none() && scene.features.is_empty()
+    let emulation = &options.emulation;
+    emulation.timezone.is_none() && emulation.locale.is_none() && emulation.features.is_empty()
 }
 
-/// Whether such a page, which becomes no picture, needs another medium or viewport than a plain tab has.
+/// Whether a page that is printed needs another medium or viewport than a plain tab has.
 pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> bool {
-    let scene = &options.scene;
-    medium(scene.media, output).is_some()
-        || !scene.features.is_empty()
-        || scene.viewport != Viewport::default()
+    let emulation = &options.emulation;
+    medium(emulation.media, output).is_some()
+        || !emulation.features.is_empty()
+        || emulation.viewport != Viewport::default()
 }
 
-/// The page as it is on paper, to be measured.
-pub(in crate::browser) fn on_paper(scene: &Scene) -> Emulation::SetEmulatedMedia {
-    let medium = match scene.media {
+/// The medium that the page is printed with, in which it is measured.
+pub(in crate::browser) fn on_paper(emulation: &EmulationOptions) -> Emulation::SetEmulatedMedia {
+    let medium = match emulation.media {
         Media::Print => "print",
         Media::Screen => "screen",
     };
-    emulated(medium, scene)
+    emulated(medium, emulation)
 }
 
-/// The medium, and what else style sheets ask for.
-fn emulated(medium: &str, scene: &Scene) -> Emulation::SetEmulatedMedia {
-    let features = scene
+/// The medium, and the media features of the options.
+fn emulated(medium: &str, emulation: &EmulationOptions) -> Emulation::SetEmulatedMedia {
+    let features = emulation
         .features
         .iter()
         .map(|&(name, value)| Emulation::MediaFeature { name: name.to_owned(), value: value.to_owned() });
-    let features = (!scene.features.is_empty()).then(|| features.collect());
+    let features = (!emulation.features.is_empty()).then(|| features.collect());
     Emulation::SetEmulatedMedia { media: Some(medium.to_owned()), features }
 }
 
-/// A printer asks for print by itself, a picture does not.
+/// The medium to set; `None` where Chromium uses it by itself: print for a PDF, screen for a picture.
 fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
     match (wanted, output) {
         (Media::Print, PageOutput::Pdf)
         | (Media::Screen, PageOutput::Png | PageOutput::Jpg)
-        // A document is of no medium: its style sheets have the words for each.
+        // A document keeps the style sheets of every medium.
         | (_, PageOutput::Html) => None,
         (Media::Print, PageOutput::Png | PageOutput::Jpg) => Some("print"),
         (Media::Screen, PageOutput::Pdf) => Some("screen"),
@@ -110,11 +110,11 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
     Emulation::SetDefaultBackgroundColorOverride { color: Some(color) }
 }
 
-/// What is well-formed may still be unknown to the browser: then the options are wrong, not the page.
+/// A well-formed locale or time zone may be unknown to Chromium: then the options are wrong, not the page.
 pub(super) fn explain(error: CallError) -> StepError {
     match error {
-        CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::fault(
-            FaultCode::OptionsInvalid,
+        CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::job(
+            ErrorCode::OptionsInvalid,
             format!("the browser takes no such locale, timezone or viewport (formatOpts): {message}"),
         ),
         CallError::Refused { .. }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::browser::chromium::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 
-    /// The window that tabs without script are made with is the one that needs no call.
+    /// The window of a static tab has the default viewport, so that `send` needs no call for it.
     #[test]
     fn the_plain_viewport_is_that_of_a_tab() {
         let plain = Viewport::default();

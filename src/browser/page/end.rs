@@ -1,4 +1,4 @@
-//! What becomes of a page's tab when its file is made.
+//! Whether a page's tab may be reused once its file is made.
 
 use super::emulate;
 use super::open_page::OpenPage;
@@ -7,9 +7,10 @@ use crate::browser::tab::traces::Traces;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
-/// What a page of so many sheets took its renderer keeps for the most part (200 sheets: 220 MB, tried).
+/// Most sheets of a page whose static tab is reused: a renderer keeps most of the memory that printing took (200 sheets: 220
+/// MB, tried).
 const PAGES_LIMIT: u32 = 20;
-/// The same of a page that is so long.
+/// Longest page whose static tab is reused, for the same reason.
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 
 /// Gives the tab back, for reuse by its account unless something of the page would stay in it.
@@ -19,7 +20,7 @@ pub(in crate::browser) fn give_back(
     output: PageOutput,
     pages: Option<u32>,
 ) {
-    // Of a range it is not known how many sheets there were.
+    // A page range does not show how many sheets the page fills.
     let is_whole = options.from_page.is_none() && options.to_page.is_none();
     // A picture is one page; a PDF that does not say how many it has may have any number.
     let uncounted = if output == PageOutput::Pdf { u32::MAX } else { 1 };
@@ -30,16 +31,16 @@ pub(in crate::browser) fn give_back(
     let is_emulated = page.is_measured || has_window || emulate::differs(options, output);
     let in_place = page.in_place && output == PageOutput::Pdf && !is_emulated && options.selector.is_none();
     let scripts = std::mem::take(&mut page.scripts);
-    let traces = Traces { session: page.session.clone(), is_emulated, in_place, scripts };
+    let traces = Traces { session: page.session.clone(), is_emulated, in_place, left: None, scripts };
     let is_clean = !traces.are_foreign() && emulate::can_be_undone(options);
-    // Of the next page no failed request would be heard, and it would seem to have all its files.
-    let is_heard = !page.state.borrow().failures.is_muted();
-    let stays_within = match lane {
-        Lane::Static => is_light,
-        // What its process holds is looked at when it is reset.
-        Lane::Scripted => page.kept_to_itself(options) && !traces.have_service_worker(),
+    // A log that was switched off stays off: failed requests of the next page would go unreported.
+    let logs_requests = !page.state.borrow().failures.is_muted();
+    let may_be_reused = match lane {
+        Lane::Static => is_light && options.requests.is_empty(),
+        // The memory of its process is checked at the reset.
+        Lane::Scripted => page.can_be_reset(options) && !traces.have_service_worker(),
     };
-    if stays_within && is_clean && is_heard {
+    if may_be_reused && is_clean && logs_requests {
         page.lease.report_reusable(traces);
     } else {
         page.lease.report_not_reusable();

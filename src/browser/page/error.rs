@@ -2,18 +2,18 @@
 
 use headless_chrome::protocol::cdp::Runtime;
 
-use super::limits::Limits;
+use super::limits::PageLimits;
 use crate::browser::cdp::error::CallError;
 use crate::browser::tab::excess::Excess;
 use crate::browser::tab::page_state::PageEnd;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 
 /// Why a page did not become a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{fault}")]
+#[error("{error}")]
 pub struct PageError {
     /// The job's error.
-    pub fault: JobFault,
+    pub error: JobError,
     /// Whether the same page may well succeed elsewhere.
     pub retry: Retry,
     /// What happened before.
@@ -27,7 +27,7 @@ pub enum Retry {
     No,
     /// In another tab: its own was used before, or its renderer was killed from outside.
     OtherTab,
-    /// In a browser without other pages: its browser died, maybe by its doing.
+    /// In a browser without other pages: its own died, maybe because of this page.
     Alone,
 }
 
@@ -38,15 +38,17 @@ pub(in crate::browser) enum StepError {
     Ended(PageEnd),
     /// The step's deadline.
     Late,
-    /// Chromium says no to a call.
+    /// Chromium refused a call.
     Refused(CallError),
+    /// The previous page of a reused tab could not be replaced.
+    Unready(String),
     /// Diagnosed already.
-    Fault(JobFault),
+    Job(JobError),
 }
 
 impl StepError {
-    pub(in crate::browser) fn fault(code: FaultCode, message: impl Into<String>) -> Self {
-        Self::Fault(JobFault::new(code, message))
+    pub(in crate::browser) fn job(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::Job(JobError::new(code, message))
     }
 }
 
@@ -58,7 +60,7 @@ impl PageError {
 
     /// The browser is gone.
     pub(in crate::browser) fn lost() -> Self {
-        Self { fault: browser_lost(), retry: Retry::Alone, warnings: Warnings::default() }
+        Self { error: browser_lost(), retry: Retry::Alone, warnings: Warnings::default() }
     }
 }
 
@@ -75,44 +77,44 @@ impl From<CallError> for StepError {
     }
 }
 
-/// The fault of a page that ended, which names the limit it met.
-pub(in crate::browser) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
-    let Limits { heap_mb, renderer_mb, own_mb, events_mb, .. } = limits;
+/// The error of a page that ended, which names the limit it met.
+pub(in crate::browser) fn ended(end: PageEnd, limits: &PageLimits) -> JobError {
+    let PageLimits { heap_mb, renderer_mb, own_mb, events_mb, .. } = limits;
     let (code, message) = match end {
         PageEnd::Crashed => (
-            FaultCode::PageCrashed,
+            ErrorCode::PageCrashed,
             format!(
                 "the page crashed: most often its script took more than {heap_mb} MB (browser.heap_limit_mb)"
             ),
         ),
-        PageEnd::Killed => (FaultCode::PageCrashed, "the page's process was killed from outside".to_owned()),
+        PageEnd::Killed => (ErrorCode::PageCrashed, "the page's process was killed from outside".to_owned()),
         PageEnd::BrowserFilled => (
-            FaultCode::PageMemory,
+            ErrorCode::PageMemory,
             format!(
                 "the page filled the browser's own process with more than {own_mb} MB (browser.own_memory_limit_mb): \
                  let it make fewer blobs, locks and frames with long data: addresses"
             ),
         ),
-        PageEnd::Exceeded(excess) => (FaultCode::PageMemory, excess_sentence(excess, limits)),
+        PageEnd::Exceeded(excess) => (ErrorCode::PageMemory, excess_sentence(excess, limits)),
         PageEnd::TookMemory => (
-            FaultCode::PageMemory,
+            ErrorCode::PageMemory,
             format!("the page took more than {renderer_mb} MB (browser.renderer_memory_limit_mb)"),
         ),
         PageEnd::TooManyEvents => (
-            FaultCode::PageFailed,
+            ErrorCode::PageFailed,
             format!(
                 "the page told too much (more than {events_mb} MB on the console, in dialogs or in the \
                  addresses it asked for; browser.told_limit_mb): let its scripts say less"
             ),
         ),
-        PageEnd::Closed => (FaultCode::PageFailed, "the page closed itself".to_owned()),
+        PageEnd::Closed => (ErrorCode::PageFailed, "the page closed itself".to_owned()),
         PageEnd::BrowserLost | PageEnd::BrowserReplaced => return browser_lost(),
     };
-    JobFault::new(code, message)
+    JobError::new(code, message)
 }
 
-fn excess_sentence(excess: Excess, limits: &Limits) -> String {
-    let Limits { blob_mb, locks, frame_address_mb, .. } = limits;
+fn excess_sentence(excess: Excess, limits: &PageLimits) -> String {
+    let PageLimits { blob_mb, locks, frame_address_mb, .. } = limits;
     match excess {
         Excess::Blobs => format!(
             "the page made more than {blob_mb} MB of blobs (browser.blob_limit_mb): let it make fewer, or load \
@@ -130,7 +132,7 @@ fn excess_sentence(excess: Excess, limits: &Limits) -> String {
 
 /// The error of an option whose script threw.
 pub(in crate::browser) fn script_error(option: &str, thrown: Runtime::ExceptionDetails) -> StepError {
-    StepError::fault(FaultCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
+    StepError::job(ErrorCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
 }
 
 /// The first line of what a script threw.
@@ -139,6 +141,6 @@ pub(in crate::browser) fn thrown_line(thrown: Runtime::ExceptionDetails) -> Stri
     description.lines().next().unwrap_or_default().to_owned()
 }
 
-fn browser_lost() -> JobFault {
-    JobFault::new(FaultCode::BrowserLost, "the browser died")
+fn browser_lost() -> JobError {
+    JobError::new(ErrorCode::BrowserLost, "the browser died")
 }

@@ -15,14 +15,14 @@ use crate::browser::chromium::known_fonts::{KnownFonts, NAME_LIMIT_CHARS};
 use crate::domain::lane::Lane;
 
 const SCRIPT: &str = include_str!("../../../assets/fonts.js");
-/// Style sheets stand at the beginning of a page; behind it nothing is looked for.
+/// How much of a page and its style sheets is searched: styles are at the beginning.
 const SCANNED_BYTES: usize = 1 << 20;
-/// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
-/// of nothing else would be read a thousand times over.
-const PLACES_LIMIT: usize = 1_000;
+/// Most occurrences of `font` that are looked at in a text, and how far after each. Hazard: a text of nothing else would be
+/// read once for each of them.
+const OCCURRENCES_LIMIT: usize = 1_000;
 const VALUE_LIMIT_BYTES: usize = 300;
 const FACE_LIMIT_BYTES: usize = 4 << 10;
-/// What asks for no family by name, in small letters.
+/// Values that name no family, in lower case.
 const GENERIC: [&str; 20] = [
     "serif",
     "sans-serif",
@@ -52,11 +52,11 @@ pub(super) struct FontReport {
     installed: Vec<String>,
     /// As the page spells them.
     missing: Vec<String>,
-    /// What the page brings itself, and could not load.
+    /// Families of its own `@font-face` rules that did not load.
     unloaded: Vec<String>,
 }
 
-/// An expression that answers which fonts the page asks for and does not get, where that is not known.
+/// The expression that asks the page for its missing fonts; `None` where it need not be asked.
 pub(super) fn question(page: &OpenPage, task: &PageTask) -> Result<Option<String>, StepError> {
     let fonts = &page.tab()?.fonts;
     if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
@@ -100,9 +100,9 @@ fn has_sheet_ending(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
 }
 
-/// The families that a style sheet, or a page, names first anywhere, in small letters.
+/// Families that are first in a list of a style sheet or page, in lower case.
 fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
-    memchr::memmem::find_iter(text, b"font").take(PLACES_LIMIT).filter_map(|at| {
+    memchr::memmem::find_iter(text, b"font").take(OCCURRENCES_LIMIT).filter_map(|at| {
         let before = at.saturating_sub(NAME_LIMIT_CHARS);
         let behind = &text[at..text.len().min(at + VALUE_LIMIT_BYTES)];
         let name_begins =
@@ -118,22 +118,22 @@ fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The families that it brings itself.
+/// Families that the text defines by `@font-face`.
 fn own_families(text: &[u8]) -> impl Iterator<Item = String> {
-    memchr::memmem::find_iter(text, b"@font-face").take(PLACES_LIMIT).filter_map(|at| {
+    memchr::memmem::find_iter(text, b"@font-face").take(OCCURRENCES_LIMIT).filter_map(|at| {
         let block = &text[at..text.len().min(at + FACE_LIMIT_BYTES)];
         let block = &block[..memchr::memchr(b'}', block).unwrap_or(block.len())];
         family(value_behind(&block[memchr::memmem::find(block, b"font-family")?..])?)
     })
 }
 
-/// What stands behind the colon that ends the name at which `text` begins.
+/// The value after the colon, where `text` begins with the name of a property.
 fn value_behind(text: &[u8]) -> Option<&[u8]> {
     let name = text.iter().take_while(|byte| is_of_name(**byte)).count();
     Some(text[name..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start())
 }
 
-/// In `font: bold 12px/1.5 Inter, serif` the families come behind the size.
+/// In `font: bold 12px/1.5 Inter, serif` the families come after the size.
 fn behind_size(value: &[u8]) -> Option<&[u8]> {
     let end = value.iter().position(|byte| b",;}\"'".contains(byte)).unwrap_or(value.len());
     let digit = value[..end].iter().rposition(u8::is_ascii_digit)?;
@@ -141,7 +141,7 @@ fn behind_size(value: &[u8]) -> Option<&[u8]> {
     Some(rest[rest.iter().position(u8::is_ascii_whitespace)?..].trim_ascii_start())
 }
 
-/// The name at which `value` begins, in small letters; none where it names no family.
+/// The first family of `value`, in lower case; `None` for keywords and functions.
 fn family(value: &[u8]) -> Option<String> {
     let value = value.strip_prefix(b"&quot;").unwrap_or(value);
     let (value, ends): (&[u8], &[u8]) = match value {
@@ -192,7 +192,7 @@ mod tests {
         for text in ["font".repeat(1 << 18), "@font-face".repeat(1 << 17), "font:".repeat(1 << 18)] {
             assert!(
                 first_families(text.as_bytes()).count() + own_families(text.as_bytes()).count()
-                    <= PLACES_LIMIT
+                    <= OCCURRENCES_LIMIT
             );
         }
         // Read anew from each place this takes minutes.
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn families_of_its_own_are_told_apart() {
+    fn families_of_its_own_are_reported_apart() {
         let text = b"@font-face{src:url(a);font-family:\"My Own\"} @font-face { font-family: Other; } p{}";
         assert_eq!(own_families(text).collect::<Vec<_>>(), ["my own", "other"]);
     }

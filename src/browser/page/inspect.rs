@@ -20,8 +20,8 @@ struct Seen {
     woken: u32,
 }
 
-/// Warns of fonts and pictures that the page wants and cannot have. True when something of it has begun to load by that:
-/// then it is idle no more.
+/// Warns of missing fonts and broken pictures. True where lazy pictures or frames began to load by that: the page is busy
+/// again.
 pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
     let seen = look(page, task).await?;
     if let Some(report) = seen.fonts {
@@ -36,7 +36,7 @@ pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool
 async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
     let fonts = fonts::question(page, task)?;
     let question = match (task.lane, fonts) {
-        // Its pictures were asked for when it was asked whether it is ready.
+        // Its broken pictures came with the answer whether it is ready (`scripts::readiness`).
         (Lane::Static, None) => return Ok(Seen::default()),
         (Lane::Static, Some(fonts)) => question(&fonts, "null", "0"),
         (Lane::Scripted, fonts) => {
@@ -49,7 +49,7 @@ async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
     Ok(answer.and_then(|answer| serde_json::from_str(&answer).ok()).unwrap_or_default())
 }
 
-/// One expression of three questions; one that throws takes nothing from the others.
+/// One expression for three questions; where one throws, the others are answered all the same.
 fn question(fonts: &str, pictures: &str, woken: &str) -> String {
     format!(
         "(async()=>{{const asked=async question=>{{try{{return await question()}}catch{{return null}}}};\

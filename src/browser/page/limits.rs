@@ -8,7 +8,8 @@ use crate::domain::format_opts::OptionLimits;
 
 /// The part of the configuration that a page is bound by.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::browser) struct Limits {
+pub(in crate::browser) struct PageLimits {
+    pub reset: Duration,
     pub load: Duration,
     pub readiness: Duration,
     pub print: Duration,
@@ -29,9 +30,10 @@ pub(in crate::browser) struct Limits {
     pub wait: Duration,
 }
 
-impl Limits {
+impl PageLimits {
     pub(super) fn of(config: &BrowserConfig) -> Self {
         Self {
+            reset: Duration::from_millis(config.reset_timeout_ms),
             load: Duration::from_millis(config.load_timeout_ms),
             readiness: Duration::from_millis(config.readiness_timeout_ms),
             print: Duration::from_millis(config.print_timeout_ms),

@@ -6,30 +6,49 @@ use headless_chrome::protocol::cdp::{Network, Page};
 
 use super::emulate;
 use super::error::StepError;
+use super::follow;
 use super::scripts;
 use super::task::{PageOutput, PageTask};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::proxy::session::PageSession;
+use crate::browser::tab::reset;
 use crate::browser::tab::tab::Tab;
+use crate::browser::tab::traces::Traces;
 use crate::domain::encoding;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
+use crate::thread;
 
-/// Shows the page of `task`, served by `session` or, without one, put into the tab; returns after the load event, with the
-/// names of our scripts that any further document in the tab would run.
+/// How a page comes into its tab.
+#[derive(Clone, Copy)]
+pub(super) enum Shown<'a> {
+    /// Written into the tab by one message.
+    Put,
+    /// From the address of its session.
+    Served(&'a PageSession),
+    /// The same, while the tab still shows the previous page: what that one left, and how long replacing it may take.
+    Following(&'a PageSession, &'a Traces, Duration),
+}
+
+/// Loads the page of `task`. Returns after its load event, with Chromium's identifiers of the scripts that were added: any
+/// later document of the tab would run them too.
 pub(super) async fn load(
     tab: &Tab,
     task: &PageTask,
-    session: Option<&PageSession>,
+    shown: Shown<'_>,
     limit: Duration,
 ) -> Result<Vec<String>, StepError> {
     let (mut calls, mut added) = (PendingCalls::default(), Vec::new());
-    if let Some(source) = data_script(task, session)? {
+    if let Shown::Following(_, traces, _) = shown {
+        reset::forget_settings(tab, traces, limit, &mut calls)
+            .map_err(|error| StepError::Unready(error.to_string()))?;
+    }
+    if let Some(source) = data_script(task, shown)? {
         added.push(tab.send(&commands::script_of_new_documents(source))?);
     }
-    // What WebGL draws is kept where a document is written of the page.
+    // What WebGL has drawn is blank once it was shown: it is kept for a document that is written of the page.
     if task.lane == Lane::Scripted && task.output == PageOutput::Html {
         let script = commands::script_of_new_documents(scripts::CANVASES.to_owned());
         added.push(tab.send(&script)?);
@@ -40,13 +59,16 @@ pub(super) async fn load(
     }
     emulate::send(tab, task, limit, &mut calls)?;
     let mut state = tab.state();
-    match session {
-        Some(session) => navigate(tab, session, limit).await?,
-        None => put(tab, task, limit).await?,
+    match shown {
+        Shown::Put => put(tab, task, limit).await?,
+        Shown::Served(session) => navigate(tab, session, limit).await?,
+        Shown::Following(session, traces, limit) => {
+            follow::follow(tab, task, (session, traces), limit).await?;
+        }
     }
-    // An error means that its events have ended: the step is ended from outside.
+    // An error means that no event follows: `OpenPage::within` ends the step.
     let _ = state.wait_for(|state| state.parsed + state.loads > 0).await;
-    // Not before: a picture written into the page itself would come back here, all of it.
+    // Not earlier: the event of a request for a `data:` address would bring that whole address here.
     if task.lane == Lane::Scripted {
         calls.push(tab.send(&report_requests())?, limit);
     }
@@ -59,18 +81,20 @@ pub(super) async fn load(
     Ok(names)
 }
 
-/// Puts the data of a page on its window.
-fn data_script(task: &PageTask, session: Option<&PageSession>) -> Result<Option<String>, StepError> {
-    let (Lane::Scripted, Some(session)) = (task.lane, session) else { return Ok(None) };
+/// The script that puts the data on the page's window; `None` for a page without script.
+fn data_script(task: &PageTask, shown: Shown<'_>) -> Result<Option<String>, StepError> {
+    let (Lane::Scripted, Shown::Served(session) | Shown::Following(session, ..)) = (task.lane, shown) else {
+        return Ok(None);
+    };
     if scripts::is_large(&task.data) {
         return Ok(Some(scripts::data_fetched(session.host(), &session.data_path())));
     }
     let text = std::str::from_utf8(&task.data)
-        .map_err(|error| StepError::fault(FaultCode::DataInvalid, error.to_string()))?;
+        .map_err(|error| StepError::job(ErrorCode::DataInvalid, error.to_string()))?;
     Ok(Some(scripts::data_inline(session.host(), text)))
 }
 
-/// Has the page's requests reported, without keeping what is answered.
+/// Switches on the events of requests; Chromium keeps no response bodies for them.
 fn report_requests() -> Network::Enable {
     Network::Enable {
         max_total_buffer_size: Some(0),
@@ -82,20 +106,22 @@ fn report_requests() -> Network::Enable {
 }
 
 async fn navigate(tab: &Tab, session: &PageSession, limit: Duration) -> Result<(), StepError> {
+    session.open();
     let answer = tab.call_within(commands::navigate(session.address()), limit).await?;
     match answer.error_text {
         None => Ok(()),
         Some(error) => {
-            Err(StepError::fault(FaultCode::PageFailed, format!("the page could not be opened: {error}")))
+            Err(StepError::job(ErrorCode::PageFailed, format!("the page could not be opened: {error}")))
         }
     }
 }
 
 async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), StepError> {
-    // A byte order mark would be a letter of the text here, and content before the doctype.
+    // A byte order mark would be text before the doctype here.
     let page = task.inlined.as_ref().or_else(|| task.site.page());
     let page = page.cloned().map(encoding::unmarked).unwrap_or_default();
-    let html = String::from_utf8_lossy(&page).into_owned();
+    let html = thread::by_size(page.len(), move || String::from_utf8_lossy(&page).into_owned()).await;
+    let html = html.map_err(|error| StepError::Job(error.into()))?;
     let put = Page::SetDocumentContent { frame_id: tab.frame.clone(), html };
     tab.send_large(put).await?.answer(limit).await?;
     Ok(())

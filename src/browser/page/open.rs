@@ -7,8 +7,9 @@ use tokio::time::Instant;
 
 use super::diagnose;
 use super::error::{PageError, StepError};
+use super::follow;
 use super::inspect;
-use super::load;
+use super::load::{self, Shown};
 use super::open_page::OpenPage;
 use super::pictures::{self, Pictures};
 use super::scripts;
@@ -16,15 +17,16 @@ use super::task::{PageOutput, PageStep, PageTask};
 use super::wait;
 use super::wait_idle::{self, IdleOutcome};
 use crate::browser::tab::lease::Lease;
+use crate::browser::tab::reset;
 use crate::config::BrowserConfig;
-use crate::domain::fault::FaultCode;
+use crate::domain::error::ErrorCode;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
 
-/// A page without script that is no longer fills a few dozen sheets at most.
+/// A static page that is no longer than this fills a few dozen sheets at most.
 const SHORT_LIMIT_BYTES: usize = 128 << 10;
-/// How often a page is looked at that goes on loading by it: frames may hold others that wait to be scrolled to.
+/// How often a page is looked at while each look starts further loads: lazy frames may hold others.
 const LOOKS_LIMIT: usize = 4;
 
 /// A page that can be printed.
@@ -64,21 +66,35 @@ pub async fn open(
 }
 
 async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
+    let left = page.lease.traces().filter(|traces| traces.left.is_some()).cloned();
+    let left = match left {
+        Some(traces) if !follow::may_follow(task) => {
+            let shown = reset::reset(page.tab()?, &traces, page.limits.reset).await;
+            shown.map_err(|error| StepError::Unready(error.to_string()))?;
+            None
+        }
+        left => left,
+    };
     if !task.is_put() {
         let is_fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
         let data = is_fetched.then(|| task.data.clone());
         let tab = page.tab()?;
         let permitted = (task.reach, task.options.javascript);
         let served = tab.server.serve(&tab.site(), task.site.clone(), data, permitted);
-        let no_name = |error: io::Error| StepError::fault(FaultCode::Internal, error.to_string());
+        let no_name = |error: io::Error| StepError::job(ErrorCode::Internal, error.to_string());
         let session = served.map_err(no_name)?;
-        if task.lane == Lane::Scripted && page.lease.was_used() {
+        if tab.lane == Lane::Scripted && page.lease.was_used() {
             session.note_follows();
         }
         page.session = Some(session);
     }
     let limit = page.limits.load;
-    page.scripts = page.within(limit, load::load(page.tab()?, task, page.session.as_deref(), limit)).await?;
+    let shown = match (&page.session, &left) {
+        (None, _) => Shown::Put,
+        (Some(session), Some(traces)) => Shown::Following(session, traces, page.limits.reset),
+        (Some(session), None) => Shown::Served(session),
+    };
+    page.scripts = page.within(limit, load::load(page.tab()?, task, shown, limit)).await?;
     diagnose::check_reached(page)
 }
 
@@ -105,8 +121,8 @@ async fn wait_until_ready(page: &mut OpenPage, task: &PageTask) -> Result<(), St
     Ok(())
 }
 
-/// Looks at the page whenever it is idle, until nothing of it has begun to load by that; false for one that is
-/// taken as it is. One cap is over all of it.
+/// Looks at the page each time it is idle, until a look starts no further loads; false where it is printed while busy. One
+/// cap is over all of it.
 async fn look_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
     let begun = Instant::now();
     for _ in 0..LOOKS_LIMIT {
@@ -121,7 +137,7 @@ async fn look_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, S
     Ok(false)
 }
 
-/// Waits for so long until the page is idle; false for one that is taken as it is.
+/// Waits up to `cap` until the page is idle; false where it is printed while busy.
 async fn become_idle(page: &mut OpenPage, cap: Duration, options: &PageOptions) -> Result<bool, StepError> {
     let limit = cap + page.limits.call * 2;
     match page.within(limit, wait_idle::until_idle(page, cap)).await {
@@ -134,8 +150,8 @@ async fn become_idle(page: &mut OpenPage, cap: Duration, options: &PageOptions) 
     }
 }
 
-/// A page may go to another document while it is waited for: then the waiting starts again. Answers what there is to
-/// say of the pictures of a page without script.
+/// Waits until the page is ready, anew for each document that it navigates to meanwhile. A static page answers with its
+/// broken pictures.
 async fn become_ready(page: &OpenPage, task: &PageTask) -> Result<Option<Pictures>, StepError> {
     let is_scripted = task.lane == Lane::Scripted;
     let selector = task.options.wait_for_selector.as_deref();

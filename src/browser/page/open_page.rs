@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Page, Runtime};
+use headless_chrome::protocol::cdp::Runtime;
 use tokio::sync::watch;
 
 use super::error::{StepError, script_error};
-use super::limits::Limits;
+use super::limits::PageLimits;
 use super::task::{PageTask, Way};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
@@ -16,36 +16,34 @@ use crate::browser::tab::lease::Lease;
 use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::browser::tab::tab::Tab;
 use crate::config::BrowserConfig;
-use crate::domain::fault::Warnings;
+use crate::domain::error::Warnings;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
-/// The world that our scripts run in.
-const WORLD: &str = "platen";
-/// A script longer than this is made into a message on a thread for work that blocks.
+/// A longer script is serialized on a thread for work that blocks.
 const LARGE_BYTES: usize = 256 << 10;
-/// Time of the page that a warning is worth.
+/// How long a page may be asked for something that only becomes a warning.
 pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
 
 /// A page in its tab.
 pub(in crate::browser) struct OpenPage {
     pub lease: Lease,
-    /// How it is served; `None` where it was put.
+    /// How it is served; `None` where it was written into the tab.
     pub session: Option<Arc<PageSession>>,
     pub state: watch::Receiver<PageState>,
     pub warnings: Warnings,
     /// Warnings of failed requests, fixed before we make requests of our own.
     pub failures: Option<Warnings>,
-    pub limits: Limits,
+    pub limits: PageLimits,
     pub lane: Lane,
     pub length_bytes: usize,
-    /// Our scripts for its documents, by Chromium's names.
+    /// Chromium's identifiers of the scripts that we added for its documents.
     pub scripts: Vec<String>,
-    /// Nothing of it outlasts its elements.
+    /// Nothing of it outlives its elements: the next page may replace them without a reset.
     pub in_place: bool,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
-    /// It was shown as it is on paper, to be measured.
+    /// Its print medium was emulated, to measure it.
     pub is_measured: bool,
 }
 
@@ -59,7 +57,7 @@ impl OpenPage {
             state,
             warnings: Warnings::default(),
             failures: None,
-            limits: Limits::of(config),
+            limits: PageLimits::of(config),
             lane: task.lane,
             length_bytes: task.length_bytes(),
             scripts: Vec::new(),
@@ -86,7 +84,7 @@ impl OpenPage {
             end.map_or(PageEnd::BrowserLost, |state| state.end.unwrap_or(PageEnd::Closed))
         };
         tokio::select! {
-            // The end is known first: it says more than the calls that it ended.
+            // First the end of the page: it explains the calls that fail by it.
             biased;
             end = ended => Err(StepError::Ended(end)),
             done = tokio::time::timeout(limit, step) => done.unwrap_or(Err(StepError::Late)),
@@ -96,12 +94,12 @@ impl OpenPage {
     /// Waits until the page has loaded more than `seen` documents.
     pub(super) async fn loads_beyond(&self, seen: u32) {
         let mut state = self.state.clone();
-        // An error means that its events have ended: `within` ends the step.
+        // An error means that no event follows: `within` ends the step.
         let _ = state.wait_for(|state| state.loads > seen).await;
     }
 
-    /// Runs a script of ours, made of what the options say, and gives the text that it answers; `None` when the
-    /// document went away under it.
+    /// Runs a script of ours and returns its text; `None` where the document was replaced meanwhile. What it throws is an
+    /// error of `formatOpts`, of which the script is made.
     pub(in crate::browser) async fn ask(
         &self,
         expression: String,
@@ -111,7 +109,7 @@ impl OpenPage {
         answer.map(|answer| answer.map_err(|thrown| script_error("formatOpts", thrown))).transpose()
     }
 
-    /// The same for a warning: within its time, and a script that throws answers nothing.
+    /// The same for what only becomes a warning: within [`WARNING_LIMIT`]; a script that throws or is late answers `None`.
     ///
     /// # Errors
     /// That the page ended, or Chromium refused.
@@ -120,23 +118,23 @@ impl OpenPage {
         expression: String,
     ) -> Result<Option<String>, StepError> {
         match self.within(WARNING_LIMIT, self.ask(expression, WARNING_LIMIT)).await {
-            Err(StepError::Fault(_) | StepError::Late) => Ok(None),
+            Err(StepError::Job(_) | StepError::Late) => Ok(None),
             answer => answer,
         }
     }
 
-    /// Runs a script of ours in the page and gives the text that it answers, or what it throws; `None` when the
-    /// document went away under it.
+    /// Runs a script of ours in the page and returns its text, or what it throws; `None` where the document was replaced
+    /// meanwhile.
     pub(in crate::browser) async fn run(
         &self,
         expression: String,
         limit: Duration,
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         let tab = self.tab()?;
-        // Where no script of the page's can run, its own world is as good, and 2 ms less.
+        // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
         let context = match self.lane {
             Lane::Static => None,
-            Lane::Scripted => match tab.call_within(isolated_world(tab), limit).await {
+            Lane::Scripted => match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
                 Ok(world) => Some(world.execution_context_id),
                 Err(CallError::Refused { .. }) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -159,8 +157,9 @@ impl OpenPage {
         }
     }
 
-    /// Whether a page with script has opened nothing that a reset of its tab does not close again.
-    pub(super) fn kept_to_itself(&self, options: &PageOptions) -> bool {
+    /// Whether a reset can undo all that a page with script did: it had one document and no workers, and none of its events
+    /// are switched off.
+    pub(super) fn can_be_reset(&self, options: &PageOptions) -> bool {
         let Some(tab) = self.lease.tab() else { return false };
         let state = self.state.borrow();
         // The headers that requests are to carry are set for the life of a tab.
@@ -186,13 +185,5 @@ impl OpenPage {
         warnings.extend(&failures);
         warnings.extend(&self.warnings);
         warnings
-    }
-}
-
-fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
-    Page::CreateIsolatedWorld {
-        frame_id: tab.frame.clone(),
-        world_name: Some(WORLD.to_owned()),
-        grant_univeral_access: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures that came and cannot be decoded: a warning each.
 //!
-//! Only the page knows. One without script says so with the answer whether it is ready, the others with that about their
-//! fonts: neither costs a call. A further call is made only for pictures that are in doubt.
+//! Only the page knows which. It answers along with a question that is asked anyway (readiness without script, fonts with
+//! script); a call more is made only for pictures in doubt.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -10,11 +10,12 @@ use super::error::StepError;
 use super::open_page::OpenPage;
 use crate::browser::tab::console;
 use crate::browser::tab::failed_requests;
-use crate::domain::fault::WarningKind;
+use crate::domain::error::WarningKind;
 
 /// A function that answers [`Pictures`], or null.
 pub(super) const SEEN: &str = include_str!("../../../assets/pictures.js");
-/// Those of some pictures that cannot be decoded. It takes no frame, of which some tabs have none (tried).
+/// A function that answers which of some pictures cannot be decoded. It needs no animation frame, which static tabs never get
+/// (tried).
 const DECODED: &str = "async addresses => {
     const decode = async address => {
         const image = new Image();
@@ -43,7 +44,7 @@ pub(super) async fn check(page: &mut OpenPage, seen: Pictures) -> Result<(), Ste
         broken.extend(undecodable.unwrap_or_default());
     }
     for address in &broken {
-        // One that did not come has a warning of its failed request.
+        // Where its request failed, that has a warning already.
         if page.state.borrow().failures.mentions(address) {
             continue;
         }
@@ -57,7 +58,7 @@ fn sentence(address: &str) -> String {
     if console::own_path(address).is_some() || address.starts_with("data:") {
         return format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
     }
-    // It may have led elsewhere; the failed request has the address there.
+    // A redirect may have failed: then the failed request has the address that it led to.
     format!("picture cannot be shown: {shown} (nothing came, or what came is damaged, or no picture)")
 }
 

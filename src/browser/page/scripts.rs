@@ -1,7 +1,7 @@
 //! The scripts of ours that run in a page.
 //!
-//! Hazard: a page may replace `Promise` or `setTimeout`. Scripts that ask run in an isolated world, which has the page's
-//! document and none of its script. Those that run before the page's own run in its world.
+//! Hazard: a page may replace `Promise` or `setTimeout`. Scripts that ask run in an isolated world, which shares the page's
+//! document and none of its globals. Those that prepare the page run in its own world, before its scripts.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::pictures;
 
 /// Keeps what WebGL draws, for a document that is written of the page.
 pub(super) const CANVASES: &str = include_str!("../../../assets/canvas.js");
-/// A function that has pictures and frames loaded that wait to be scrolled to, and answers how many there are.
+/// A function that starts the loads of lazy pictures and frames, and answers how many there are.
 pub(super) const LAZY: &str = include_str!("../../../assets/lazy.js");
 /// Data larger than this is served: a script of a hundred megabytes would end the connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
 
-/// Whether data is served.
+/// Whether the page fetches its data, instead of getting it in a script.
 pub(super) fn is_large(data: &[u8]) -> bool {
     data.len() > DATA_INLINE_LIMIT_BYTES
 }
@@ -43,18 +43,17 @@ pub(super) fn data_fetched(host: &str, path: &str) -> String {
     )
 }
 
-/// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
-/// will, and something else while the page is still loading and cannot say when it has. Where no script
-/// runs no frame comes either: animations of styles that end within `bound` are put there, as long as a page with
-/// script is waited for. Such a page says at once which of its pictures are broken; in the others what waits to be
-/// scrolled to begins to load.
+/// Answers [`READY`] when the page and its fonts are loaded and the selector matches, [`MISSING`] when it never will, and
+/// something else where a page without script is still loading: it cannot wait for its load event. It gets no animation
+/// frames either, so animations of its styles that end within `bound`, the time that a page with script is given, are set to
+/// their end; it answers with its broken pictures. A page with script starts its lazy loads instead.
 pub(super) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Duration) -> String {
     let selector = json!(selector);
     let (wake, pictures) = if is_scripted { (LAZY, "null") } else { ("null", pictures::SEEN) };
     format!("({READINESS})({selector},{is_scripted},{},{wake},{pictures})", bound.as_millis())
 }
 
-/// A question that answers nothing where it throws.
+/// An expression that answers an empty text where it would throw.
 pub(in crate::browser) fn guarded(question: &str) -> String {
     format!("(()=>{{try{{return {question}}}catch{{return ''}}}})()")
 }
@@ -64,7 +63,8 @@ pub(super) fn pending(selector: Option<&str>) -> String {
     format!("({PENDING})({})", json!(selector))
 }
 
-/// A page of another host, which the main frame may go to where that is allowed, does not get the data.
+/// Hazard: the main frame may navigate to an allowed host, whose page must not get the data. So the script looks at the
+/// origin first.
 fn with_data(host: &str, expression: &str) -> String {
     let origin = json!(format!("http://{host}"));
     format!(
@@ -73,7 +73,7 @@ fn with_data(host: &str, expression: &str) -> String {
     )
 }
 
-// An element's name hides a member of the document (`<img name=fonts>`), so both ask its prototype.
+// Hazard: `<img name=fonts>` hides `document.fonts`. So both scripts read members from the prototype.
 const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
     const its = name => Reflect.get(Document.prototype, name, document);
     const has = selector => Document.prototype.querySelector.call(document, selector);

@@ -7,8 +7,8 @@ use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 
-/// A text given to the browser in one message may not be larger, for each byte of it may take six there
-/// (`wire::CALL_LIMIT_BYTES`). Larger pages are served.
+/// Longest page that is written into a tab: each byte of it may take six in the message (`wire::CALL_LIMIT_BYTES`). Longer
+/// ones are served.
 const PUT_LIMIT_BYTES: usize = 12 << 20;
 
 /// What is to be rendered.
@@ -22,7 +22,7 @@ pub struct PageTask {
     pub lane: Lane,
     /// How it comes into the tab.
     pub way: Way,
-    /// The page with its files in it, where that is what is put into the tab; all else goes by the page of `site`.
+    /// The page with its files inlined, where that is written into the tab; everything else reads the page of `site`.
     pub inlined: Option<Bytes>,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
@@ -44,7 +44,7 @@ pub enum Way {
     /// Written into the tab, which saves a navigation: a page without script that refers to nothing, or has its files in
     /// it.
     Put,
-    /// The same, and nothing of it outlasts its elements: the next page may take their place without a reset.
+    /// The same, and nothing of it outlives its elements: the next page may replace them without a reset.
     PutInPlace,
 }
 
@@ -57,7 +57,7 @@ pub enum PageOutput {
     Png,
     /// The same as a JPEG.
     Jpg,
-    /// Its document as it stands, with the files that it refers to in it.
+    /// Its document as it is now, with the files that it refers to inlined.
     Html,
 }
 

@@ -10,11 +10,11 @@ use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
 use crate::domain::format_opts::PageOptions;
 
-/// Between two looks at the expression: about a frame.
+/// Pause between two evaluations of the expression: about a frame.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Returns when `waitForExpression` is truthy, if there is one. It runs in the page's own world, so the page may
-/// answer what it likes: it waits for itself alone.
+/// Returns when `waitForExpression` is truthy, if there is one. It runs in the page's own world, where the page can forge the
+/// answer; that changes only how long it waits for itself.
 pub(super) async fn for_expression(page: &OpenPage, options: &PageOptions) -> Result<(), StepError> {
     let Some(expression) = &options.wait_for_expression else { return Ok(()) };
     loop {

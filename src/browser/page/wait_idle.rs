@@ -1,4 +1,4 @@
-//! The waiting until a page is idle: what is pending is reported to `tab/idle.rs`, what computes is asked here.
+//! Waits until a page is idle: what is pending comes from `tab/idle.rs`; whether the page or a worker computes is asked here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
 use crate::browser::tab::idle::Verdict;
 
-/// After an answer the page may need a moment to go on with it.
+/// After a response the page may need a moment to go on with it.
 const GRACE: Duration = Duration::from_millis(20);
-/// For how long a page is looked at that may be computing.
+/// How long a page is measured that may be computing.
 const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 /// A page that spends more of its time in tasks computes something (tried: one that polls spends 1 %, one
 /// that computes in slices of 15 ms 79 %).
@@ -29,7 +29,7 @@ pub(super) enum IdleOutcome {
     NotBeforeCap { computing: usize },
 }
 
-/// Whether the page is done in a moment: then it has its fonts, and need not be asked.
+/// Whether the page is done in a moment: then its fonts are loaded, and it need not be asked whether it is ready.
 pub(super) async fn is_soon_idle(page: &OpenPage) -> bool {
     let mut state = page.state.clone();
     let reported = state.wait_for(|state| state.verdict() != Verdict::Pending);
@@ -57,7 +57,7 @@ async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), Ste
         }
         wait_for_grace(page).await;
         let heard = page.state.borrow().idle.heard();
-        // What the page has begun meanwhile is reported before this is answered.
+        // Messages keep their order: what the page has begun meanwhile is reported before this answer.
         if !answers(page).await? {
             let _ = state.changed().await;
             continue;
@@ -66,7 +66,7 @@ async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), Ste
             continue;
         }
         match verdict(page) {
-            Verdict::Rest | Verdict::Done => return Ok(()),
+            Verdict::Idle | Verdict::Done => return Ok(()),
             Verdict::Quiet if !computes(page).await? && verdict(page) != Verdict::Pending => {
                 return Ok(());
             }
@@ -75,7 +75,7 @@ async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), Ste
     }
 }
 
-/// Has every worker answer; false when one, or then the page, has reported something since `heard`.
+/// Waits until every worker has answered; false where one, or then the page, has reported something since `heard`.
 async fn workers_are_idle(page: &OpenPage, heard: u32, computing: &AtomicUsize) -> Result<bool, StepError> {
     let tab = page.tab()?;
     let workers = tab.workers();
@@ -114,7 +114,7 @@ fn verdict(page: &OpenPage) -> Verdict {
     page.state.borrow().verdict()
 }
 
-/// Waits until the last answer is long enough ago; the page itself is one too, unless all of it is seen.
+/// Waits until the last response is [`GRACE`] ago. The page's own load counts as one, unless it is [`Verdict::Done`].
 async fn wait_for_grace(page: &OpenPage) {
     loop {
         let ended = page.state.borrow().idle.last_end().map(|ended| ended.elapsed());

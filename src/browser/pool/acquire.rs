@@ -31,7 +31,7 @@ impl Handler<LeaseTab> for BrowserPool {
         tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
         let (answer, granted) = oneshot::channel();
         if !self.stopping {
-            // One of those that came back by now may be the right one.
+            // A tab that has come back by now may be the right one.
             while let Ok(returned) = self.returned.try_recv() {
                 self.release(returned, ctx);
             }
@@ -39,7 +39,7 @@ impl Handler<LeaseTab> for BrowserPool {
             self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
-        // Dropped when it is over: the waiter is closed then.
+        // Dropped at the deadline, which closes the waiter.
         let waited = async move { tokio::time::timeout(Duration::from_millis(limit_ms), granted).await };
         Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, ctx| match granted {
             Ok(Ok(lease)) => Ok(lease),
@@ -54,13 +54,13 @@ impl Handler<LeaseTab> for BrowserPool {
 }
 
 impl BrowserPool {
-    /// Gives tabs to waiters, and has as many made as are wanted.
+    /// Leases tabs to waiters, and has the missing ones made.
     pub(super) fn serve_waiters(&mut self, ctx: &mut Context<Self>) {
         if self.stopping {
             return;
         }
         self.waiters.retain(|waiter| !waiter.answer.is_closed());
-        self.grant_leases(ctx);
+        self.serve_leases(ctx);
         self.clear_draining(ctx);
         self.make_wanted(ctx);
         self.reset_used(ctx);
@@ -84,7 +84,7 @@ impl BrowserPool {
         let capacity = TabCapacity { limit, warm: self.warm_counts(), making, ahead };
         let Plan { make, evict_warm, evict } = self.reusable.plan(waiting.into_iter(), capacity);
         for held in evict {
-            self.dispose_reusable(held, DisposeReason::Room, ctx);
+            self.dispose_reusable(held, DisposeReason::NeededByWaiter, ctx);
         }
         for lane in evict_warm.each() {
             if let Some(held) = self.take_warm(lane, TabSource::Shared) {
@@ -103,8 +103,8 @@ impl BrowserPool {
         }
     }
 
-    /// Where each waiter would get a tab now, by the number of tabs, the shares of accounts and the quarantine browsers. An
-    /// earlier waiter comes first; one that may have no tab now does not hold one back for itself.
+    /// Where each waiter would get a tab now, by the number of tabs, the shares of accounts and the quarantine browsers.
+    /// Earlier waiters first; one that may have no tab now reserves none.
     fn sources(&mut self) -> Vec<Option<TabSource>> {
         let share = self.account_tabs();
         let (mut all, mut held) = (self.leased, self.leased_by.clone());
@@ -161,7 +161,7 @@ impl BrowserPool {
 
     /// Waiters are served in order, but one whose lane has no tab right now does not block the others: a page with
     /// script that waits for a browser must not idle a free tab of the static lane.
-    fn grant_leases(&mut self, ctx: &mut Context<Self>) {
+    fn serve_leases(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
         for source in self.sources() {
@@ -185,11 +185,12 @@ impl BrowserPool {
         if let Some(key) = self.reuse_key(asked).filter(|_| source == TabSource::Shared) {
             while let Some(held) = self.reusable.take(key) {
                 if held.tab.is_alive() {
-                    return Some((held, "kept"));
+                    let kind = if held.traces.left.is_some() { "left" } else { "kept" };
+                    return Some((held, kind));
                 }
                 self.dispose_reusable(held, DisposeReason::Broken, ctx);
             }
-            // A tab that is being reset is there sooner than a new one is made, and costs less.
+            // A tab that is being reset is ready sooner than a new one, and costs less.
             let being_reset = awaited.entry(key).or_insert_with(|| self.reusable.being_reset(key));
             if *being_reset > 0 {
                 *being_reset -= 1;
@@ -223,7 +224,7 @@ impl BrowserPool {
         }
         self.metrics.leases.of([lane, tab]).inc();
         self.metrics.leased.of([lane]).inc();
-        // A waiter that has gone drops the lease, which brings the tab back.
+        // Where the waiter has gone the lease is dropped, which returns the tab.
         let _ = waiter.answer.send(Lease::new(held, waiter.asked, self.returns.clone()));
     }
 }

@@ -17,7 +17,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A slot for a process. At most one launch is under way for each.
 pub(super) enum BrowserSlot {
-    /// Of a quarantine browser that is not needed.
+    /// A quarantine browser's, while it is not needed.
     Off,
     Starting,
     Running(Box<RunningBrowser>),
@@ -92,7 +92,7 @@ pub(super) struct RunningBrowser {
     pub tabs: usize,
     /// Those of them that are being made.
     pub making: PerLane<usize>,
-    /// The first tabs of a successor, until it takes over.
+    /// Tabs of a successor, until it takes over.
     pub first_tabs: Vec<HeldTab>,
     /// Leases of its tabs that have not come back.
     pub leases: Vec<LeaseTab>,
@@ -101,7 +101,7 @@ pub(super) struct RunningBrowser {
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: Reading,
-    /// Processor time that the renderers of reused tabs had taken when their present page began.
+    /// Processor time that renderers of reused tabs had taken when their present page began.
     pub renderers: HashMap<i32, Duration>,
     /// The process that takes its slot by plan, while that is under way.
     pub successor: Option<Successor>,

@@ -1,10 +1,11 @@
 //! The actor that owns browsers and leases their tabs.
 //!
-//! Called from outside by its messages alone. Calls `tab`, `chromium` and `proxy`, and knows nothing of documents.
+//! Called from outside by its messages alone, and returns a lease; `page` and `output` never call it. Calls `tab`, `chromium`
+//! and `proxy`, and knows nothing of documents.
 //!
-//! `state` is the actor, `browsers` the types of what it owns; its methods lie by what they are for: `acquire` (a waiter gets
-//! a tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle` (they are replaced by
-//! plan), `quarantine_browsers`. What `reuse`, `recent_keys` and `quarantine` decide is pure.
+//! `state` is the actor, `browsers` the types of what it owns; its methods are grouped by purpose: `acquire` (a waiter gets a
+//! tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle` (they are replaced by
+//! plan), `quarantine_browsers`. `reuse`, `recent_keys` and `quarantine` only decide: no processes, no clock.
 
 mod acquire;
 mod browsers;

@@ -27,7 +27,7 @@ impl BrowserPool {
         Quarantine::pass(browsers.collect(), self.cores)
     }
 
-    /// Has the tabs made that are wanted in quarantine, and the browsers started; answers how many waiters get a tab there.
+    /// Has the tabs made that waiters in quarantine need, and the browsers started; returns how many waiters that are.
     pub(super) fn make_quarantine_tabs(
         &mut self,
         sources: &[Option<TabSource>],
@@ -76,14 +76,14 @@ impl BrowserPool {
         }
     }
 
-    /// Pages in it, with those that are being disposed of: until they are gone they may fill it.
+    /// Pages in it; those that are being disposed of count, for they may still fill it.
     fn pages_in(&self, running: &RunningBrowser) -> usize {
         let warm = self.warm_tabs.iter().filter(|held| held.browser == running.id).count();
         running.tabs.saturating_sub(running.making.sum() + warm)
     }
 
-    /// Whether the browser must be restarted before the next page: what pages of another account have left in it (of any,
-    /// where the next one is to be alone) would count as the next one's.
+    /// Whether the browser must be restarted before the next page. Hazard: what pages of another account have left in it (of
+    /// any account, where the next page is to be alone) would be blamed on that page.
     fn is_stale(&self, running: &RunningBrowser, next: LeaseTab) -> bool {
         let is_used = running.tenant.is_some_and(|tenant| next.alone || tenant != next.account);
         is_used && self.pages_in(running) == 0

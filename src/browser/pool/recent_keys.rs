@@ -1,4 +1,4 @@
-//! Which pages with script were there lately: a tab is cleaned for those that come again only.
+//! Which scripted pages were rendered lately: only for those that come again is a tab cleaned.
 //!
 //! Pure: it knows neither browsers nor the time.
 
@@ -14,7 +14,7 @@ const RECENT_LIMIT: usize = 256;
 pub(super) struct RecentKeys(VecDeque<ReuseKey>);
 
 impl RecentKeys {
-    /// Notes that a page of `key` was there; whether one was before.
+    /// Notes a page of `key`; true where one is remembered.
     pub(super) fn note(&mut self, key: ReuseKey) -> bool {
         let before = self.0.iter().position(|other| *other == key).and_then(|at| self.0.remove(at));
         self.0.push_back(key);

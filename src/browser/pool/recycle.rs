@@ -26,7 +26,7 @@ use crate::browser::tab::lease::{BrowserId, HeldTab};
 use crate::domain::lane::{Lane, PerLane};
 
 impl BrowserPool {
-    /// Starts the successor of a browser that has done enough, if none is being replaced.
+    /// Starts the successor of a browser that is due, unless one is being replaced.
     pub(super) fn recycle_when_due(&mut self, ctx: &mut Context<Self>) {
         if self.stopping || !self.draining.is_empty() {
             return;
@@ -68,17 +68,16 @@ impl BrowserPool {
         }
     }
 
-    /// Has the first tabs made of a browser that is to take another one's slot: one at least, for only that shows that it
-    /// can.
+    /// Has the first tabs of a successor made: one at least, which shows that it can make tabs.
     pub(super) fn warm_up(&mut self, fresh: Box<RunningBrowser>, ctx: &mut Context<Self>) {
         let (id, factory) = (fresh.id, self.factory(&fresh));
         let first = match self.purpose(id) {
-            Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
+            Purpose::Static => PerLane { static_: self.spare_tabs.max(1), scripted: 0 },
             Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
-                PerLane { unscripted: 0, scripted: self.spare_tabs.max(1) }
+                PerLane { static_: 0, scripted: self.spare_tabs.max(1) }
             }
             Purpose::Shared | Purpose::Quarantine(_) => {
-                PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) }
+                PerLane { static_: self.spare_tabs, scripted: self.spare_tabs.max(1) }
             }
         };
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(id.slot) else { return };
@@ -108,8 +107,8 @@ impl BrowserPool {
         old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
     }
 
-    /// Keeps a tab that was made among the warm ones, or with the successor that it was made in: the last of its first tabs
-    /// has the successor take over.
+    /// Adds a new tab to the warm ones, or to the successor that it was made in, which takes over with the last of its first
+    /// tabs.
     pub(super) fn add_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
         let browser = held.browser;
         let successor = match self.slots.get_mut(browser.slot) {
@@ -128,7 +127,7 @@ impl BrowserPool {
         }
     }
 
-    /// From now on the new browser gives the leases; the old one may finish its pages.
+    /// The new browser leases its tabs from now on; the old one finishes its pages.
     fn take_over(&mut self, slot: usize, ctx: &mut Context<Self>) {
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(slot) else { return };
         let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
@@ -189,7 +188,7 @@ impl BrowserPool {
         self.update_metrics();
     }
 
-    /// Forgets a successor that is lost before it took over; its slot is still filled.
+    /// Takes out a successor that is lost before it took over; its slot is still filled.
     pub(super) fn take_successor(&mut self, browser: BrowserId) -> Option<RunningBrowser> {
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(browser.slot) else { return None };
         let is_it = old.successor.as_ref()?.running().is_some_and(|running| running.id == browser);
@@ -200,7 +199,7 @@ impl BrowserPool {
         lost.map(|running| *running)
     }
 
-    /// Has the memory of every browser looked at.
+    /// Measures the memory of every browser.
     pub(super) fn measure_memory(&mut self, ctx: &mut Context<Self>) {
         let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
         let measured = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone(), it.renderers.clone()));
@@ -215,7 +214,8 @@ impl BrowserPool {
         }
     }
 
-    /// Processor time that a page takes before its renderer yields. Only of renderers with script it is known when a page begins.
+    /// Processor time after which a page's renderer yields; `None` in browsers of static pages, where it is not known when a
+    /// page begins.
     pub(super) fn undisturbed(&self, browser: BrowserId) -> Option<Duration> {
         let shows_static = self.purpose(browser) == self.purpose_for(Lane::Static);
         (!shows_static).then(|| Duration::from_millis(self.config.yield_after_ms))

@@ -1,4 +1,7 @@
 //! Release: a tab whose lease has ended is disposed of, or reset for reuse by its account.
+//!
+//! Which tabs are reused, and for whom: `reuse.rs`. What a reset does: `tab/reset.rs`, and `tab/clean.rs` for pages with
+//! script.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,13 +15,16 @@ use super::state::BrowserPool;
 use crate::browser::chromium::memory::RendererUse;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, LeaseTab, TabReturned};
 use crate::browser::tab::page_state::PageEnd;
-use crate::browser::tab::reset;
-use crate::browser::tab::traces::{ResetError, Traces};
+use crate::browser::tab::reset::{self, ReadyTab};
+use crate::browser::tab::traces::ResetError;
 use crate::config::ScriptedReuse;
 use crate::domain::lane::Lane;
 use crate::domain::site::ContentHash;
 
-/// Why a tab that could have been kept is disposed of.
+/// How long a scripted page is left in its tab for the next one to replace: under load the next one comes sooner.
+const LEFT_LIMIT: Duration = Duration::from_millis(100);
+
+/// Why a tab that could have been reused is disposed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DisposeReason {
     /// It had enough documents.
@@ -26,7 +32,7 @@ pub(super) enum DisposeReason {
     /// It is old.
     Age,
     /// Another waiter needs its place.
-    Room,
+    NeededByWaiter,
     /// Its page failed, or has left more than a reset takes away.
     Page,
     /// Its renderer process holds too much, or yields to all others.
@@ -40,7 +46,7 @@ impl DisposeReason {
         match self {
             Self::Documents => "documents",
             Self::Age => "age",
-            Self::Room => "room",
+            Self::NeededByWaiter => "room",
             Self::Page => "page",
             Self::Worn => "worn",
             Self::Broken => "broken",
@@ -49,7 +55,7 @@ impl DisposeReason {
 }
 
 impl BrowserPool {
-    /// Handles the end of a lease: the tab is kept for its account or disposed of.
+    /// Handles the end of a lease: the tab is reset for its account or disposed of.
     pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, asked, end } = returned;
         let lane = held.tab.lane;
@@ -59,7 +65,7 @@ impl BrowserPool {
             let loss = BrowserLoss::Silent("it did not answer when its page was late".to_owned());
             self.lose(held.browser, &loss, ctx);
         }
-        // Behind the loss, in which this page may have had a part: its lease makes it a suspect.
+        // After the loss: this page may be its reason, and its lease makes the account a suspect.
         self.forget_lease(&held, asked);
         if matches!(held.tab.state().borrow().end, Some(PageEnd::Exceeded(_))) {
             // It slowed the browser for all pages until it was stopped, and the account's next page may do so again.
@@ -70,14 +76,16 @@ impl BrowserPool {
             LeaseEnd::NotReusable => self.dispose_reusable(held, DisposeReason::Page, ctx),
             LeaseEnd::Failed | LeaseEnd::Stalled => {
                 self.dispose_reusable(held, DisposeReason::Page, ctx);
-                // If it was the tab and not the page, the next try must not get another one like it. With script it was the
-                // page most likely, and each tab is a process of its own.
-                let like_it = if lane == Lane::Static { self.reusable.extract_of(key) } else { Vec::new() };
-                for held in like_it {
-                    self.dispose_reusable(held, DisposeReason::Page, ctx);
+                // If the tab was the reason, the next try must not get another one like it. With script it was most likely
+                // the page, and each tab is a process of its own.
+                if lane == Lane::Static {
+                    for held in self.reusable.extract_of(key) {
+                        self.dispose_reusable(held, DisposeReason::Page, ctx);
+                    }
                 }
             }
-            // Cleaned for nobody, a tab would only take time from others.
+            // A template that is new and that no waiter asks for: to clean its tab would take processor time from other
+            // pages.
             LeaseEnd::Reusable(_) if !self.comes_again(key) => Self::dispose(held, ctx),
             LeaseEnd::Reusable(traces) => match self.worn_out_by(&held) {
                 Some(gone) => self.dispose_reusable(held, gone, ctx),
@@ -94,7 +102,7 @@ impl BrowserPool {
         }
     }
 
-    /// Which pages may follow in the tab that was asked for; `None` where none may.
+    /// Which pages may get the tab of `asked` after its page; `None` where none may.
     pub(super) fn reuse_key(&self, asked: LeaseTab) -> Option<ReuseKey> {
         let content = match (asked.lane, self.config.scripted_reuse) {
             (Lane::Static, _) => None,
@@ -110,12 +118,11 @@ impl BrowserPool {
 
     /// Whether another page of `key` is likely: with script, one that was there before or waits now.
     fn comes_again(&mut self, key: ReuseKey) -> bool {
-        let is_awaited = self.waiters.iter().any(|waiter| self.reuse_key(waiter.asked) == Some(key));
-        let is_known = key.content.is_none() || self.recent.note(key);
-        is_known || is_awaited
+        let is_awaited = |pool: &Self| pool.waiters.iter().any(|it| pool.reuse_key(it.asked) == Some(key));
+        key.content.is_none() || self.recent.note(key) || is_awaited(self)
     }
 
-    /// The lease of a browser that died is not forgotten before the pool handles its loss: its account is a suspect then.
+    /// Forgets the lease, except in a browser that died: until the pool has handled that loss its accounts are suspects.
     fn forget_lease(&mut self, held: &HeldTab, asked: LeaseTab) {
         if let Some(count) = self.leased_by.get_mut(&asked.account) {
             *count -= 1;
@@ -133,7 +140,7 @@ impl BrowserPool {
         }
     }
 
-    /// Has used tabs reset; waiters that need their places have evicted them by now.
+    /// Resets used tabs. Those whose places waiters need were evicted before.
     pub(super) fn reset_used(&mut self, ctx: &mut Context<Self>) {
         let limit = Duration::from_millis(self.config.reset_timeout_ms);
         while let Some((ticket, held)) = self.reusable.next_to_reset() {
@@ -152,48 +159,75 @@ impl BrowserPool {
         &mut self,
         ticket: u64,
         mut held: HeldTab,
-        done: Result<Option<RendererUse>, ResetError>,
+        done: Result<ReadyTab, ResetError>,
         ctx: &mut Context<Self>,
     ) {
-        let refused = match done {
+        let ready = match done {
             Err(error) => {
                 tracing::debug!(%error, "a tab is not kept");
-                Some(DisposeReason::Broken)
+                Err(DisposeReason::Broken)
             }
-            Ok(_) if !self.may_reuse(held.browser) => Some(DisposeReason::Broken),
-            Ok(Some(renderer)) if !self.may_go_on(held.browser, renderer) => Some(DisposeReason::Worn),
-            Ok(_) => None,
+            Ok(_) if !self.may_reuse(held.browser) => Err(DisposeReason::Broken),
+            Ok(ReadyTab { renderer: Some(it), .. }) if !self.keeps_up(held.browser, it) => {
+                Err(DisposeReason::Worn)
+            }
+            Ok(ReadyTab { renderer: Some(it), traces }) if it.resident_bytes > self.reuse_bytes() => {
+                // This counts the memory of the old document too: the tab is reset to an empty one, and measured again.
+                if traces.left.is_some() {
+                    held.traces = traces;
+                    self.reusable.reset_again(ticket, held);
+                    return self.serve_waiters(ctx);
+                }
+                Err(DisposeReason::Worn)
+            }
+            Ok(ready) => Ok(ready.traces),
         };
-        if let Some(reason) = refused {
-            self.reusable.reset_done(ticket, None);
-            self.dispose_reusable(held, reason, ctx);
-        } else {
-            held.traces = Traces::default();
-            self.reusable.reset_done(ticket, Some(held));
+        match ready {
+            Err(reason) => {
+                self.reusable.reset_done(ticket, None);
+                self.dispose_reusable(held, reason, ctx);
+            }
+            Ok(traces) => {
+                if traces.left.is_some() {
+                    ctx.run_later(LEFT_LIMIT, Self::reset_left);
+                }
+                held.traces = traces;
+                self.reusable.reset_done(ticket, Some(held));
+            }
         }
         self.serve_waiters(ctx);
     }
 
-    /// Whether a renderer may show another page, which begins with what it has used. One that was made to yield stays behind
-    /// all others and must not.
-    fn may_go_on(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
+    /// Resets the tabs whose last page was left in them for long enough.
+    fn reset_left(&mut self, ctx: &mut Context<Self>) {
+        let is_over = |since: Instant| since.elapsed() >= LEFT_LIMIT;
+        self.reusable.require_reset(|held| held.traces.left.is_some_and(is_over));
+        self.reset_used(ctx);
+    }
+
+    /// Most memory of the renderer of a tab that is reused.
+    fn reuse_bytes(&self) -> u64 {
+        self.config.reuse_memory_mb << 20
+    }
+
+    /// Whether a renderer may show another page, whose use is counted from now on. One that was made to yield must not: that
+    /// cannot be taken back.
+    fn keeps_up(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
         let undisturbed = self.undisturbed(browser);
-        let most_bytes = self.config.reuse_memory_mb << 20;
         let Some(running) = self.find(browser) else { return false };
         let before = running.renderers.insert(renderer.process, renderer.processor).unwrap_or_default();
         let used = renderer.processor.saturating_sub(before);
-        let keeps_up = undisturbed.is_none_or(|most| used < most && !renderer.yields);
-        keeps_up && renderer.resident_bytes <= most_bytes
+        undisturbed.is_none_or(|most| used < most && !renderer.yields)
     }
 
-    /// Disposes of a tab that could have been kept, and counts why.
+    /// Disposes of a tab that could have been reused, and counts why.
     pub(super) fn dispose_reusable(&self, held: HeldTab, why: DisposeReason, ctx: &mut Context<Self>) {
         self.metrics.kept_ended.of([why.name()]).inc();
         Self::dispose(held, ctx);
     }
 
-    /// Hazard: until the page is gone it may make requests, and from a server that another tab has by then it would get that
-    /// one's files. So the server is free only after that.
+    /// Hazard: until the page is gone it may send requests, and a server that serves another tab by then would give it that
+    /// tab's files. So the server is free only after that.
     pub(super) fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
         let HeldTab { tab, browser, .. } = held;
         let server = Arc::clone(&tab.server);
@@ -207,7 +241,7 @@ impl BrowserPool {
                 Err(error) if error.is_of_browser() => {
                     pool.lose(browser, &BrowserLoss::Silent(error.to_string()), ctx);
                 }
-                // What is refused is gone already.
+                // A refusal means that the context is gone already.
                 Ok(()) | Err(_) => pool.free_servers.push(server),
             }
             pool.clear_draining(ctx);
@@ -237,7 +271,7 @@ impl BrowserPool {
         }
     }
 
-    /// Tabs made by then are too old; `None` where none can be.
+    /// Tabs made before this are too old; `None` where none can be.
     fn oldest_birth(&self) -> Option<Instant> {
         Instant::now().checked_sub(Duration::from_secs(self.config.reuse_age_s))
     }

@@ -1,4 +1,4 @@
-//! Reusable tabs: which one a further page gets that may follow in it, and which are evicted first.
+//! Reusable tabs: which one the next page gets, and which are evicted first.
 //!
 //! ```text
 //!  put ──> Used ──(next_to_reset)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
@@ -23,7 +23,7 @@ pub(super) struct ReuseKey {
     pub content: Option<ContentHash>,
 }
 
-/// Reusable tabs, those first that were used least lately.
+/// Reusable tabs, least recently used first.
 pub(super) struct ReusableTabs<T> {
     entries: VecDeque<Entry<T>>,
     last_ticket: u64,
@@ -40,7 +40,7 @@ enum State<T> {
     Used(T),
     /// Taken out to be reset.
     Resetting,
-    /// As if it were new, or with a page that leaves nothing to the one that takes its place.
+    /// Ready: like a new one, or with a page that the next one can replace.
     Clean(T),
 }
 
@@ -82,14 +82,14 @@ impl<T> ReusableTabs<T> {
         Self { entries: VecDeque::new(), last_ticket: 0 }
     }
 
-    /// Keeps a tab for pages of `key`; unless it `is_ready`, it is not leased before it is reset.
+    /// Adds a tab for pages of `key`; unless it `is_ready`, it is reset before it is leased.
     pub(super) fn put(&mut self, key: ReuseKey, tab: T, is_ready: bool) {
         self.last_ticket += 1;
         let state = if is_ready { State::Clean(tab) } else { State::Used(tab) };
         self.entries.push_back(Entry { key, ticket: self.last_ticket, state });
     }
 
-    /// Has those tabs reset that `is_wanted` names.
+    /// Requires a reset of those ready tabs that `is_wanted` names.
     pub(super) fn require_reset(&mut self, is_wanted: impl Fn(&T) -> bool) {
         let is_it = |entry: &&mut Entry<T>| matches!(&entry.state, State::Clean(tab) if is_wanted(tab));
         for entry in self.entries.iter_mut().filter(is_it) {
@@ -115,7 +115,14 @@ impl<T> ReusableTabs<T> {
         }
     }
 
-    /// The clean tab that was used last, of those for `key`.
+    /// The reset was not enough: the tab is reset once more.
+    pub(super) fn reset_again(&mut self, ticket: u64, tab: T) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.ticket == ticket) {
+            entry.state = State::Used(tab);
+        }
+    }
+
+    /// The clean tab for `key` that was used last.
     pub(super) fn take(&mut self, key: ReuseKey) -> Option<T> {
         let is_it = |entry: &Entry<T>| entry.key == key && matches!(entry.state, State::Clean(_));
         let at = self.entries.iter().rposition(is_it)?;
@@ -197,12 +204,12 @@ impl<T> ReusableTabs<T> {
         Plan { make, evict_warm, evict }
     }
 
-    /// A page with script needs a new tab more often than one without, which needs one only where its account has none: for
-    /// that no other account loses its own.
+    /// Warm tabs that are wanted where no job waits. A scripted page needs a new tab more often than a static one, which
+    /// needs it only where its account has none: for that no other account loses a tab.
     fn ahead(&self, capacity: TabCapacity) -> PerLane<usize> {
         let scripted = capacity.ahead.min(capacity.limit);
-        let unscripted = capacity.ahead.min(capacity.limit.saturating_sub(scripted + self.entries.len()));
-        PerLane { unscripted, scripted }
+        let static_ = capacity.ahead.min(capacity.limit.saturating_sub(scripted + self.entries.len()));
+        PerLane { static_, scripted }
     }
 
     fn of(&self, key: ReuseKey) -> usize {
@@ -226,12 +233,12 @@ impl<T> ReusableTabs<T> {
     }
 }
 
-/// As many of `most` as there are of `all`, those of pages with script first.
+/// As many of `most` as `all` allows, scripted ones first.
 fn share_out(all: &mut usize, most: PerLane<usize>) -> PerLane<usize> {
     let scripted = most.scripted.min(*all);
-    let unscripted = most.unscripted.min(*all - scripted);
-    *all -= scripted + unscripted;
-    PerLane { unscripted, scripted }
+    let static_ = most.static_.min(*all - scripted);
+    *all -= scripted + static_;
+    PerLane { static_, scripted }
 }
 
 #[cfg(test)]
@@ -249,7 +256,7 @@ mod tests {
         [(); 3].map(|()| of_account(AccountId::generate()))
     }
 
-    /// Clean tabs, the first one used least lately.
+    /// Clean tabs, least recently used first.
     fn clean(used: &[(ReuseKey, &'static str)]) -> Tabs {
         let mut tabs = Tabs::new();
         for &(key, tab) in used {
@@ -266,8 +273,8 @@ mod tests {
     }
 
     /// So many of pages without script, and of those with.
-    fn of(unscripted: usize, scripted: usize) -> PerLane<usize> {
-        PerLane { unscripted, scripted }
+    fn of(static_: usize, scripted: usize) -> PerLane<usize> {
+        PerLane { static_, scripted }
     }
 
     /// What is done for the waiters: tabs made, warm and reusable ones evicted.

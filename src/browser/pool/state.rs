@@ -11,8 +11,8 @@
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
-//! Browser slots are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
-//! and for accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one.
+//! Browser slots are for pages with script, for pages without (in a browser that runs no script, none can crash it), and for
+//! accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one.
 //!
 //! Everything runs on the actor's own thread, so that must be one that lasts as long as the pool.
 
@@ -48,7 +48,7 @@ use crate::slots::AccountShare;
 use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
 
-/// How long a browser that refused a tab is left alone.
+/// Pause before a tab is tried again that could not be made.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The actor. It starts its browsers when it is started.
@@ -74,9 +74,9 @@ pub struct BrowserPool {
     pub(super) last_generation: u64,
     pub(super) free_servers: Vec<Arc<PageServer>>,
     pub(super) warm_tabs: VecDeque<HeldTab>,
-    /// Tabs of the static lane, each of one account.
+    /// Tabs for further pages of their accounts.
     pub(super) reusable: ReusableTabs<HeldTab>,
-    /// Pages with script that may come again.
+    /// Scripted pages that were rendered lately.
     pub(super) recent: RecentKeys,
     pub(super) leased: usize,
     pub(super) leased_by: HashMap<AccountId, usize>,
@@ -84,7 +84,7 @@ pub struct BrowserPool {
     pub(super) returns: mpsc::UnboundedSender<TabReturned>,
     pub(super) returned: mpsc::UnboundedReceiver<TabReturned>,
     pub(super) last_failure: Option<String>,
-    /// Why a tab got no server; forgotten with the next that gets one.
+    /// Why a tab got no server; cleared by the next that gets one.
     no_port: Option<String>,
     retries_server: bool,
     pub(super) stopping: bool,
@@ -141,7 +141,7 @@ impl BrowserPool {
         }
     }
 
-    /// The same, of which one account gets its `share` of the tabs.
+    /// The same, where one account gets at most its `share` of the tabs.
     pub fn shared(self, share: AccountShare) -> Self {
         Self { share, ..self }
     }
@@ -160,7 +160,7 @@ impl BrowserPool {
         ctx: &mut Context<Self>,
     ) -> bool {
         let Some(server) = self.free_server() else {
-            // Nothing else may wake the pool for a long time.
+            // No other event may come for a long time.
             if !std::mem::replace(&mut self.retries_server, true) {
                 ctx.run_later(RETRY_PAUSE, |pool, ctx| {
                     pool.retries_server = false;
@@ -209,7 +209,7 @@ impl BrowserPool {
         self.serve_waiters(ctx);
     }
 
-    /// Shows in the metrics what there is now.
+    /// Updates the gauges.
     pub(super) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (shared, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_shared(running.id));

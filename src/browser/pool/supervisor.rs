@@ -225,7 +225,7 @@ impl BrowserPool {
             return;
         }
         let Some(ended) = self.take_out(browser, loss, ctx) else { return };
-        // Calls that wait fail before the connection's end is handled: one of them may come first.
+        // Pending calls fail before the end of the connection is handled, so their errors may report the loss first.
         let is_dead = ended.chromium.connection.is_closed() && !matches!(loss, BrowserLoss::Filled { .. });
         let loss = if is_dead { &BrowserLoss::Died } else { loss };
         tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
@@ -275,18 +275,18 @@ impl BrowserPool {
         let slot = std::mem::replace(&mut self.slots[browser.slot], BrowserSlot::Starting);
         let BrowserSlot::Running(mut ended) = slot else { return None };
         if !self.is_shared(browser) {
-            // The next one is started when a page waits for it.
+            // Quarantine browsers are started when a page waits for one.
             self.slots[browser.slot] = BrowserSlot::Off;
             return Some(*ended);
         }
-        // A browser that we end on purpose is well: another one starts at once, however young it was.
+        // A browser that we end on purpose is not broken: another one starts at once, however young it was.
         let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, BrowserLoss::Filled { .. });
         match ended.successor.take().map(Successor::into_running) {
             Some(Some(mut successor)) => {
                 self.warm_tabs.extend(successor.first_tabs.drain(..));
                 self.slots[browser.slot] = BrowserSlot::Running(successor);
             }
-            // Its launch is under way: it finds the slot empty.
+            // Its launch is under way, and will fill the slot.
             Some(None) => {}
             None if short && ended.failed_starts > 0 => self.pause(browser.slot, ended.failed_starts, ctx),
             None => self.launch(browser.slot, u32::from(short), ctx),
@@ -294,7 +294,7 @@ impl BrowserPool {
         Some(*ended)
     }
 
-    /// Asks every browser for its version: one that is stopped or stuck closes nothing, and would be noticed by its pages only.
+    /// Asks every browser for its version. One that is stopped closes no connection: only its pages would notice.
     fn ping(&mut self, ctx: &mut Context<Self>) {
         let limit = Duration::from_millis(self.config.call_timeout_ms);
         let asked: Vec<_> = self.all().map(|it| (it.id, it.chromium.connection.clone())).collect();

@@ -22,7 +22,7 @@ use super::request::ProxyRequest;
 use super::session::{PageResponse, PageSession, Refused, empty_body};
 use super::tunnel;
 use crate::domain::address::without_secrets;
-use crate::outbound::Pinned;
+use crate::outbound::PinnedUrl;
 
 /// Longest address that a warning names, in characters: the entry that would allow it must fit beside it.
 const NAMED_CHARS: usize = 150;
@@ -71,7 +71,7 @@ pub(super) async fn forward(
 
 async fn fetch(
     proxied: ProxyRequest,
-    pinned: &Pinned,
+    pinned: &PinnedUrl,
     request: Request<Incoming>,
 ) -> Result<Response<PageResponse>, Refused> {
     let proxied = Arc::new(proxied);
@@ -85,7 +85,7 @@ async fn fetch(
     let (response, driven) = exchanged.map_err(|error| proxied.refused(error))?;
     let (mut head, body) = response.into_parts();
     proxied.count(head_bytes(&head.headers))?;
-    // These two are about the connection, and would mean the proxy.
+    // Both are about the connection: Chromium would take them as the proxy's own.
     if matches!(head.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::PROXY_AUTHENTICATION_REQUIRED) {
         return Err(proxied.refused(format!("it answered {}", head.status)));
     }
@@ -108,8 +108,8 @@ fn metered(proxied: Arc<ProxyRequest>, body: Incoming) -> PageResponse {
     StreamBody::new(frames).boxed_unsync()
 }
 
-/// The body of an answer. A task takes it from its host, for the deadline counts also while the page does not read;
-/// connection and slot end with the answer.
+/// The body of an answer. A task reads it from its host, so that the deadline counts also while the page does not read;
+/// connection and slot are free when it ends.
 fn received(
     proxied: Arc<ProxyRequest>,
     mut body: Incoming,
@@ -125,7 +125,7 @@ fn received(
         };
         let all = proxied.within(receiving).await.flatten();
         drop((connection, proxied));
-        // A body of which the end is not sent is one that broke off.
+        // Without the end marker Chromium sees a body that broke off.
         if all.is_ok() {
             let _ = sender.send(None).await;
         }
@@ -149,7 +149,7 @@ async fn next_frame(proxied: &ProxyRequest, body: &mut Incoming) -> Result<Optio
     }
 }
 
-/// What a head takes on the way, beside the method and the target of a request.
+/// Bytes of a head on the wire, without method and target of a request.
 fn head_bytes(headers: &HeaderMap) -> usize {
     let lines = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     lines.sum::<usize>() + "HTTP/1.1 200\r\n\r\n".len()
@@ -159,7 +159,7 @@ fn target_bytes(uri: &Uri) -> usize {
     uri.path_and_query().map_or(1, |target| target.as_str().len())
 }
 
-/// The address that a request is for. A tunnel says only host and port; what ends at port 80 is not encrypted.
+/// The address that a request is for. A tunnel names host and port only; one to port 80 is taken for unencrypted.
 fn address_of(uri: &Uri, is_tunnel: bool) -> Option<Url> {
     if !is_tunnel {
         return Url::parse(&uri.to_string()).ok().filter(|url| url.scheme() == "http");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_neighbours_is_not_passed_on() {
+    fn hop_by_hop_headers_are_not_passed_on() {
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("connection", "keep-alive, X-Once"),

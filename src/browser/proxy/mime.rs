@@ -1,4 +1,4 @@
-//! What a file is by its name: the type that it is served with, and stands with in a `data:` address.
+//! Media types of files by their names: for serving them, and for `data:` addresses.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use crate::domain::encoding::{self, Encoding, Form};
 /// What a file of unknown kind is.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Where the table of the crate says what no browser wants to hear, or nothing: it knows TypeScript as
-/// video, source maps and modules of old, and fonts by names from before they had any.
+/// Types that `mime_guess` does not know, or not as browsers want them: TypeScript would be video, and source maps, modules
+/// and fonts would have outdated types.
 const OURS: &[(&str, &str)] = &[
     ("cjs", "text/javascript"),
     ("cur", "image/x-icon"),
@@ -37,10 +37,10 @@ pub fn essence(name: &str) -> Cow<'static, str> {
     Cow::Borrowed(guessed.unwrap_or(UNKNOWN))
 }
 
-/// The type with which `content` is served. Text that is UTF-8 is said to be, for what does not say it itself would be
-/// read as what the page that asks for it is, or as Latin. What is not UTF-8 and says what it is in is left to the
-/// browser. What says nothing is in what the entry's file is in (`legacy`): the browser cannot know, for the page that
-/// it was given is UTF-8.
+/// The type with which `content` is served. Text that is UTF-8 is declared as UTF-8: undeclared, it would be read in the
+/// encoding of the page that asks for it, or as Latin. Other text that declares its encoding is left to the browser. Text
+/// that declares none is in the encoding of the entry's file (`legacy`): the browser cannot know that, for the page it gets
+/// is UTF-8.
 pub(in crate::browser) fn content_type(
     name: &str,
     content: &[u8],
@@ -54,8 +54,8 @@ pub(in crate::browser) fn content_type(
     } else if std::str::from_utf8(content).is_ok() {
         Some("utf-8".to_owned())
     } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
-        // A script cannot declare it. The `charset` of the element that asks for it counts only where nothing is said here,
-        // and the scripts of an old page are in the page's own encoding.
+        // A script cannot declare its encoding. The `charset` of its element counts only where the type has none, and scripts
+        // of an old page are in the page's own encoding.
         let undeclared = encoding::declared(content, form).is_none();
         legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
     } else {

@@ -11,9 +11,9 @@ use url::Url;
 
 use super::session::{PageSession, Refused};
 use crate::domain::reach::Reach;
-use crate::outbound::Pinned;
+use crate::outbound::PinnedUrl;
 
-/// A request or tunnel under way. Every way out of it is a warning of the page or its own end.
+/// A request or tunnel under way. Whatever ends it early becomes a warning of the page.
 pub(super) struct ProxyRequest {
     pub session: Arc<PageSession>,
     /// Host and port.
@@ -60,7 +60,7 @@ impl ProxyRequest {
     }
 
     /// Resolves the host and judges what it resolves to; the answer is the address to connect to.
-    pub(super) async fn decide(&self, url: &Url) -> Result<Pinned, Refused> {
+    pub(super) async fn decide(&self, url: &Url) -> Result<PinnedUrl, Refused> {
         let usage = &self.session.usage;
         let pinned = self.within(usage.outbound.decide_page(url)).await?;
         let pinned = pinned.map_err(|refusal| self.refused(refusal))?;

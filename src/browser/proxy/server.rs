@@ -23,7 +23,7 @@ use super::forward;
 use super::session::{PageResponse, PageSession, Refused};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
-use crate::outbound::{Claim, Outbound};
+use crate::outbound::{Outbound, OwnListenerGuard};
 
 /// Connections at once. Chromium opens more where a page has many hosts; these wait in the listener's queue.
 const CONNECTION_LIMIT: usize = 64;
@@ -38,7 +38,7 @@ pub(in crate::browser) struct PageServer {
     current: Current,
     _accepting: DropGuard,
     /// No page reaches the server of another one, whatever is allowed.
-    _own: Claim,
+    _own: OwnListenerGuard,
 }
 
 /// The session of the document that the tab shows.
@@ -54,7 +54,7 @@ impl PageServer {
         let current = Current::default();
         let ended = CancellationToken::new();
         tokio::spawn(accept(listener, Arc::clone(&current), ended.clone()));
-        let own = outbound.claim(address);
+        let own = outbound.register_own(address);
         Ok(Self { port: address.port(), outbound, current, _accepting: ended.drop_guard(), _own: own })
     }
 
@@ -63,8 +63,8 @@ impl PageServer {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Serves `site` under a new name below that of its `tab` until [`PageServer::clear`]; its page may go as far
-    /// as `reach`, and runs script or not.
+    /// Serves `site` under a new name below that of its `tab` until [`PageServer::clear`]; its page may go as far as `reach`,
+    /// and runs script or not. The body of the page itself waits until the session is opened.
     pub(in crate::browser) fn serve(
         &self,
         tab: &str,
@@ -121,7 +121,7 @@ async fn serve_connection(stream: TcpStream, session: Arc<PageSession>) {
     let service = service_fn(move |request| answer(Arc::clone(&session), request));
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades();
     tokio::select! {
-        // A refusal is an error here, and so is a page that goes away in the middle.
+        // Refusals are errors here, and so are pages that go away in the middle.
         _ = connection => {}
         () = ended.cancelled() => {}
     }
@@ -138,9 +138,10 @@ async fn answer(
         session.touch();
         return forward::forward(&session, request).await;
     }
-    if request.uri().path() != session.path() {
-        session.touch();
+    if request.uri().path() == session.path() {
+        return Ok(session.serve_page(&request));
     }
+    session.touch();
     Ok(session.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
 }
 

@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Empty, Full};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt as _, Empty, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER};
 use hyper::{Request, Response, Uri};
 use tokio::time::Instant;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::slots::ConnectionSlots;
 use super::static_files::{self, StaticResponse};
 use crate::clock;
-use crate::domain::fault::{WarningKind, Warnings};
+use crate::domain::error::{WarningKind, Warnings};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{Outbound, PageLimits};
@@ -62,6 +63,8 @@ pub(in crate::browser) struct PageSession {
     /// Its tab had another page before.
     follows: AtomicBool,
     requests: Mutex<Requests>,
+    /// Cancelled when the page itself may be read, beyond the head of its answer.
+    opened: CancellationToken,
     /// Cancelled when the page is gone.
     pub(super) ended: CancellationToken,
 }
@@ -116,6 +119,7 @@ impl PageSession {
             has_service_worker: AtomicBool::default(),
             follows: AtomicBool::default(),
             requests: Mutex::default(),
+            opened: CancellationToken::new(),
             ended: CancellationToken::new(),
         })
     }
@@ -137,11 +141,12 @@ impl PageSession {
         &self.host
     }
 
-    /// Whether `address` belongs to another page of the same tab. What that one has begun for its end (`keepalive`) may come
-    /// when this one is served already, and is no fault of this one.
+    /// Whether a request belongs to an earlier page of the same tab. What that one sent at its end (`keepalive`) may come
+    /// when this one is served already, and must not be blamed on it.
     ///
-    /// A request for another host may be of either page where the tab had one before, and only a header tells. No such page
-    /// reaches any host, so it is refused in any case; but a warning could show this page's author what that one asked for.
+    /// In a tab that had a page before, a request for another host counts as the earlier page's unless `Origin` or `Referer`
+    /// names this one. Pages of reused tabs reach no hosts, so it is refused in any case; but a warning could show this
+    /// page's author what the earlier page asked for.
     pub(super) fn is_of_earlier_page(&self, address: &Uri, headers: &HeaderMap) -> bool {
         let (Some(host), Some((_, tab))) = (address.host(), self.host.split_once('.')) else { return false };
         let is_own = |name: &HeaderName| {
@@ -156,6 +161,28 @@ impl PageSession {
     /// Its tab had another page before, of which requests may still come.
     pub(in crate::browser) fn note_follows(&self) {
         self.follows.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets the page itself be read.
+    pub(in crate::browser) fn open(&self) {
+        self.opened.cancel();
+    }
+
+    /// Whether it does.
+    pub(in crate::browser) fn is_open(&self) -> bool {
+        self.opened.is_cancelled()
+    }
+
+    /// The answer to a request for the page itself: its text comes when the session is open.
+    pub(super) fn serve_page(&self, request: &Request<Incoming>) -> Response<PageResponse> {
+        let opened = self.opened.clone();
+        self.serve(request).map(|text| {
+            let read = async move {
+                opened.cancelled_owned().await;
+                text.collect().await.map(|text| Frame::data(text.to_bytes())).map_err(|never| match never {})
+            };
+            StreamBody::new(stream::once(read)).boxed_unsync()
+        })
     }
 
     /// Where the page's data is, when it is served.

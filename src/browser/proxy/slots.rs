@@ -12,9 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// A tunnel whose host sent last, so long ago, is idle.
+/// A tunnel is idle when its host sent last, and at least so long ago.
 const IDLE: Duration = Duration::from_secs(1);
-/// Until the slot of a tunnel that gives way is free, usually.
+/// How long it usually takes until the slot of a closed tunnel is free.
 const CLOSING: Duration = Duration::from_millis(100);
 
 /// The slots of one page.
@@ -36,7 +36,7 @@ impl ConnectionSlots {
         Self { free: Arc::new(Semaphore::new(count)), tunnels: Mutex::default() }
     }
 
-    /// Waits for a slot. For each that waits the tunnel gives way that has been idle longest.
+    /// Waits for a slot. For each request that waits the tunnel is closed that has been idle longest.
     pub(super) async fn take(&self) -> Option<OwnedSemaphorePermit> {
         let mut slot = pin!(Arc::clone(&self.free).acquire_owned());
         loop {

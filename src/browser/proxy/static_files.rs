@@ -18,7 +18,7 @@ use crate::storage::ByteRange;
 
 /// What a path may contain as it is, beside letters and digits.
 const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// The entry is what the assembler wrote.
+/// The entry is always UTF-8: the assembler wrote it.
 const PAGE: &str = "text/html; charset=utf-8";
 
 /// An answer, and whether the file was there.
@@ -37,9 +37,8 @@ pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &Head
     match find(site, wanted) {
         Found::File(name, content) => StaticResponse::File(file(site, &name, content, method, headers)),
         Found::Folder => StaticResponse::File(moved(wanted, address.query())),
-        // A reload of an address that the page's router made up, or a move to one. For what a script fetches there the
-        // entry would be html in place of data, without a warning. In a frame the entry would show itself, and again in
-        // its own frame.
+        // An address that the page's router made up leads to the entry, on a reload or a move. Not for a script, which would
+        // get html for data without a warning, and not for a frame, in which the entry would show itself again and again.
         Found::Nothing if is_route(wanted) && is_navigation(headers) => {
             let page = site.page().cloned().unwrap_or_default();
             StaticResponse::File(file(site, site.entry(), &page, method, headers))
@@ -67,7 +66,8 @@ struct Outside;
 /// What a path leads to.
 enum Found<'a> {
     File(String, &'a Bytes),
-    /// A folder with a page of its own, its slash missing: what the page refers to would lie beside it.
+    /// A folder with a page of its own, asked for without its slash: relative addresses of that page would lead beside the
+    /// folder.
     Folder,
     Nothing,
 }
@@ -119,7 +119,7 @@ fn nothing(status: StatusCode) -> Response<Full<Bytes>> {
     finish(start.status(status), Bytes::from_static(b"<!doctype html>"), &Method::GET)
 }
 
-/// To the same folder with its slash. Its name is written anew: behind two slashes it would be a host.
+/// To the same folder with its slash. Its path is written anew: `//name/` would mean a host.
 fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let location = format!("/{}/{query}", encode_path(folder));

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use super::request::ProxyRequest;
 use super::session::{PageResponse, Refused, empty_body};
 use super::slots::TunnelActivity;
-use crate::outbound::Pinned;
+use crate::outbound::PinnedUrl;
 
 /// Read at a time.
 const BUFFER_BYTES: usize = 16 << 10;
@@ -19,7 +19,7 @@ const HANDSHAKE: u8 = 22;
 /// Connects, and answers: from then on the connection is a tunnel.
 pub(super) async fn open(
     proxied: ProxyRequest,
-    pinned: Pinned,
+    pinned: PinnedUrl,
     mut request: Request<Incoming>,
 ) -> Result<Response<PageResponse>, Refused> {
     let connected = proxied.within(proxied.session.usage.outbound.connect(&pinned)).await?;
@@ -42,7 +42,7 @@ pub(super) async fn open(
 
 async fn carry<C>(
     proxied: &ProxyRequest,
-    pinned: &Pinned,
+    pinned: &PinnedUrl,
     mut page: C,
     host: TcpStream,
 ) -> Result<(), Refused>
@@ -65,7 +65,7 @@ where
         tokio::select! {
             // A page that has closed its end reads no answer either.
             sent = copy(proxied, from_page, to_host, &activity, false) => sent,
-            // A host that has may have closed it before the page has read everything.
+            // A host may close its end before the page has read everything.
             Err(refused) = copy(proxied, from_host, to_page, &activity, true) => Err(refused),
         }
     };
@@ -127,9 +127,9 @@ mod tests {
         }
     }
 
-    /// What a host hears of `said` through a tunnel that an entry without http allows, and the warnings. The
+    /// What arrives at a host of `sent` through a tunnel that an entry without http allows, and the warnings. The
     /// host is here; nothing connects to where its name points.
-    async fn heard(said: &[u8]) -> (Vec<u8>, Vec<String>) {
+    async fn through_tunnel(sent: &[u8]) -> (Vec<u8>, Vec<String>) {
         let allow = ("PLATEN__OUTBOUND__ALLOW".to_owned(), "[\"a.example:8443\"]".to_owned());
         let config = Config::load(None, [allow]).unwrap().outbound;
         let outbound = Outbound::new(config, &[], Arc::new(Public));
@@ -141,23 +141,23 @@ mod tests {
         let host = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut there, _) = listener.accept().await.unwrap();
         let (mut page, ours) = tokio::io::duplex(1_024);
-        page.write_all(said).await.unwrap();
+        page.write_all(sent).await.unwrap();
         page.shutdown().await.unwrap();
         let listen = async {
-            let mut heard = Vec::new();
-            there.read_to_end(&mut heard).await.unwrap();
+            let mut arrived = Vec::new();
+            there.read_to_end(&mut arrived).await.unwrap();
             drop(there);
-            heard
+            arrived
         };
-        let (_, heard) = tokio::join!(carry(&proxied, &pinned, ours, host), listen);
-        (heard, session.warnings().lines())
+        let (_, arrived) = tokio::join!(carry(&proxied, &pinned, ours, host), listen);
+        (arrived, session.warnings().lines())
     }
 
     #[tokio::test]
     async fn what_is_not_encrypted_goes_through_only_where_http_is_allowed() {
-        let (through, warnings) = heard(b"\x16\x03\x01 hello").await;
+        let (through, warnings) = through_tunnel(b"\x16\x03\x01 hello").await;
         assert_eq!((through.as_slice(), warnings), (&b"\x16\x03\x01 hello"[..], Vec::new()));
-        let (through, warnings) = heard(b"GET / HTTP/1.1\r\n").await;
+        let (through, warnings) = through_tunnel(b"GET / HTTP/1.1\r\n").await;
         assert_eq!(through, b"");
         let refused = "refused address: a.example:8443 (it is not encrypted; outbound.allow can open it: \
                     { host = \"a.example:8443\", http = true })";

@@ -1,15 +1,14 @@
-//! What a page with script leaves in its tab, undone for the next page of the same account and template.
+//! Cleans a tab that has run script, for the next page of the same account and template.
 //!
-//! Hazard: such a page can put something away wherever Chromium keeps anything, also in what it has for its end. So nothing is
-//! taken on trust of what it did. Its document is gone when this begins, with its globals, timers, frames, connections and
-//! dedicated workers. What outlives a document is emptied for the whole browser context, whether the page used it or not;
-//! what cannot be emptied by a call (workers of other kinds, further windows) makes the tab one that is not reused. What
-//! belongs to an origin no later page reaches: each has an origin of its own, with a random name, and the proxy answers for
-//! no other one.
+//! Hazard: such a page can store something wherever Chromium keeps state, even while its document is unloaded. So everything
+//! is emptied, whether the page used it or not. When this begins its document is gone, with its globals, timers, frames,
+//! connections and dedicated workers. What outlives a document is emptied for the whole browser context; what no call can
+//! empty (workers of other kinds, further windows) makes the tab not reusable. What belongs to an origin no later page
+//! reaches: each has an origin with a random name of its own, and the proxy answers for no other one.
 
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Browser, Log, Network, Page, Runtime, Storage, Target};
+use headless_chrome::protocol::cdp::{Browser, Log, Network, Runtime, Storage, Target};
 
 use super::tab::Tab;
 use super::traces::{ResetError, Traces};
@@ -19,33 +18,27 @@ use crate::browser::cdp::pending::PendingCalls;
 use crate::browser::chromium::flags::TINY_WINDOW;
 use crate::browser::chromium::memory::RendererUse;
 
-/// The name of a window stays when its document goes.
-const FORGET_NAME: &str = "name = ''";
-/// The same, and requests nothing: Chromium names each request after the process that makes it.
-const REQUEST: &str = "name = '', fetch('data:,').then(() => '', () => '')";
+/// `window.name` outlives the document.
+pub(super) const FORGET_NAME: &str = "name = ''";
+/// An empty request, whose identifier names the process of the renderer (`PageEvents::requested`).
+const REQUEST: &str = "fetch('data:,').then(() => '', () => '')";
 
-/// What pages store in Chromium. None meets what another one has stored, for it has another origin: it would fill memory.
+/// Storage of the page's origin. No other page can read it, for each has another origin, but it would fill memory.
 const STORED: &str = "local_storage,indexeddb,cache_storage,file_systems,service_workers";
 
-/// Undoes what the page before may have left, once its document has gone.
+/// Undoes what the page before may have left, once its document has gone; but for the name of its window, which takes a
+/// script.
 pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result<RendererUse, ResetError> {
-    if tab.events.monitor.has_had_workers() {
-        return Err(ResetError::Unclean("the page before had workers"));
-    }
-    if !tab.events.may_make_entries() {
-        return Err(ResetError::Unclean("pages before have made too many entries in the history"));
-    }
-    let is_known = tab.events.renderer.get().is_some();
-    let script = if is_known { FORGET_NAME } else { REQUEST };
     let mut calls = PendingCalls::default();
-    calls.push(tab.send(&commands::evaluate(script.to_owned(), None))?, limit);
-    for script in &traces.scripts {
-        let remove = Page::RemoveScriptToEvaluateOnNewDocument { identifier: script.clone() };
-        calls.push(tab.send(&remove)?, limit);
+    if tab.events.renderer.get().is_none() {
+        calls.push(tab.send(&commands::evaluate(REQUEST.to_owned(), None))?, limit);
     }
     calls.push(tab.connection.send(None, &plain_window(tab, limit).await?)?, limit);
-    calls.push(tab.send(&Runtime::DiscardConsoleEntries(None))?, limit);
-    calls.push(tab.send(&Log::Clear(None))?, limit);
+    // Each call to a renderer wakes it up, which costs half a millisecond; most pages say nothing.
+    if tab.events.take_lines() {
+        calls.push(tab.send(&Runtime::DiscardConsoleEntries(None))?, limit);
+        calls.push(tab.send(&Log::Clear(None))?, limit);
+    }
     if let Some(session) = &traces.session {
         let origin = format!("http://{}", session.host());
         let empty = Storage::ClearDataForOrigin { origin, storage_Types: STORED.to_owned() };
@@ -55,21 +48,25 @@ pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result
     calls.push(tab.connection.send(None, &cookies)?, limit);
     let targets = tab.connection.send(None, &Target::GetTargets { filter: None })?;
     calls.finish().await?;
-    let targets = targets.answer(limit).await?.target_infos;
-    let is_other = |it: &Target::TargetInfo| {
-        it.browser_context_id.as_ref() == Some(&tab.context) && it.target_id != tab.frame
-    };
-    if targets.iter().any(is_other) {
+    if has_others(tab, &targets.answer(limit).await?.target_infos) {
         return Err(ResetError::Unclean("something of the page before goes on without it"));
     }
-    // Behind the request that names the process.
-    tab.call_within(Network::Disable(None), limit).await?;
+    // After the request that names the process. Where the page was left in the tab these events are off already.
+    if traces.left.is_none() {
+        tab.call_within(Network::Disable(None), limit).await?;
+    }
     let process = tab.events.renderer.get().copied();
     let renderer = process.and_then(RendererUse::of);
     renderer.ok_or(ResetError::Unclean("it is not known which process shows it"))
 }
 
-/// Puts the tab's window where it was made, and as large: script may move it and change its size.
+/// Whether anything but the page goes on in the tab's context: workers, frames of their own process.
+pub(super) fn has_others(tab: &Tab, targets: &[Target::TargetInfo]) -> bool {
+    let is_in_context = |it: &&Target::TargetInfo| it.browser_context_id.as_ref() == Some(&tab.context);
+    targets.iter().filter(is_in_context).any(|it| it.target_id != tab.frame)
+}
+
+/// Restores place and size of the tab's window, which script may have changed.
 async fn plain_window(tab: &Tab, limit: Duration) -> Result<Browser::SetWindowBounds, CallError> {
     let ask = async || {
         let of_tab = Browser::GetWindowForTarget { target_id: Some(tab.frame.clone()) };

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::browser::cdp::event::Event;
 use crate::browser::cdp::wire::LongEvent;
-use crate::domain::fault::{WARNING_LIMIT_CHARS, WarningKind};
+use crate::domain::error::{WARNING_LIMIT_CHARS, WarningKind};
 
-/// What an address of the page's own host may begin with, behind `blob:` where a script made it.
+/// Schemes of addresses of the page's own host; `blob:` may stand before them.
 const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
 
 /// What a script said.
@@ -59,8 +59,8 @@ pub(in crate::browser) fn on_console(event: Event<'_>) -> Option<ConsoleEntry> {
     Some(ConsoleEntry { kind, text: format!("{name}: {text}{place}") })
 }
 
-/// The same of a call, or an exception, that was too long to be kept.
-pub(in crate::browser) fn at_length(event: &LongEvent) -> Option<ConsoleEntry> {
+/// The same for a call, or an exception, that was too long to be kept.
+pub(in crate::browser) fn of_long_event(event: &LongEvent) -> Option<ConsoleEntry> {
     let bytes = event.bytes;
     if event.method() == Some("Runtime.exceptionThrown") {
         let text = format!("uncaught exception: one of about {bytes} bytes");
@@ -93,7 +93,7 @@ pub(in crate::browser) fn without_own_host(text: &str) -> String {
     let mut without = String::with_capacity(text.len());
     while let Some(at) = rest.find("://") {
         let (before, behind) = rest.split_at(at + "://".len());
-        let path = behind_own_host(behind);
+        let path = after_own_host(behind);
         without.push_str(if path.is_some() { without_scheme(before) } else { before });
         rest = path.unwrap_or(behind);
     }
@@ -101,21 +101,21 @@ pub(in crate::browser) fn without_own_host(text: &str) -> String {
     without
 }
 
-/// What stands behind the host of an address of the page's own; none where it is another one.
+/// The part after the host, where `address` is of the page's own host; `None` for others.
 pub(in crate::browser) fn own_path(address: &str) -> Option<&str> {
     let (before, behind) = address.split_at(address.find("://")? + "://".len());
-    if without_scheme(before).is_empty() { behind_own_host(behind) } else { None }
+    if without_scheme(before).is_empty() { after_own_host(behind) } else { None }
 }
 
-/// `text`, which ends in `://`, without the scheme of an address that may be the own one, and `blob:`.
+/// `text`, which ends in `://`, without one of [`SCHEMES`] at its end, and without `blob:` before that.
 fn without_scheme(text: &str) -> &str {
     let scheme = SCHEMES.iter().find_map(|scheme| text.strip_suffix(scheme));
     scheme.map_or(text, |text| text.strip_suffix("blob:").unwrap_or(text))
 }
 
-/// What stands behind the own host, where `text` begins with it.
-fn behind_own_host(text: &str) -> Option<&str> {
-    // No further than the host: a text may name thousands of others.
+/// The part after the page's own host, where `text` begins with it.
+fn after_own_host(text: &str) -> Option<&str> {
+    // Only the letters of a host are searched: a text may name thousands of addresses, and each would be searched to its end.
     let end =
         text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.').unwrap_or(text.len());
     let (host, _) = text[..end].split_once(".localhost")?;
@@ -230,7 +230,7 @@ impl Remote {
         match (&self.value, &self.unserializable_value, &self.preview) {
             (Some(Value::String(text)), ..) | (None, Some(text), _) => text.clone(),
             (Some(value), ..) => value.to_string(),
-            // What is neither plain nor previewed is shown by its first line: an error's stack is its place.
+            // Errors and the like are shown by the first line of their description: the rest of an error's is its stack.
             (None, None, Some(preview)) if !self.is_shown_by_name() => preview.text(),
             (None, None, _) if self.subtype.as_deref() == Some("null") => "null".to_owned(),
             (None, None, _) => {
@@ -279,7 +279,7 @@ impl Preview {
     }
 }
 
-/// The arguments side by side, those that the first one has places for put there.
+/// The arguments with blanks between them; placeholders of the first one are filled by those that follow it.
 fn console_text(args: &[Remote]) -> String {
     let (mut text, mut rest) = (String::new(), args.iter());
     if let Some(Remote { value: Some(Value::String(format)), .. }) = args.first() {
@@ -292,7 +292,7 @@ fn console_text(args: &[Remote]) -> String {
             }
             match letters.clone().next() {
                 Some('%') => text.push('%'),
-                // A style for what follows, which a text has none of.
+                // `%c` takes a style, which a text cannot show.
                 Some('c') => {
                     rest.next();
                 }
@@ -339,11 +339,11 @@ mod tests {
 
     const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
 
-    fn said(kind: &str, args: &Value) -> Option<String> {
+    fn console_line(kind: &str, args: &Value) -> Option<String> {
         let frame = json!({"functionName": "f", "url": format!("{HOST}/app.js"), "lineNumber": 4});
         let params = json!({"type": kind, "args": args, "stackTrace": {"callFrames": [frame]}});
         let params = RawValue::from_string(params.to_string()).unwrap();
-        on_console(Event::of("Runtime.consoleAPICalled", &params)).map(|said| said.text)
+        on_console(Event::of("Runtime.consoleAPICalled", &params)).map(|entry| entry.text)
     }
 
     #[test]
@@ -396,14 +396,14 @@ mod tests {
             (json!([]), ""),
         ] {
             assert_eq!(
-                said("error", &args).unwrap(),
+                console_line("error", &args).unwrap(),
                 format!("console.error: {wanted} (app.js:5)"),
                 "{args}"
             );
         }
-        assert_eq!(said("warning", &json!([text("w")])).unwrap(), "console.warn: w (app.js:5)");
-        assert_eq!(said("log", &json!([text("w")])), None);
-        let long = said("error", &json!([text(&"ä".repeat(5_000))])).unwrap();
+        assert_eq!(console_line("warning", &json!([text("w")])).unwrap(), "console.warn: w (app.js:5)");
+        assert_eq!(console_line("log", &json!([text("w")])), None);
+        let long = console_line("error", &json!([text(&"ä".repeat(5_000))])).unwrap();
         assert!(long.ends_with("ä… (app.js:5)") && long.chars().count() <= WARNING_LIMIT_CHARS, "{long}");
     }
 

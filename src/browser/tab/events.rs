@@ -17,38 +17,48 @@ use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
 use crate::browser::chromium::kills::{BrowserEnd, Kills};
-use crate::domain::fault::WarningKind;
+use crate::domain::error::WarningKind;
 use crate::domain::format_opts::Requests;
 
-/// Most exceptions, errors and warnings of the console that are heard of one page.
-const HEARD_LIMIT: u32 = 500;
-/// Most history entries of all pages of a tab; behind that no other page follows in it.
+/// Most exceptions, errors and warnings of a page's console; then the console is switched off.
+const CONSOLE_LIMIT: u32 = 500;
+/// Most history entries that scripts of all pages of a tab may make; with more it is not reused.
 const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const CHATTER_LIMIT: u32 = 10_000;
-/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer ends itself by these. A full heap is 5, a fault in it 11 (tried).
+/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer raises these itself. A full heap ends it by 5, a fault by 11
+/// (tried).
 const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
-/// Hears one page.
+/// Receives the events of one page.
 pub(in crate::browser) struct PageEvents {
     pub(in crate::browser) monitor: Arc<PageMonitor>,
     workers: Option<WorkerWatch>,
     /// The main frame.
     frame: String,
     kills: Arc<Kills>,
-    /// Headers and cookies that its requests carry. No other page follows one that has any, so they are set once.
+    /// Headers and cookies that its requests carry, set once: a tab with any is not reused.
     pub(in crate::browser) carried: OnceLock<Requests>,
     /// The page's console was switched off.
-    is_deaf: AtomicBool,
-    /// Entries that all pages of the tab so far have made in its history by script, or replaced.
+    console_is_off: AtomicBool,
+    /// The tab still shows the previous page: events before the next document are of that one.
+    is_left: AtomicBool,
+    /// Number of the page's frames, or more: one whose removal was not reported still counts, and one that came back from
+    /// another process counts twice.
+    frames: AtomicU32,
+    /// A frame came after the page was left in the tab.
+    has_late_frames: AtomicBool,
+    /// A line of the console was reported since the console was emptied last.
+    has_lines: AtomicBool,
+    /// History entries that scripts of all pages of the tab have made or replaced so far.
     entries: AtomicU32,
-    /// The process that shows its pages, once a request of theirs was heard.
+    /// The process of its renderer, known from the first request on (`requested`).
     pub(in crate::browser) renderer: OnceLock<i32>,
 }
 
 impl PageEvents {
-    /// Begins to hear `session`, whose main frame is `frame`, and ends it when it has sent more than `limits` say; its
-    /// workers are watched by `scripts`.
+    /// Receives the events of `session`, whose main frame is `frame`. A page that sends more than `limits` say is ended;
+    /// `scripts` watch its workers.
     pub(in crate::browser) fn listen(
         connection: &Connection,
         (session, frame): (&Arc<str>, &str),
@@ -63,7 +73,11 @@ impl PageEvents {
             frame: frame.to_owned(),
             kills: Arc::clone(kills),
             carried: OnceLock::new(),
-            is_deaf: AtomicBool::default(),
+            console_is_off: AtomicBool::default(),
+            is_left: AtomicBool::default(),
+            frames: AtomicU32::default(),
+            has_late_frames: AtomicBool::default(),
+            has_lines: AtomicBool::default(),
             entries: AtomicU32::default(),
             renderer: OnceLock::new(),
         });
@@ -74,23 +88,49 @@ impl PageEvents {
 
     /// Forgets what was heard; a page that ended stays ended.
     pub(in crate::browser) fn renew(&self) {
-        self.is_deaf.store(false, Ordering::Relaxed);
+        self.console_is_off.store(false, Ordering::Relaxed);
+        self.is_left.store(false, Ordering::Relaxed);
+        self.frames.store(0, Ordering::Relaxed);
+        self.has_late_frames.store(false, Ordering::Relaxed);
         self.monitor.renew();
     }
 
-    /// Whether Chromium takes the history entries of a further page: of one frame it takes 200 in ten seconds, whichever page
-    /// they are of, and drops the others without a word.
+    /// The same while the page is still shown: what it reports from now on is dropped when the next document begins.
+    pub(in crate::browser) fn renew_at_next_document(&self) {
+        self.console_is_off.store(false, Ordering::Relaxed);
+        self.is_left.store(true, Ordering::Relaxed);
+        self.has_late_frames.store(false, Ordering::Relaxed);
+        self.monitor.renew();
+    }
+
+    /// Whether a further page can make history entries. Of one frame Chromium takes 200 in ten seconds, over all its pages,
+    /// and drops the others silently.
     pub(in crate::browser) fn may_make_entries(&self) -> bool {
         self.entries.load(Ordering::Relaxed) < ENTRIES_LIMIT
     }
 
-    /// Whether the page's console was switched off.
-    pub(in crate::browser) fn has_lost_console(&self) -> bool {
-        self.is_deaf.load(Ordering::Relaxed)
+    /// Whether the page has frames.
+    pub(super) fn has_frames(&self) -> bool {
+        self.frames.load(Ordering::Relaxed) > 0
     }
 
-    /// Chromium says a moment after a crash by which signal the renderer died. Our own kills apart, only a signal that no
-    /// process raises itself shows that it was not the page.
+    /// Whether a page that was left in the tab had further frames.
+    pub(super) fn has_late_frames(&self) -> bool {
+        self.has_late_frames.load(Ordering::Relaxed)
+    }
+
+    /// Whether Chromium keeps lines of the console since this was asked last.
+    pub(super) fn take_lines(&self) -> bool {
+        self.has_lines.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether the page's console was switched off.
+    pub(in crate::browser) fn has_lost_console(&self) -> bool {
+        self.console_is_off.load(Ordering::Relaxed)
+    }
+
+    /// Takes the signal that a renderer died of, which is reported a moment after its crash. Only a signal that no process
+    /// raises itself shows that the page was not the reason; our own kills are known (`Kills`).
     fn explain_crash(&self, event: Event<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -110,7 +150,7 @@ impl PageEvents {
         });
     }
 
-    /// A dialog stops its page, so it is dismissed where it is heard; leaving a page is allowed.
+    /// Hazard: an open dialog halts its page. So each is dismissed at once; only `beforeunload` is accepted.
     fn dismiss_dialog(&self, event: Event<'_>) {
         #[derive(Deserialize)]
         struct Opening<'a> {
@@ -142,6 +182,9 @@ impl PageEvents {
             if frame.id != self.frame {
                 return state.idle.doubt_frames();
             }
+            if self.is_left.swap(false, Ordering::Relaxed) {
+                self.begin(state);
+            }
             state.documents += 1;
             state.is_loaded = false;
             state.unreachable = frame.unreachable_url;
@@ -150,7 +193,18 @@ impl PageEvents {
         });
     }
 
-    /// An address too long to be kept is none that a page is printed from.
+    /// Drops what the previous page reported while it was left in the tab. Idle state stays: it is kept by request and script
+    /// context, which each document has of its own.
+    fn begin(&self, state: &mut PageState) {
+        if state.failures.is_muted() {
+            self.console_is_off.store(true, Ordering::Relaxed);
+        }
+        self.frames.store(0, Ordering::Relaxed);
+        self.monitor.forget_sums();
+        *state = PageState { end: state.end, idle: std::mem::take(&mut state.idle), ..PageState::default() };
+    }
+
+    /// A main frame at an address that is too long to be read counts as unreachable: no page is printed from there.
     fn navigated_far(&self, event: &LongEvent) {
         let of_page = format!(
             "{{\"method\":\"Page.frameNavigated\",\"params\":{{\"frame\":{{\"id\":\"{}\"",
@@ -158,6 +212,9 @@ impl PageEvents {
         );
         if event.begins(&of_page) {
             self.monitor.state.send_modify(|state| {
+                if self.is_left.swap(false, Ordering::Relaxed) {
+                    self.begin(state);
+                }
                 state.documents += 1;
                 state.is_loaded = false;
                 state.unreachable = Some(format!("an address of about {} bytes", event.bytes));
@@ -167,8 +224,9 @@ impl PageEvents {
     }
 
     fn console(&self, read: impl FnOnce() -> Option<ConsoleEntry>) {
+        self.has_lines.store(true, Ordering::Relaxed);
         // What was on its way when the console was switched off.
-        if self.is_deaf.load(Ordering::Relaxed) {
+        if self.console_is_off.load(Ordering::Relaxed) {
             return;
         }
         let Some(ConsoleEntry { kind, text }) = read() else {
@@ -181,12 +239,13 @@ impl PageEvents {
             Some(kind) => state.warnings.push_kind(kind, &text),
             None => state.warnings.push(&text),
         });
-        if self.counts_beyond(|state| &mut state.heard, HEARD_LIMIT) {
-            self.stop_listening(&console::too_much(HEARD_LIMIT));
+        if self.counts_beyond(|state| &mut state.heard, CONSOLE_LIMIT) {
+            self.stop_listening(&console::too_much(CONSOLE_LIMIT));
         }
     }
 
     fn logged(&self, event: Event<'_>) {
+        self.has_lines.store(true, Ordering::Relaxed);
         let mut too_much = false;
         self.monitor.state.send_if_modified(|state| {
             too_much = state.failures.hear(event);
@@ -197,11 +256,30 @@ impl PageEvents {
         }
     }
 
-    /// A report of the watch, or of the script that counts before it.
+    /// A report of the idle watch, or of the script that counts blobs and locks (`assets/bounds.js`).
     fn reported(&self, event: Event<'_>) {
         match Excess::reported(event) {
             Some(excess) => self.monitor.end(PageEnd::Exceeded(excess)),
             None => self.monitor.update_idle(|idle| idle.hear(event, &self.frame)),
+        }
+    }
+
+    fn frame_attached(&self) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        if self.is_left.load(Ordering::Relaxed) {
+            self.has_late_frames.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A frame that another process takes over is detached as well, and still there.
+    fn frame_detached(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        struct Detached<'a> {
+            reason: &'a str,
+        }
+        if event.parse::<Detached<'_>>().is_some_and(|it| it.reason == "remove") {
+            let _ =
+                self.frames.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
         }
     }
 
@@ -211,7 +289,7 @@ impl PageEvents {
         }
     }
 
-    /// Chromium names requests of pages after the process that makes them (`1234.5`), that of a document apart.
+    /// Reads the process of the renderer from the identifier of a request (`1234.5`); that of a document has another form.
     fn requested(&self, event: Event<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -240,11 +318,11 @@ impl PageEvents {
 
     /// Switches off the console of a page that writes without end.
     fn stop_listening(&self, why: &str) {
-        if self.is_deaf.swap(true, Ordering::Relaxed) {
+        if self.console_is_off.swap(true, Ordering::Relaxed) {
             return;
         }
         self.monitor.send(&Runtime::Disable(None));
-        // Which takes the binding of the page's watch away as well.
+        // That removes the binding of the watch as well.
         self.monitor.send(&add_binding());
         self.monitor.state.send_modify(|state| {
             state.idle.lose_contexts();
@@ -281,8 +359,11 @@ impl EventSink for PageEvents {
             "Runtime.bindingCalled" => self.reported(event),
             "Fetch.requestPaused" => request_headers::resume(monitor, self.carried.get(), event),
             method => {
-                if method == "Network.requestWillBeSent" {
-                    self.requested(event);
+                match method {
+                    "Network.requestWillBeSent" => self.requested(event),
+                    "Page.frameAttached" => self.frame_attached(),
+                    "Page.frameDetached" => self.frame_detached(event),
+                    _ => {}
                 }
                 monitor.update_idle(|idle| idle.hear(event, &self.frame));
             }
@@ -292,7 +373,7 @@ impl EventSink for PageEvents {
     fn long_event(&self, event: &LongEvent) {
         self.monitor.count_event_bytes(event.bytes);
         match event.method() {
-            // A question whether the page may be left has no text of the page's: this is another dialog.
+            // `beforeunload` has no text of the page's, so a long one is another dialog.
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),
             Some("Page.frameNavigated") => self.navigated_far(event),
             Some("Page.navigatedWithinDocument") => {
@@ -300,9 +381,11 @@ impl EventSink for PageEvents {
             }
             Some("Page.frameStartedNavigating") => self.monitor.count_frame_address(event.bytes),
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => {
-                self.console(|| console::at_length(event));
+                self.console(|| console::of_long_event(event));
             }
             Some("Target.attachedToTarget") => self.worker_attached(event.subject()),
+            Some("Page.frameAttached") => self.frame_attached(),
+            Some("Log.entryAdded") => self.has_lines.store(true, Ordering::Relaxed),
             Some(_) | None => {}
         }
     }

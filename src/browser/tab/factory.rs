@@ -31,7 +31,7 @@ pub(in crate::browser) struct TabFactory {
     pub fonts: Arc<KnownFonts>,
     pub families: Arc<Families>,
     pub call_limit: Duration,
-    /// Whether pages without script have no frames.
+    /// Whether static tabs get no animation frames.
     pub withholds_frames: bool,
     /// The scripts that watch whether a page is idle.
     pub idle_scripts: IdleScripts,
@@ -109,14 +109,13 @@ async fn prepare(tab: &Tab, scripts: &IdleScripts) -> Result<(), CallError> {
         calls.push(tab.send(families)?, limit);
     }
     calls.push(tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?, limit);
-    // Failed requests stand there; a page without any costs nothing by it.
+    // The log has failed requests; a page without any costs nothing by it.
     calls.push(tab.send(&Log::Enable(None))?, limit);
     calls.push(tab.send(&Inspector::Enable(None))?, limit);
     calls.finish().await
 }
 
-/// Pages with script are painted, also where only their PDF is wanted: in a tiny window, whatever viewport is emulated,
-/// that costs next to nothing.
+/// Scripted pages are painted, also for a PDF. In a tiny window that costs next to nothing, whatever viewport is emulated.
 fn window_of(lane: Lane) -> (u32, u32) {
     match lane {
         Lane::Static => (VIEWPORT_WIDTH, VIEWPORT_HEIGHT),
@@ -138,7 +137,7 @@ mod tests {
     use crate::config::Config;
     use crate::outbound::{Outbound, SystemResolver};
 
-    /// Speaks as Chromium does, which refuses no call at will, and answers what it was asked.
+    /// Answers calls as Chromium does, but refuses `refused`; returns the calls.
     async fn answer_all_but(refused: &'static str, stream: DuplexStream) -> Vec<Value> {
         let (reader, mut writer) = tokio::io::split(stream);
         let mut calls = BufReader::new(reader).split(0);

@@ -1,9 +1,9 @@
-//! Failed requests of a page, by Chromium's own log of it: in every lane, without a question to the page.
+//! Failed requests of a page, from Chromium's log of it: in every lane, without asking the page.
 //!
-//! What the page's proxy refuses or does not have, it warns of itself, and knows more of it (`proxy`). The log has the
-//! others: what does not come as far as the proxy (files of the machine, schemes and ports that Chromium does not take, what
-//! a policy forbids), what is encrypted on its way (a status, a certificate), and which request a status belongs to, so
-//! that an error page in place of the document is not taken for a page with a picture missing.
+//! The proxy warns of what it refuses or does not have (`warn_refused` in `proxy/session.rs`). The log has the others: what
+//! never reaches the proxy (files of the machine, schemes and ports that Chromium blocks, policies), what is encrypted there
+//! (statuses, certificates), and which request a status belongs to. Hazard: an error page in place of the document would
+//! otherwise pass for a page with a picture missing.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use super::console::own_path;
 use crate::browser::cdp::event::Event;
 use crate::browser::proxy::session::PageSession;
 use crate::domain::address::without_secrets;
-use crate::domain::fault::{WarningKind, Warnings};
+use crate::domain::error::{WarningKind, Warnings};
 
-/// Most entries of a page's log; behind that it is switched off.
-const HEARD_LIMIT: usize = 500;
+/// Most entries of a page's log; then it is switched off.
+const LOG_LIMIT: usize = 500;
 /// Longest address and text that is kept, in characters: an address may be a whole picture.
 const KEPT_CHARS: usize = 400;
 /// Longest address that a warning names, in characters.
@@ -26,23 +26,23 @@ const NOT_LOADED: &str = "Failed to load resource: ";
 const STATUS: &str = "the server responded with a status of ";
 const LOCAL: &str = "Not allowed to load local resource: ";
 const LOCAL_FETCH: &str = "Fetch API cannot load file:";
-/// Words of entries about a request that was prevented. Others complain of what is written wrongly (attributes of
-/// drawings, policies), by which no file is missing.
+/// Words of entries about requests that were blocked. Other entries are about wrong markup (attributes of drawings,
+/// policies), where no file is missing.
 const PREVENTED: [&str; 5] = ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
 const SOCKET: &str = "WebSocket connection to '";
 
 /// The failed requests of a page.
 #[derive(Clone, Debug, Default)]
 pub struct FailedRequests {
-    kept: Vec<FailedRequest>,
-    is_deaf: bool,
+    entries: Vec<FailedRequest>,
+    is_muted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FailedRequest {
     /// What was requested; the page itself where a policy forbids it.
     address: String,
-    /// Chromium's name of the request; that of a document is the document's as well.
+    /// Chromium's identifier of the request; that of a document is the document's as well.
     request: Option<String>,
     reason: Reason,
 }
@@ -81,24 +81,26 @@ impl FailedRequests {
     /// Takes an entry of the page's log; true when it is the last one that is taken.
     pub(in crate::browser) fn hear(&mut self, event: Event<'_>) -> bool {
         let Some(Added { entry }) = event.parse() else { return false };
-        if self.is_deaf || entry.level != "error" {
+        if self.is_muted || entry.level != "error" {
             return false;
         }
-        self.kept.extend(FailedRequest::of(&entry));
-        self.is_deaf = self.kept.len() >= HEARD_LIMIT;
-        self.is_deaf
+        self.entries.extend(FailedRequest::of(&entry));
+        self.is_muted = self.entries.len() >= LOG_LIMIT;
+        self.is_muted
     }
 
     /// Whether the log was switched off, which it stays for every further page of its tab.
     pub(in crate::browser) fn is_muted(&self) -> bool {
-        self.is_deaf
+        self.is_muted
     }
 
     /// The status, of 400 or more, that the document `loader` came with, and its address.
     pub(in crate::browser) fn status_of(&self, loader: &str) -> Option<(u16, &str)> {
-        self.kept.iter().filter(|it| it.request.as_deref() == Some(loader)).find_map(|it| match it.reason {
-            Reason::Status(status) => Some((status, it.address.as_str())),
-            Reason::Unanswered(_) | Reason::Local | Reason::Other(_) => None,
+        self.entries.iter().filter(|it| it.request.as_deref() == Some(loader)).find_map(|it| {
+            match it.reason {
+                Reason::Status(status) => Some((status, it.address.as_str())),
+                Reason::Unanswered(_) | Reason::Local | Reason::Other(_) => None,
+            }
         })
     }
 
@@ -109,20 +111,20 @@ impl FailedRequests {
             Reason::Other(text) => text.contains(&short),
             Reason::Status(_) | Reason::Unanswered(_) | Reason::Local => failure.address == short,
         };
-        self.is_deaf || self.kept.iter().any(names)
+        self.is_muted || self.entries.iter().any(names)
     }
 
-    /// All of it in sentences, but for what `session` has said already.
+    /// All of them as warnings, but for those that `session` has warned of.
     pub(in crate::browser) fn warnings(&self, session: Option<&PageSession>) -> Warnings {
         let mut warnings = Warnings::default();
-        for failure in &self.kept {
+        for failure in &self.entries {
             if let Some((kind, text)) = failure.sentence(session) {
                 warnings.push_kind(kind, &text);
             }
         }
-        if self.is_deaf {
+        if self.is_muted {
             let text =
-                format!("the page asked for {HEARD_LIMIT} things in vain; of further ones nothing is known");
+                format!("the page asked for {LOG_LIMIT} things in vain; of further ones nothing is known");
             // A job that is to fail for one of them must not succeed because there are so many.
             warnings.push_kinds(&[WarningKind::Missing, WarningKind::Status], &text);
         }
@@ -203,7 +205,7 @@ fn local_address(text: &str) -> &str {
     address.rsplit_once(". URL scheme").map_or(address, |(address, _)| address)
 }
 
-/// Whether the proxy refused a connection to where `address` leads, and said so.
+/// Whether the proxy refused the host of `address`, and warned of it.
 fn is_refused(session: &PageSession, address: &str) -> bool {
     let Ok(url) = Url::parse(address) else { return false };
     let port =
@@ -315,11 +317,10 @@ mod tests {
     fn failed_requests_beyond_the_limit_are_summed_up() {
         let mut failures = FailedRequests::default();
         let text = format!("{NOT_LOADED}net::ERR_FAILED");
-        let last: Vec<bool> = (0..HEARD_LIMIT + 9)
-            .map(|at| hear(&mut failures, &text, &format!("http://h.test/{at}")))
-            .collect();
+        let last: Vec<bool> =
+            (0..LOG_LIMIT + 9).map(|at| hear(&mut failures, &text, &format!("http://h.test/{at}"))).collect();
         assert_eq!(last.iter().filter(|last| **last).count(), 1);
-        assert!(last[HEARD_LIMIT - 1] && failures.kept.len() == HEARD_LIMIT);
+        assert!(last[LOG_LIMIT - 1] && failures.entries.len() == LOG_LIMIT);
         let warnings = failures.warnings(None);
         assert!(warnings.first(WarningKind::Status).unwrap().contains("500 things in vain"));
     }

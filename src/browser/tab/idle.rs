@@ -1,6 +1,6 @@
 //! Idle detection: whether anything of a page is pending, by what its watch reports and what it requests.
 //!
-//! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and reports by a
+//! The watch (`assets/idle_page.js`) runs in every frame in the page's own world, before the page's scripts, and reports by a
 //! binding what is pending of timers, frames, requests and changes. The browser's events add what it cannot see: requests
 //! of style sheets and imports, frames that load. Hazard: the page can break the watch. It delays only itself by that, by
 //! `browser.rest_cap_ms` at most. Its workers report in the same way (`workers.rs`).
@@ -18,10 +18,10 @@ use crate::browser::cdp::event::Event;
 pub(in crate::browser) const BINDING: &str = "platenTellsRest";
 /// Most frames that are known one by one; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
-/// Most requests and reports of a page; behind that it is not heard, and its waiting ends at the cap.
-const HEARD_LIMIT: u32 = 5_000;
+/// Most requests and reports of a page; then its events are switched off, and it counts as busy until the cap.
+const REPORTS_LIMIT: u32 = 5_000;
 const NAMED_CHARS: usize = 200;
-/// Things that are named of those that are pending.
+/// Most pending things that a message names.
 const NAMED: usize = 3;
 /// A frame that is silent for longer is gone: those that are there report every second.
 const SILENCE: Duration = Duration::from_millis(2_500);
@@ -39,17 +39,17 @@ pub struct IdleState {
     worker_reported: Option<Instant>,
     /// Workers whose script has not run yet.
     starting: HashSet<i64>,
-    /// Workers that were attached to, of frames and workers that are still there.
+    /// Workers that we are attached to, and whose frame or parent is still there.
     attached: u32,
     /// Workers that ended before their script ran, since a watch last reported how many it began.
     taken_back: u32,
-    /// Workers whose frame or worker has gone, and which may have ended or not.
+    /// Workers whose frame or parent has gone, and whose own end was not reported yet.
     orphaned: u32,
     /// There are more workers than are watched.
     has_unwatched: bool,
     heard: u32,
     /// Whether the events of script contexts are switched off: contexts go unnoticed.
-    is_deaf: bool,
+    contexts_are_off: bool,
     /// Contexts that may have gone with a frame, unless they report again, and since when.
     doubted: HashSet<i64>,
     doubted_at: Option<Instant>,
@@ -69,11 +69,11 @@ struct Frame {
 enum Status {
     Busy,
     Quiet,
-    Rest,
+    Idle,
     Done,
 }
 
-/// Whether a page is at rest.
+/// Whether a page is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::browser) enum Verdict {
     /// Something is pending.
@@ -81,7 +81,7 @@ pub(in crate::browser) enum Verdict {
     /// Nothing has changed for the quiet window, but the page ticks.
     Quiet,
     /// Nothing is pending that can be seen.
-    Rest,
+    Idle,
     /// Nothing is pending, and nothing could be that is not seen.
     Done,
 }
@@ -134,8 +134,8 @@ impl IdleState {
         true
     }
 
-    /// A worker has ended. The watch of a frame that ends one before its script ran does not count it any longer, and the
-    /// workers of a frame that has gone are not counted already.
+    /// A worker has ended. One that ended before its script ran is no longer in its frame's count; those of a frame that has
+    /// gone were subtracted with it.
     pub(in crate::browser) fn worker_ended(&mut self, id: i64) {
         let was_starting = self.starting.remove(&id);
         if self.orphaned > 0 {
@@ -157,26 +157,27 @@ impl IdleState {
         self.last_busy
     }
 
-    /// Whether the page has reported and requested so much that it should not be heard further.
+    /// Whether the page has reported and requested so much that its events are to be switched off.
     pub(in crate::browser) fn is_flooded(&self) -> bool {
-        self.heard > HEARD_LIMIT
+        self.heard > REPORTS_LIMIT
     }
 
     /// The events of script contexts are switched off.
     pub(in crate::browser) fn lose_contexts(&mut self) {
-        self.is_deaf = true;
+        self.contexts_are_off = true;
     }
 
     /// The main frame shows another document: the contexts of the last one have gone.
     pub(in crate::browser) fn document_changed(&mut self) {
-        if self.is_deaf {
+        if self.contexts_are_off {
             self.forget_frames();
         }
     }
 
-    /// A frame is gone, or shows another document: which contexts are gone with it, their silence shows.
+    /// A frame is gone, or shows another document. Which contexts went with it is not known here: those that stay silent are
+    /// forgotten later.
     pub(in crate::browser) fn doubt_frames(&mut self) {
-        if self.is_deaf {
+        if self.contexts_are_off {
             let top = self.top;
             self.doubted.extend(self.frames.keys().copied().filter(|id| *id >= 0 && Some(*id) != top));
             self.doubted_at = Some(Instant::now());
@@ -198,7 +199,7 @@ impl IdleState {
     }
 
     /// What goes on though it is not waited for, in a few words.
-    pub(in crate::browser) fn left_over(&self) -> String {
+    pub(in crate::browser) fn ongoing(&self) -> String {
         first_of(self.frames.values().map(|frame| frame.pending.clone()))
     }
 
@@ -213,14 +214,14 @@ impl IdleState {
         if !known || awaits_workers || any(Status::Busy) {
             return Verdict::Pending;
         }
-        match (any(Status::Quiet), any(Status::Rest)) {
+        match (any(Status::Quiet), any(Status::Idle)) {
             (true, _) => Verdict::Quiet,
-            (false, true) => Verdict::Rest,
+            (false, true) => Verdict::Idle,
             (false, false) => Verdict::Done,
         }
     }
 
-    /// When something of the page's last came to an end, that of the page itself left out when it is done.
+    /// When the last request or load ended, or a worker last reported; the page's own load does not count once it is done.
     pub(in crate::browser) fn last_end(&self) -> Option<Instant> {
         self.loads.last_end(self.verdict() != Verdict::Done).max(self.worker_reported)
     }
@@ -235,13 +236,13 @@ impl IdleState {
         }
         self.heard += 1;
         let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
-        // Script contexts of workers have numbers that those of frames have too.
+        // Script contexts of workers and frames share numbers, so workers have ours.
         let id = worker.unwrap_or(called.execution_context_id);
         let mut parts = called.payload.splitn(4, ':');
         let (place, status) = (parts.next(), parts.next());
         let workers = parts.next().and_then(|count| count.parse().ok()).unwrap_or_default();
         let status = match status {
-            Some("rest") => Status::Rest,
+            Some("idle") => Status::Idle,
             Some("done") => Status::Done,
             Some("quiet") => Status::Quiet,
             _ => Status::Busy,
@@ -264,7 +265,7 @@ impl IdleState {
         }
     }
 
-    /// Whether a worker was begun that was not heard of yet.
+    /// Whether frames and workers report more workers than we are attached to.
     fn lacks_workers(&self) -> bool {
         self.frames.values().map(|frame| frame.workers).fold(0, u32::saturating_add) > self.attached
     }
@@ -288,7 +289,7 @@ impl IdleState {
         self.top = None;
     }
 
-    /// Workers are not counted any longer than the frame or worker that began them.
+    /// Forgets a frame or worker, and the workers that it began.
     fn forget_frame(&mut self, id: i64) {
         if let Some(frame) = self.frames.remove(&id) {
             let gone = frame.workers.saturating_sub(std::mem::take(&mut self.taken_back));

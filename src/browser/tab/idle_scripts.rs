@@ -1,5 +1,5 @@
-//! The scripts that run before those of a page, as the configuration makes them: they watch whether it is idle, and keep it
-//! from leaving cookies to others.
+//! The scripts that run before those of a page, filled in from the configuration: they watch whether it is idle, count what
+//! it makes in Chromium's own process, and keep its cookies to its own host.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::config::BrowserConfig;
 
 const BOUNDS: &str = include_str!("../../../assets/bounds.js");
 const HOST_COOKIES: &str = include_str!("../../../assets/host_cookies.js");
-const PAGE_WATCH: &str = include_str!("../../../assets/rest.js");
-const WORKER_WATCH: &str = include_str!("../../../assets/rest_worker.js");
-const WATCH_BOOK: &str = include_str!("../../../assets/rest_book.js");
-const WATCH_BEGUN: &str = include_str!("../../../assets/rest_begun.js");
-const WATCH_DOORS: &str = include_str!("../../../assets/rest_doors.js");
+const PAGE_WATCH: &str = include_str!("../../../assets/idle_page.js");
+const WORKER_WATCH: &str = include_str!("../../../assets/idle_worker.js");
+const PENDING_LIST: &str = include_str!("../../../assets/idle_pending.js");
+const HOOKS: &str = include_str!("../../../assets/idle_hooks.js");
+const UNSEEN_HOOKS: &str = include_str!("../../../assets/idle_unseen.js");
 
 /// The scripts that report what is pending, each behind the one that counts what is made in Chromium's own process.
 #[derive(Clone, Debug)]
@@ -36,12 +36,12 @@ impl IdleScripts {
             "bound": config.timer_limit_ms,
             "links": config.timer_chain_limit,
             "patience": config.chain_limit_ms,
-            // What comes later no waitForExpression can wait for.
+            // A timer beyond this is not waited for: readiness would end first.
             "far": config.readiness_timeout_ms,
             "asked": config.rest_cap_ms,
         });
         let watch =
-            |script: &str| format!("{script}({binding},{limits},{WATCH_BOOK},{WATCH_BEGUN},{WATCH_DOORS})");
+            |script: &str| format!("{script}({binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS})");
         let bounded = |script: &str| format!("{bounds};{}", watch(script));
         let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
         let page = format!("{HOST_COOKIES};{}", bounded(PAGE_WATCH)).into();

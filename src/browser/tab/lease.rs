@@ -11,8 +11,8 @@ use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 use crate::domain::site::ContentHash;
 
-/// Asks for a tab: a fresh one, or one that its account had before, with script for a page of the same template. The answer
-/// comes when one is free, first come, first served.
+/// Asks for a tab: a fresh one, or one that the account used before (with script for the same template). Answered in order,
+/// when one is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "Result<Lease, LeaseError>")]
 pub struct LeaseTab {
@@ -22,7 +22,7 @@ pub struct LeaseTab {
     pub lane: Lane,
     /// In a browser without other pages.
     pub alone: bool,
-    /// Of which template's content the page is made: with script it may only have a tab that a page of the same had before.
+    /// Hash of the template that the page is made of: with script a tab is reused for the same one only.
     pub content: Option<ContentHash>,
 }
 
@@ -142,6 +142,11 @@ impl Lease {
     /// Whether other pages were in the tab before this one.
     pub(in crate::browser) fn was_used(&self) -> bool {
         self.held.as_ref().is_some_and(|held| held.documents > 1)
+    }
+
+    /// What the page before has left in the tab.
+    pub(in crate::browser) fn traces(&self) -> Option<&Traces> {
+        self.held.as_ref().map(|held| &held.traces)
     }
 
     /// Whether its browser has no other page.

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use crate::browser::cdp::event::Event;
 
-/// Requests that the watch sees better (for the browser they end only when a script has read what came), that stay open by
-/// their nature, and that no document waits for.
+/// Requests that are not counted: the watch sees them better (for the browser they end only when a script has read what
+/// came), they stay open by their nature, or no document waits for them.
 const OTHER_REQUESTS: [&str; 8] =
     ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
 /// Most requests and frames that are known one by one; a page may make any number.
@@ -40,7 +40,7 @@ impl PendingLoads {
         self.requests.values()
     }
 
-    /// When the last of them ended; the load of the page itself counts on demand.
+    /// When the last of them ended; the load of the page itself counts where `counts_page`.
     pub(in crate::browser) fn last_end(&self, counts_page: bool) -> Option<Instant> {
         self.ended.max(self.loaded.filter(|_| counts_page))
     }
@@ -67,7 +67,7 @@ impl PendingLoads {
             url: Cow<'a, str>,
         }
         let Some(sent) = event.parse::<Sent<'_>>() else { return };
-        // The request of a worker's own script, which no document loads, has no end among these events.
+        // The request of a worker's own script has no loader, and its end is not among these events.
         let is_other = sent.loader_id.is_empty()
             || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
         if !is_other && self.requests.len() < KNOWN_LIMIT {

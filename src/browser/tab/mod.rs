@@ -1,6 +1,6 @@
 //! One tab, whatever page is in it: how it is made, leased, heard and reset.
 //!
-//! `pool` makes and keeps tabs, `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
+//! `pool` makes, leases and resets tabs; `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
 
 mod clean;
 pub(in crate::browser) mod console;

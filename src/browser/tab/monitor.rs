@@ -1,4 +1,4 @@
-//! What is heard of a page and its workers, counted: a page that sends too much is ended, or its idle detection is off.
+//! Counts the events of a page and its workers: a page that sends too much is ended, or its idle detection is switched off.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::idle::{BINDING, IdleState};
 use super::page_state::{PageEnd, PageState};
 use crate::browser::cdp::connection::Connection;
 
-/// The record of one page, shared by those who hear it and its workers.
+/// The record of one page, shared by the sinks of the page and its workers.
 pub(in crate::browser) struct PageMonitor {
     pub connection: Connection,
     pub session: Arc<str>,
@@ -61,10 +61,15 @@ impl PageMonitor {
 
     /// Forgets what was heard; a page that ended stays ended.
     pub(in crate::browser) fn renew(&self) {
+        self.forget_sums();
+        self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
+    }
+
+    /// Counts anew what a page may have sent.
+    pub(super) fn forget_sums(&self) {
         self.event_bytes.store(0, Ordering::Relaxed);
         self.frame_address_bytes.store(0, Ordering::Relaxed);
         self.flooded.store(false, Ordering::Relaxed);
-        self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
     }
 
     /// The first end counts.
@@ -76,7 +81,7 @@ impl PageMonitor {
         });
     }
 
-    /// Sends a call to `session` without waiting for its answer. One that cannot be sent has no page to go to.
+    /// Sends a call to `session` without waiting for its answer; where it cannot be sent the page is gone.
     pub(super) fn send_to<M: Method + Serialize>(&self, session: &Arc<str>, method: &M) {
         drop(self.connection.send(Some(session), method));
     }
@@ -151,7 +156,7 @@ impl PageMonitor {
         workers.count > 0 || workers.is_closed
     }
 
-    /// The number of a worker that is to be listened to; negative, for those of frames are not.
+    /// The number of a worker that is to be watched; `None` beyond `limit`. Negative, unlike the script contexts of frames.
     pub(super) fn add_worker(&self, session: &Arc<str>, limit: usize) -> Option<i64> {
         let mut workers = self.workers();
         workers.count += 1;

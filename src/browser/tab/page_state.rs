@@ -3,7 +3,7 @@
 use super::excess::Excess;
 use super::failed_requests::FailedRequests;
 use super::idle::{IdleState, Verdict};
-use crate::domain::fault::Warnings;
+use crate::domain::error::Warnings;
 
 /// What is known of a page.
 #[derive(Clone, Debug, Default)]
@@ -12,11 +12,11 @@ pub struct PageState {
     pub loads: u32,
     /// The document that the main frame shows has loaded.
     pub is_loaded: bool,
-    /// Documents whose elements are all there, so far.
+    /// Documents that were parsed to their end so far.
     pub parsed: u32,
     /// Documents of the main frame so far.
     pub documents: u32,
-    /// The address that could not be reached, when the page shows that it could not.
+    /// The address that could not be reached, where the tab shows Chromium's error page for it.
     pub unreachable: Option<String>,
     /// How it ended, if it did.
     pub end: Option<PageEnd>,
@@ -61,9 +61,16 @@ pub enum PageEnd {
     BrowserReplaced,
 }
 
+impl PageEnd {
+    /// Whether the browser ended, and the page with it.
+    pub(in crate::browser) fn is_of_browser(self) -> bool {
+        matches!(self, Self::BrowserLost | Self::BrowserFilled | Self::BrowserReplaced)
+    }
+}
+
 impl PageState {
     /// Whether the page is idle; the error page that stands for an unreachable address has nothing pending.
     pub(in crate::browser) fn verdict(&self) -> Verdict {
-        if self.unreachable.is_some() { Verdict::Rest } else { self.idle.verdict() }
+        if self.unreachable.is_some() { Verdict::Idle } else { self.idle.verdict() }
     }
 }

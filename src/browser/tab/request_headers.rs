@@ -1,9 +1,9 @@
 //! Headers and cookies that a caller gives to a page's requests to its hosts (`requests`).
 //!
-//! Hazard: a host that gets them may send the request on to another one. So they are not given to the page, nor to
-//! Chromium for all that it asks for: each request to such a host is halted before it goes out, a redirect anew, looked at
-//! as Chromium reads its address, and goes on with them only if it is to that very host and port. What is put into one
-//! request Chromium does not take over into the one that a redirect makes of it.
+//! Hazard: a host that gets them may redirect to another one, which must not get them. So they are set neither in the page
+//! nor for the whole tab: each request to such a host is paused before it is sent, a redirect anew, and continues with them
+//! only where its address, as Chromium parsed it, has that very host and port. What is added to one request Chromium does not
+//! copy into the one that a redirect makes of it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::monitor::PageMonitor;
 use crate::browser::cdp::event::Event;
 use crate::domain::format_opts::Requests;
 
-/// Has the page's requests to the hosts of `requests` halted.
+/// Pauses the page's requests to the hosts of `requests`.
 pub(super) fn halt(requests: &Requests) -> Fetch::Enable {
     let pattern = |pattern: String| Fetch::RequestPattern {
         url_pattern: Some(pattern),

@@ -1,13 +1,16 @@
-//! A tab in which a page was shown, made ready for the next one of its account.
+//! Resets a used tab for the next page of its account.
 //!
-//! What a document holds goes with it. What remains is either undone here (medium, viewport, history; for a page with script
-//! what `clean.rs` has besides), or makes the tab one that is not reused: whatever an allowed host sent (cookies, what it
-//! had cached, how it wants to be reached), a time zone or a language, which are the whole renderer's, the memory that a
-//! heavy page leaves behind, and a log that was switched off.
+//! What a document holds goes with it. The rest is undone here (medium, viewport, history; after script also what `clean.rs`
+//! has), or makes the tab not reusable: anything that an allowed host sent (cookies, cache, HSTS), a time zone or locale,
+//! which hold for the whole renderer, the memory of a heavy page, and a log that was switched off.
+//!
+//! To show an empty document takes a fifth of a small page's processor time. So a page with script that has nothing but its one document is
+//! left in the tab: the next page takes its place (`page/follow.rs`) and cleans the tab while its own document is still
+//! empty. Where none comes soon, the tab is reset again, to an empty document.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use headless_chrome::protocol::cdp::{Emulation, Page};
+use headless_chrome::protocol::cdp::{Emulation, Network, Page, Target};
 
 use super::clean;
 use super::page_state::PageState;
@@ -19,21 +22,62 @@ use crate::browser::chromium::memory::RendererUse;
 use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
 
-/// Shows nothing again, in a new document, and forgets the page. It takes 4 ms: a job that waits is better served by
-/// another tab than by one that takes as long as `limit`. Answers the use of a process that has run script.
+/// A tab that is ready for the next page of its account.
+#[derive(Debug, Default)]
+pub(in crate::browser) struct ReadyTab {
+    /// Memory and processor time of its renderer, where script has run.
+    pub renderer: Option<RendererUse>,
+    /// What is left in the tab.
+    pub traces: Traces,
+}
+
+/// Makes the tab ready and forgets the page. It takes 4 ms; a job that waits is better served by a new tab than after
+/// `limit`.
 pub(in crate::browser) async fn reset(
     tab: &Tab,
     traces: &Traces,
     limit: Duration,
-) -> Result<Option<RendererUse>, ResetError> {
+) -> Result<ReadyTab, ResetError> {
     tab.server.clear();
     let reset = tokio::time::timeout(limit, clear(tab, traces, limit));
     reset.await.unwrap_or(Err(ResetError::Late))
 }
 
-async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<RendererUse>, ResetError> {
+async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<ReadyTab, ResetError> {
+    if tab.lane == Lane::Scripted
+        && let Some(renderer) = end_scripts(tab, traces, limit).await?
+    {
+        look_for_lasting(tab, traces)?;
+        tab.events.renew_at_next_document();
+        let traces = Traces { left: Some(Instant::now()), ..traces.clone() };
+        return Ok(ReadyTab { renderer: Some(renderer), traces });
+    }
     let blank = show_nothing(tab, limit).await?;
     let mut calls = PendingCalls::default();
+    if tab.lane == Lane::Scripted {
+        calls.push(tab.send(&commands::evaluate(clean::FORGET_NAME.to_owned(), None))?, limit);
+    }
+    forget_settings(tab, traces, limit, &mut calls)?;
+    let renderer = forget_page(tab, traces, limit).await?;
+    calls.finish().await?;
+    if tab.state().borrow().document != blank {
+        return Err(ResetError::Unclean("the page before went on to another document"));
+    }
+    tab.events.renew();
+    Ok(ReadyTab { renderer, traces: Traces::default() })
+}
+
+/// Takes back what was set for the page: its medium, its viewport, and our scripts, one of which has its data.
+pub(in crate::browser) fn forget_settings(
+    tab: &Tab,
+    traces: &Traces,
+    limit: Duration,
+    calls: &mut PendingCalls,
+) -> Result<(), ResetError> {
+    for script in &traces.scripts {
+        let remove = Page::RemoveScriptToEvaluateOnNewDocument { identifier: script.clone() };
+        calls.push(tab.send(&remove)?, limit);
+    }
     if traces.is_emulated {
         let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
         calls.push(tab.send(&media)?, limit);
@@ -46,6 +90,16 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<Ren
             }
         }
     }
+    Ok(())
+}
+
+/// Undoes what a page leaves beside its document, which has gone. Returns the use of its renderer, where script has run.
+pub(in crate::browser) async fn forget_page(
+    tab: &Tab,
+    traces: &Traces,
+    limit: Duration,
+) -> Result<Option<RendererUse>, ResetError> {
+    let mut calls = PendingCalls::default();
     if traces.session.is_some() {
         calls.push(tab.send(&Page::ResetNavigationHistory(None))?, limit);
     }
@@ -54,51 +108,77 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<Ren
         Lane::Scripted => Some(clean::clean(tab, traces, limit).await?),
     };
     calls.finish().await?;
-    // A request may have been let through after the file was made.
-    if traces.are_foreign() {
-        return Err(ResetError::Unclean("an allowed host answered the page before"));
-    }
-    if tab.lane == Lane::Scripted && traces.have_service_worker() {
-        return Err(ResetError::Unclean("the page before has a service worker"));
-    }
-    let state = tab.state();
-    // Of the next page no failed request would be heard.
-    if state.borrow().failures.is_muted() {
-        return Err(ResetError::Unclean("too many requests of the page before failed"));
-    }
-    // Nor what its scripts say.
-    if tab.events.has_lost_console() {
-        return Err(ResetError::Unclean("the console of the page before was switched off"));
-    }
-    if state.borrow().document != blank {
-        return Err(ResetError::Unclean("the page before went on to another document"));
-    }
-    tab.events.renew();
+    look_for_lasting(tab, traces)?;
     Ok(renderer)
 }
 
-/// Shows an empty document, and answers its name. What a page with script has for its end (`pagehide`) does not run: it could
-/// take as long as it likes. In frames that have a process of their own it does.
+/// Fails where something is left that no call can undo.
+fn look_for_lasting(tab: &Tab, traces: &Traces) -> Result<(), ResetError> {
+    let is_scripted = tab.lane == Lane::Scripted;
+    let lasting = [
+        // A request may have been let through after the file was made.
+        (traces.are_foreign(), "an allowed host answered the page before"),
+        (is_scripted && traces.have_service_worker(), "the page before has a service worker"),
+        (tab.events.has_late_frames(), "the page before made frames when it had ended"),
+        (tab.events.monitor.has_had_workers(), "the page before had workers"),
+        (!tab.events.may_make_entries(), "pages before have made too many entries in the history"),
+        // The next page's failed requests would go unreported,
+        (tab.state().borrow().failures.is_muted(), "too many requests of the page before failed"),
+        // and so would its console.
+        (tab.events.has_lost_console(), "the console of the page before was switched off"),
+        (tab.state().borrow().idle.is_flooded(), "the page before has reported too much"),
+    ];
+    let found = lasting.into_iter().find(|(is_there, _)| *is_there);
+    found.map_or(Ok(()), |(_, what)| Err(ResetError::Unclean(what)))
+}
+
+/// Switches script off, so that no handler of the page's end (`pagehide`) runs, which could take as long as it likes. Two
+/// exceptions: handlers in frames that have a process of their own, and what follows an `await` that Chromium answers.
+///
+/// Returns the use of the page's renderer where its document may stay until the next page takes its place; otherwise `None`. With
+/// frames it may not, which could go on in processes of their own; nor while it loads, when it could become another document;
+/// nor where its process, and so its use, is not known. What the page begins after this look, the cleaning finds.
+async fn end_scripts(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<RendererUse>, ResetError> {
+    let script_off = Emulation::SetScriptExecutionDisabled { value: true };
+    let process = tab.events.renderer.get().copied();
+    let (None, Some(_), Some(process)) = (traces.left, &traces.session, process) else {
+        tab.call_within(script_off, limit).await?;
+        return Ok(None);
+    };
+    // Waited for: Chromium's own process answers the next calls before the renderer has switched script off.
+    tab.call_within(script_off, limit).await?;
+    let mut calls = PendingCalls::default();
+    calls.push(tab.send(&Page::StopLoading(None))?, limit);
+    // The renderer answers this behind what it has reported of frames until now.
+    calls.push(tab.send(&Network::Disable(None))?, limit);
+    let targets = tab.connection.send(None, &Target::GetTargets { filter: None })?;
+    let has_others = clean::has_others(tab, &targets.answer(limit).await?.target_infos);
+    calls.finish().await?;
+    let has_loaded = {
+        let state = tab.state();
+        let state = state.borrow();
+        state.is_loaded && state.documents == 1
+    };
+    let stays = has_loaded && !tab.events.has_frames() && !has_others;
+    Ok(if stays { RendererUse::of(process) } else { None })
+}
+
+/// Shows an empty document, and returns its loader.
 async fn show_nothing(tab: &Tab, limit: Duration) -> Result<Option<String>, ResetError> {
     let mut state = tab.state();
-    let mut calls = PendingCalls::default();
-    if tab.lane == Lane::Scripted {
-        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
-    }
     let blank = commands::navigate("about:blank".to_owned());
     let shown = tab.call_within(blank, limit).await?;
     if let Some(error) = shown.error_text {
         return Err(ResetError::NotBlank(error));
     }
-    // A page that was on its way to another document may come there first.
+    // A navigation that the page has begun may come first.
     let is_shown = |it: &PageState| it.is_loaded && it.document == shown.loader_id;
     let is_blank = state.wait_for(|it| it.end.is_some() || is_shown(it));
     if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
         return Err(ResetError::Ended(end));
     }
     if tab.lane == Lane::Scripted {
-        calls.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: false })?, limit);
+        tab.call_within(Emulation::SetScriptExecutionDisabled { value: false }, limit).await?;
     }
-    calls.finish().await?;
     Ok(shown.loader_id)
 }

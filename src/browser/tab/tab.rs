@@ -74,8 +74,8 @@ impl Tab {
         self.send(&request_headers::halt(requests))
     }
 
-    /// A name that no other tab has; the hosts of its pages are below it. To Chromium they are one site, for which it starts
-    /// no other renderer.
+    /// A name that no other tab has; the hosts of its pages are below it. To Chromium they are one site, so that it starts no
+    /// new renderer for the next page.
     pub(in crate::browser) fn site(&self) -> String {
         self.frame.to_ascii_lowercase()
     }
@@ -113,7 +113,8 @@ impl Tab {
     }
 }
 
-/// A context knows its proxy as long as it is there: the server must not be another tab's before.
+/// Disposes of a browser context. Until that is done its page may send requests to its proxy, so the page server must not be
+/// another tab's before.
 pub(in crate::browser) async fn end_context(
     connection: &Connection,
     context: String,

@@ -1,6 +1,7 @@
 //! What a page leaves in its tab, and why a tab is not ready for another page.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::page_state::PageEnd;
 use crate::browser::cdp::error::CallError;
@@ -15,6 +16,9 @@ pub(in crate::browser) struct Traces {
     pub is_emulated: bool,
     /// Its elements are still there, and nothing else: the next page may take their place without a reset.
     pub in_place: bool,
+    /// Since when its document is left in the tab with script off. The next page takes its place and cleans the tab
+    /// (`page/follow.rs`), or a reset shows an empty document instead.
+    pub left: Option<Instant>,
     /// Our scripts for its documents, by Chromium's names; one of them has its data.
     pub scripts: Vec<String>,
 }
@@ -22,7 +26,7 @@ pub(in crate::browser) struct Traces {
 /// Why a tab is not ready for another page.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::browser) enum ResetError {
-    /// Chromium does not do its part.
+    /// A call failed.
     #[error(transparent)]
     Call(#[from] CallError),
     /// The page, or the browser, ended.

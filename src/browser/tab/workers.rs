@@ -1,10 +1,10 @@
 //! The workers of a page: watched from before their first statement, and asked whether they compute.
 //!
-//! Hazard: no script of its page sees what a worker does, and while it computes it reports nothing; the page would be
-//! printed too early. So Chromium halts each before its script runs, the watch is put in, and it goes on. A question to a
-//! worker is answered when it has nothing else to do. Session and watch are for waiting alone: a worker that breaks them
-//! delays or spoils its own page. The halt is the debugger's, for only at the script's first statement a worker has all
-//! that the watch stands before (tried: `setTimeout` is not there earlier). From then on the debugger is off.
+//! Hazard: no script of its page sees what a worker does, and while it computes it reports nothing; the page would be printed
+//! too early. So Chromium halts each before its script runs, the watch is put in, and it goes on. A question to a worker is
+//! answered when it has nothing else to do. A worker that breaks session or watch delays or spoils its own page only. The
+//! halt is a breakpoint of the debugger: only at the first statement of its script a worker has all functions that the watch
+//! wraps (tried: `setTimeout` is missing earlier). Then the debugger is switched off.
 
 use std::sync::{Arc, Weak};
 
@@ -19,7 +19,7 @@ use crate::browser::cdp::commands;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
 
-/// How the workers of a page are heard.
+/// Watches the workers of one page.
 #[derive(Clone)]
 pub(super) struct WorkerWatch {
     /// Weak: the connection holds the sinks of workers, and a strong one would keep page and connection alive in a circle.
@@ -81,7 +81,7 @@ impl EventSink for WorkerEvents {
     fn long_event(&self, event: &LongEvent) {
         let Some(monitor) = self.watch.monitor.upgrade() else { return };
         monitor.count_event_bytes(event.bytes);
-        // Both name the address of the script, which may be all of it (`data:`).
+        // Both have the address of the script, which may be the whole script (`data:`).
         match event.method() {
             Some("Debugger.paused") => self.insert_watch(&monitor),
             Some("Target.attachedToTarget") => self.watch.attached(event.subject(), &self.session),

@@ -10,7 +10,7 @@ use crate::workers::Starter;
 const CHROMIUM: &str = "Chromium";
 const SANDBOX: &str = "Sandbox";
 const DISABLED: &str = "PDF, PNG and JPG: nothing but html can be made";
-/// A setting of the kernel, the value that keeps user namespaces from us, and what gives them.
+/// Kernel settings: the file, the value that forbids user namespaces, and the remedy.
 const SWITCHES: &[(&str, &str, &str)] = &[
     ("/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
@@ -24,7 +24,7 @@ const SWITCHES: &[(&str, &str, &str)] = &[
 
 const INSTALL: &str = "apt-get install --no-install-recommends chromium-headless-shell";
 
-/// That Chromium is not there, in a few words.
+/// A short message where Chromium is missing.
 pub(super) fn lack(config: &BrowserConfig) -> Option<String> {
     match browser::find_executable(&config.executable) {
         Ok(path) if path.exists() => None,
@@ -53,7 +53,7 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
     judge(&path, &user, config.sandbox, browser::probe(starter, config).await)
 }
 
-/// As whom Chromium is started.
+/// The user that Chromium is started as.
 fn user(config: &BrowserConfig) -> Result<String, Box<Finding>> {
     if !nix::unistd::geteuid().is_root() {
         return Ok("the service's own user".to_owned());
@@ -71,8 +71,8 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
     match probed {
         Ok(version) => {
             let chromium = Finding::ok(CHROMIUM, format!("{version} ({path}) starts as {user}"));
-            let fence = if sandbox { Finding::ok(SANDBOX, "on") } else { no_fence(user) };
-            vec![chromium, fence]
+            let sandbox = if sandbox { Finding::ok(SANDBOX, "on") } else { sandbox_off(user) };
+            vec![chromium, sandbox]
         }
         Err(LaunchError::NoSandbox) => {
             let remedy = remedy(|file| std::fs::read_to_string(file).ok());
@@ -90,17 +90,17 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
     }
 }
 
-fn no_fence(user: &str) -> Finding {
+fn sandbox_off(user: &str) -> Finding {
     let disables =
         format!("the fence between a page that breaks out of its renderer and the rights of {user}");
     Finding::warning(SANDBOX, "off (browser.sandbox)").so(disables, "browser.sandbox = true")
 }
 
-/// What keeps user namespaces from us, by what the kernel says of itself.
+/// The remedy for missing user namespaces, by the kernel setting or filter that forbids them.
 fn remedy(read: impl Fn(&str) -> Option<String>) -> String {
-    let closed =
+    let forbidding =
         SWITCHES.iter().find(|(file, value, _)| read(file).is_some_and(|text| text.trim() == *value));
-    if let Some((_, _, remedy)) = closed {
+    if let Some((_, _, remedy)) = forbidding {
         return (*remedy).to_owned();
     }
     let filtered = |text: String| text.lines().any(|line| line.trim_end() == "Seccomp:\t2");
@@ -132,15 +132,17 @@ mod tests {
     }
 
     #[test]
-    fn the_remedy_is_that_of_the_switch_that_is_closed() {
-        let told = |file: &'static str, text: &'static str| {
+    fn the_remedy_fits_the_setting_that_forbids_user_namespaces() {
+        let remedy_with = |file: &'static str, text: &'static str| {
             remedy(move |asked| (asked == file).then(|| text.to_owned()))
         };
-        assert!(told(SWITCHES[0].0, "0\n").contains("max_user_namespaces=10000"));
-        assert!(told(SWITCHES[1].0, "0\n").contains("unprivileged_userns_clone=1"));
-        assert!(told(SWITCHES[2].0, "1\n").contains("AppArmor"));
-        assert!(told(SWITCHES[0].0, "96365\n").contains("CONFIG_USER_NS"));
-        assert!(told("/proc/self/status", "Name:\tx\nSeccomp:\t2\n").contains("chromium-seccomp.json"));
-        assert!(told("/proc/self/status", "Seccomp:\t0\n").contains("CONFIG_USER_NS"));
+        assert!(remedy_with(SWITCHES[0].0, "0\n").contains("max_user_namespaces=10000"));
+        assert!(remedy_with(SWITCHES[1].0, "0\n").contains("unprivileged_userns_clone=1"));
+        assert!(remedy_with(SWITCHES[2].0, "1\n").contains("AppArmor"));
+        assert!(remedy_with(SWITCHES[0].0, "96365\n").contains("CONFIG_USER_NS"));
+        assert!(
+            remedy_with("/proc/self/status", "Name:\tx\nSeccomp:\t2\n").contains("chromium-seccomp.json")
+        );
+        assert!(remedy_with("/proc/self/status", "Seccomp:\t0\n").contains("CONFIG_USER_NS"));
     }
 }

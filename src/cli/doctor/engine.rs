@@ -1,14 +1,14 @@
-//! The template engine, tried in its cage; and what fences it.
+//! Assembles a template in the sandboxed template engine, and says which parts of its sandbox the kernel has.
 
 use bytes::Bytes;
 
 use super::report::Finding;
 use crate::config::AssembleConfig;
-use crate::domain::fault::Warnings;
+use crate::domain::error::Warnings;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::ejs::Assembler;
-use crate::engines::requirement::Lack;
+use crate::engines::requirement::UnmetRequirement;
 use crate::engines::script::JAVASCRIPT_CORE;
 use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
@@ -20,8 +20,8 @@ const PAGE: &[u8] = b"<p>42</p>";
 
 pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Finding {
     if JAVASCRIPT_CORE.installed().is_none() {
-        // What it is, what it disables and what installs it is a finding of its own.
-        return Finding::warning("Template engine", Lack::Missing(&JAVASCRIPT_CORE).brief());
+        // `engines.rs` reports the library itself with what it disables and what installs it.
+        return Finding::warning("Template engine", UnmetRequirement::Missing(&JAVASCRIPT_CORE).brief());
     }
     let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
     let assembler = Assembler::new(starter.clone(), &config, AccountShare::whole(), Metrics::new().children);
@@ -31,7 +31,7 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
     let wrong = match page {
         Ok(page) if page.windows(PAGE.len()).any(|part| part == PAGE) => return caged(),
         Ok(page) => format!("made '{}' of '{TEMPLATE}'", String::from_utf8_lossy(&page)),
-        Err(fault) => fault.to_string(),
+        Err(error) => error.to_string(),
     };
     Finding::missing("Template engine", wrong).so(
         "templates with tags (<%) and Office templates: none can be rendered",

@@ -1,4 +1,4 @@
-//! The programs that engines need: which are there, and what cannot be made without the others.
+//! The programs that engines need: which are installed, and what cannot be made without the others.
 
 use super::report::Finding;
 use crate::app::unknown_engine;
@@ -6,11 +6,11 @@ use crate::config::EnginesConfig;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
-use crate::engines::requirement::{Lack, Requirement};
+use crate::engines::requirement::{Requirement, UnmetRequirement};
 use crate::engines::tex;
 
-/// A finding for each thing that engines need, however many of them need it, and one for each engine that must be
-/// fenced and is not.
+/// One finding for each requirement, however many engines share it, and one for each engine that may not run here because it
+/// needs Landlock.
 pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
     let mut seen: Vec<&Requirement> = Vec::new();
     let mut findings = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
                 findings.push(finding(requirement, lack, || disabled(catalog, is_without)));
             }
         }
-        if let Some(lack) = lack.filter(|lack| *lack == Lack::Landlock) {
+        if let Some(lack) = lack.filter(|lack| *lack == UnmetRequirement::Landlock) {
             let is_without = |other: &Engine| other.name == engine.name;
             let unfenced = Finding::warning(engine.name, lack.brief());
             findings.push(unfenced.so(disabled(catalog, is_without), lack.to_string()));
@@ -34,7 +34,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
 
 /// A finding for each program that only some documents of an engine need; none where the engine itself is missing.
 pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
-    if matches!(catalog.lack(tex::ENGINE.name), Some(Lack::Missing(_))) {
+    if matches!(catalog.lack(tex::ENGINE.name), Some(UnmetRequirement::Missing(_))) {
         return Vec::new();
     }
     let found = |(requirement, without): &'static (Requirement, &str)| {
@@ -43,20 +43,24 @@ pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
     tex::EXTRAS.iter().map(found).collect()
 }
 
-/// What is wrong with `engines.slots`, with which no service starts.
+/// An unknown engine in `engines.slots`, with which the service does not start.
 pub(super) fn slots(catalog: &Catalog, config: &EnginesConfig) -> Option<Finding> {
     let wrong = unknown_engine(catalog, config)?;
     let remedy = "name one of these in engines.slots, or leave the entry out";
     Some(Finding::missing("Engines", wrong).so("the start of the service, which refuses it", remedy))
 }
 
-/// What is missing is a warning: everything else can be made without it.
-fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl Fn() -> String) -> Finding {
+/// The finding of one requirement. A missing one is a warning only: other documents can be made without it.
+fn finding(
+    requirement: &'static Requirement,
+    lack: Option<UnmetRequirement>,
+    disabled: impl Fn() -> String,
+) -> Finding {
     let remedy = || format!("{} (package {})", requirement.command, requirement.package);
     let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
     match (requirement.installed(), lack) {
         (None, _) => warning(format!("there is no {}", requirement.sought())),
-        (Some(program), Some(Lack::Version(old, found))) if old == requirement => {
+        (Some(program), Some(UnmetRequirement::Version(old, found))) if old == requirement => {
             let least =
                 old.version.map(|version| format!("; {} is needed", version.least)).unwrap_or_default();
             warning(format!("{} is {found}{least}", program.display()))
@@ -65,7 +69,7 @@ fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl
     }
 }
 
-/// What is refused without the engines of which that is said: `docx to pdf, png; pdf with formatOpts.password`.
+/// What cannot be made without the engines chosen by `is_without`, as in `docx to pdf, png; pdf with formatOpts.password`.
 fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
     let needs = |kind, target: &Target| catalog.needs(kind, *target, &is_without);
     let of_kind = |kind: TemplateKind| {
@@ -128,7 +132,7 @@ mod tests {
     };
 
     #[test]
-    fn what_an_engine_needs_is_found_or_told_with_what_it_disables() {
+    fn a_missing_requirement_is_reported_with_what_it_disables() {
         let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
             .so("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
@@ -136,19 +140,19 @@ mod tests {
     }
 
     #[test]
-    fn slots_of_an_engine_that_is_none_are_told() {
+    fn slots_of_an_unknown_engine_are_reported() {
         let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
-        let told = |slots: &str| {
+        let finding_of = |slots: &str| {
             let config = EnginesConfig { slots: vec![slots.to_owned()], ..EnginesConfig::default() };
             super::slots(&catalog, &config).map(|finding| (finding.state, finding.detail))
         };
-        assert_eq!(told("press=2"), None);
+        assert_eq!(finding_of("press=2"), None);
         let detail = "there is no engine 'pres'; there are: press".to_owned();
-        assert_eq!(told("pres=2"), Some((State::Missing, detail)));
+        assert_eq!(finding_of("pres=2"), Some((State::Missing, detail)));
     }
 
     #[test]
-    fn an_engine_that_reads_files_is_told_where_they_cannot_be_kept_from_it() {
+    fn without_landlock_an_engine_that_reads_files_is_reported() {
         let shell = Engine { requires: &PRESS.requires[..1], ..PRESS };
         let found = findings(&Catalog::new(vec![shell], false, Metrics::new().engines));
         assert_eq!(found[0], Finding::ok("Shell", "/bin/sh"));
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_of_our_engines_need_is_one_finding() {
+    fn a_requirement_of_several_engines_is_one_finding() {
         let catalog = Catalog::new(crate::engines::all(), false, Metrics::new().engines);
         let library = crate::engines::script::JAVASCRIPT_CORE.installed().unwrap();
         let found = findings(&catalog);
@@ -170,7 +174,7 @@ mod tests {
         let passwords = "pdf with formatOpts.password, formatOpts.userPassword, formatOpts.ownerPassword, \
                          formatOpts.permissions";
         assert_eq!(unfenced.and_then(|finding| finding.disables.as_deref()), Some(passwords));
-        // Pages without a tag are made without it.
+        // Templates of type html are absent: pages without tags need no script engine.
         let is_without = |engine: &Engine| engine.requires.contains(&crate::engines::script::JAVASCRIPT_CORE);
         assert_eq!(
             disabled(&catalog, is_without),

@@ -1,4 +1,4 @@
-//! Fonts, asked of fontconfig by the characters that they must have, as Chromium does.
+//! Fonts: asks fontconfig, as Chromium does, for families that have certain characters.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::workers::Starter;
 
 const INSTALL: &str = "apt-get install --no-install-recommends";
 
-/// A script, characters that a font of it has, and the packages that bring one.
+/// A script, characters that a font for it must have, and the packages with one.
 struct Script {
     part: &'static str,
     characters: &'static [char],
@@ -68,7 +68,7 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
     found
 }
 
-/// What some font must be able to do beside having letters: one of `families` is.
+/// A capability that needs one of `families`, not only a font with certain characters.
 struct Capability {
     part: &'static str,
     families: &'static [&'static str],
@@ -85,14 +85,14 @@ const CAPABLE: &[Capability] = &[
     },
     Capability {
         part: "Fonts, formulas",
-        // The one that Chromium asks for.
+        // The family that Chromium uses for formulas.
         families: &["Latin Modern Math"],
         disables: "MathML as it should be: brackets, roots and signs do not grow with what they hold",
         packages: "fonts-lmodern",
     },
 ];
 
-/// Fonts of the measures of those that Office files ask for most, beside Liberation, which Latin has.
+/// Metric-compatible substitutes for the fonts of most Office files; Liberation, for the others, is part of Latin.
 const OFFICE: &[Capability] = &[
     Capability {
         part: "Fonts, Calibri",
@@ -108,7 +108,7 @@ const OFFICE: &[Capability] = &[
     },
 ];
 
-/// What Office files ask for; where nobody makes pages of them, nothing.
+/// The fonts of Office files; no findings if no engine converts these.
 pub(super) async fn of_office(starter: &Starter, catalog: &Catalog) -> Vec<Finding> {
     if catalog.lack(libreoffice::ENGINE.name).is_some() || !Path::new(LISTER).exists() {
         return Vec::new();
@@ -125,7 +125,7 @@ fn capable(wanted: &Capability, listed: &[String]) -> Finding {
     }
 }
 
-/// The families that the configuration names.
+/// The families named in the configuration.
 async fn chosen(starter: &Starter, config: &BrowserConfig) -> Option<Finding> {
     const PART: &str = "Fonts, chosen";
     let missing = browser::missing_families(starter, config).await.ok()?;

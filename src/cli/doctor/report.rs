@@ -1,36 +1,36 @@
-//! Findings, as people and as programs read them.
+//! Findings, and their output as text and as JSON.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-/// What stands before each further line of a finding.
+/// Width of a finding's state, and the indent of its further lines.
 const INDENT: usize = 9;
-/// How wide the names of parts are.
-const PART: usize = 17;
+/// Width of the column of parts.
+const PART_WIDTH: usize = 17;
 
-/// How a part is.
+/// The state of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     /// As it should be.
     Ok,
-    /// Documents can be made, some of them worse, or with a fence less.
+    /// Documents can be made, but some less well, some not at all, or with less isolation.
     Warning,
-    /// Something that documents need is not there.
+    /// Something that all documents need is not there.
     Missing,
 }
 
-/// One part that was looked at.
+/// The result of examining one part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     /// Its name.
     pub part: &'static str,
-    /// How it is.
+    /// Its state.
     pub state: State,
     /// What was found.
     pub detail: String,
-    /// What does not work for it.
+    /// What does not work because of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disables: Option<String>,
     /// What to do, a command where there is one.
@@ -38,7 +38,7 @@ pub(super) struct Finding {
     pub remedy: Option<String>,
 }
 
-/// All of them, for programs.
+/// The JSON output.
 #[derive(Serialize)]
 struct Report<'a> {
     good: bool,
@@ -58,13 +58,13 @@ impl Finding {
         Self { state: State::Missing, ..Self::ok(part, detail) }
     }
 
-    /// What does not work for it, and what to do.
+    /// Adds what does not work because of it, and what to do.
     pub fn so(self, disables: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { disables: Some(disables.into()), remedy: Some(remedy.into()), ..self }
     }
 }
 
-/// Whether nothing is missing that documents need.
+/// Whether no finding is `Missing`.
 pub(super) fn good(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.state != State::Missing)
 }
@@ -77,7 +77,7 @@ pub(super) fn text(findings: &[Finding]) -> String {
             State::Warning => "warning",
             State::Missing => "missing",
         };
-        let _ = writeln!(text, "{state:<INDENT$}{:<PART$}{}", finding.part, finding.detail);
+        let _ = writeln!(text, "{state:<INDENT$}{:<PART_WIDTH$}{}", finding.part, finding.detail);
         for (word, line) in [("disables: ", &finding.disables), ("remedy:   ", &finding.remedy)] {
             if let Some(line) = line {
                 let _ = writeln!(text, "{:INDENT$}{word}{line}", "");

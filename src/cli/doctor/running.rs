@@ -1,4 +1,4 @@
-//! The running service, asked whether it is ready: what the image's health check does.
+//! Asks the running service whether it is ready; the image's health check.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -11,13 +11,13 @@ use crate::config::HttpConfig;
 
 const PART: &str = "Service";
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
-/// Readiness writes to the store and asks Chromium: longer than that is not ready.
-const ANSWER_LIMIT: Duration = Duration::from_secs(4);
-const ANSWER_LIMIT_BYTES: u64 = 64 << 10;
+/// Readiness writes to the store and calls Chromium; a service that takes longer counts as not ready.
+const RESPONSE_LIMIT: Duration = Duration::from_secs(4);
+const RESPONSE_LIMIT_BYTES: u64 = 64 << 10;
 
-/// The members of `/health/ready` that matter here.
+/// The members of `/health/ready` that are read here.
 #[derive(Default, Deserialize)]
-struct Answer {
+struct ReadinessReport {
     #[serde(default)]
     reasons: Vec<String>,
     /// Engines that are lost.
@@ -40,9 +40,9 @@ pub(super) fn finding(config: &HttpConfig) -> Finding {
                 .so("what that engine makes", "platen doctor --matrix says what that is")
         }
         Ok((status, body)) => {
-            let told = read(&body).reasons.join("; ");
-            let told = if told.is_empty() { format!("it answers {status}") } else { told };
-            Finding::missing(PART, format!("not ready at http://{address}: {told}"))
+            let reasons = read(&body).reasons.join("; ");
+            let reasons = if reasons.is_empty() { format!("it answers {status}") } else { reasons };
+            Finding::missing(PART, format!("not ready at http://{address}: {reasons}"))
                 .so("documents, until it is ready", "platen doctor says what is missing")
         }
         Err(error) => Finding::missing(PART, format!("no answer at http://{address}: {error}"))
@@ -50,12 +50,12 @@ pub(super) fn finding(config: &HttpConfig) -> Finding {
     }
 }
 
-/// What is no such answer says nothing.
-fn read(body: &str) -> Answer {
+/// A body that is not the expected JSON counts as one without reasons.
+fn read(body: &str) -> ReadinessReport {
     serde_json::from_str(body).unwrap_or_default()
 }
 
-/// Where a service that listens on `bind` is reached from here.
+/// The address at which a service that listens on `bind` is reached from this machine.
 fn address(bind: &str) -> Option<SocketAddr> {
     let mut address: SocketAddr = bind.parse().ok()?;
     if address.ip().is_unspecified() {
@@ -70,15 +70,15 @@ fn address(bind: &str) -> Option<SocketAddr> {
 /// Status and body of `/health/ready`.
 fn ask(address: SocketAddr) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_LIMIT)?;
-    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.set_read_timeout(Some(RESPONSE_LIMIT))?;
     stream.set_write_timeout(Some(CONNECT_LIMIT))?;
     let request = format!("GET /health/ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
-    let mut answer = String::new();
-    stream.take(ANSWER_LIMIT_BYTES).read_to_string(&mut answer)?;
-    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let mut response = String::new();
+    stream.take(RESPONSE_LIMIT_BYTES).read_to_string(&mut response)?;
+    let status = response.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::other("what answers there does not speak HTTP"))?;
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    let (_, body) = response.split_once("\r\n\r\n").unwrap_or_default();
     Ok((status, body.to_owned()))
 }
 
@@ -90,14 +90,14 @@ mod tests {
     use crate::cli::doctor::report::State;
     use crate::config::Config;
 
-    fn asked(answer: &'static str) -> Finding {
+    fn finding_of_response(response: &'static str) -> Finding {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let bind = listener.local_addr().unwrap().to_string();
         let serving = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = [0; 1_024];
             let length = stream.read(&mut request).unwrap();
-            stream.write_all(answer.as_bytes()).unwrap();
+            stream.write_all(response.as_bytes()).unwrap();
             String::from_utf8_lossy(&request[..length]).into_owned()
         });
         let finding = finding(&HttpConfig { bind, ..Config::default().http });
@@ -106,14 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_says_is_told() {
-        assert_eq!(asked("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}").state, State::Ok);
-        let lost = asked("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\",\"degraded\":[\"tex: gone\"]}");
+    fn what_the_service_says_is_reported() {
+        assert_eq!(finding_of_response("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}").state, State::Ok);
+        let lost =
+            finding_of_response("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\",\"degraded\":[\"tex: gone\"]}");
         assert!(lost.state == State::Warning && lost.detail.ends_with("but lost tex: gone"), "{lost:?}");
-        let unready = asked("HTTP/1.1 503 X\r\n\r\n{\"status\":\"unready\",\"reasons\":[\"no browser\"]}");
+        let unready = finding_of_response(
+            "HTTP/1.1 503 X\r\n\r\n{\"status\":\"unready\",\"reasons\":[\"no browser\"]}",
+        );
         assert_eq!(unready.state, State::Missing);
         assert!(unready.detail.ends_with(": no browser"), "{unready:?}");
-        assert!(asked("hello").detail.contains("does not speak HTTP"));
+        assert!(finding_of_response("hello").detail.contains("does not speak HTTP"));
     }
 
     #[test]

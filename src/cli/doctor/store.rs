@@ -1,4 +1,4 @@
-//! The store of objects, where it is a bucket: tried as the service uses it.
+//! The object store. A bucket is tried with every operation that the service uses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,26 +22,26 @@ pub(super) async fn findings(config: &Config) -> Vec<Finding> {
 }
 
 async fn bucket(config: &Config) -> Vec<Finding> {
-    let faults = match addresses(config) {
-        Ok(addresses) => self_test::examine(&config.s3, &addresses).await,
+    let errors = match presigned_urls(config) {
+        Ok(urls) => self_test::examine(&config.s3, &urls).await,
         Err(error) => vec![error],
     };
-    let missing = |fault| {
-        Finding::missing(PART, fault)
+    let missing = |error| {
+        Finding::missing(PART, error)
             .so("documents and templates: nothing can be kept", "correct section [s3], or storage.objects")
     };
-    if faults.is_empty() {
+    if errors.is_empty() {
         let bucket = &config.s3.bucket;
         let detail =
             format!("bucket '{bucket}': put, get, range, copy, list, delete and presigned addresses work");
         return vec![Finding::ok(PART, detail)];
     }
-    faults.into_iter().map(missing).collect()
+    errors.into_iter().map(missing).collect()
 }
 
-fn addresses(config: &Config) -> Result<S3PresignedUrls, String> {
+fn presigned_urls(config: &Config) -> Result<S3PresignedUrls, String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // Addresses of the service's own are none that the store is asked for.
+    // The self test uses the bucket's URLs only, so the service's own get a random key and no base.
     let signer = Signer::new(&random_bytes().map_err(|error| error.to_string())?);
     let lifetime_s = config.storage.address_ttl_s;
     let own = OwnPresignedUrls::new(Arc::new(signer), Arc::clone(&clock), String::new(), lifetime_s);

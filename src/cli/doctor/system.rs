@@ -1,4 +1,4 @@
-//! What the machine gives: the data folder, open files, certificates.
+//! The machine: the data folder, open files, certificates.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::storage::free_bytes;
 
 const FOLDER: &str = "Data folder";
 const FILES: &str = "Open files";
-/// What the service opens beside connections: the index, objects, pipes to children.
+/// Files that the service opens besides connections: the index, objects, pipes to children.
 const OWN_FILES: u64 = 1_024;
 
 pub(super) fn findings(config: &Config) -> Vec<Finding> {
@@ -44,18 +44,18 @@ fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
         let detail = format!("{}: its free space cannot be told", path.display());
         return Finding::warning(FOLDER, detail).so("this check", "a local file system");
     };
-    let told = format!("{}, {} MiB free", path.display(), free_bytes >> 20);
+    let space = format!("{}, {} MiB free", path.display(), free_bytes >> 20);
     if free_bytes < free_limit_bytes {
         let least = free_limit_bytes >> 20;
         return missing(
-            format!("{told}; at least {least} MiB are wanted"),
+            format!("{space}; at least {least} MiB are wanted"),
             "free some, or lower storage.objects_free_limit_bytes",
         );
     }
-    Finding::ok(FOLDER, told)
+    Finding::ok(FOLDER, space)
 }
 
-/// Makes and removes a file there: rights alone do not say whether a disk is full or read-only.
+/// Makes and removes a file there: permission bits do not show whether a disk is full or read-only.
 fn write_in(folder: &Path) -> std::io::Result<()> {
     let path = folder.join(format!(".platen-doctor-{}", crate::clock::new_id().simple()));
     let written = std::fs::write(&path, "platen doctor was here");
@@ -63,7 +63,7 @@ fn write_in(folder: &Path) -> std::io::Result<()> {
     written
 }
 
-/// The service raises its limit to the hard one by itself.
+/// Compares with the hard limit: the service raises its own limit to it at the start.
 fn files(hard: Option<u64>, connections: u64) -> Finding {
     let Some(hard) = hard else {
         return Finding::warning(FILES, "the limit cannot be told").so("this check", "ulimit -Hn says it");
@@ -93,7 +93,7 @@ mod tests {
     use crate::cli::doctor::report::State;
 
     #[test]
-    fn a_folder_that_is_not_there_yet_is_judged_by_where_it_will_be() {
+    fn a_missing_folder_is_judged_by_its_nearest_parent() {
         let root = tempfile::tempdir().unwrap();
         let wanted = root.path().join("a/b");
         let found = folder(&wanted, 1);

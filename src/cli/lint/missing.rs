@@ -1,8 +1,8 @@
-//! Whether data have what a template reads.
+//! Which variables of a template the data lack.
 
 use serde_json::Value;
 
-/// A step of a path.
+/// A part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     Name(String),
@@ -10,24 +10,24 @@ enum Segment {
     Each,
 }
 
-/// Whether the data lack what `path` names. In a Word file a name in a section may be that of something around it (`may_be_around`), and
-/// the whole text of a tag is a key before it is a path.
-pub(super) fn lacks(data: &Value, path: &str, may_be_around: bool) -> bool {
+/// Whether the data lack what `path` names. In Office templates (`is_office`) a name inside a section may also belong to any
+/// level around it, and the whole text of a tag may be one key.
+pub(super) fn lacks(data: &Value, path: &str, is_office: bool) -> bool {
     let path_segments = segments(path);
     if has(data, &path_segments) {
         return false;
     }
-    if !may_be_around {
+    if !is_office {
         return true;
     }
     let last = path_segments.iter().rposition(|segment| *segment == Segment::Each);
     let tail = last.map(|last| &path_segments[last + 1..]).filter(|tail| !tail.is_empty());
-    let is_around = tail.is_some_and(|tail| {
+    let is_in_outer_level = tail.is_some_and(|tail| {
         let outer = path_segments.iter().enumerate().filter(|(_, segment)| **segment == Segment::Each);
-        let places = outer.map(|(at, _)| &path_segments[..=at]).chain([&[][..]]);
-        places.map(|place| [place, tail].concat()).any(|path| has(data, &path))
+        let levels = outer.map(|(at, _)| &path_segments[..=at]).chain([&[][..]]);
+        levels.map(|level| [level, tail].concat()).any(|path| has(data, &path))
     });
-    !is_around && data.get(path).is_none()
+    !is_in_outer_level && data.get(path).is_none()
 }
 
 fn has(value: &Value, path: &[Segment]) -> bool {
@@ -37,7 +37,7 @@ fn has(value: &Value, path: &[Segment]) -> bool {
             members.get(name).is_some_and(|member| has(member, rest))
         }
         (Segment::Each, Value::Array(items)) => items.iter().all(|item| has(item, rest)),
-        // A section goes over an object once; code may go over its members.
+        // A section renders an object once; a loop in EJS may go over its members.
         (Segment::Each, Value::Object(members)) => {
             has(value, rest) || (!members.is_empty() && members.values().all(|member| has(member, rest)))
         }
@@ -46,7 +46,7 @@ fn has(value: &Value, path: &[Segment]) -> bool {
     }
 }
 
-/// `customer.name`, `items[].price`, `a["x.y"]`.
+/// Parses a path such as `customer.name`, `items[].price` or `a["x.y"]`.
 fn segments(path: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut rest = path;
@@ -57,7 +57,7 @@ fn segments(path: &str) -> Vec<Segment> {
         } else if let Some(quoted) = rest.strip_prefix('[') {
             let mut texts = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
             let Some(Ok(name)) = texts.next() else {
-                // No path of ours: data have nothing of this name.
+                // Not a path the linter writes; taken as a name, which data do not have.
                 segments.push(Segment::Name(rest.to_owned()));
                 break;
             };
@@ -80,9 +80,9 @@ fn segments(path: &str) -> Vec<Segment> {
 mod tests {
     use super::*;
 
-    fn missing(data: &str, paths: &[&'static str], may_be_around: bool) -> Vec<&'static str> {
+    fn missing(data: &str, paths: &[&'static str], is_office: bool) -> Vec<&'static str> {
         let data = serde_json::from_str(data).unwrap();
-        paths.iter().copied().filter(|path| lacks(&data, path, may_be_around)).collect()
+        paths.iter().copied().filter(|path| lacks(&data, path, is_office)).collect()
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_section_a_name_of_something_around_will_do() {
+    fn a_name_in_an_office_section_may_belong_to_an_outer_level() {
         let data = r#"{"currency":"EUR","orders":[{"no":1,"lines":[{"x":1}]}],"a.b":1}"#;
         let paths = ["orders[].currency", "orders[].lines[].no", "orders[].lines[].y", "a.b"];
         assert_eq!(missing(data, &paths, true), ["orders[].lines[].y"]);

@@ -1,19 +1,19 @@
-//! Where the document goes, and what it becomes by that.
+//! Where the document goes, and the target that follows from its name.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::complain;
-use super::super::place::Place;
+use super::super::file_or_stdio::FileOrStdio;
+use super::super::print_to_stderr;
 use super::{CommandError, RenderArguments};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::engines::catalog::Catalog;
 
-/// What opens a file with the program that its desktop has for it.
+/// Opens a file with the desktop's program for it.
 const OPENER: &str = "xdg-open";
 
-/// What --target says, or the output's extension, or a PDF where nothing is said; two must agree.
+/// The target: by `--target`, by the output's extension (both must agree), else a PDF.
 pub(super) fn target(
     arguments: &RenderArguments,
     kind: TemplateKind,
@@ -24,10 +24,10 @@ pub(super) fn target(
         let targets = Target::ALL.into_iter().filter(is_possible).map(shown);
         format!("{} becomes {}", kind.name(), targets.collect::<Vec<_>>().join(", "))
     };
-    let extension = arguments.output.as_ref().and_then(Place::extension);
-    let by_extension = extension.as_deref().and_then(named);
+    let extension = arguments.output.as_ref().and_then(FileOrStdio::extension);
+    let by_extension = extension.as_deref().and_then(target_named);
     if let Some(name) = arguments.target.as_deref() {
-        let target = named(&name.to_ascii_lowercase());
+        let target = target_named(&name.to_ascii_lowercase());
         let target = target.ok_or_else(|| format!("--target {name} is unknown; {}", possible()))?;
         return match (by_extension, &arguments.output) {
             (Some(other), Some(output)) if other != target => {
@@ -41,14 +41,14 @@ pub(super) fn target(
     let remedy = match extension.as_deref() {
         Some("zip") => "needs --target, png or jpg: several pictures come as a zip archive",
         Some(_) => "has no extension of a document that can be made; give it another one, or --target",
-        None if *output == Place::Stream => "needs --target",
+        None if *output == FileOrStdio::Stream => "needs --target",
         None => "needs an extension, or --target",
     };
     by_extension.ok_or_else(|| format!("-o {output} {remedy}; {}", possible()).into())
 }
 
-/// Every name of a target in an extension or an argument.
-fn named(name: &str) -> Option<Target> {
+/// The target with this name, extension or alias.
+fn target_named(name: &str) -> Option<Target> {
     match name {
         "jpeg" => Some(Target::Jpg),
         "htm" => Some(Target::Html),
@@ -60,40 +60,39 @@ fn shown(target: Target) -> &'static str {
     if target == Target::Jpg { "jpg (or jpeg)" } else { target.name() }
 }
 
-/// Whether the document can go where it is to go, told before it is made.
+/// Checks the output before the render, whose result would otherwise be lost.
 pub(super) fn check(arguments: &RenderArguments, target: Target) -> Result<(), CommandError> {
     let Some(output) = &arguments.output else { return own_name(&arguments.file, target.file()).map(drop) };
     output.check(target == Target::Html)?;
-    if arguments.open && *output == Place::Stream {
+    if arguments.open && *output == FileOrStdio::Stream {
         return Err("--open shows a file; give -o FILE".into());
     }
     match (&arguments.file, output) {
-        (Place::File(template), Place::File(output)) if is_same(template, output) => {
+        (FileOrStdio::File(template), FileOrStdio::File(output)) if is_same(template, output) => {
             Err(format!("-o {} is the template itself; name another file", output.display()).into())
         }
         _ => Ok(()),
     }
 }
 
-/// Whether both are there, and one file.
+/// Whether both exist and are one file.
 fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Where the document goes that was `made`: where it was to go, or beside whoever asks, under the template's name.
+/// Where a document of this kind goes: to `--output`, else into the working folder under the template's name.
 ///
 /// # Errors
-/// When the extension says something else, as several pictures are an archive, or the template itself would be
-/// overwritten.
-pub(super) fn place(arguments: &RenderArguments, made: FileKind) -> Result<Place, CommandError> {
+/// When the extension does not fit (several pictures are an archive), or the template itself would be overwritten.
+pub(super) fn destination(arguments: &RenderArguments, made: FileKind) -> Result<FileOrStdio, CommandError> {
     let Some(output) = &arguments.output else { return own_name(&arguments.file, made) };
     check_extension(output, made)?;
     Ok(output.clone())
 }
 
-/// The template's name with the document's extension, in the present folder.
-fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandError> {
-    let Place::File(path) = file else {
+/// The template's name with the document's extension, in the working folder.
+fn own_name(file: &FileOrStdio, made: FileKind) -> Result<FileOrStdio, CommandError> {
+    let FileOrStdio::File(path) = file else {
         return Err("stdin has no name that the document could have; give -o FILE, or -o - for stdout".into());
     };
     let named: PathBuf = if path.file_name().is_some() { path.clone() } else { path.canonicalize()? };
@@ -103,19 +102,19 @@ fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandError> {
     if is_same(path, &output) {
         return Err(format!("{} is the template itself; give -o FILE", output.display()).into());
     }
-    Ok(Place::File(output))
+    Ok(FileOrStdio::File(output))
 }
 
-/// How many pages a document has, and so whether its pictures are an archive, shows when it is made.
-fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
-    let file = |extension: String| match named(&extension) {
+/// Checked after the render: only then it is known how many pages there are, and so whether their pictures are an archive.
+fn check_extension(output: &FileOrStdio, made: FileKind) -> Result<(), CommandError> {
+    let file = |extension: String| match target_named(&extension) {
         Some(target) => Some(target.file()),
         None => FileKind::from_name(&extension),
     };
     let meant = output.extension().and_then(file);
     let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
     let meant = meant.name();
-    let told = if made == FileKind::Zip {
+    let message = if made == FileKind::Zip {
         format!(
             "several pictures were made, in a zip archive, and -o {output} says {meant}; give -o NAME.zip --target {meant}, \
              or ask for one page (formatOpts.page)"
@@ -124,19 +123,21 @@ fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
         let made = made.name();
         format!("{made} was made, and -o {output} says {meant}; give -o NAME.{made}")
     };
-    Err(told.into())
+    Err(message.into())
 }
 
-/// Shows the document with the program that the desktop has for it; that there is none loses nothing.
+/// Opens the document with the desktop's program for it. A failure is only a warning: the document is written.
 pub(super) fn open(path: &Path) {
-    // Not an option of the opener's, whatever the file is called.
+    // Absolute, so that a file name with a leading dash is not read as an option.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let opener = Command::new(OPENER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).status();
     match opener {
         Ok(status) if status.success() => {}
-        Ok(status) => complain(&format!("--open: {OPENER} ended with {status}")),
+        Ok(status) => print_to_stderr(&format!("--open: {OPENER} ended with {status}")),
         Err(error) => {
-            complain(&format!("--open: {OPENER} cannot be started ({error}); it comes with xdg-utils"));
+            print_to_stderr(&format!(
+                "--open: {OPENER} cannot be started ({error}); it comes with xdg-utils"
+            ));
         }
     }
 }
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_is_known_by_another_name() {
+    fn the_template_is_recognized_through_links_and_other_paths() {
         let folder = tempfile::tempdir().unwrap();
         let [template, other, link] = ["a.docx", "b.docx", "c.docx"].map(|name| folder.path().join(name));
         std::fs::write(&template, "").unwrap();
@@ -158,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_named_as_what_it_is() {
-        let told = |output: &str, made| {
+    fn the_extension_of_the_output_must_fit_the_document() {
+        let checked = |output: &str, made| {
             check_extension(&output.parse().unwrap(), made).map_err(|error| error.to_string())
         };
         for (output, made) in [
@@ -169,14 +170,14 @@ mod tests {
             ("a", FileKind::Zip),
             ("-", FileKind::Zip),
         ] {
-            assert_eq!(told(output, made), Ok(()), "{output}");
+            assert_eq!(checked(output, made), Ok(()), "{output}");
         }
-        let archive = told("d.png", FileKind::Zip).unwrap_err();
+        let archive = checked("d.png", FileKind::Zip).unwrap_err();
         assert!(
             archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"),
             "{archive}"
         );
-        assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
-        assert!(told("d.jpeg", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
+        assert!(checked("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
+        assert!(checked("d.jpeg", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }

@@ -1,4 +1,4 @@
-//! A line on the terminal for what takes longer than a second.
+//! A progress line on the terminal for work that takes longer than a second.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::pin::pin;
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-/// Until the line appears, and between two changes of it.
+/// Delay until the line appears, and between two updates.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Takes the line away again when it is dropped.
-struct Line;
+/// Clears the line on drop.
+struct ProgressLine;
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         show("");
     }
 }
 
-/// Shows for how long `work` has been going on, where somebody sees it, and answers as it does.
+/// Awaits `work`; shows its duration meanwhile, where stderr is a terminal.
 pub(super) async fn shown<T>(work: impl Future<Output = T>) -> T {
     if !stderr().is_terminal() {
         return work.await;
@@ -29,12 +29,12 @@ pub(super) async fn shown<T>(work: impl Future<Output = T>) -> T {
             return done;
         }
         seconds += 1;
-        line.get_or_insert(Line);
+        line.get_or_insert(ProgressLine);
         show(&format!("rendering … {seconds} s"));
     }
 }
 
-/// Writes over the line that is there.
+/// Replaces the current line.
 fn show(text: &str) {
     let mut stderr = stderr().lock();
     let _ = write!(stderr, "\r\x1b[K{text}");

@@ -1,13 +1,13 @@
-//! What is rendered: the template with the files that belong to it, and what kind it is.
+//! Reads the template of `platen render`: its kind, and the files that belong to it.
 
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::super::complain;
+use super::super::file_or_stdio::FileOrStdio;
 use super::super::folder;
-use super::super::place::Place;
-use super::beside::{self, Beside};
+use super::super::print_to_stderr;
+use super::linked_files::{self, LinkedFiles};
 use super::{CommandError, RenderArguments};
 use crate::config::Config;
 use crate::domain::kinds::TemplateKind;
@@ -42,17 +42,17 @@ pub(super) fn read(arguments: &RenderArguments, config: &Config) -> Result<Sourc
         None => kind_of(file, &content, config)?,
     };
     let template = match file {
-        Place::File(path) => with_files_beside(path, kind, content, config)?,
-        Place::Stream => content,
+        FileOrStdio::File(path) => with_files_beside(path, kind, content, config)?,
+        FileOrStdio::Stream => content,
     };
     Ok(Source { kind, template })
 }
 
-/// The folder that is rendered, if it is one.
-pub(super) fn folder_of(file: &Place) -> Option<&PathBuf> {
+/// The path if it is a folder.
+pub(super) fn folder_of(file: &FileOrStdio) -> Option<&PathBuf> {
     match file {
-        Place::File(path) => Some(path).filter(|path| path.is_dir()),
-        Place::Stream => None,
+        FileOrStdio::File(path) => Some(path).filter(|path| path.is_dir()),
+        FileOrStdio::Stream => None,
     }
 }
 
@@ -61,8 +61,8 @@ fn kind_named(name: &str) -> Result<TemplateKind, String> {
         .ok_or_else(|| format!("--type {name} is unknown; there are: {}", kinds()))
 }
 
-/// What the file is by its extension; what an archive is, its files say.
-fn kind_of(file: &Place, content: &Bytes, config: &Config) -> Result<TemplateKind, CommandError> {
+/// The kind by the file's extension; of an archive by its files.
+fn kind_of(file: &FileOrStdio, content: &Bytes, config: &Config) -> Result<TemplateKind, CommandError> {
     let extension = file.extension().unwrap_or_default();
     match extension.as_str() {
         "html" | "htm" => Ok(TemplateKind::Html),
@@ -70,10 +70,12 @@ fn kind_of(file: &Place, content: &Bytes, config: &Config) -> Result<TemplateKin
         "tex" | "ltx" => Ok(TemplateKind::Latex),
         "zip" => Ok(Package::read(content, &config.templates)?.kind),
         other => OfficeFormat::from_extension(other).map(OfficeFormat::kind).ok_or_else(|| {
-            let what = if *file == Place::Stream { "stdin has no name".to_owned() } else { format!("'{file}' does") };
-            let told = if *file == Place::Stream { "that says what it is" } else { "not say what it is by its extension" };
+            let cause = match file {
+                FileOrStdio::Stream => "stdin has no name that says what it is".to_owned(),
+                FileOrStdio::File(_) => format!("'{file}' does not say what it is by its extension"),
+            };
             format!(
-                "{what} {told}; give --type ({}), or a folder or a file that ends with .html, .ejs, .tex, .docx, .xlsx, \
+                "{cause}; give --type ({}), or a folder or a file that ends with .html, .ejs, .tex, .docx, .xlsx, \
                  .pptx or .zip",
                 kinds()
             )
@@ -86,7 +88,7 @@ fn kinds() -> String {
     TemplateKind::ALL.map(TemplateKind::name).join(", ")
 }
 
-/// The page with the files that it names; alone where there are none, or where it is no text.
+/// The page with the files that it names, packed; alone where there are none, or where it is not text.
 fn with_files_beside(
     path: &Path,
     kind: TemplateKind,
@@ -94,7 +96,7 @@ fn with_files_beside(
     config: &Config,
 ) -> Result<Bytes, CommandError> {
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-    // The name that messages have for a page, whatever its file is called.
+    // Its name in the archive, whatever the file is called.
     let (entry, kind) = match (extension.as_deref(), kind) {
         (Some("html" | "htm"), TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework) => {
             ("index.html", kind)
@@ -105,15 +107,16 @@ fn with_files_beside(
         (Some("tex" | "ltx"), TemplateKind::Latex) => ("index.tex", kind),
         _ => return Ok(content),
     };
-    let Beside { mut files, mut warnings } = beside::files(path, &content, kind, &config.templates);
-    // What would be taken for the page itself, whose name it has there or one that goes before.
-    let taken = if entry == "index.ejs" { &["index.html", entry][..] } else { &[entry] };
-    for name in taken.iter().filter(|name| files.remove(**name).is_some()) {
+    let LinkedFiles { mut files, mut warnings } =
+        linked_files::files(path, &content, kind, &config.templates);
+    // Files beside it that the archive's reader would take for the page: the same name, or one that it looks for first.
+    let conflicting = if entry == "index.ejs" { &["index.html", entry][..] } else { &[entry] };
+    for name in conflicting.iter().filter(|name| files.remove(**name).is_some()) {
         warnings
             .push(format!("{name} is left out: {} has its name in the archive; rename it", path.display()));
     }
     for warning in &warnings {
-        complain(&format!("warning: {warning}"));
+        print_to_stderr(&format!("warning: {warning}"));
     }
     if files.is_empty() {
         return Ok(content);

@@ -1,4 +1,4 @@
-//! Texts as browsers read them, and what is said where they are read otherwise.
+//! Encodings are detected as by browsers, with warnings where the service differs.
 
 use encoding_rs::{BIG5, EUC_JP, GBK, ISO_2022_JP, ISO_8859_2, SHIFT_JIS, WINDOWS_1251, WINDOWS_1253};
 
@@ -92,7 +92,7 @@ fn a_text_is_read_as_what_it_is() {
 }
 
 #[test]
-fn what_is_doubtful_is_said() {
+fn doubts_are_warnings_for_the_author() {
     for (bytes, around, text, doubt) in [
         (&b"a\nb\xe4"[..], None, "a\nbä", Some(Doubt::Guessed(2))),
         (b"b\xe4", Some(WINDOWS_1251), "bд", None),

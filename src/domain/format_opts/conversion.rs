@@ -1,19 +1,19 @@
-//! What an Office document becomes: which standards its PDF keeps, and whether its fields are done anew.
+//! Conversion of Office documents: standards of the PDF, and updating of fields.
 
 use serde_json::value::RawValue;
 
 use super::promises::asks;
 use crate::domain::members::Members;
 
-/// What is said of the way from an Office document to pages.
+/// Options for converting an Office document to pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// The part of PDF/A that the file keeps.
+    /// The part of PDF/A that the file conforms to.
     pub pdfa: Option<PdfA>,
-    /// The file keeps PDF/UA.
+    /// The file conforms to PDF/UA.
     pub pdfua: bool,
-    /// Contents, page references and fields are done anew when the pages are known; `None`: they are in what was a template,
-    /// and every Word file that is sent is one, whether it has tags or not.
+    /// Contents, page references and fields are updated once the pages are known; `None`: in templates only, and every Word
+    /// file that is sent counts as one, with tags or without.
     pub update_fields: Option<bool>,
 }
 
@@ -44,20 +44,20 @@ impl Conversion {
     pub(super) fn read(members: &mut Members<'_>) -> Self {
         let pdfua = members.flag("pdfua").unwrap_or_default();
         if pdfua && members.raw("tagged").is_some_and(|value| value.get() == "false") {
-            members.fault("pdfua", "is a PDF with tags, and tagged is false; leave out one of them");
+            members.error("pdfua", "is a PDF with tags, and tagged is false; leave out one of them");
         }
         Self { pdfa: read_part(members), pdfua, update_fields: members.flag("updateFields") }
     }
 }
 
-/// `true` is the second part: it keeps transparency, which the first does not know, and embeds no other files.
+/// `true` means PDF/A-2b: unlike the first part it allows transparency, unlike the third no embedded files.
 fn read_part(members: &mut Members<'_>) -> Option<PdfA> {
     match members.raw("pdfa").filter(|value| asks(value)).map(RawValue::get)? {
         "true" | "\"2b\"" => Some(PdfA::Two),
         "\"1b\"" => Some(PdfA::One),
         "\"3b\"" => Some(PdfA::Three),
         _ => {
-            members.fault("pdfa", "must be \"1b\", \"2b\", \"3b\" or true, which is \"2b\"");
+            members.error("pdfa", "must be \"1b\", \"2b\", \"3b\" or true, which is \"2b\"");
             None
         }
     }
@@ -65,7 +65,7 @@ fn read_part(members: &mut Members<'_>) -> Option<PdfA> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     #[test]
@@ -79,10 +79,10 @@ mod tests {
             assert_eq!(options(text).conversion.pdfa, part, "{text}");
         }
         for wrong in [r#"{"pdfa":"2a"}"#, r#"{"pdfa":""}"#] {
-            assert_fault(wrong, "/formatOpts/pdfa", "must be");
+            assert_error(wrong, "/formatOpts/pdfa", "must be");
         }
-        assert_fault(r#"{"pdfua":true,"tagged":false}"#, "/formatOpts/pdfua", "tagged is false");
-        assert_fault(r#"{"pdfua":"1"}"#, "/formatOpts/pdfua", "true or false");
+        assert_error(r#"{"pdfua":true,"tagged":false}"#, "/formatOpts/pdfua", "tagged is false");
+        assert_error(r#"{"pdfua":"1"}"#, "/formatOpts/pdfua", "true or false");
         let fields = options(r#"{"updateFields":false,"pdfua":true}"#).conversion;
         assert_eq!((fields.update_fields, fields.pdfua), (Some(false), true));
     }

@@ -1,4 +1,4 @@
-//! What a PDF gets beside its pages: running header and footer, bookmarks, what is known of it.
+//! Header, footer, bookmarks, tags and metadata of a PDF.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::domain::members::Members;
 
 const METADATA_KEYS: [&str; 4] = ["title", "author", "subject", "keywords"];
 
-/// What a PDF gets beside its pages.
+/// Header, footer, bookmarks, tags and metadata of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// HTML at the top of every sheet.
@@ -15,17 +15,17 @@ pub struct Extras {
     pub footer: Option<String>,
     /// Bookmarks, made of the headings.
     pub outline: bool,
-    /// Whether the file says what its parts are (headings, tables, paragraphs), which makes it larger; `None`: unless
-    /// it is long.
+    /// Whether the file is tagged (headings, tables, paragraphs), which makes it larger; `None`: up to
+    /// `browser.tagged_pages_limit`.
     pub tagged: Option<bool>,
-    /// What is known of the document.
+    /// Its metadata.
     pub metadata: Metadata,
 }
 
-/// What is known of a document.
+/// The metadata of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Metadata {
-    /// Instead of the page's own title.
+    /// Overrides the page's own title.
     pub title: Option<String>,
     /// Who wrote it.
     pub author: Option<String>,
@@ -36,13 +36,13 @@ pub struct Metadata {
 }
 
 impl Extras {
-    /// Reads `headerTemplate`, `footerTemplate`, `outline`, `tagged` and `metadata`; what metadata have beside
-    /// their own members is added to `unknown`.
+    /// Reads `headerTemplate`, `footerTemplate`, `outline`, `tagged` and `metadata`; adds unknown members of the metadata to
+    /// `unknown`.
     pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
         let (outline, tagged) = (members.flag("outline").unwrap_or_default(), members.flag("tagged"));
         if outline && tagged == Some(false) {
             let detail = "makes bookmarks out of the tags, and tagged is false; leave out one of them";
-            members.fault("outline", detail);
+            members.error("outline", detail);
         }
         Self {
             header: members.text("headerTemplate"),
@@ -53,7 +53,7 @@ impl Extras {
         }
     }
 
-    /// Whether header or footer are there.
+    /// Whether there is a header or footer.
     pub fn has_banners(&self) -> bool {
         self.header.is_some() || self.footer.is_some()
     }
@@ -70,7 +70,7 @@ fn read_metadata(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Metada
         keywords: read_keywords(&mut given),
     };
     unknown.extend(given.unknown(&METADATA_KEYS).iter().map(|name| format!("metadata.{name}")));
-    members.take_over(given.into_faults());
+    members.take_over(given.into_errors());
     metadata
 }
 
@@ -82,14 +82,14 @@ fn read_keywords(given: &mut Members<'_>) -> Option<String> {
     }
     let words = serde_json::from_str::<Vec<String>>(value.get());
     if words.is_err() {
-        given.fault("keywords", "must be a string or an array of strings");
+        given.error("keywords", "must be a string or an array of strings");
     }
     words.ok().map(|words| words.join(", ")).filter(|words| !words.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
 
     #[test]
     fn banners_take_a_margin_where_none_is_given() {
@@ -101,8 +101,8 @@ mod tests {
         assert!(near(taken.bottom_in, 1.0) && near(taken.top_in, 0.0), "{taken:?}");
         assert!(near(options(r#"{"headerTemplate":"<b>","margin":0}"#).margin.top_in, 0.0));
         assert!(near(options(r#"{"headerTemplate":"","footerTemplate":null}"#).margin.top_in, 0.0));
-        assert_fault(r#"{"headerTemplate":{}}"#, "/formatOpts/headerTemplate", "must be a string");
-        assert_fault(r#"{"headerTemplate":"<b>","height":"10mm"}"#, "/formatOpts/margin", "takes 15mm");
+        assert_error(r#"{"headerTemplate":{}}"#, "/formatOpts/headerTemplate", "must be a string");
+        assert_error(r#"{"headerTemplate":"<b>","height":"10mm"}"#, "/formatOpts/margin", "takes 15mm");
     }
 
     #[test]
@@ -114,10 +114,10 @@ mod tests {
         assert_eq!(metadata.subject, None);
         assert_eq!(reading(text).unknown, ["metadata.producer"]);
         assert_eq!(reading(r#"{"margin":{"top":1,"unit":"mm"}}"#).unknown, ["margin.unit"]);
-        assert_fault(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
-        assert_fault(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
-        assert_fault(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");
-        assert_fault(r#"{"outline":true,"tagged":false}"#, "/formatOpts/outline", "out of the tags");
-        assert_fault(r#"{"outline":"h1"}"#, "/formatOpts/outline", "true or false");
+        assert_error(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
+        assert_error(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
+        assert_error(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");
+        assert_error(r#"{"outline":true,"tagged":false}"#, "/formatOpts/outline", "out of the tags");
+        assert_error(r#"{"outline":"h1"}"#, "/formatOpts/outline", "true or false");
     }
 }

@@ -3,20 +3,20 @@
 use serde_json::value::RawValue;
 
 use super::PageOptions;
-use crate::domain::fault::{FaultCode, JobFault, WarningKind, Warnings};
+use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings};
 use crate::domain::members::{Members, kind};
 
 const NAME: &str = "failOn";
-/// How much of a wrong word a fault shows.
+/// How much of a wrong word an error shows.
 const SHOWN_CHARS: usize = 64;
-/// How many wrong words a fault names.
+/// How many wrong words an error names.
 const SHOWN_WORDS: usize = 3;
 
 /// Reads the list of words; one word alone counts as a list.
 pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
     let Some(value) = members.raw(NAME) else { return Vec::new() };
     let Some(words) = words(value) else {
-        members.fault(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
+        members.error(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
         return Vec::new();
     };
     let mut wrong: Vec<_> =
@@ -29,7 +29,7 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
         wrong.truncate(SHOWN_WORDS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let wrong = wrong.join(", ");
-        members.fault(NAME, format!("{wrong}{more} {are} not known; give any of {}", known()));
+        members.error(NAME, format!("{wrong}{more} {are} not known; give any of {}", known()));
     }
     // As the caller orders them, each once.
     let mut found: Vec<WarningKind> = Vec::new();
@@ -42,15 +42,15 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
 }
 
 impl PageOptions {
-    /// Why the job fails for one of these warnings, if it asked for that.
+    /// Fails for the first of these warnings whose kind `failOn` names.
     ///
     /// # Errors
     /// `page_failed` with the first warning of a kind that `failOn` names.
-    pub fn check_warnings(&self, warnings: &Warnings) -> Result<(), JobFault> {
+    pub fn check_warnings(&self, warnings: &Warnings) -> Result<(), JobError> {
         let found = self.fail_on.iter().find_map(|&kind| Some((kind, warnings.first(kind)?)));
         let Some((kind, text)) = found else { return Ok(()) };
         let sentence = format!("{text} (formatOpts.failOn has '{}')", kind.name());
-        Err(JobFault::new(FaultCode::PageFailed, sentence))
+        Err(JobError::new(ErrorCode::PageFailed, sentence))
     }
 }
 
@@ -77,7 +77,7 @@ fn known() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(all, WarningKind::ALL);
         assert_eq!(options(r#"{"failOn":["status","status"]}"#).fail_on, [WarningKind::Status]);
         let known = "give any of exceptions, console, missing, status";
-        for (given, told) in [
+        for (given, detail) in [
             (r#"["console","warnings"]"#, format!("'warnings' is not known; {known}")),
             (r#"["a","b"]"#, format!("'a', 'b' are not known; {known}")),
             (r#"["e","d","c","b","a","a"]"#, format!("'a', 'b', 'c' and 2 more are not known; {known}")),
@@ -97,20 +97,20 @@ mod tests {
             ("[7]", "must be an array of exceptions, console, missing, status, not an array".to_owned()),
             ("true", "must be an array of exceptions, console, missing, status, not a boolean".to_owned()),
         ] {
-            assert_fault(&format!(r#"{{"failOn":{given}}}"#), "/formatOpts/failOn", &told);
+            assert_error(&format!(r#"{{"failOn":{given}}}"#), "/formatOpts/failOn", &detail);
         }
     }
 
     #[test]
-    fn only_what_was_asked_for_fails_a_job() {
+    fn only_the_kinds_that_were_asked_for_fail_a_job() {
         let mut warnings = Warnings::default();
         warnings.push("a font");
         warnings.push_kind(WarningKind::Missing, "asset not found: /a.png");
         for (asked, fails) in [("[]", false), (r#"["status"]"#, false), (r#"["status","missing"]"#, true)] {
             let options = options(&format!(r#"{{"failOn":{asked}}}"#));
-            let fault = options.check_warnings(&warnings).err();
-            let told = "page_failed: asset not found: /a.png (formatOpts.failOn has 'missing')";
-            assert_eq!(fault.map(|fault| fault.to_string()), fails.then(|| told.to_owned()), "{asked}");
+            let error = options.check_warnings(&warnings).err();
+            let expected = "page_failed: asset not found: /a.png (formatOpts.failOn has 'missing')";
+            assert_eq!(error.map(|error| error.to_string()), fails.then(|| expected.to_owned()), "{asked}");
         }
     }
 }

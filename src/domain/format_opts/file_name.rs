@@ -1,7 +1,8 @@
-//! What a document is called where it is saved.
+//! The file name of a document.
 //!
-//! Hazard: the name goes into a header and into somebody's folder. A control character would end the header, a path
-//! separator would lead out of the folder, and a mark that turns the direction of writing shows `fdp.exe` as `exe.pdf`.
+//! Hazard: the name goes into a header and into a user's folder. A control character would end the header, a path separator
+//! would lead out of the folder, and a mark that reverses the direction of text shows `fdp.exe` as `exe.pdf`. So such names
+//! are refused.
 
 use serde_json::value::RawValue;
 
@@ -9,15 +10,15 @@ use super::POINTER;
 use crate::domain::kinds::{FileKind, Target};
 use crate::domain::members::Members;
 
-/// Longest name in bytes of UTF-8: with an extension it still fits into the 255 that file systems take.
+/// Longest name in bytes of UTF-8: with an extension it fits into the 255 that file systems allow.
 const LIMIT_BYTES: usize = 250;
 
 /// Reads `fileName`.
 pub(super) fn read(members: &mut Members<'_>) -> Option<String> {
     let text = members.text("fileName")?;
     let name = text.trim();
-    if let Some(fault) = unfit(name) {
-        members.fault("fileName", fault);
+    if let Some(error) = unfit(name) {
+        members.error("fileName", error);
         return None;
     }
     Some(name.to_owned())
@@ -28,8 +29,8 @@ pub fn file_name_of(object: &RawValue) -> Option<String> {
     read(&mut Members::of(object.get(), POINTER).ok()?)
 }
 
-/// The name as a file of this kind has it: with its extension, instead of the one of the target where it became
-/// something else (several pictures come as an archive).
+/// The name with the extension of a file of this kind, which replaces that of the target where the file is of another kind
+/// (several pictures come as an archive).
 pub fn complete_file_name(name: &str, target: Target, file: FileKind) -> String {
     if has_extension(name, file) {
         return name.to_owned();
@@ -62,7 +63,7 @@ fn unfit(name: &str) -> Option<String> {
     Some(format!("has a character in it that is not shown (U+{number:04X}); leave it out"))
 }
 
-/// Control characters, ends of lines, and what turns the direction of writing.
+/// Control characters, line separators, and marks that change the direction of text.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -71,11 +72,11 @@ fn is_invisible(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     #[test]
-    fn a_name_has_the_extension_of_what_the_file_became() {
+    fn a_name_gets_the_extension_of_the_file() {
         let pdf = (Target::Pdf, FileKind::Pdf);
         let zip = (Target::Png, FileKind::Zip);
         let jpg = (Target::Jpg, FileKind::Jpg);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_leave_a_header_or_a_folder_is_refused() {
+    fn names_that_would_leave_a_header_or_a_folder_are_refused() {
         assert_eq!(
             options(r#"{"fileName":" Überweisung \"3\" "}"#).file_name.as_deref(),
             Some("Überweisung \"3\"")
@@ -108,9 +109,9 @@ mod tests {
             ("a\u{0}b", "U+0000"),
             ("a\u{202e}fdp", "U+202E"),
         ] {
-            assert_fault(&serde_json::json!({ "fileName": name }).to_string(), at, part);
+            assert_error(&serde_json::json!({ "fileName": name }).to_string(), at, part);
         }
-        assert_fault(
+        assert_error(
             &serde_json::json!({ "fileName": "é".repeat(126) }).to_string(),
             at,
             "longer than 250 bytes",

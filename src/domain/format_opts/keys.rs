@@ -1,17 +1,17 @@
-//! The one table of the keys of `formatOpts`, and what is done with each.
+//! The table of the keys of `formatOpts`, and how each is handled.
 
 use super::{PageOptions, Viewport};
 
-/// What is done with a key.
+/// How a key is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handling {
-    /// It is read. What it has an effect on, the engines say (`heeds` of their abilities).
+    /// It is read. The engines declare on what it has an effect (`heeds` of their abilities).
     Read,
-    /// It is read and promises protection or conformance: refused where the route of the job does not heed it.
+    /// It is read and promises protection or conformance: the job is refused if its route does not heed it.
     Promised,
-    /// It promises the same and is not read: refused always.
+    /// It promises the same and is not supported: always refused.
     Refused,
-    /// It is read by the service itself, whatever makes the file.
+    /// The service itself reads it, whichever engine makes the file.
     Service,
 }
 
@@ -70,8 +70,8 @@ pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
 }
 
-/// Whether it is read by the service itself, so that it always has an effect.
-pub(super) fn is_the_services(name: &str) -> bool {
+/// Whether the service itself reads it, so that it always has an effect.
+pub(super) fn is_read_by_service(name: &str) -> bool {
     KEYS.contains(&(name, Handling::Service))
 }
 
@@ -94,7 +94,7 @@ const TEXTS: [&str; 15] = [
     "ownerPassword",
 ];
 
-/// Whether the value of the key `name` is a text; of one that is not known, nobody can tell.
+/// Whether the value of the key `name` is a text; false for unknown keys.
 pub fn is_text(name: &str) -> bool {
     TEXTS.contains(&name)
 }
@@ -110,13 +110,13 @@ pub(super) fn is_promise(name: &str) -> bool {
 }
 
 impl PageOptions {
-    /// What to tell of the keys that have an effect on html only where the browser shows the page.
+    /// Warnings about keys that have an effect on html only if the browser shows the page.
     pub fn unshown_warnings(&self) -> Vec<String> {
-        let scene = &self.scene;
+        let emulation = &self.emulation;
         let given = [
             ("selector", self.selector.is_some()),
-            ("viewport", scene.viewport != Viewport::default()),
-            ("mediaFeatures", !scene.features.is_empty()),
+            ("viewport", emulation.viewport != Viewport::default()),
+            ("mediaFeatures", !emulation.features.is_empty()),
             ("javascript", !self.javascript),
             ("requests", !self.requests.is_empty()),
             ("waitForSelector", self.wait_for_selector.is_some()),
@@ -124,12 +124,12 @@ impl PageOptions {
             ("waitForTimeout", self.wait_ms > 0),
             ("failOn", !self.fail_on.is_empty()),
         ];
-        let told = |name| {
+        let warning = |name| {
             format!(
                 "formatOpts.{name} has no effect on html of a page without files beside it and was ignored"
             )
         };
-        given.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| told(name)).collect()
+        given.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| warning(name)).collect()
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_stands_twice() {
+    fn no_key_is_listed_twice() {
         let mut names = KEYS.map(|(name, _)| name);
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");

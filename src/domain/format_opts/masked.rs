@@ -1,4 +1,4 @@
-//! `formatOpts` as they may be kept and shown: stars in the place of secrets.
+//! Masks the secrets in `formatOpts` that are stored and shown.
 
 use std::fmt;
 
@@ -8,15 +8,14 @@ use serde_json::value::RawValue;
 
 use super::promises::asks;
 
-/// What stands in the place of a password.
+/// Replaces a secret.
 const STARS: &str = r#""***""#;
-/// The key whose values are secrets, and whose names are not.
+/// The key whose values are secret; the names in it (hosts, headers) are not.
 const REQUESTS: &str = "requests";
-/// Keys whose values are secrets.
+/// Keys whose values are secret.
 const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 
-/// `object` as it may be kept and shown: stars in the place of passwords and of what requests carry. `None`: there are
-/// none.
+/// `object` with stars in place of passwords and of the headers and cookies of requests. `None` if it has none.
 pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
     let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
     let is_secret = |name: &str, value: &RawValue| {
@@ -51,7 +50,7 @@ fn starred(value: &RawValue) -> String {
     serde_json::from_str(value.get()).map_or_else(|_| STARS.to_owned(), |value| star(value).to_string())
 }
 
-/// The members of an object in their order; a name given twice stands twice.
+/// The members of an object in their order, names given twice included: each of the two may hold a secret.
 struct Ordered<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Ordered<'a> {
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_has_stars_however_a_password_is_written() {
+    fn secrets_are_masked_however_the_key_is_written() {
         let shown = |text: &str| {
             let object: Box<RawValue> = serde_json::from_str(text).unwrap();
             without_secrets(&object).map(|shown| shown.get().to_owned())

@@ -1,11 +1,11 @@
-//! What the style sheets of a page are told when they ask for more than the medium (`prefers-color-scheme` and its kin).
+//! `mediaFeatures`: emulated CSS media features such as `prefers-color-scheme`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::members::Members;
 
-/// The features that Chromium can be told, and the values of each.
+/// The features that Chromium can emulate, and the values of each.
 const FEATURES: [(&str, &[&str]); 7] = [
     ("prefers-color-scheme", &["light", "dark"]),
     ("prefers-reduced-motion", &["no-preference", "reduce"]),
@@ -17,7 +17,7 @@ const FEATURES: [(&str, &[&str]); 7] = [
 ];
 const WANTED: &str = "an object such as {\"prefers-color-scheme\": \"dark\"}";
 
-/// How many wrong features are told.
+/// Most wrong features that are reported.
 const SHOWN_FAULTS: usize = 3;
 
 /// A feature and its value.
@@ -34,7 +34,7 @@ struct Named {
 pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
     let Some(sent) = members.raw("mediaFeatures") else { return Vec::new() };
     let Some(named) = named(sent) else {
-        members.fault("mediaFeatures", format!("must be {WANTED}"));
+        members.error("mediaFeatures", format!("must be {WANTED}"));
         return Vec::new();
     };
     let mut features: Vec<MediaFeature> = Vec::new();
@@ -54,13 +54,13 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
             let known = FEATURES.map(|(known, _)| known).join(", ");
             wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
         }
-        // A list may be as long as options are: neither its faults nor its repetitions are kept.
+        // A list may be as long as options are: neither its errors nor its repetitions are kept.
         if wrong.len() == SHOWN_FAULTS {
             break;
         }
     }
     for detail in wrong {
-        members.fault("mediaFeatures", detail);
+        members.error("mediaFeatures", detail);
     }
     features
 }
@@ -75,7 +75,7 @@ fn named(sent: &RawValue) -> Option<Vec<Named>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
     use super::*;
 
     #[test]
@@ -84,19 +84,19 @@ mod tests {
             r#"{"mediaFeatures":{"prefers-color-scheme":"dark","color-gamut":"p3"}}"#,
             r#"{"mediaFeatures":[{"name":"color-gamut","value":"p3"},{"name":"prefers-color-scheme","value":"dark"}]}"#,
         ] {
-            let mut features = options(text).scene.features;
+            let mut features = options(text).emulation.features;
             features.sort_unstable();
             assert_eq!(features, [("color-gamut", "p3"), ("prefers-color-scheme", "dark")]);
         }
         let again = r#"{"name":"color-gamut","value":"p3"},"#.repeat(500);
         let text = format!(r#"{{"mediaFeatures":[{again}{{"name":"color-gamut","value":"srgb"}}]}}"#);
-        assert_eq!(options(&text).scene.features, [("color-gamut", "srgb")]);
+        assert_eq!(options(&text).emulation.features, [("color-gamut", "srgb")]);
         let many = r#"{"name":"a","value":"b"},"#.repeat(500);
         let text = format!(r#"{{"mediaFeatures":[{many}{{"name":"a","value":"b"}}]}}"#);
-        assert_eq!(reading(&text).faults.len(), SHOWN_FAULTS);
+        assert_eq!(reading(&text).errors.len(), SHOWN_FAULTS);
         let at = "/formatOpts/mediaFeatures";
-        assert_fault(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
-        assert_fault(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");
-        assert_fault(r#"{"mediaFeatures":{"forced-colors":"yes"}}"#, at, "give one of none, active");
+        assert_error(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
+        assert_error(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");
+        assert_error(r#"{"mediaFeatures":{"forced-colors":"yes"}}"#, at, "give one of none, active");
     }
 }

@@ -1,115 +1,106 @@
-//! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
+//! `formatOpts`: the options of a document, read leniently and checked strictly.
 //!
-//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a PDF gets beside
-//! its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
-//! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`),
-//! what of all that is shown (`masked`), what the file is called (`file_name`), who may open a PDF and do what with
-//! it (`protection`), what is heeded or refused (`promises`). The rest is here.
+//! `keys` is the table of all keys. One file reads each group: the sheet (`paper`), header, footer, bookmarks and metadata of a
+//! PDF (`extras`), images of a page (`picture`), the emulated environment (`emulation`, `media_features`), tags of Office files
+//! (`office`), conversion of Office files (`conversion`), the TeX program (`tex`), pictures of a PDF's pages (`raster`),
+//! warnings that make a job fail (`fail_on`), headers and cookies of requests (`requests`), the file's name (`file_name`),
+//! passwords and permissions of a PDF (`protection`). `masked` hides secrets; `promises` refuses keys that would be ignored
+//! dangerously; `limits` is what the configuration allows. The rest is here.
 
 mod conversion;
+mod emulation;
 mod extras;
 mod fail_on;
 mod file_name;
 mod keys;
+mod limits;
 mod masked;
 mod media_features;
 mod office;
 mod paper;
+mod picture;
 mod promises;
 mod protection;
 mod raster;
 mod requests;
-mod scene;
 #[cfg(test)]
 mod testing;
 mod tex;
 
 use serde_json::value::RawValue;
 
-use super::fault::WarningKind;
+use super::error::WarningKind;
 use super::kinds::{Target, TemplateKind};
 use super::members::{Members, kind};
-use crate::config::BrowserConfig;
-use crate::problem::Fault;
+use crate::problem::FieldError;
 
 pub use conversion::{Conversion, PdfA};
+pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
 pub use extras::{Extras, Metadata};
 pub use file_name::{complete_file_name, file_name_of};
 pub use keys::{Handling, KEYS, is_text};
+pub use limits::OptionLimits;
 pub use masked::without_secrets;
 pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{
     CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
 };
+pub use picture::Picture;
 pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
 pub use raster::{Pages, RasterOptions};
 pub use requests::{Requests, Secrets};
-pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 pub use tex::TexProgram;
 
-/// Where `formatOpts` stands in a body.
+/// The JSON pointer of `formatOpts` in a body.
 const POINTER: &str = "/formatOpts";
-const QUALITY: u32 = 85;
 
-/// What was read of a `formatOpts` object.
+/// The result of reading a `formatOpts` object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The options; the default stands where nothing, or something wrong, was given.
+    /// The options; the default where nothing, or something wrong, was given.
     pub options: PageOptions,
-    /// Keys that mean nothing to this service: never refused, but told as a warning.
+    /// Keys unknown to this service: a warning each, never an error.
     pub unknown: Vec<String>,
-    /// Known keys with a wrong value.
-    pub faults: Vec<Fault>,
+    /// Errors of known keys with a wrong value.
+    pub errors: Vec<FieldError>,
     /// Known keys that were given.
     known: Vec<String>,
 }
 
-/// The part of the configuration that options are bound by.
-#[derive(Clone, Copy, Debug)]
-pub struct OptionLimits {
-    /// `browser.viewport_side_limit_px`.
-    pub viewport_side_px: u32,
-    /// `browser.picture_limit_pixels`.
-    pub picture_pixels: f64,
-    /// `browser.wait_limit_ms`.
-    pub wait_ms: u32,
-}
-
-/// What the browser is told about the page.
+/// The options of a document.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "what callers say yes or no to, each by its name")]
 pub struct PageOptions {
     /// Width and height of the sheet in inches, before `landscape` turns it.
     pub paper: Paper,
-    /// The sheet is as high as its page, whatever `paper` says.
+    /// The sheet is as high as its page, and the height of `paper` is ignored.
     pub auto_height: bool,
     /// The sheet is turned.
     pub landscape: bool,
-    /// White around the content.
+    /// The margins of the sheet.
     pub margin: Margin,
-    /// Which of these the caller chose; the page's own `@page` may say something else.
+    /// Which of these the caller chose; where not, the page's own `@page` decides.
     pub given: Given,
     /// Size of the content, 0.1 to 2.
     pub scale: f64,
     /// Backgrounds are printed.
     pub print_background: bool,
-    /// The size that the page's own `@page` names goes before `paper`.
+    /// The size of the page's own `@page` overrides `paper`.
     pub prefer_css_page_size: bool,
     /// First page to keep, from 1.
     pub from_page: Option<u32>,
     /// Last page to keep, included.
     pub to_page: Option<u32>,
-    /// What a PDF gets beside its pages.
+    /// Header, footer, bookmarks and metadata of a PDF.
     pub extras: Extras,
     /// How an image is made.
     pub picture: Picture,
-    /// What surrounds the page.
-    pub scene: Scene,
+    /// The emulated environment of the page.
+    pub emulation: EmulationOptions,
     /// The page's scripts run.
     pub javascript: bool,
-    /// What its requests carry.
+    /// Headers and cookies of its requests.
     pub requests: Requests,
     /// Only the element that this CSS selector matches first.
     pub selector: Option<String>,
@@ -117,53 +108,24 @@ pub struct PageOptions {
     pub wait_for_selector: Option<String>,
     /// The page is ready when this JavaScript expression is truthy.
     pub wait_for_expression: Option<String>,
-    /// A page that is ready is given so much longer.
+    /// Additional wait once the page is ready, in milliseconds.
     pub wait_ms: u32,
     /// Warnings of these kinds make the job fail.
     pub fail_on: Vec<WarningKind>,
-    /// What the document is called where it is saved.
+    /// The file name of the document.
     pub file_name: Option<String>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
-    /// What an Office document becomes.
+    /// Conversion of an Office document.
     pub conversion: Conversion,
-    /// Which TeX makes a document of LaTeX; `None`: the one that it needs.
+    /// The TeX program for LaTeX; `None`: the one that the source needs.
     pub tex: Option<TexProgram>,
-    /// Who may open the file, and do what with it.
+    /// Passwords and permissions of a PDF.
     pub protection: Protection,
-    /// The keys given that promise something: a route that does not heed one of them is none.
+    /// The keys given that promise protection or conformance: a route that does not heed all of them is not taken.
     pub promised: Vec<&'static str>,
     /// Which pages of a PDF become pictures.
     pub raster: RasterOptions,
-}
-
-/// How an image is made of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// The whole page instead of one viewport.
-    pub full_page: bool,
-    /// Transparent where the page has no background (PNG).
-    pub omit_background: bool,
-    /// 1 to 100 (JPEG).
-    pub quality: u32,
-}
-
-impl OptionLimits {
-    /// For options that were admitted before, and are not measured again.
-    pub const ADMITTED: Self =
-        Self { viewport_side_px: u32::MAX, picture_pixels: f64::INFINITY, wait_ms: u32::MAX };
-
-    /// The limits of a configuration.
-    pub fn of(config: &BrowserConfig) -> Self {
-        let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        #[expect(clippy::cast_precision_loss, reason = "counts of pixels lie far below 2^52")]
-        let picture_pixels = config.picture_limit_pixels as f64;
-        Self {
-            viewport_side_px: bounded(config.viewport_side_limit_px),
-            picture_pixels,
-            wait_ms: bounded(config.wait_limit_ms),
-        }
-    }
 }
 
 impl Default for PageOptions {
@@ -182,7 +144,7 @@ impl Default for PageOptions {
             to_page: None,
             extras: Extras::default(),
             picture: Picture::default(),
-            scene: Scene::default(),
+            emulation: EmulationOptions::default(),
             javascript: true,
             requests: Requests::default(),
             selector: None,
@@ -202,27 +164,20 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
-    /// What of them is kept apart.
+    /// Their secrets, which are stored apart from the record.
     pub fn secrets(&self) -> Secrets {
         Secrets { passwords: self.protection.passwords.clone(), requests: self.requests.clone() }
     }
 
-    /// The sheet, turned where it shall be.
+    /// The sheet, turned if `landscape`.
     pub fn sheet(&self) -> Paper {
         if self.landscape { self.paper.turned() } else { self.paper }
     }
 }
 
-impl Default for Picture {
-    /// One viewport, opaque.
-    fn default() -> Self {
-        Self { full_page: false, omit_background: false, quality: QUALITY }
-    }
-}
-
 impl Reading {
-    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made of `kind` by
-    /// who `heeds` some of the keys.
+    /// Warnings about keys that are unknown, or have no effect where `target` is made of `kind` by engines that heed the keys
+    /// accepted by `heeds`.
     pub fn warnings(
         &self,
         (kind, target): (TemplateKind, Target),
@@ -231,16 +186,16 @@ impl Reading {
         let unknown = self.unknown.iter();
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
-        // One that promises something is not idle: where nobody heeds it, it asks for nothing.
+        // No warning for keys that promise something: one that no engine heeds was refused, or asks for nothing.
         let idle = self.known.iter();
-        let idle = idle.filter(|key| !keys::is_promise(key) && !keys::is_the_services(key) && !heeds(key));
+        let idle = idle.filter(|key| !keys::is_promise(key) && !keys::is_read_by_service(key) && !heeds(key));
         let made = target.made_of(kind);
         let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
     }
 }
 
-/// Whether `name` is a key that means something here, or promises something however it is spelled.
+/// Whether `name` is a known key, or promises protection or conformance in any spelling.
 pub fn is_key(name: &str) -> bool {
     keys::is_known(name) || promises::is_promise(name)
 }
@@ -249,14 +204,14 @@ pub fn is_key(name: &str) -> bool {
 pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     let Ok(mut members) = Members::of(object.get(), POINTER) else {
         let detail = format!("must be an object, not {}", kind(object));
-        return Reading { faults: vec![Fault::new(POINTER, detail)], ..Reading::default() };
+        return Reading { errors: vec![FieldError::new(POINTER, detail)], ..Reading::default() };
     };
     let (known, mut unknown) = members.unknown(&[]).into_iter().partition(|name| keys::is_known(name));
     let options = read_options(&mut members, limits, &mut unknown);
     check_pages(&options, &mut members);
     promises::refuse(&mut members);
     paper::check_area(options.sheet(), options.margin, &mut members);
-    Reading { options, unknown, known, faults: members.into_faults() }
+    Reading { options, unknown, known, errors: members.into_errors() }
 }
 
 fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
@@ -280,8 +235,8 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         from_page: members.count("fromPage"),
         to_page: members.count("toPage"),
         extras,
-        picture: read_picture(members),
-        scene: Scene::read(members, limits, unknown),
+        picture: Picture::read(members),
+        emulation: EmulationOptions::read(members, limits, unknown),
         javascript: members.flag("javascript").unwrap_or(default.javascript),
         requests: Requests::read(members, unknown),
         selector: members.text("selector"),
@@ -306,30 +261,21 @@ fn is_given(members: &Members<'_>, name: &str) -> bool {
     members.raw(name).is_some_and(|value| value.get() != "\"\"")
 }
 
-fn read_picture(members: &mut Members<'_>) -> Picture {
-    let default = Picture::default();
-    Picture {
-        full_page: members.flag("fullPage").unwrap_or(default.full_page),
-        omit_background: members.flag("omitBackground").unwrap_or(default.omit_background),
-        quality: members.whole("quality", 1..=100).unwrap_or(default.quality),
-    }
-}
-
 fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
     if let (Some(from), Some(to)) = (options.from_page, options.to_page)
         && from > to
     {
-        members.fault("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
+        members.error("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
     }
-    // A page that fills a second sheet all the same would lose it without a word.
+    // A page that overflows onto a second sheet would lose it without a warning.
     if options.auto_height && (options.from_page.is_some() || options.to_page.is_some()) {
-        members.fault("height", "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
+        members.error("height", "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{assert_fault, options, reading};
+    use super::testing::{assert_error, options, reading};
     use super::*;
 
     #[test]
@@ -362,57 +308,57 @@ mod tests {
         assert!(read.extras.has_banners() && read.extras.outline && read.extras.tagged == Some(true));
         assert_eq!(read.given, Given { sheet: true, landscape: true, margin: [true; 4] });
         assert_ne!(read.extras.metadata, default.extras.metadata);
-        assert_eq!(read.scene.timezone.as_deref(), Some("UTC"));
-        assert_eq!(read.scene.locale.as_deref(), Some("de"));
-        assert_eq!((read.scene.media, read.scene.viewport.height_px), (Media::Screen, 9));
+        assert_eq!(read.emulation.timezone.as_deref(), Some("UTC"));
+        assert_eq!(read.emulation.locale.as_deref(), Some("de"));
+        assert_eq!((read.emulation.media, read.emulation.viewport.height_px), (Media::Screen, 9));
     }
 
     #[test]
     fn pages_count_from_one_and_in_order() {
         assert_eq!(options(r#"{"toPage":2}"#).to_page, Some(2));
-        assert_fault(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
-        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
-        assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
-        assert_fault(
+        assert_error(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
+        assert_error(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
+        assert_error(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
+        assert_error(
             r#"{"height":"auto","toPage":1}"#,
             "/formatOpts/height",
             "leave out fromPage and toPage",
         );
-        assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
-        assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
+        assert_error(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
+        assert_error(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
     }
 
     #[test]
-    fn every_known_key_with_a_wrong_value_is_a_fault_of_its_own() {
+    fn every_known_key_with_a_wrong_value_is_an_error() {
         let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
         let body = |wanted: &[Handling]| {
             let keys = KEYS.iter().filter(|(_, handling)| wanted.contains(handling));
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let looked_at = [Handling::Read, Handling::Promised, Handling::Service];
-        let text = body(&looked_at);
-        let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
-        let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();
+        let checked = [Handling::Read, Handling::Promised, Handling::Service];
+        let text = body(&checked);
+        let errors = read(serde_json::from_str(&text).unwrap(), &limits).errors;
+        let mut pointers: Vec<_> = errors.iter().map(|error| error.pointer.clone()).collect();
         pointers.sort_unstable();
-        let keys = KEYS.iter().filter(|(_, handling)| looked_at.contains(handling));
+        let keys = KEYS.iter().filter(|(_, handling)| checked.contains(handling));
         let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
-        let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
+        let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).errors;
         assert_eq!(
             late[0].detail,
             "1001 is out of range; give a number from 0 to 1000 (browser.wait_limit_ms)"
         );
-        assert_fault(r#"{"quality":101}"#, "/formatOpts/quality", "from 1 to 100");
-        assert_fault(r#"{"quality":0}"#, "/formatOpts/quality", "from 1 to 100");
+        assert_error(r#"{"quality":101}"#, "/formatOpts/quality", "from 1 to 100");
+        assert_error(r#"{"quality":0}"#, "/formatOpts/quality", "from 1 to 100");
     }
 
     #[test]
-    fn what_does_nothing_is_told() {
+    fn options_without_effect_are_warned_about() {
         let reading =
             reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":99,"viewport":{"a":1}}"#);
-        assert_eq!(reading.faults, []);
+        assert_eq!(reading.errors, []);
         let unknown = [
             "formatOpts.zoom is not known to this service and was ignored",
             "formatOpts.viewport.a is not known to this service and was ignored",
@@ -431,8 +377,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused() {
-        assert_fault("7", "/formatOpts", "must be an object, not a number");
-        assert_fault("[1]", "/formatOpts", "must be an object, not an array");
+    fn format_opts_must_be_an_object() {
+        assert_error("7", "/formatOpts", "must be an object, not a number");
+        assert_error("[1]", "/formatOpts", "must be an object, not an array");
     }
 }

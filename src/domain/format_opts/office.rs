@@ -5,16 +5,16 @@ use crate::domain::members::Members;
 /// Longest delimiter in characters.
 const DELIMITER_LIMIT: usize = 8;
 
-/// What is said of the tags of an Office template.
+/// Options for the tags of an Office template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfficeOptions {
     /// A name that the data lack fails the job; otherwise it is empty.
     pub strict: bool,
-    /// What tags begin and end with, where that is not `{` and `}`.
+    /// The delimiters, if not `{` and `}`.
     pub delimiters: Option<Delimiters>,
 }
 
-/// What tags begin and end with.
+/// The delimiters of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delimiters {
     /// Before a tag's text.
@@ -24,7 +24,7 @@ pub struct Delimiters {
 }
 
 impl OfficeOptions {
-    /// Reads `strict` and `delimiters`; what the latter have beside their own members is added to `unknown`.
+    /// Reads `strict` and `delimiters`; adds unknown members of the latter to `unknown`.
     pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
         Self {
             strict: members.flag("strict").unwrap_or_default(),
@@ -40,11 +40,11 @@ fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Opti
     }
     let (start, end) = (read_delimiter(&mut given, "start"), read_delimiter(&mut given, "end"));
     unknown.extend(given.unknown(&["start", "end"]).iter().map(|name| format!("delimiters.{name}")));
-    let faults = given.into_faults();
-    let is_whole = faults.is_empty();
-    members.take_over(faults);
+    let errors = given.into_errors();
+    let is_whole = errors.is_empty();
+    members.take_over(errors);
     if is_whole && start == end {
-        members.fault(
+        members.error(
             "delimiters",
             "begins and ends tags with the same text; give two that differ, such as [[ and ]]",
         );
@@ -53,10 +53,10 @@ fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Opti
     Some(Delimiters { start: start?, end: end? })
 }
 
-/// A text that cannot be a part of what stands between two delimiters: no letter, digit, quote or blank.
+/// A delimiter must not occur inside a tag, so it has no letter, digit, quote or blank.
 fn read_delimiter(given: &mut Members<'_>, name: &str) -> Option<String> {
     if given.raw(name).is_none() {
-        given.fault(name, "is missing; give both start and end");
+        given.error(name, "is missing; give both start and end");
         return None;
     }
     let text = given.text(name).unwrap_or_default();
@@ -68,14 +68,14 @@ fn read_delimiter(given: &mut Members<'_>, name: &str) -> Option<String> {
         let detail = format!(
             "must be 1 to {DELIMITER_LIMIT} characters that are no letters, digits, quotes or blanks, such as [[ or <<"
         );
-        given.fault(name, detail);
+        given.error(name, detail);
     }
     fits.then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
     use super::*;
 
     #[test]
@@ -87,13 +87,13 @@ mod tests {
         assert_eq!(options(r#"{"delimiters":[]}"#).office.delimiters, None, "some clients' empty object");
         assert_eq!(reading(r#"{"delimiters":{"start":"<","end":">","x":1}}"#).unknown, ["delimiters.x"]);
         let at = "/formatOpts/delimiters";
-        assert_fault(r#"{"delimiters":"{{"}"#, at, "must be an object of start and end");
-        assert_fault(r#"{"delimiters":{"start":"%","end":"%"}}"#, at, "two that differ");
-        assert_fault(r#"{"delimiters":{"start":"%"}}"#, &format!("{at}/end"), "is missing");
+        assert_error(r#"{"delimiters":"{{"}"#, at, "must be an object of start and end");
+        assert_error(r#"{"delimiters":{"start":"%","end":"%"}}"#, at, "two that differ");
+        assert_error(r#"{"delimiters":{"start":"%"}}"#, &format!("{at}/end"), "is missing");
         for wrong in ["a{", "{ {", "'", "", "(((((((((", "7"] {
             let text = format!(r#"{{"delimiters":{{"start":"{wrong}","end":"}}"}}}}"#);
-            assert_fault(&text, &format!("{at}/start"), "no letters, digits, quotes or blanks");
+            assert_error(&text, &format!("{at}/start"), "no letters, digits, quotes or blanks");
         }
-        assert_fault(r#"{"strict":"yes"}"#, "/formatOpts/strict", "true or false");
+        assert_error(r#"{"strict":"yes"}"#, "/formatOpts/strict", "true or false");
     }
 }

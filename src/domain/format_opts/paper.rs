@@ -1,4 +1,4 @@
-//! The sheet that a PDF is printed on: its size, and the white around the content.
+//! The sheet that a PDF is printed on: its size and margins.
 
 use crate::domain::members::Members;
 
@@ -6,13 +6,13 @@ use crate::domain::members::Members;
 const PIXELS_PER_INCH: f64 = 96.0;
 /// Largest width or height: 14,400 points, the most a PDF page may have (PDF 1.7, annex C).
 pub const SHEET_LIMIT_IN: f64 = 200.0;
-/// Smallest width or height: a sheet below takes no content.
+/// Smallest width or height: a smaller sheet has no room for content.
 pub const SHEET_LEAST_IN: f64 = 0.1;
-/// What is left for a banner whose side has no margin of the caller's: three lines of its own size.
+/// The margin of a side with a header or footer where the caller gave none: three lines of its default size.
 const BANNER_MARGIN_IN: f64 = 15.0 / 25.4;
 /// The sides of a margin, in the order of CSS.
 pub const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
-/// The names of the sheets with width and height in inches.
+/// The values of `format`, with width and height in inches.
 const FORMATS: [(&str, f64, f64); 11] = [
     ("letter", 8.5, 11.0),
     ("legal", 8.5, 14.0),
@@ -27,7 +27,7 @@ const FORMATS: [(&str, f64, f64); 11] = [
     ("a6", 105.0 / 25.4, 148.0 / 25.4),
 ];
 
-/// The sheets that `@page` knows by name.
+/// The named sizes of `@page`, with width and height in inches.
 const CSS_SHEETS: [(&str, f64, f64); 10] = [
     ("a5", 148.0 / 25.4, 210.0 / 25.4),
     ("a4", 210.0 / 25.4, 297.0 / 25.4),
@@ -63,7 +63,7 @@ pub struct Margin {
     pub left_in: f64,
 }
 
-/// What of the sheet a caller chose.
+/// Which properties of the sheet a caller chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// `format`, `width` or `height`.
@@ -78,12 +78,12 @@ impl Paper {
     /// ISO 216 A4.
     pub const A4: Self = Self { width_in: 210.0 / 25.4, height_in: 297.0 / 25.4 };
 
-    /// The same sheet, lying where `landscape`, otherwise standing.
+    /// The same sheet in landscape, or in portrait.
     pub fn oriented(self, landscape: bool) -> Self {
         if self.is_landscape() == landscape { self } else { self.turned() }
     }
 
-    /// The same sheet, turned as `other` is; a square turns nothing.
+    /// The same sheet in the orientation of `other`; unchanged if `other` is a square.
     pub fn oriented_as(self, other: Self) -> Self {
         let is_square = is_near_in(other.width_in, other.height_in);
         if is_square { self } else { self.oriented(other.is_landscape()) }
@@ -106,25 +106,25 @@ impl Paper {
 }
 
 impl Margin {
-    /// The four, in the order of [`SIDES`].
+    /// The four margins, in the order of [`SIDES`].
     pub fn sides_in(self) -> [f64; 4] {
         [self.top_in, self.right_in, self.bottom_in, self.left_in]
     }
 
-    /// Of the four, in the order of [`SIDES`].
+    /// The margins from four lengths, in the order of [`SIDES`].
     pub fn of_sides([top_in, right_in, bottom_in, left_in]: [f64; 4]) -> Self {
         Self { top_in, right_in, bottom_in, left_in }
     }
 }
 
-/// What the `size` of an `@page` rule says (CSS Paged Media 3, 6.1).
+/// The `size` of an `@page` rule (CSS Paged Media 3, 6.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CssSize {
     /// The sheet's own.
     Auto,
-    /// The sheet's own, lying or standing.
+    /// The sheet's own, in landscape or portrait.
     Turned {
-        /// Lying.
+        /// Landscape.
         landscape: bool,
     },
     /// A size.
@@ -134,7 +134,7 @@ pub enum CssSize {
 }
 
 impl CssSize {
-    /// What a page of this size is laid out on, where its sheet is `sheet`.
+    /// The size of a page with this rule on `sheet`.
     pub fn laid_out(self, sheet: Paper) -> Paper {
         match self {
             Self::Auto | Self::Unknown => sheet,
@@ -170,7 +170,7 @@ impl CssSize {
     }
 }
 
-/// The margins that were given; a side left out is for us to choose.
+/// The margins that were given; `None` for a side left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sides([Option<f64>; 4]);
 
@@ -180,10 +180,10 @@ impl Sides {
         self.0.map(|side| side.is_some())
     }
 
-    /// A side left out has no margin, or what its banner needs.
+    /// A side left out has no margin, or the one that its header or footer needs.
     pub(super) fn resolved(self, header: bool, footer: bool) -> Margin {
         let Self([top, right, bottom, left]) = self;
-        let banner = |there: bool| if there { BANNER_MARGIN_IN } else { 0.0 };
+        let banner = |is_present: bool| if is_present { BANNER_MARGIN_IN } else { 0.0 };
         Margin {
             top_in: top.unwrap_or(banner(header)),
             right_in: right.unwrap_or_default(),
@@ -193,7 +193,7 @@ impl Sides {
     }
 }
 
-/// The height that is the page's own.
+/// The value of `height` for a sheet as high as its page.
 const AUTO: &str = "\"auto\"";
 
 /// Whether the sheet is to be as high as its page.
@@ -220,7 +220,7 @@ fn read_side(members: &mut Members<'_>, name: &str) -> Option<f64> {
         return Some(length_in);
     }
     let detail = format!("must be from {SHEET_LEAST_IN}in to {SHEET_LIMIT_IN}in");
-    members.fault(name, detail);
+    members.error(name, detail);
     None
 }
 
@@ -237,7 +237,7 @@ pub(super) fn read_margin(members: &mut Members<'_>, unknown: &mut Vec<String>) 
     };
     unknown.extend(sides.unknown(&SIDES).iter().map(|name| format!("margin.{name}")));
     let given = SIDES.map(|side| read_length(&mut sides, side));
-    members.take_over(sides.into_faults());
+    members.take_over(sides.into_errors());
     Sides(given)
 }
 
@@ -254,16 +254,15 @@ fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
         let detail = format!(
             "'{shown}' is no length; write a number with px, in, cm, mm, pt or pc (\"10mm\"), or a number of pixels"
         );
-        members.fault(name, detail);
+        members.error(name, detail);
     }
     length_in
 }
 
-/// A CSS length in inches; a bare number is pixels. None for what is negative, is no length, or has a unit that
-/// depends on something else.
+/// A CSS length in inches; a bare number is pixels. `None` for a negative one, no length, or a relative unit.
 pub fn css_length_in(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
-    // What a browser makes of a sum of lengths.
+    // Browsers serialize a computed sum as `calc(…)`.
     let text = text.strip_prefix("calc(").and_then(|sum| sum.strip_suffix(')')).unwrap_or(&text);
     let unit_at = text.find(|found: char| found.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
@@ -286,19 +285,19 @@ pub fn is_near_in(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1.5 / PIXELS_PER_INCH
 }
 
-/// A sheet on which the margins leave nothing cannot be printed.
+/// Adds an error if the margins leave no room for content: Chromium would refuse to print.
 pub(super) fn check_area(paper: Paper, margin: Margin, members: &mut Members<'_>) {
     let Paper { width_in, height_in } = paper;
     if margin.left_in + margin.right_in >= width_in || margin.top_in + margin.bottom_in >= height_in {
         let detail = "the margins leave nothing of the sheet; make them smaller (a header or footer takes 15mm \
                       of its side where no margin is given)";
-        members.fault("margin", detail);
+        members.error("margin", detail);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     fn near(left: f64, right: f64) -> bool {
@@ -311,7 +310,7 @@ mod tests {
             let paper = options(&format!(r#"{{"format":"{}"}}"#, name.to_uppercase())).paper;
             assert_eq!(paper, Paper { width_in, height_in });
         }
-        assert_fault(r#"{"format":"a7"}"#, "/formatOpts/format", "'a7' is not known; give one of letter");
+        assert_error(r#"{"format":"a7"}"#, "/formatOpts/format", "'a7' is not known; give one of letter");
     }
 
     #[test]
@@ -321,22 +320,22 @@ mod tests {
             assert!(near(options(&format!(r#"{{"width":{text}}}"#)).paper.width_in, 1.0), "{text}");
         }
         for text in ["\"1em\"", "\"-1px\"", "\"wide\"", "true", "{}", "\"inf\"", "\"1e400px\""] {
-            assert_fault(&format!(r#"{{"height":{text}}}"#), "/formatOpts/height", "is no length");
+            assert_error(&format!(r#"{{"height":{text}}}"#), "/formatOpts/height", "is no length");
         }
-        assert_fault(r#"{"width":"900in"}"#, "/formatOpts/width", "from 0.1in to 200in");
-        assert_fault(r#"{"width":0}"#, "/formatOpts/width", "from 0.1in to 200in");
+        assert_error(r#"{"width":"900in"}"#, "/formatOpts/width", "from 0.1in to 200in");
+        assert_error(r#"{"width":0}"#, "/formatOpts/width", "from 0.1in to 200in");
     }
 
     #[test]
-    fn a_height_may_be_the_page_s_own() {
+    fn the_height_may_be_auto() {
         let read = options(r#"{"width":"80mm","height":"auto"}"#);
         assert!(read.auto_height && near(read.paper.width_in, 80.0 / 25.4));
         assert!(!options(r#"{"height":"80mm"}"#).auto_height);
-        assert_fault(r#"{"width":"auto"}"#, "/formatOpts/width", "is no length");
+        assert_error(r#"{"width":"auto"}"#, "/formatOpts/width", "is no length");
     }
 
     #[test]
-    fn a_size_of_a_page_rule_is_read_as_a_browser_writes_it() {
+    fn the_size_of_a_page_rule_is_read_as_browsers_serialize_it() {
         let sheet = |width: f64, height: f64| {
             CssSize::Sheet(Paper { width_in: width / 25.4, height_in: height / 25.4 })
         };
@@ -366,9 +365,9 @@ mod tests {
     fn margins_are_one_length_or_four() {
         let margin = options(r#"{"margin":{"top":"1in","left":96}}"#).margin;
         assert_eq!(margin, Margin { top_in: 1.0, right_in: 0.0, bottom_in: 0.0, left_in: 1.0 });
-        assert_fault(r#"{"margin":{"top":"high"}}"#, "/formatOpts/margin/top", "is no length");
-        assert_fault(r#"{"margin":[1]}"#, "/formatOpts/margin", "an object of top");
-        assert_fault(r#"{"margin":"5in"}"#, "/formatOpts/margin", "leave nothing of the sheet");
+        assert_error(r#"{"margin":{"top":"high"}}"#, "/formatOpts/margin/top", "is no length");
+        assert_error(r#"{"margin":[1]}"#, "/formatOpts/margin", "an object of top");
+        assert_error(r#"{"margin":"5in"}"#, "/formatOpts/margin", "leave nothing of the sheet");
         assert_eq!(options(r#"{"margin":[]}"#).margin, Margin::default());
     }
 }

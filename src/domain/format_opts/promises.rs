@@ -1,24 +1,23 @@
 //! Keys that promise protection or conformance.
 //!
-//! Hazard: somebody sends `userPassword` and passes the file on. Ignored with a warning, as other keys are that
-//! nobody knows, it would be an open file that its owner takes for a closed one. So a key that promises something is
-//! heeded or refused, never ignored. Which keys are read, the table says (`Handling::Promised`); whether the route of a
-//! job heeds them is known when it is planned (`Catalog::plan`), and a route that does not is none. All else that
-//! promises something, however it is spelled, is refused here, with the key to send in its place.
+//! Hazard: a caller sends `userPassword` and passes the file on. If the key were ignored with a warning, as unknown keys are,
+//! the file would be open while its owner believes it protected. So such a key is heeded or refused, never ignored. The table
+//! lists the supported ones (`Handling::Promised`); `Catalog::plan` takes only routes that heed them. All other keys that
+//! promise something, in any spelling, are refused here with the key to send instead.
 
 use serde_json::value::RawValue;
 
 use super::keys;
 use crate::domain::members::Members;
 
-/// What a key promises, as the sentence that refuses it says it.
+/// The sentences that refuse a key, by what it promises.
 const PROTECTION: &str = "PDFs with a password, encryption or permissions cannot be made here yet";
 const CONFORMANCE: &str = "PDFs that conform to PDF/A, PDF/UA or PDF/X cannot be made here yet";
 const SIGNATURE: &str = "PDFs cannot be signed here yet";
 
 /// A key that promises something.
 struct Promise {
-    /// In small letters without `-`, `_` and `/`: keys of the table, and what other services call them.
+    /// In lower case without `-`, `_` and `/`: keys of the table, and their names in other services.
     spelled: &'static str,
     /// The sentence for it.
     sentence: &'static str,
@@ -63,13 +62,13 @@ const fn of(spelled: &'static str, sentence: &'static str, keys: &'static [&'sta
     Promise { spelled, sentence, keys }
 }
 
-/// The keys given that promise something and are read; whoever makes the file must heed them.
+/// The given keys that promise something and are supported; the engines of the job must heed them.
 pub(super) fn read(members: &Members<'_>) -> Vec<&'static str> {
     let promised = keys::promised();
     promised.filter(|name| members.raw(name).is_some_and(asks)).collect()
 }
 
-/// Notes a fault for each that promises something, is not read, and asks for something.
+/// Adds an error for each key that promises something, is not supported, and asks for something.
 pub(super) fn refuse(members: &mut Members<'_>) {
     for name in members.unknown(&[]) {
         if keys::promised().any(|read| read == name) {
@@ -77,7 +76,7 @@ pub(super) fn refuse(members: &mut Members<'_>) {
         }
         let Some(promise) = promise_of(&name) else { continue };
         if members.raw(&name).is_some_and(asks) {
-            members.fault(&name, refusal(promise));
+            members.error(&name, refusal(promise));
         }
     }
 }
@@ -112,7 +111,7 @@ fn promise_of(name: &str) -> Option<&'static Promise> {
 #[cfg(test)]
 mod tests {
     use super::super::keys::is_promise;
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
     use super::super::{Handling, KEYS};
     use crate::domain::kinds::{Target, TemplateKind};
 
@@ -121,7 +120,7 @@ mod tests {
         for (name, handling) in KEYS {
             let text = format!(r#"{{"{name}":"x"}}"#);
             match handling {
-                Handling::Refused => assert_fault(&text, &format!("/formatOpts/{name}"), ""),
+                Handling::Refused => assert_error(&text, &format!("/formatOpts/{name}"), ""),
                 Handling::Promised => assert_eq!(options_promise(&text), [name]),
                 Handling::Read | Handling::Service => assert_eq!(options_promise(&text), [""; 0]),
             }
@@ -129,7 +128,7 @@ mod tests {
         for name in ["PDF/X", "digitalSignature", "sign"] {
             let text = format!(r#"{{"{name}":7}}"#);
             let pointer = format!("/formatOpts/{}", name.replace('/', "~1"));
-            assert_fault(&text, &pointer, "cannot be kept: PDFs ");
+            assert_error(&text, &pointer, "cannot be kept: PDFs ");
         }
         for (name, key) in [
             ("User-Password", "userPassword"),
@@ -138,7 +137,7 @@ mod tests {
             ("encrypt", "password or formatOpts.permissions"),
         ] {
             let text = format!(r#"{{"{name}":true}}"#);
-            assert_fault(&text, &format!("/formatOpts/{name}"), &format!("send formatOpts.{key}"));
+            assert_error(&text, &format!("/formatOpts/{name}"), &format!("send formatOpts.{key}"));
         }
     }
 
@@ -147,29 +146,29 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_nothing_is_no_fault() {
+    fn promises_set_to_null_or_false_are_accepted() {
         let text = r#"{"password":null,"ownerPassword":false,"permissions":false,"encrypt":false,"pdfa":null,"sign":null}"#;
         let reading = reading(text);
         assert_eq!(
-            (reading.faults.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()),
+            (reading.errors.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()),
             (0, 0)
         );
         assert_eq!(options(text), options("{}"));
     }
 
     #[test]
-    fn what_is_empty_is_refused_by_name() {
+    fn empty_promises_are_refused() {
         for (name, _) in KEYS.iter().filter(|(name, _)| is_promise(name)) {
             for empty in ["\"\"", "{}", "[ ]"] {
-                assert_fault(&format!(r#"{{"{name}":{empty}}}"#), &format!("/formatOpts/{name}"), "");
+                assert_error(&format!(r#"{{"{name}":{empty}}}"#), &format!("/formatOpts/{name}"), "");
             }
         }
         for name in ["password", "userPassword", "ownerPassword"] {
             let text = format!(r#"{{"{name}":""}}"#);
-            assert_fault(&text, &format!("/formatOpts/{name}"), "is empty, so nothing would be protected");
+            assert_error(&text, &format!("/formatOpts/{name}"), "is empty, so nothing would be protected");
         }
         let permissions = r#"{"permissions":{"print":null}}"#;
-        assert_fault(permissions, "/formatOpts/permissions", "neither allows nor forbids anything");
-        assert_fault(r#"{"sign":{}}"#, "/formatOpts/sign", "cannot be kept");
+        assert_error(permissions, "/formatOpts/permissions", "neither allows nor forbids anything");
+        assert_error(r#"{"sign":{}}"#, "/formatOpts/sign", "cannot be kept");
     }
 }

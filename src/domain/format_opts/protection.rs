@@ -1,7 +1,7 @@
-//! Who may open a PDF, and what they may do with it.
+//! Passwords and permissions of a PDF.
 //!
-//! Hazard: a password is in the hands of many: of the record, the job's view, the log. So it is a type of its own that
-//! prints as stars, `without_secrets` makes the `formatOpts` that are kept and shown, and no fault repeats one.
+//! Hazard: a password passes through the record, the job's view and the log. So it is a type of its own that prints as stars,
+//! `without_secrets` masks the `formatOpts` that are stored and shown, and no error message repeats one.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use super::promises::asks;
 use crate::domain::members::Members;
 
-/// Longest password in bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3): what is beyond, readers cut off.
+/// Longest password in bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3): readers cut longer ones off.
 pub const PASSWORD_LIMIT_BYTES: usize = 127;
 const PERMISSION_KEYS: [&str; 7] =
     ["print", "modify", "copy", "annotate", "fillForms", "assemble", "accessibility"];
 
-/// Who may open a PDF, and what they may do with it.
+/// Passwords and permissions of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protection {
-    /// What opens it.
+    /// Its passwords.
     pub passwords: Passwords,
-    /// What somebody may do who opens it without the owner's password; `None`: nothing is said.
+    /// What is allowed without the owner's password; `None`: not given.
     pub permissions: Option<Permissions>,
 }
 
@@ -67,7 +67,7 @@ pub enum Printing {
 }
 
 impl Protection {
-    /// Whether there is anything to be done.
+    /// Whether anything was given.
     pub fn is_asked_for(&self) -> bool {
         !self.passwords.is_empty() || self.permissions.is_some()
     }
@@ -81,7 +81,7 @@ impl Protection {
         if protection.is_asked_for() && members.raw("pdfa").is_some_and(asks) {
             let detail =
                 "and a protection exclude each other: PDF/A forbids encryption; leave out one of them";
-            members.fault("pdfa", detail);
+            members.error("pdfa", detail);
         }
         protection
     }
@@ -100,7 +100,7 @@ impl Password {
         (1..=PASSWORD_LIMIT_BYTES).contains(&text.len()).then_some(Self(text))
     }
 
-    /// What it is; for nobody's log.
+    /// The password itself; never log it.
     pub fn secret(&self) -> &str {
         &self.0
     }
@@ -125,7 +125,7 @@ fn read_user(members: &mut Members<'_>) -> Option<Password> {
     if let (Some(password), Some(user)) = (&password, &user)
         && password != user
     {
-        members.fault(
+        members.error(
             "userPassword",
             "is another one than password, and both are what opens the file; give one",
         );
@@ -136,18 +136,18 @@ fn read_user(members: &mut Members<'_>) -> Option<Password> {
 fn read_password(members: &mut Members<'_>, name: &str) -> Option<Password> {
     let value = members.raw(name).filter(|value| asks(value))?;
     if value.get() == "\"\"" {
-        members.fault(name, "is empty, so nothing would be protected; give a password, or leave the key out");
+        members.error(name, "is empty, so nothing would be protected; give a password, or leave the key out");
     }
     let text = members.text(name)?;
-    if let Some(fault) = unfit(&text) {
-        members.fault(name, fault);
+    if let Some(error) = unfit(&text) {
+        members.error(name, error);
         return None;
     }
     Password::new(text)
 }
 
-/// Why a password would not open the file everywhere. Readers prepare what is typed in (`SASLprep`, RFC 4013), or do not:
-/// only what that does not change is the same to all.
+/// Why a password would not open the file in every reader. Some readers normalize what is typed in (`SASLprep`, RFC 4013) and
+/// some do not, so only a password that is not changed by it works in all of them.
 fn unfit(text: &str) -> Option<String> {
     let bytes = text.len();
     if bytes > PASSWORD_LIMIT_BYTES {
@@ -169,7 +169,7 @@ fn unfit(text: &str) -> Option<String> {
     })
 }
 
-/// Control characters, what changes the direction, and what `SASLprep` leaves out.
+/// Control characters, marks that change the direction of text, and characters that `SASLprep` removes.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -178,7 +178,7 @@ fn is_invisible(character: char) -> bool {
             | '\u{fff9}'..='\u{fffd}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Where something is allowed by name, all else is forbidden; where things are only forbidden, all else is allowed.
+/// If anything is explicitly allowed, all else is forbidden; if things are only forbidden, all else is allowed.
 fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
     members.raw("permissions").filter(|value| asks(value))?;
     let mut given = members.nested("permissions", "an object such as {\"copy\": false}")?;
@@ -187,40 +187,40 @@ fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
             "neither allows nor forbids anything; give some of {}, or leave the key out",
             PERMISSION_KEYS.join(", ")
         );
-        members.fault("permissions", detail);
+        members.error("permissions", detail);
         return None;
     }
     let print = read_print(&mut given);
     let [modify, copy, annotate, fill_forms, assemble, accessibility] =
         ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| given.flag(name));
     for name in given.unknown(&PERMISSION_KEYS) {
-        given.fault(
+        given.error(
             &name,
             format!("is not known, so it cannot be kept; give some of {}", PERMISSION_KEYS.join(", ")),
         );
     }
     if accessibility == Some(false) {
         let detail = "cannot be kept: PDF readers let assistive technology read every file that they open; leave it out";
-        given.fault("accessibility", detail);
+        given.error("accessibility", detail);
     }
     if annotate == Some(true) && fill_forms == Some(false) {
-        given.fault(
+        given.error(
             "fillForms",
             "cannot be kept: who may annotate may fill in forms; give annotate: false as well",
         );
     }
     let named = [modify, copy, annotate, fill_forms, assemble];
     let allows = print.is_some_and(|print| print != Printing::None) || named.contains(&Some(true));
-    let rest = !allows;
-    let annotate = annotate.unwrap_or(rest && fill_forms != Some(false));
-    members.take_over(given.into_faults());
+    let default = !allows;
+    let annotate = annotate.unwrap_or(default && fill_forms != Some(false));
+    members.take_over(given.into_errors());
     Some(Permissions {
-        print: print.unwrap_or(if rest { Printing::Full } else { Printing::None }),
-        modify: modify.unwrap_or(rest),
-        copy: copy.unwrap_or(rest),
+        print: print.unwrap_or(if default { Printing::Full } else { Printing::None }),
+        modify: modify.unwrap_or(default),
+        copy: copy.unwrap_or(default),
         annotate,
-        fill_forms: fill_forms.unwrap_or(rest || annotate),
-        assemble: assemble.unwrap_or(rest),
+        fill_forms: fill_forms.unwrap_or(default || annotate),
+        assemble: assemble.unwrap_or(default),
     })
 }
 
@@ -231,7 +231,7 @@ fn read_print(given: &mut Members<'_>) -> Option<Printing> {
         "false" | "\"none\"" => Some(Printing::None),
         "\"low\"" => Some(Printing::Low),
         _ => {
-            given.fault("print", "must be true, false, or \"low\" for pictures of low resolution");
+            given.error("print", "must be true, false, or \"low\" for pictures of low resolution");
             None
         }
     }
@@ -246,19 +246,19 @@ fn check_owner(protection: &Protection, members: &mut Members<'_>) {
     {
         let detail = "protects nothing by itself: who opens the file without it may do everything; give permissions as \
                       well (such as {\"modify\": false}), or password";
-        members.fault("ownerPassword", detail);
+        members.error("ownerPassword", detail);
     }
     let restricts = permissions.is_some_and(|permissions| permissions.restrict());
     if restricts && passwords.user.as_ref() == Some(owner) {
         let detail =
             "is the password that opens the file, so permissions would bind nobody; give another one";
-        members.fault("ownerPassword", detail);
+        members.error("ownerPassword", detail);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
     use super::*;
 
     fn password(text: &str) -> Option<Password> {
@@ -298,19 +298,19 @@ mod tests {
             password("x")
         );
         assert!(!options(r#"{"password":false,"permissions":null}"#).protection.is_asked_for());
-        assert_fault(r#"{"userPassword":"x","password":"y"}"#, "/formatOpts/userPassword", "give one");
-        assert_fault(r#"{"password":7}"#, "/formatOpts/password", "must be a string");
+        assert_error(r#"{"userPassword":"x","password":"y"}"#, "/formatOpts/userPassword", "give one");
+        assert_error(r#"{"password":7}"#, "/formatOpts/password", "must be a string");
     }
 
     #[test]
-    fn a_password_is_what_every_reader_takes_for_the_same() {
+    fn a_password_must_work_in_every_reader() {
         for text in ["x'\\\"y", "@file", "--", "-", "ä€字", "🔒", " a b ", "*"] {
             let body = serde_json::json!({ "password": text }).to_string();
             assert_eq!(options(&body).protection.passwords.user, password(text), "{text}");
         }
         let at = "/formatOpts/password";
         let wrong = |text: &str, part: &str| {
-            assert_fault(&serde_json::json!({ "password": text }).to_string(), at, part);
+            assert_error(&serde_json::json!({ "password": text }).to_string(), at, part);
         };
         for text in ["a\nb", "\0", "a\u{ad}b", "❤\u{fe0f}", "\u{202e}x", "\u{85}", "\u{200b}"] {
             wrong(text, "nobody can type in or see");
@@ -320,11 +320,11 @@ mod tests {
         }
         options(&serde_json::json!({ "password": "é".repeat(63) }).to_string());
         wrong(&"é".repeat(64), "has 128 bytes in UTF-8, and a PDF takes 127");
-        assert_fault(r#"{"password":"\ud83d"}"#, at, "surrogate");
+        assert_error(r#"{"password":"\ud83d"}"#, at, "surrogate");
     }
 
     #[test]
-    fn what_is_allowed_by_name_forbids_the_rest_and_what_is_forbidden_allows_it() {
+    fn an_allowed_permission_forbids_the_others_and_a_forbidden_one_allows_them() {
         assert_eq!(permissions(r#"{"copy":false}"#), Permissions { copy: false, ..ALL });
         assert_eq!(permissions(r#"{"print":true}"#), Permissions { print: Printing::Full, ..NONE });
         assert_eq!(
@@ -338,23 +338,23 @@ mod tests {
         assert_eq!(permissions(r#"{"annotate":true}"#), notes, "they go with forms");
         assert!(!ALL.restrict() && NONE.restrict() && Permissions { print: Printing::Low, ..ALL }.restrict());
         let at = "/formatOpts/permissions";
-        assert_fault(r#"{"permissions":true}"#, at, "must be an object");
-        assert_fault(r#"{"permissions":{"printing":false}}"#, &format!("{at}/printing"), "some of print, ");
-        assert_fault(r#"{"permissions":{"print":"no"}}"#, &format!("{at}/print"), "\"low\"");
-        assert_fault(
+        assert_error(r#"{"permissions":true}"#, at, "must be an object");
+        assert_error(r#"{"permissions":{"printing":false}}"#, &format!("{at}/printing"), "some of print, ");
+        assert_error(r#"{"permissions":{"print":"no"}}"#, &format!("{at}/print"), "\"low\"");
+        assert_error(
             r#"{"permissions":{"accessibility":false}}"#,
             &format!("{at}/accessibility"),
             "assistive",
         );
         let both = r#"{"permissions":{"annotate":true,"fillForms":false}}"#;
-        assert_fault(both, &format!("{at}/fillForms"), "annotate: false as well");
+        assert_error(both, &format!("{at}/fillForms"), "annotate: false as well");
     }
 
     #[test]
     fn an_owner_s_password_must_bind_somebody() {
         let at = "/formatOpts/ownerPassword";
-        assert_fault(r#"{"ownerPassword":"x"}"#, at, "protects nothing by itself");
-        assert_fault(
+        assert_error(r#"{"ownerPassword":"x"}"#, at, "protects nothing by itself");
+        assert_error(
             r#"{"ownerPassword":"x","password":"x","permissions":{"copy":false}}"#,
             at,
             "bind nobody",
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn conformance_to_pdf_a_and_a_password_exclude_each_other() {
-        let faults = reading(r#"{"password":"x","pdfa":"2b"}"#).faults;
-        assert!(faults.iter().any(|fault| fault.detail.contains("PDF/A forbids encryption")), "{faults:?}");
+        let errors = reading(r#"{"password":"x","pdfa":"2b"}"#).errors;
+        assert!(errors.iter().any(|error| error.detail.contains("PDF/A forbids encryption")), "{errors:?}");
     }
 }

@@ -1,28 +1,28 @@
-//! Which pages of a PDF become pictures, and how large.
+//! `pages`, `page` and `dpi`: which pages of a PDF become pictures, and their resolution.
 
 use super::PageOptions;
 use crate::domain::members::Members;
 
 /// Most parts of `pages`.
 const PARTS_LIMIT: usize = 1_000;
-/// What is said of one that cannot be read.
+/// The error of a part that cannot be read.
 const FORM: &str = "give \"all\", or pages and ranges from 1 on, such as \"2-4,7\" or \"3-\"";
 
-/// How pictures are made of a PDF.
+/// Options for pictures of a PDF's pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RasterOptions {
-    /// Dots an inch; what makes the file knows best where nothing is said.
+    /// Dots per inch; `None`: the engine's default.
     pub dpi: Option<u16>,
-    /// The pages, from 1, as they were written; none: nothing was said of them.
+    /// The pages, from 1, as they were written; empty: not given.
     pub pages: Vec<Pages>,
 }
 
-/// Pages that follow each other.
+/// A range of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pages {
     /// The first one, from 1.
     pub first: u32,
-    /// The last one, included; to the end where none is named.
+    /// The last one, included; `None`: to the end.
     pub last: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ impl RasterOptions {
         let page = members.count("page").map(|page| vec![Pages { first: page, last: Some(page) }]);
         let pages = read_pages(members);
         if page.is_some() && pages.is_some() {
-            members.fault("page", "is given beside pages; leave one of the two out");
+            members.error("page", "is given beside pages; leave one of the two out");
         }
         Self { dpi, pages: page.or(pages).unwrap_or_default() }
     }
@@ -64,7 +64,7 @@ fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
     }
     let parts: Vec<&str> = text.split(',').take(PARTS_LIMIT + 1).collect();
     if parts.len() > PARTS_LIMIT {
-        members.fault("pages", format!("has more than {PARTS_LIMIT} parts; name longer ranges"));
+        members.error("pages", format!("has more than {PARTS_LIMIT} parts; name longer ranges"));
         return None;
     }
     let read: Result<Vec<Pages>, &str> = parts.into_iter().map(|part| part_of(part).ok_or(part)).collect();
@@ -72,7 +72,7 @@ fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
         Ok(pages) => Some(pages),
         Err(part) => {
             let shown: String = part.trim().chars().take(40).collect();
-            members.fault("pages", format!("'{shown}' is neither a page nor a range; {FORM}"));
+            members.error("pages", format!("'{shown}' is neither a page nor a range; {FORM}"));
             None
         }
     }
@@ -96,7 +96,7 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     fn pages(text: &str) -> Vec<Pages> {
@@ -116,23 +116,23 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_pages_is_refused() {
+    fn invalid_pages_are_refused() {
         for wrong in ["0", "4-2", "1,,2", "-3", "1-2-3", "x", "+1", "1.5", "99999999999", ","] {
             let text = format!(r#"{{"pages":"{wrong}"}}"#);
-            assert_fault(&text, "/formatOpts/pages", "is neither a page nor a range; give \"all\"");
+            assert_error(&text, "/formatOpts/pages", "is neither a page nor a range; give \"all\"");
         }
         let long = format!(r#"{{"pages":"{}1"}}"#, "1,".repeat(1_000));
-        assert_fault(&long, "/formatOpts/pages", "more than 1000 parts");
-        assert_fault(r#"{"pages":2}"#, "/formatOpts/pages", "must be a string");
-        assert_fault(r#"{"page":1,"pages":"2"}"#, "/formatOpts/page", "leave one of the two out");
+        assert_error(&long, "/formatOpts/pages", "more than 1000 parts");
+        assert_error(r#"{"pages":2}"#, "/formatOpts/pages", "must be a string");
+        assert_error(r#"{"page":1,"pages":"2"}"#, "/formatOpts/page", "leave one of the two out");
         for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "an integer")] {
-            assert_fault(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
+            assert_error(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
         }
-        assert_fault(r#"{"page":0}"#, "/formatOpts/page", "out of range");
+        assert_error(r#"{"page":0}"#, "/formatOpts/page", "out of range");
     }
 
     #[test]
-    fn what_may_ask_for_several_pictures_is_named() {
+    fn the_key_that_asks_for_several_pictures_is_named() {
         for (text, key) in [
             ("{}", None),
             (r#"{"page":3}"#, None),

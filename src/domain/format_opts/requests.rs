@@ -1,7 +1,7 @@
-//! What a page's requests to a host carry (`requests`): headers and cookies.
+//! `requests`: headers and cookies that a page's requests to a host get.
 //!
-//! Hazard: these open somebody's service. So they are secrets as passwords are: they print as stars, no fault repeats one,
-//! what is kept and shown has stars in their place (`without_secrets`), and they are for the one host and port that they
+//! Hazard: these are credentials of another service. So they are handled like passwords: they print as stars, no error repeats
+//! one, stored and shown `formatOpts` are masked (`without_secrets`), and they are sent only to the host and port that they
 //! were given for.
 
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use url::Url;
 use super::Passwords;
 use crate::domain::members::Members;
 
-/// Where nothing else is said.
+/// The port of a host without one.
 const HTTPS_PORT: u16 = 443;
-/// What a request says of itself, or of its connection: not for callers to say.
+/// Headers that describe the request or its connection; callers must not set them.
 const REFUSED: [&str; 12] = [
     "connection",
     "content-length",
@@ -31,7 +31,7 @@ const REFUSED: [&str; 12] = [
     "user-agent",
 ];
 
-/// What requests carry, by host.
+/// Headers of requests, by host and port.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests(Vec<HostRequests>);
 
@@ -39,16 +39,16 @@ pub struct Requests(Vec<HostRequests>);
 struct HostRequests {
     host: String,
     port: u16,
-    /// Cookies are one of them.
+    /// Cookies are the header `Cookie`.
     headers: Vec<(String, String)>,
 }
 
-/// What of a job's options is kept apart from them.
+/// The secrets of a job's options, stored apart from its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// What opens its PDF.
+    /// The passwords of its PDF.
     pub passwords: Passwords,
-    /// What its page's requests carry.
+    /// Headers and cookies of its page's requests.
     pub requests: Requests,
 }
 
@@ -66,13 +66,13 @@ impl fmt::Debug for Requests {
 }
 
 impl Requests {
-    /// Whether none carries anything.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What a request to `address` carries; nothing where that is another host or port, or not encrypted without
-    /// having been named by its port.
+    /// The headers of a request to `address`; `None` for another host or port. So plain http gets them only if its port was
+    /// named.
     pub fn of(&self, address: &str) -> Option<&[(String, String)]> {
         let url = Url::parse(address).ok()?;
         let (host, port) = (url.host_str()?, url.port_or_known_default()?);
@@ -80,7 +80,7 @@ impl Requests {
         Some(&found.headers)
     }
 
-    /// Patterns of Chromium's for the addresses that may be meant.
+    /// Chromium's URL patterns that match requests to these hosts.
     pub fn patterns(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|HostRequests { host, port, .. }| {
             let at = |scheme: &str, default: u16| {
@@ -100,8 +100,8 @@ impl Requests {
         let Some(mut hosts) = members.nested("requests", wanted) else { return Self::default() };
         let mut requests = Vec::new();
         for name in hosts.unknown(&[]) {
-            let Some((host, port)) = place_of(&name) else {
-                hosts.fault(
+            let Some((host, port)) = host_and_port(&name) else {
+                hosts.error(
                     &name,
                     "is no host; write it as outbound.allow has it, such as api.example or api.example:8443",
                 );
@@ -113,18 +113,18 @@ impl Requests {
             );
             let mut headers = read_headers(&mut carried);
             headers.extend(read_cookies(&mut carried).map(|cookies| ("Cookie".to_owned(), cookies)));
-            hosts.take_over(carried.into_faults());
+            hosts.take_over(carried.into_errors());
             if !headers.is_empty() {
                 requests.push(HostRequests { host, port, headers });
             }
         }
-        members.take_over(hosts.into_faults());
+        members.take_over(hosts.into_errors());
         Self(requests)
     }
 }
 
-/// Host and port as addresses have them.
-fn place_of(name: &str) -> Option<(String, u16)> {
+/// Host and port, normalized as in a URL.
+fn host_and_port(name: &str) -> Option<(String, u16)> {
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
     let url = Url::parse(&format!("https://{name}/")).ok().filter(|_| name.bytes().all(is_plain))?;
@@ -141,7 +141,7 @@ fn read_headers(carried: &mut Members<'_>) -> Vec<(String, String)> {
             let detail = format!(
                 "'{lower}' is not for callers to say (cookies have a member of their own); leave it out"
             );
-            carried.fault("headers", detail);
+            carried.error("headers", detail);
         }
         !is_own
     });
@@ -152,17 +152,17 @@ fn read_cookies(carried: &mut Members<'_>) -> Option<String> {
     let cookies = read_texts(carried, "cookies");
     let is_fit = |value: &str| !value.contains([';', ',', '"', '\\', ' ']);
     if cookies.iter().any(|(_, value)| !is_fit(value)) {
-        carried.fault("cookies", "has a value with a character that no cookie has (a blank, a comma, a semicolon, a quotation mark)");
+        carried.error("cookies", "has a value with a character that no cookie has (a blank, a comma, a semicolon, a quotation mark)");
     }
     let written: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (!written.is_empty()).then(|| written.join("; "))
 }
 
-/// Names and values; a fault tells the name at most.
+/// Names and values; an error shows the name, never the value.
 fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> {
     let Some(sent) = carried.raw(member) else { return Vec::new() };
     let Ok(texts) = serde_json::from_str::<BTreeMap<String, String>>(sent.get()) else {
-        carried.fault(member, "must be an object whose values are strings");
+        carried.error(member, "must be an object whose values are strings");
         return Vec::new();
     };
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -171,9 +171,9 @@ fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> 
         let shown: String = name.chars().take(64).collect();
         if name.is_empty() || !name.bytes().all(is_token) {
             carried
-                .fault(member, format!("'{shown}' cannot be a name here; use letters, digits and hyphens"));
+                .error(member, format!("'{shown}' cannot be a name here; use letters, digits and hyphens"));
         } else if value.is_empty() || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            carried.fault(member, format!("'{shown}' needs a value of visible ASCII characters"));
+            carried.error(member, format!("'{shown}' needs a value of visible ASCII characters"));
         } else {
             read.push((name, value));
         }
@@ -183,10 +183,10 @@ fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
+    use super::super::testing::{assert_error, options, reading};
 
     #[test]
-    fn what_is_carried_is_for_one_host_and_port() {
+    fn headers_are_sent_to_their_host_and_port_only() {
         let text = r#"{"requests":{"API.example":{"headers":{"Authorization":"Bearer s3cret"},"cookies":{"a":"1","b":"2"}},
                        "127.0.0.1:8443":{"headers":{"X-Key":"k3y"}}}}"#;
         let read = options(text);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_tell_no_value() {
+    fn errors_show_no_value() {
         let at = "/formatOpts/requests";
         for (text, pointer, part) in [
             (r#"{"requests":"s3cret"}"#, at.to_owned(), "must be an object such as"),
@@ -246,9 +246,9 @@ mod tests {
                 "no cookie has",
             ),
         ] {
-            assert_fault(text, &pointer, part);
-            let told = format!("{:?}", reading(text).faults);
-            assert!(!told.contains("s3cret"), "{told}");
+            assert_error(text, &pointer, part);
+            let errors = format!("{:?}", reading(text).errors);
+            assert!(!errors.contains("s3cret"), "{errors}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Which TeX makes a document of LaTeX.
+//! `engine`: the TeX program for a LaTeX document.
 
 use crate::domain::members::Members;
 
-/// A TeX that knows LaTeX.
+/// A TeX program with LaTeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TexProgram {
-    /// The fastest; it has the letters of Latin scripts, and fonts of its own.
+    /// The fastest; for Latin scripts, with its own fonts.
     Pdflatex,
     /// All scripts, and the fonts of the machine.
     Lualatex,
-    /// The same, by other means.
+    /// All scripts and the machine's fonts, for sources written for `XeTeX`.
     Xelatex,
 }
 
@@ -17,7 +17,7 @@ impl TexProgram {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Pdflatex, Self::Lualatex, Self::Xelatex];
 
-    /// How it is called, as a program too.
+    /// Its name, which is also that of the executable.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pdflatex => "pdflatex",
@@ -26,7 +26,7 @@ impl TexProgram {
         }
     }
 
-    /// The one that is called so, in small letters or not.
+    /// The program with this name, in any case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|program| program.name().eq_ignore_ascii_case(name))
     }
@@ -39,17 +39,17 @@ impl TexProgram {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_error, options};
     use super::*;
 
     #[test]
-    fn it_is_one_of_three() {
+    fn the_engine_is_one_of_three() {
         for program in TexProgram::ALL {
             let text = format!(r#"{{"engine":"{}"}}"#, program.name());
             assert_eq!(options(&text).tex, Some(program));
         }
         assert_eq!(options(r#"{"engine":""}"#).tex, None);
-        assert_fault(r#"{"engine":"tex"}"#, "/formatOpts/engine", "one of pdflatex, lualatex, xelatex");
-        assert_fault(r#"{"engine":1}"#, "/formatOpts/engine", "must be a string");
+        assert_error(r#"{"engine":"tex"}"#, "/formatOpts/engine", "one of pdflatex, lualatex, xelatex");
+        assert_error(r#"{"engine":1}"#, "/formatOpts/engine", "must be a string");
     }
 }

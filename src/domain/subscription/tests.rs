@@ -98,10 +98,10 @@ fn renewals_by_weeks_or_days_count_anew_all_the_same() {
                     assert!(present.name() > counted.name(), "{present:?} after {counted:?}");
                     (counted, began, periods) = (present, now, periods + 1);
                 }
-                let told =
+                let context =
                     format!("{days} days, paid {paid_before} before or {paid_after} after: {present:?}");
-                assert!(now.since_ms(began) <= 46 * DAY_MS, "since {}: {told}", began.rfc3339());
-                assert!(present.end.since_ms(present.start) <= 46 * DAY_MS, "{told}");
+                assert!(now.since_ms(began) <= 46 * DAY_MS, "since {}: {context}", began.rfc3339());
+                assert!(present.end.since_ms(present.start) <= 46 * DAY_MS, "{context}");
                 now = now.plus_ms(DAY_MS / 4);
             }
             // 500 days are 16 months and a half; a late renewal may end a period soon after it began.

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use memchr::memmem;
 use tokio::sync::Semaphore;
 
-use super::recent::Recent;
+use super::recent::RecentTexts;
 use crate::config::AssembleConfig;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
@@ -19,8 +19,8 @@ use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::thread;
-use crate::workers::assemble::{AssembleJob, Assembled, Language, Order};
-use crate::workers::{Asked, Pool, Starter};
+use crate::workers::assemble::{AssembleJob, Assembled, Language, ScriptRequest};
+use crate::workers::{Pool, Starter, SuppliedFile};
 
 /// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
@@ -28,10 +28,10 @@ pub struct Assembler {
     pub(super) script: TemplateCodePool,
     pub(super) config: AssembleConfig,
     pub(super) metrics: ChildMetrics,
-    /// Whose scripts are made: one template's at a time.
-    pub(super) ahead: Arc<Semaphore>,
-    recent: Recent,
-    /// What the templates are written in.
+    /// Scripts are generated for one template at a time.
+    pub(super) precompiling: Arc<Semaphore>,
+    recent: RecentTexts,
+    /// The language of the templates.
     pub(super) language: Language,
 }
 
@@ -54,18 +54,18 @@ impl Assembler {
 
     /// An assembler on `script`, which others use too.
     pub fn on(script: TemplateCodePool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
-        let recent = Recent::new(config.recent_scripts_mb << 20);
-        let (config, ahead) = (config.clone(), Arc::new(Semaphore::new(1)));
-        Self { script, config, metrics, ahead, recent, language: Language::default() }
+        let recent = RecentTexts::new(config.recent_scripts_mb << 20);
+        let (config, precompiling) = (config.clone(), Arc::new(Semaphore::new(1)));
+        Self { script, config, metrics, precompiling, recent, language: Language::default() }
     }
 
-    /// The same for templates of another locale or time zone.
+    /// This assembler for another locale or time zone.
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self { script: self.script.localized(locale, timezone), ..self.clone() }
     }
 
-    /// The same for templates that are written in `language`.
-    pub fn of(&self, language: Language) -> Self {
+    /// This assembler for templates in `language`.
+    pub fn for_language(&self, language: Language) -> Self {
         Self { language, ..self.clone() }
     }
 
@@ -74,9 +74,8 @@ impl Assembler {
         &self.script.pool
     }
 
-    /// The page that the site's entry and the data make, in UTF-8, for the job of `meter`. A page without a tag is its
-    /// own page, byte by byte where it was UTF-8. `data` is valid JSON. What EJS generates of a site that somebody keeps
-    /// is generated once, beside the jobs, and used from then on.
+    /// Renders the site's entry with the data, which must be valid JSON, for the job of `meter`: a page in UTF-8. An entry
+    /// without a tag is returned as it is. Scripts of a cached site are generated once, in the background, and used from then on.
     ///
     /// # Errors
     /// A sentence for the template's author, which names file and line where there is one.
@@ -86,18 +85,18 @@ impl Assembler {
         site: &Site,
         data: &Bytes,
         warnings: &mut Warnings,
-    ) -> Result<Bytes, JobFault> {
-        self.noted(meter, site, data, warnings).await.map(|(page, _)| page)
+    ) -> Result<Bytes, JobError> {
+        self.assemble_with_notes(meter, site, data, warnings).await.map(|(page, _)| page)
     }
 
-    /// The same, with what was noted of where the page's lines come from: where it has a tag, and is LaTeX.
-    pub(super) async fn noted(
+    /// As [`Self::assemble`], with notes of where each line comes from; those are made of LaTeX with a tag only.
+    pub(super) async fn assemble_with_notes(
         &self,
         meter: impl Into<CostMeter>,
         site: &Site,
         data: &Bytes,
         warnings: &mut Warnings,
-    ) -> Result<(Bytes, Option<Notes>), JobFault> {
+    ) -> Result<(Bytes, Option<Notes>), JobError> {
         let meter = meter.into();
         let data = object(data)?;
         let entry = &self.entry(site, warnings).await?;
@@ -105,7 +104,7 @@ impl Assembler {
             return Ok((entry.clone(), None));
         }
         self.script.check_size(entry.len() + data.len())?;
-        // Not cloned otherwise: how many hold its scripts tells whether anybody keeps them.
+        // The site is cloned only here: `precompile` counts the owners of its scripts to see whether the site is cached.
         let recent =
             self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
         let site = recent.as_ref().unwrap_or(site);
@@ -119,12 +118,12 @@ impl Assembler {
         let read: BTreeMap<_, _> = included.into_iter().filter_map(|at| asked.get(at).cloned()).collect();
         warnings.push_all(read.values().flatten());
         let paths = read.into_keys().chain([site.entry().to_owned()]).collect();
-        self.compile_ahead(meter.account(), site, &paths);
+        self.precompile(meter.account(), site, &paths);
         Ok((page, Notes::new(notes)))
     }
 
-    /// The header or footer that `template`, the text of the option `name`, makes beside the page of `site`: of the same
-    /// data, and with the same files to include.
+    /// Renders `template`, the text of the option `name`, as a header or footer: with the same data as the page of `site`, and
+    /// the same files to include.
     ///
     /// # Errors
     /// As [`Self::assemble`]; the sentence names the option and a line of it.
@@ -134,21 +133,21 @@ impl Assembler {
         site: &Site,
         (name, template): (&str, &str),
         data: &Bytes,
-    ) -> Result<String, JobFault> {
+    ) -> Result<String, JobError> {
         let site = site.with_entry(name, Bytes::copy_from_slice(template.as_bytes()));
-        // The text came with a request, so there is no doubt of it.
+        // The text came in a JSON request: its encoding is certain, and there is nothing to warn of.
         let made = self.assemble(meter, &site, data, &mut Warnings::default()).await?;
         let limit = self.config.banner_limit_bytes;
         if made.len() as u64 > limit {
             let sentence = format!("{name} became larger than {limit} bytes (assemble.banner_limit_bytes)");
-            return Err(JobFault::new(FaultCode::TemplateLimit, sentence));
+            return Err(JobError::new(ErrorCode::TemplateLimit, sentence));
         }
-        // What the engine makes is text.
+        // The engine's output is always UTF-8.
         Ok(String::from_utf8_lossy(&made).into_owned())
     }
 
-    /// The entry's text. A file of LaTeX says by a package what it is in, so it stays as it is.
-    async fn entry(&self, site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
+    /// The entry's text. LaTeX is not decoded: it declares its encoding by a package.
+    async fn entry(&self, site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobError> {
         match self.language {
             Language::Html => entry_text(site, warnings).await,
             Language::Latex => site.page().cloned().ok_or_else(|| no_entry(site)),
@@ -160,15 +159,15 @@ impl Assembler {
         meter: &CostMeter,
         site: &Site,
         [entry, data]: [&Bytes; 2],
-        requests: &Mutex<Vec<Request>>,
-    ) -> Result<(Assembled, Bytes), JobFault> {
+        requests: &Mutex<Vec<RequestedFile>>,
+    ) -> Result<(Assembled, Bytes), JobError> {
         let script = site.script(site.entry());
         let body = [
             script.map_or(entry, |script| &script.text).clone(),
             script.map(|script| script.source.clone()).unwrap_or_default(),
             data.clone(),
         ];
-        let order = Order::Assemble(AssembleJob {
+        let order = ScriptRequest::Assemble(AssembleJob {
             language: self.language,
             entry: Cow::Borrowed(site.entry()),
             entry_bytes: body[0].len(),
@@ -178,36 +177,36 @@ impl Assembler {
             timezone: Cow::Borrowed(self.script.timezone()),
         });
         let files = |name: &str| {
-            let (asked, doubt) = asked(site, name)?;
+            let (file, doubt) = supplied_file(site, name)?;
             let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
             requests.push((name.to_owned(), doubt));
-            Some(asked)
+            Some(file)
         };
         self.script.run(meter, (&order, &body), &files).await
     }
 }
 
-/// Whether there is anything in `text` for template code to do.
+/// Whether `text` has a tag: otherwise there is no code to run.
 pub(in crate::engines) fn has_tags(language: Language, text: &[u8]) -> bool {
     let is_there = |tag| memmem::find(text, tag).is_some();
     is_there(TAG) || (language == Language::Latex && is_there(LATEX_TAG))
 }
 
-/// The data if it is an object. Only its first character is looked at: it is valid JSON already.
-pub(in crate::engines) fn object(data: &Bytes) -> Result<Bytes, JobFault> {
+/// The data if it is an object. Only its first character is checked: it is known to be valid JSON.
+pub(in crate::engines) fn object(data: &Bytes) -> Result<Bytes, JobError> {
     if data.trim_ascii_start().starts_with(b"{") {
         return Ok(data.clone());
     }
     let sentence = "the data must be a JSON object, because its keys are the names the template uses";
-    Err(JobFault::new(FaultCode::DataInvalid, sentence))
+    Err(JobError::new(ErrorCode::DataInvalid, sentence))
 }
 
-/// A file that a template may include, by its path, and what its author should know of it where it does.
-type Request = (String, Option<String>);
+/// The path of a file that the child asked for, and a warning if the file is really included.
+type RequestedFile = (String, Option<String>);
 
-/// The entry's text, whatever its encoding. What is no text goes on as it is: where it must be text, the engine says
-/// which line is not.
-pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
+/// The entry decoded to UTF-8. Bytes that are no text are returned as they are: where there is a tag, the engine reports the
+/// line.
+pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobError> {
     let entry = site.page().ok_or_else(|| no_entry(site))?;
     let reading = site.clone();
     let text = thread::by_size(entry.len(), move || reading.text(reading.entry())).await?;
@@ -218,21 +217,21 @@ pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings)
     Ok(content)
 }
 
-/// A file that a template includes, with its script where one is kept, and what its author should know of it.
-fn asked(site: &Site, name: &str) -> Option<(Asked, Option<String>)> {
+/// A file for the child, with its script if one is cached, and a warning about its encoding.
+fn supplied_file(site: &Site, name: &str) -> Option<(SuppliedFile, Option<String>)> {
     let text = site.text(name);
     let doubt = text.as_ref().and_then(|text| text.doubt).map(|doubt| doubt.of(name));
     let of_script =
-        |script: &Script| Asked { content: script.text.clone(), made: Some(script.source.clone()) };
-    // The engine says that what is no text cannot be included.
+        |script: &Script| SuppliedFile { content: script.text.clone(), made: Some(script.source.clone()) };
+    // A file that is no text is sent as it is: the engine reports that it cannot be included.
     let of_file = || text.map(|text| text.content).or_else(|| site.get(name).cloned());
-    let asked = site
+    let file = site
         .script(name)
         .map(of_script)
-        .or_else(|| of_file().map(|content| Asked { content, made: None }))?;
-    Some((asked, doubt))
+        .or_else(|| of_file().map(|content| SuppliedFile { content, made: None }))?;
+    Some((file, doubt))
 }
 
-fn no_entry(site: &Site) -> JobFault {
-    JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry()))
+fn no_entry(site: &Site) -> JobError {
+    JobError::new(ErrorCode::TemplateInvalid, format!("the template has no file '{}'", site.entry()))
 }

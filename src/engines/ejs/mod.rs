@@ -1,7 +1,9 @@
-//! EJS: a template of HTML or LaTeX and its data become a page, or the source of a document.
+//! EJS: renders a template of HTML or LaTeX with its data into a page or a LaTeX source.
+//!
+//! Of what is re-exported here, `plain` and `lint` use the functions on entries and tags, `doctor` and tests the assembler.
 
-mod ahead;
 mod assembler;
+mod precompile;
 mod recent;
 
 use async_trait::async_trait;
@@ -37,7 +39,7 @@ pub const ENGINE: Engine = Engine {
     },
 };
 
-/// What has an effect on template code.
+/// The keys of `formatOpts` that have an effect on template code.
 const FORMATS: &[&str] = &["timezone", "locale"];
 
 /// The options whose text is a template like the page: header and footer.
@@ -51,17 +53,19 @@ const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
 impl StepRunner for Assembler {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let site = input.into_template()?;
-        let PageOptions { extras, scene, .. } = job.options;
-        let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
+        let PageOptions { extras, emulation, .. } = job.options;
+        let assembler = self.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         if step.to == DocumentKind::Source {
-            let (source, notes) =
-                assembler.of(Language::Latex).noted(job.meter, &site, job.data, job.warnings).await?;
+            let (source, notes) = assembler
+                .for_language(Language::Latex)
+                .assemble_with_notes(job.meter, &site, job.data, job.warnings)
+                .await?;
             return Ok(Document::source(site.with_page(source).with_notes(notes)));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let mut made = [None, None];
         let given = HEADER_AND_FOOTER.into_iter().zip([&extras.header, &extras.footer]);
-        // They are templates like the page, of the same data; made where a later step shows them.
+        // Rendered only where a later step shows them.
         for ((name, template), made) in given.zip(&mut made).filter(|((name, _), _)| job.plan.heeds(name)) {
             if let Some(template) = template {
                 *made = Some(assembler.assemble_header(job.meter, &site, (name, template), job.data).await?);

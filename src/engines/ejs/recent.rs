@@ -1,5 +1,5 @@
-//! The scripts of templates that come with each job again: a text that an account has sent twice is taken for one that it
-//! will send a third time.
+//! Scripts of templates that are sent with each job instead of being saved: a text that an account has sent twice is expected
+//! again, so its scripts are cached.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::domain::scripts::Scripts;
 use crate::domain::site::Site;
 use crate::thread;
 
-/// What an entry takes beside its scripts.
+/// Bytes of an entry without its scripts.
 const FIXED_BYTES: u64 = 128;
 
-/// Texts that were seen, an account's apart from all others'. Cloning shares them.
+/// Texts that were seen, by account. Clones share them.
 #[derive(Clone)]
-pub(super) struct Recent(Arc<Cache<Key, Seen, Weight>>);
+pub(super) struct RecentTexts(Arc<Cache<Key, Seen, Weight>>);
 
 type Key = [u8; 32];
 
@@ -25,7 +25,7 @@ type Key = [u8; 32];
 enum Seen {
     /// Once.
     Once,
-    /// Again: with room for its scripts.
+    /// More than once; holds its scripts, as far as they were generated.
     Again(Arc<Scripts>),
 }
 
@@ -41,15 +41,15 @@ impl Weighter<Key, Seen> for Weight {
     }
 }
 
-impl Recent {
-    /// Of at most so many bytes.
+impl RecentTexts {
+    /// Texts and scripts of at most `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Self {
         let texts = usize::try_from(limit_bytes / (8 << 10)).unwrap_or(usize::MAX);
         Self(Arc::new(Cache::with_weighter(texts.max(1), limit_bytes, Weight)))
     }
 
-    /// Room for the scripts of `site`, with what is there of them, where the account sent the same one before. A site of
-    /// several files has none: what one includes may be another text the next time.
+    /// The scripts of `site`, possibly none yet, if the account has sent the same text before. Not of a site of several files: an
+    /// included file may change while the entry stays the same.
     pub fn scripts(&self, account: AccountId, site: &Site) -> Option<Arc<Scripts>> {
         let text =
             site.only_file().filter(|text| text.len() <= thread::HERE_BYTES && site.scripts().is_none())?;
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_text_has_room_for_its_scripts_from_the_second_time_on() {
-        let recent = Recent::new(1 << 20);
+        let recent = RecentTexts::new(1 << 20);
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let site = |text: &'static str| Site::single("index.html", text.into());
         assert!(recent.scripts(one, &site("<%= a %>")).is_none());

@@ -1,89 +1,89 @@
-//! What a job's author is told when LibreOffice made nothing of the document.
+//! Errors for the author where LibreOffice made no document.
 
 use crate::config::OfficeConfig;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::format_opts::PageOptions;
 use crate::engines::error::EngineError;
 use crate::workers::libreoffice::Converted;
-use crate::workers::{Bounds, Excess, WorkerFault};
+use crate::workers::{Bounds, Excess, WorkerError};
 
 /// Names the limits by their keys.
-pub(super) struct Sentences<'a> {
+pub(super) struct Diagnosis<'a> {
     pub config: &'a OfficeConfig,
     pub bounds: Bounds,
     pub options: &'a PageOptions,
 }
 
-impl Sentences<'_> {
+impl Diagnosis<'_> {
     /// Why a document did not become another.
     pub fn of_document(&self, converted: Converted) -> EngineError {
         let (code, sentence) = match converted {
             Converted::Made(_) => return EngineError::internal("a document was made and is not there"),
             Converted::Broken(cause) => return EngineError::internal(&cause),
-            // Where it says nothing at all, it was often refused memory in one large piece.
+            // Without a reason: often one large allocation was refused.
             Converted::Unreadable(why) if why.is_empty() => {
                 let limit = self.config.memory_limit_mb;
                 let sentence = format!(
                     "LibreOffice could not read the document: it is broken, or needs more than {limit} MB of memory \
                      (office.memory_limit_mb)"
                 );
-                (FaultCode::TemplateInvalid, sentence)
+                (ErrorCode::TemplateInvalid, sentence)
             }
             Converted::Unreadable(why) => (
-                FaultCode::TemplateInvalid,
+                ErrorCode::TemplateInvalid,
                 format!(
                     "LibreOffice could not read the document{}; open it in its program and save it anew",
-                    told(&why)
+                    readable_reason(&why)
                 ),
             ),
             Converted::Unwritable(why) => (
-                FaultCode::TemplateInvalid,
+                ErrorCode::TemplateInvalid,
                 format!(
                     "LibreOffice read the document and could not make anything of it{}; a document without pages cannot become \
                      any",
-                    told(&why)
+                    readable_reason(&why)
                 ),
             ),
-            Converted::NoSuchPages(count) => (FaultCode::OptionsInvalid, self.outside(count)),
+            Converted::NoSuchPages(count) => (ErrorCode::OptionsInvalid, self.outside(count)),
             Converted::NoHtml(why) => (
-                FaultCode::TemplateLimit,
-                format!("the document did not become html{}; have less in it", told(&why)),
+                ErrorCode::TemplateLimit,
+                format!("the document did not become html{}; have less in it", readable_reason(&why)),
             ),
             Converted::Late => {
                 let limit = self.config.timeout_ms;
                 let sentence = format!(
                     "LibreOffice did not finish the document within {limit} ms (office.timeout_ms); have less in it"
                 );
-                (FaultCode::TemplateLimit, sentence)
+                (ErrorCode::TemplateLimit, sentence)
             }
             Converted::OutOfMemory => return self.out_of_memory(),
             Converted::TooLong => return self.too_long(),
             Converted::Crashed(signal) => (
-                FaultCode::TemplateInvalid,
+                ErrorCode::TemplateInvalid,
                 format!(
                     "LibreOffice crashed on the document (signal {signal}); open it in its program and save it anew, or have \
                      less in it"
                 ),
             ),
         };
-        JobFault::new(code, sentence).into()
+        JobError::new(code, sentence).into()
     }
 
     /// Why a server did not answer.
-    pub fn of_server(&self, fault: WorkerFault) -> EngineError {
-        match fault {
-            WorkerFault::Deadline => self.of_document(Converted::Late),
-            WorkerFault::TooLong | WorkerFault::TooMuch(Excess::Written) => self.too_long(),
-            WorkerFault::TooMuch(Excess::Memory) => self.out_of_memory(),
-            fault @ WorkerFault::TooMuch(
+    pub fn of_server(&self, error: WorkerError) -> EngineError {
+        match error {
+            WorkerError::Deadline => self.of_document(Converted::Late),
+            WorkerError::TooLong | WorkerError::TooMuch(Excess::Written) => self.too_long(),
+            WorkerError::TooMuch(Excess::Memory) => self.out_of_memory(),
+            error @ WorkerError::TooMuch(
                 Excess::Files | Excess::Printed | Excess::Processes | Excess::Processor,
             ) => {
-                let sentence = format!("LibreOffice: {fault}; have less in the document");
-                JobFault::new(FaultCode::TemplateLimit, sentence).into()
+                let sentence = format!("LibreOffice: {error}; have less in the document");
+                JobError::new(ErrorCode::TemplateLimit, sentence).into()
             }
-            WorkerFault::NotStarted(cause) => EngineError::NotStarted(cause),
-            fault @ (WorkerFault::Died { .. } | WorkerFault::Astray(_)) => {
-                EngineError::internal(&format!("LibreOffice: {fault}"))
+            WorkerError::NotStarted(cause) => EngineError::NotStarted(cause),
+            error @ (WorkerError::Died { .. } | WorkerError::Protocol(_)) => {
+                EngineError::internal(&format!("LibreOffice: {error}"))
             }
         }
     }
@@ -93,14 +93,14 @@ impl Sentences<'_> {
         let sentence = format!(
             "LibreOffice needs more than {limit} MB of memory for the document (office.memory_limit_mb); have less in it"
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence).into()
+        JobError::new(ErrorCode::TemplateLimit, sentence).into()
     }
 
     fn too_long(&self) -> EngineError {
         let limit = self.bounds.scratch_bytes >> 20;
         let sentence =
             format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
-        JobFault::new(FaultCode::OutputTooLarge, sentence).into()
+        JobError::new(ErrorCode::OutputTooLarge, sentence).into()
     }
 
     fn outside(&self, count: u32) -> String {
@@ -113,8 +113,8 @@ impl Sentences<'_> {
     }
 }
 
-/// What LibreOffice says of it, where that is for people: not where it names classes and paths.
-fn told(why: &str) -> String {
+/// LibreOffice's reason in brackets if it is a sentence for people; empty if it names classes or paths.
+fn readable_reason(why: &str) -> String {
     let why = why.trim().trim_end_matches('.');
     let is_sentence = why.contains(char::is_whitespace)
         && !["::", "://", "loadComponent"].iter().any(|word| why.contains(word));
@@ -127,24 +127,24 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn what_a_server_took_too_much_of_is_named_by_its_key() {
+    fn an_exceeded_limit_is_named_by_its_key() {
         let config = Config::default();
-        let sentences = Sentences {
+        let diagnosis = Diagnosis {
             config: &config.office,
             bounds: Bounds::new(&config.workers),
             options: &PageOptions::default(),
         };
         for (excess, code, key) in [
-            (Excess::Memory, FaultCode::TemplateLimit, "(office.memory_limit_mb)"),
-            (Excess::Written, FaultCode::OutputTooLarge, "(workers.scratch_limit_mb)"),
-            (Excess::Files, FaultCode::TemplateLimit, "(workers.scratch_files_limit)"),
-            (Excess::Processes, FaultCode::TemplateLimit, "(workers.process_limit)"),
+            (Excess::Memory, ErrorCode::TemplateLimit, "(office.memory_limit_mb)"),
+            (Excess::Written, ErrorCode::OutputTooLarge, "(workers.scratch_limit_mb)"),
+            (Excess::Files, ErrorCode::TemplateLimit, "(workers.scratch_files_limit)"),
+            (Excess::Processes, ErrorCode::TemplateLimit, "(workers.process_limit)"),
         ] {
-            let EngineError::Job(fault) = sentences.of_server(WorkerFault::TooMuch(excess)) else {
+            let EngineError::Job(error) = diagnosis.of_server(WorkerError::TooMuch(excess)) else {
                 panic!("{excess:?} is the document's doing")
             };
-            assert_eq!(fault.code, code, "{excess:?}");
-            assert!(fault.message.contains(key), "{}", fault.message);
+            assert_eq!(error.code, code, "{excess:?}");
+            assert!(error.message.contains(key), "{}", error.message);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What LibreOffice makes of which kind of document, and what it is told of it: the one table.
+//! The table of LibreOffice's conversions, and the options and commands for each.
 
 use std::borrow::Cow;
 
@@ -9,35 +9,35 @@ use crate::domain::kinds::FileKind;
 use crate::engines::document::DocumentKind;
 use crate::engines::plan::Ability;
 use crate::engines::step::StepKind;
-use crate::workers::libreoffice::{HtmlOrder, UnoCommand};
+use crate::workers::libreoffice::{HtmlOptions, UnoCommand};
 
-/// A kind of document, and what becomes of it.
+/// A conversion.
 #[derive(Clone, Copy)]
 pub(super) struct Export {
     pub from: FileKind,
     pub to: FileKind,
-    /// What LibreOffice calls it.
+    /// LibreOffice's name of the format that it saves.
     pub format: &'static str,
-    /// What it is told.
+    /// The filter options of that format.
     pub options: fn(&PageOptions) -> String,
 }
 
-/// The keys of `formatOpts` that LibreOffice heeds in a PDF.
+/// The keys of `formatOpts` that have an effect on a PDF.
 const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "metadata", "pdfa", "pdfua"];
-/// And in one of a Word document.
+/// The keys that have an effect on a Word document.
 const FIELDS: &[&str] = &["updateFields"];
 
 const EXPORTS: [Export; 6] = [
     Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
     Export { from: FileKind::Xlsx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
     Export { from: FileKind::Pptx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
-    // HTML is made of what it saves as: LibreOffice's own forgets what is marked, and shows what is deleted.
+    // HTML is made from a saved OpenDocument: LibreOffice's own HTML loses highlighting and shows deleted text.
     Export { from: FileKind::Docx, to: FileKind::Html, format: "odt", options: no_options },
     Export { from: FileKind::Xlsx, to: FileKind::Html, format: "ods", options: no_options },
     Export { from: FileKind::Pptx, to: FileKind::Html, format: "odp", options: no_options },
 ];
 
-/// The same as a plan reads it.
+/// The same table for plans.
 pub(super) const ABILITIES: &[Ability] = &[
     able(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
     able(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
@@ -47,8 +47,8 @@ pub(super) const ABILITIES: &[Ability] = &[
     able(FileKind::Pptx, FileKind::Html, &[]),
 ];
 
-/// What becomes of a table of contents and the like, once it is known what stands on which page. Twice, for the contents
-/// may become longer and so move what they tell of.
+/// Commands that update tables of contents and fields after layout. Twice for contents: they may grow and so move the pages that
+/// they list.
 const UPDATES: [&str; 4] =
     [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
 
@@ -57,49 +57,49 @@ const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static 
 }
 
 impl Export {
-    /// How it becomes HTML; nothing where it becomes something else.
-    pub fn html(&self, output_bytes: u64) -> Option<HtmlOrder<'static>> {
-        (self.to == FileKind::Html).then(|| HtmlOrder {
+    /// The options of a conversion to HTML; `None` for others.
+    pub fn html(&self, output_bytes: u64) -> Option<HtmlOptions<'static>> {
+        (self.to == FileKind::Html).then(|| HtmlOptions {
             saved: Cow::Borrowed(self.format),
             slides: self.from == FileKind::Pptx,
             output_bytes: usize::try_from(output_bytes).unwrap_or(usize::MAX),
         })
     }
 
-    /// Whether fonts of this machine are in what is made: HTML names them, and its reader has them or not.
+    /// Whether the result is drawn with this machine's fonts. HTML of text and tables names fonts that its reader may have.
     pub fn shows_fonts(&self) -> bool {
         self.to != FileKind::Html || self.from == FileKind::Pptx
     }
 
-    /// How one becomes the other.
+    /// The conversion from one kind to the other.
     pub fn of(from: DocumentKind, to: FileKind) -> Option<Self> {
         let fits = |export: &&Self| DocumentKind::File(export.from) == from && export.to == to;
         EXPORTS.iter().find(fits).copied()
     }
 }
 
-/// What is done with a document before it is written; `is_filled`: it was a template a moment ago.
+/// The commands that run before a document is saved; `is_filled`: it was just filled from a template.
 pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -> Vec<UnoCommand<'static>> {
     let updates = options.conversion.update_fields.unwrap_or(is_filled);
     if from != FileKind::Docx || !updates {
         return Vec::new();
     }
-    // Without it they are done when the document is written already.
+    // Without `SynchronMode` the commands run after the document is saved.
     let at_once = json!({ "SynchronMode": { "type": "boolean", "value": "true" } }).to_string();
     let command = |name| UnoCommand { name: Cow::Borrowed(name), arguments: Cow::Owned(at_once.clone()) };
     UPDATES.map(command).into()
 }
 
-/// The first page that is wanted of a PDF, where not all are.
+/// The first page that is asked for, if a PDF is not to have all pages.
 pub(super) fn first_page(to: FileKind, options: &PageOptions) -> Option<u32> {
     let wanted = options.from_page.or_else(|| options.to_page.map(|_| 1));
     wanted.filter(|_| to == FileKind::Pdf)
 }
 
-/// What is said of a PDF, where something is.
+/// The properties to write into a PDF, if any were given.
 pub(super) fn metadata(to: FileKind, options: &PageOptions) -> Option<Metadata> {
-    let said = &options.extras.metadata;
-    (to == FileKind::Pdf && *said != Metadata::default()).then(|| said.clone())
+    let given = &options.extras.metadata;
+    (to == FileKind::Pdf && *given != Metadata::default()).then(|| given.clone())
 }
 
 fn no_options(_: &PageOptions) -> String {
@@ -107,9 +107,9 @@ fn no_options(_: &PageOptions) -> String {
 }
 
 fn pdf_options(options: &PageOptions) -> String {
-    let mut told = Map::new();
-    let mut tell = |name: &str, kind: &str, value: String| {
-        told.insert(name.to_owned(), json!({ "type": kind, "value": value }));
+    let mut filter = Map::new();
+    let mut set = |name: &str, kind: &str, value: String| {
+        filter.insert(name.to_owned(), json!({ "type": kind, "value": value }));
     };
     let range = match (options.from_page, options.to_page) {
         (None, None) => None,
@@ -117,15 +117,15 @@ fn pdf_options(options: &PageOptions) -> String {
         (Some(from), None) => Some(format!("{from}-")),
     };
     if let Some(range) = range {
-        tell("PageRange", "string", range);
+        set("PageRange", "string", range);
     }
     let conversion = &options.conversion;
     let is_tagged = options.extras.tagged.unwrap_or(true);
-    tell("UseTaggedPDF", "boolean", is_tagged.to_string());
-    tell("ExportBookmarks", "boolean", options.extras.outline.to_string());
-    tell("PDFUACompliance", "boolean", conversion.pdfua.to_string());
+    set("UseTaggedPDF", "boolean", is_tagged.to_string());
+    set("ExportBookmarks", "boolean", options.extras.outline.to_string());
+    set("PDFUACompliance", "boolean", conversion.pdfua.to_string());
     if let Some(part) = conversion.pdfa {
-        tell("SelectPdfVersion", "long", part.number().to_string());
+        set("SelectPdfVersion", "long", part.number().to_string());
     }
-    Value::Object(told).to_string()
+    Value::Object(filter).to_string()
 }

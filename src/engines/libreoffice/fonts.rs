@@ -1,4 +1,4 @@
-//! Which fonts are installed, asked once, and what is said of a document that asks for others.
+//! The installed fonts, listed once, and the warning for a document that names others.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,7 +18,7 @@ impl InstalledFonts {
         Self { starter, families: OnceCell::new() }
     }
 
-    /// What is said of a document that asks for these; nothing where each is installed, or one of the same measures is.
+    /// The warning for a document with these fonts; none where each, or one of the same metrics, is installed.
     pub async fn warning(&self, asked: &[String]) -> Option<String> {
         if asked.is_empty() {
             return None;
@@ -33,7 +33,7 @@ impl InstalledFonts {
         document_fonts::warning(&missing)
     }
 
-    /// In small letters; a family has a name in each of several languages.
+    /// Names in lower case; a family may have one for each language.
     async fn list(&self) -> std::io::Result<HashSet<String>> {
         let lines = installed_families(&self.starter, ":").await?;
         let names = lines.iter().flat_map(|line| line.split(','));

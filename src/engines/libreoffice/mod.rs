@@ -1,4 +1,5 @@
-//! Office files into PDF and HTML, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
+//! Converts Office files to PDF and HTML with LibreOffice. Servers of ours keep it loaded and fork a child for each document
+//! (`workers/libreoffice`). Only `ENGINE` is used outside.
 
 mod errors;
 mod export;
@@ -12,7 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 
-use self::errors::Sentences;
+use self::errors::Diagnosis;
 use self::export::Export;
 use self::fonts::InstalledFonts;
 use super::document::Document;
@@ -27,8 +28,8 @@ use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
-use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
-use crate::workers::{Bounds, Housing, Job, Pool, PoolSettings, WorkerFault};
+use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
+use crate::workers::{Bounds, Job, Pool, PoolSettings, ServerSettings, WorkerError};
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
@@ -36,15 +37,15 @@ pub const ENGINE: Engine = Engine {
     abilities: export::ABILITIES,
     requires: needs::NEEDS,
     reads_files: true,
-    // With the one that is left to other accounts, two: each takes some 110 MB of its own.
+    // Two servers with the one reserved for other accounts; each takes some 110 MB.
     slots: Some(1),
     start: |context| Box::new(LibreOffice::start(context)),
 };
 
-/// The servers keep the deadline of their documents; the pool's is the net under that.
+/// A server ends its document at the deadline; this much later the pool ends a server that did not.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A PDF/UA has a title (ISO 14289-1, 7.1), and LibreOffice makes up none.
+/// A PDF/UA must have a title (ISO 14289-1, 7.1), and LibreOffice does not invent one.
 const UNTITLED: &str =
     "formatOpts.pdfua: the document has no title, which PDF/UA wants; give formatOpts.metadata.title";
 
@@ -80,7 +81,7 @@ impl StepRunner for LibreOffice {
         let (remarks, made) = self.convert(job, convert, chunks).await?;
         job.warnings.push_all(remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await));
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
-        job.warnings.push_all(pages.and_then(|pages| cut(job.options, pages)));
+        job.warnings.push_all(pages.and_then(|pages| short_range_warning(job.options, pages)));
         let is_given = job.options.extras.metadata.title.is_some();
         if job.options.conversion.pdfua && !is_given && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);
@@ -98,14 +99,14 @@ impl LibreOffice {
         let is_here = needs::NEEDS.iter().all(|needed| needed.installed().is_some());
         let is_eager =
             config.start == OfficeStart::Eager && is_here && super::can_confine_files(context.config);
-        let order = ServerOrder {
+        let order = ServerOptions {
             programs: needs::programs(),
             read: needs::readable(),
             deadline_ms: config.timeout_ms,
             memory_bytes: config.memory_limit_mb << 20,
             file_bytes: bounds.scratch_bytes,
         };
-        // What a child shares with its server counts as its own, too.
+        // Memory that a child shares with its server is counted for both.
         let memory_mb = config.memory_limit_mb + 2 * config.server_memory_limit_mb;
         let settings = PoolSettings {
             name: ENGINE.name,
@@ -122,7 +123,7 @@ impl LibreOffice {
             deadline: Duration::from_millis(config.timeout_ms) + GRACE,
             answer_limit_bytes: bounds.scratch_bytes,
             resident_limit_bytes: Some(config.server_memory_limit_mb << 20),
-            housing: Some(Housing {
+            server: Some(ServerSettings {
                 programs: context.programs.clone(),
                 profile: needs::profile(),
                 bounds: Bounds { memory_bytes: memory_mb << 20, ..bounds },
@@ -137,8 +138,8 @@ impl LibreOffice {
         }
     }
 
-    /// Hazard: who drops a server's job kills the server, and one costs seconds to start. So the document is finished
-    /// also where its job was cancelled meanwhile, which the deadline bounds.
+    /// Converts in a task of its own. Hazard: dropping a server's job kills the server, which takes seconds to start again. So the
+    /// document is finished, or ended by its deadline, even when its job was cancelled meanwhile.
     async fn convert(
         &self,
         job: &StepContext<'_>,
@@ -153,18 +154,18 @@ impl LibreOffice {
             converted
         });
         let converted = converting.await.map_err(|error| EngineError::internal(&error.to_string()))?;
-        let sentences = Sentences { config: &self.config, bounds: self.bounds, options: job.options };
-        let (converted, made) = converted.map_err(|fault| sentences.of_server(fault))?;
+        let diagnosis = Diagnosis { config: &self.config, bounds: self.bounds, options: job.options };
+        let (converted, made) = converted.map_err(|error| diagnosis.of_server(error))?;
         if let Converted::Made(remarks) = converted {
             Ok((remarks, made))
         } else {
-            Err(sentences.of_document(converted))
+            Err(diagnosis.of_document(converted))
         }
     }
 }
 
-/// What is said of a range that goes on where the document ends, of which `made` pages were made.
-fn cut(options: &PageOptions, made: u32) -> Option<String> {
+/// The warning for a page range beyond the document's end, of which `made` pages exist.
+fn short_range_warning(options: &PageOptions, made: u32) -> Option<String> {
     let (first, last) = (options.from_page.unwrap_or(1), options.to_page?);
     let end = first.saturating_add(made).saturating_sub(1);
     (end < last).then(|| {
@@ -172,26 +173,25 @@ fn cut(options: &PageOptions, made: u32) -> Option<String> {
     })
 }
 
-/// A server that ends under a document did so for no reason of the document's, which has a process of its own: another
-/// one tries it once more.
+/// Runs the conversion, and once more where the server died: the document, in a process of its own, cannot be the cause.
 async fn run(
     pool: &Pool,
     account: AccountId,
     convert: &ConvertJob<'static>,
     document: &[Bytes],
-) -> Result<(Converted, Bytes), WorkerFault> {
+) -> Result<(Converted, Bytes), WorkerError> {
     let no_files = |_: &str| None;
     let job = || Job { header: convert, body: document, files: &no_files, environment: &[] };
     match pool.run(account, job()).await {
-        Err(fault @ WorkerFault::Died { .. }) => {
-            tracing::warn!(error = %fault, "LibreOffice ended; another one takes the document");
+        Err(error @ WorkerError::Died { .. }) => {
+            tracing::warn!(error = %error, "LibreOffice ended; another one takes the document");
             pool.run(account, job()).await
         }
         done => done,
     }
 }
 
-/// What LibreOffice knows the document by.
+/// The document's format by its first bytes: LibreOffice goes by the file extension.
 fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
     let (template, usual) = match kind {
         FileKind::Xlsx => (TemplateKind::Xlsx, OfficeFormat::Xlsx),

@@ -1,12 +1,12 @@
-//! What must be installed, and what of the machine LibreOffice may read.
+//! What must be installed, and which files of the machine LibreOffice may read.
 
 use std::path::{Path, PathBuf};
 
 use crate::engines::requirement::{Part, Requirement};
 use crate::workers::{Profile, Signals};
 
-/// Where a library of LibreOffice's lies: as Debian and Fedora install it, and as its makers do.
-macro_rules! places {
+/// The paths of a library of LibreOffice in the packages of Debian, Fedora and The Document Foundation.
+macro_rules! paths {
     ($library:literal) => {
         &[
             concat!("/usr/lib/libreoffice/program/", $library),
@@ -22,20 +22,20 @@ macro_rules! places {
 const UI: &str = "libreoffice-uiconfig-writer";
 
 /// LibreOffice itself.
-const LIBRARY: Requirement = part("LibreOffice", places!("libmergedlo.so"), "libreoffice-core-nogui");
+const LIBRARY: Requirement = part("LibreOffice", paths!("libmergedlo.so"), "libreoffice-core-nogui");
 
-/// Everything, for documents of every kind; without Math formulas would be blank.
+/// All components for all kinds of documents; without Math formulas are blank.
 pub(super) const NEEDS: &[Requirement] = &[
     LIBRARY,
-    part("Writer", places!("libswlo.so"), "libreoffice-writer-nogui"),
-    part("Calc", places!("libsclo.so"), "libreoffice-calc-nogui"),
-    part("Impress", places!("libsdlo.so"), "libreoffice-impress-nogui"),
-    part("Math", places!("libsmlo.so"), "libreoffice-math-nogui"),
-    // Without it no document with a comment is read.
-    part("Writer's windows", places!("../share/config/soffice.cfg/modules/swriter/ui/annotation.ui"), UI),
+    part("Writer", paths!("libswlo.so"), "libreoffice-writer-nogui"),
+    part("Calc", paths!("libsclo.so"), "libreoffice-calc-nogui"),
+    part("Impress", paths!("libsdlo.so"), "libreoffice-impress-nogui"),
+    part("Math", paths!("libsmlo.so"), "libreoffice-math-nogui"),
+    // Without this file LibreOffice cannot open a document with comments.
+    part("Writer's windows", paths!("../share/config/soffice.cfg/modules/swriter/ui/annotation.ui"), UI),
 ];
 
-/// What LibreOffice reads beside its profile: itself with its data, fonts, what the loader needs, a seed.
+/// What LibreOffice reads beside its profile: its libraries and data, fonts, the loader's cache, random bytes.
 const READ: [&str; 11] = [
     "/usr/lib",
     "/usr/lib64",
@@ -72,13 +72,13 @@ pub(super) fn readable() -> Vec<PathBuf> {
     READ.iter().map(PathBuf::from).chain(own).collect()
 }
 
-/// What a server may reach.
+/// The sandbox profile of a server.
 pub(super) fn profile() -> Profile {
     Profile {
-        // How much memory it has mapped, and its children before each opens its document.
+        // /proc: a server reads its own memory there, and that of each child before it opens its document.
         read: readable().into_iter().chain([PathBuf::from("/proc")]).collect(),
         write: vec![PathBuf::from("/dev/null")],
-        // The children that it ends.
+        // It ends its children at their deadline.
         signals: Signals::Anybody,
         yields: true,
         ..Profile::default()

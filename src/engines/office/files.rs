@@ -1,10 +1,8 @@
-//! What a template asks for while it is filled: files that lie beside it, and pictures at addresses that the operator
-//! allows.
+//! Files that a template asks for while it is filled: its own, and pictures at URLs that the operator allows.
 //!
-//! Hazard: names come from the template and from its data. A name is never a path of this machine: it is looked up among
-//! the files that were uploaded. An address is one that `outbound.allow` opens, decided upon at each redirect, and only
-//! where the template may reach hosts at all: another account's public template could send the data that it is filled
-//! with to whoever wrote it.
+//! Hazard: names come from the template and its data. So a name is never a path of this machine but looked up among the
+//! uploaded files. A URL must be allowed by `outbound.allow`, checked again at each redirect. A public template of another
+//! account fetches nothing: it could send the data that it is filled with to its author.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -20,9 +18,9 @@ use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
 use crate::telemetry::Counters;
-use crate::workers::{Asked, FileSource};
+use crate::workers::{FileSource, SuppliedFile};
 
-/// Longest name or address in a sentence, in characters: what opens it must have room beside it.
+/// Longest name or URL in an error, in characters.
 const SHOWN_LIMIT_CHARS: usize = 100;
 
 /// The files of one template while one document is made of it.
@@ -31,11 +29,11 @@ pub(super) struct TemplateFiles<'a> {
     reach: Reach,
     outbound: &'a Outbound,
     config: &'a OfficeConfig,
-    fetched_pictures: &'a Counters<1>,
+    picture_fetches: &'a Counters<1>,
     budget: Mutex<FetchBudget>,
 }
 
-/// What may still be fetched. A child asks for one file after the other.
+/// How many pictures may still be fetched, and for how long. A child asks for one file at a time.
 struct FetchBudget {
     pictures: u64,
     time: Duration,
@@ -45,15 +43,18 @@ impl<'a> TemplateFiles<'a> {
     pub(super) fn new(
         site: &'a Site,
         reach: Reach,
-        (outbound, config, fetched_pictures): (&'a Outbound, &'a OfficeConfig, &'a Counters<1>),
+        (outbound, config, picture_fetches): (&'a Outbound, &'a OfficeConfig, &'a Counters<1>),
     ) -> Self {
         let time = Duration::from_millis(config.pictures_timeout_ms);
         let budget = Mutex::new(FetchBudget { pictures: config.pictures_limit, time });
-        Self { site, reach, outbound, config, fetched_pictures, budget }
+        Self { site, reach, outbound, config, picture_fetches, budget }
     }
 
-    /// What is at an address, which the sentence begins with where it cannot be had.
-    async fn fetched(&self, address: &str) -> Result<Bytes, String> {
+    /// Fetches a URL.
+    ///
+    /// # Errors
+    /// A sentence that names the URL without its secrets.
+    async fn fetch(&self, address: &str) -> Result<Bytes, String> {
         let shown = shown(&without_secrets(address));
         let refused = |why: &str| format!("refused address: {shown} ({why})");
         if self.reach == Reach::OwnFiles {
@@ -66,7 +67,7 @@ impl<'a> TemplateFiles<'a> {
         let fetching = self.outbound.fetch(address, self.config.picture_limit_bytes);
         let fetched = timeout(time, fetching).await;
         self.lock().time = time.saturating_sub(begun.elapsed());
-        self.fetched_pictures.of([outcome(fetched.as_ref().ok())]).inc();
+        self.picture_fetches.of([outcome(fetched.as_ref().ok())]).inc();
         match fetched {
             Ok(Ok(file)) => Ok(file),
             Ok(Err(FetchError::Refused(refusal))) => Err(refused(&refusal.to_string())),
@@ -78,7 +79,7 @@ impl<'a> TemplateFiles<'a> {
         }
     }
 
-    /// So long the next one may take.
+    /// Counts a fetch, and returns how long it may take.
     fn begin(&self) -> Result<Duration, String> {
         let mut left = self.lock();
         let limit = self.config.pictures_limit;
@@ -98,7 +99,7 @@ impl<'a> TemplateFiles<'a> {
     }
 }
 
-/// How a fetch ended, as it is counted; `None`: not in time.
+/// The metric's label for the end of a fetch; `None`: not in time.
 fn outcome(fetched: Option<&Result<Bytes, FetchError>>) -> &'static str {
     match fetched {
         Some(Ok(_)) => "fetched",
@@ -111,13 +112,13 @@ fn outcome(fetched: Option<&Result<Bytes, FetchError>>) -> &'static str {
 
 #[async_trait]
 impl FileSource for TemplateFiles<'_> {
-    async fn file(&self, name: &str) -> Result<Asked, String> {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
         let content = if is_address(name) {
-            self.fetched(name).instrument(tracing::info_span!("fetch")).await
+            self.fetch(name).instrument(tracing::info_span!("fetch")).await
         } else {
             beside(self.site, name)
         };
-        content.map(|content| Asked { content, made: None })
+        content.map(|content| SuppliedFile { content, made: None })
     }
 
     fn is_far(&self, name: &str) -> bool {
@@ -149,7 +150,7 @@ pub(in crate::engines) fn beside(site: &Site, name: &str) -> Result<Bytes, Strin
     })
 }
 
-/// Whether a name begins as an address does: with a scheme (RFC 3986, 3.1), or with a host.
+/// Whether a name begins as a URL: with a scheme (RFC 3986, 3.1), or `//` and a host.
 fn is_address(name: &str) -> bool {
     let is_scheme = |scheme: &str| {
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
@@ -217,27 +218,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn addresses_are_outbounds_to_decide_and_counted() {
+    async fn addresses_are_judged_by_outbound_and_counted() {
         let site = site();
         let address = "https://a.example/x.png?signature=secret";
-        let told = ask(&site, Reach::OwnFiles, &[address]).await;
+        let errors = ask(&site, Reach::OwnFiles, &[address]).await;
         assert!(
-            told[0].starts_with("refused address: https://a.example/x.png (a public template"),
-            "{told:?}"
+            errors[0].starts_with("refused address: https://a.example/x.png (a public template"),
+            "{errors:?}"
         );
         let names = [address, "//a.example/x", "https://b.example/"];
-        let told = ask(&site, Reach::AllowedHosts, &names).await;
+        let errors = ask(&site, Reach::AllowedHosts, &names).await;
         assert_eq!(
-            told[0],
+            errors[0],
             "refused address: https://a.example/x.png (a template reaches its own files only; outbound.allow can \
              open it: \"a.example\")"
         );
-        assert!(told[1].contains("it is no address"), "{told:?}");
-        assert!(told[2].contains("more than 2 pictures (office.pictures_limit)"), "{told:?}");
-        let told = ask(&site, Reach::AllowedHosts, &["https://user:secret@a.example/x#y"]).await;
+        assert!(errors[1].contains("it is no address"), "{errors:?}");
+        assert!(errors[2].contains("more than 2 pictures (office.pictures_limit)"), "{errors:?}");
+        let errors = ask(&site, Reach::AllowedHosts, &["https://user:secret@a.example/x#y"]).await;
         assert!(
-            told[0].starts_with("refused address: https://a.example/x (it contains a user name"),
-            "{told:?}"
+            errors[0].starts_with("refused address: https://a.example/x (it contains a user name"),
+            "{errors:?}"
         );
         let others = ["file:///etc/passwd", "FILE:/etc/passwd"];
         for why in ask(&site, Reach::AllowedHosts, &others).await {

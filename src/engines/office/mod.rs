@@ -1,4 +1,5 @@
-//! Office files: Word's, Excel's and `PowerPoint`'s filled with the data by template code, in a child as pages are; others taken as they are.
+//! Office templates: files of Word, Excel and `PowerPoint` are filled with the data, in the same kind of child as pages;
+//! other formats are passed on unfilled. `lint` uses `limits` and `files::beside`; all else is used here only.
 
 pub(super) mod files;
 mod unfilled;
@@ -17,16 +18,16 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::{JAVASCRIPT_CORE, TemplateCodePool};
 use super::step::{Step, StepKind};
 use crate::config::{Config, OfficeConfig};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
 use crate::telemetry::Counters;
-use crate::workers::assemble::{FillJob, FillLimits, Filled, Order};
+use crate::workers::assemble::{FillJob, FillLimits, Filled, ScriptRequest};
 
-/// What files heed that are filled.
+/// The keys of `formatOpts` that have an effect on filling.
 const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
 
 /// The engine.
@@ -71,7 +72,7 @@ impl StepRunner for Office {
         let site = input.into_template()?;
         let Some(file) = site.page() else {
             let sentence = format!("the template has no file '{}'", site.entry());
-            return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
+            return Err(JobError::new(ErrorCode::TemplateInvalid, sentence).into());
         };
         let file = match format_of(template, file) {
             Some(OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx) => {
@@ -93,10 +94,10 @@ impl Office {
         (site, file): (&Site, &Bytes),
     ) -> Result<Bytes, EngineError> {
         self.script.check_size(file.len() + job.data.len())?;
-        let (office, scene) = (&job.options.office, &job.options.scene);
-        let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());
+        let (office, emulation) = (&job.options.office, &job.options.emulation);
+        let script = self.script.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         let pair = |given: &Delimiters| (Cow::Owned(given.start.clone()), Cow::Owned(given.end.clone()));
-        let order = Order::Fill(FillJob {
+        let order = ScriptRequest::Fill(FillJob {
             file_bytes: file.len(),
             delimiters: office.delimiters.as_ref().map(pair),
             strict: office.strict,
@@ -120,7 +121,7 @@ fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
     }
 }
 
-/// What bounds the files.
+/// The limits of an Office file.
 pub(super) fn limits(config: &Config) -> FillLimits {
     let (templates, office) = (&config.templates, &config.office);
     FillLimits {

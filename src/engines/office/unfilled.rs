@@ -1,21 +1,20 @@
-//! Office files that are taken as they are: the older and foreign kin of Word's, Excel's and `PowerPoint`'s.
+//! Office files that are passed on unfilled: older and foreign formats, such as `.doc` and `.odt`.
 //!
-//! Hazard: a file whose tags are not filled prints them. Whoever sent it meant them to be filled, so every such document says
-//! so: that it has tags, and that data came which nobody used.
+//! Hazard: their tags are printed as they are, and the data is ignored, which the author does not expect. So both give a warning.
 
 use bytes::Bytes;
 
 use super::Office;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::no_data::is_no_data;
 use crate::domain::office_format::OfficeFormat;
 use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
 use crate::engines::step::Step;
-use crate::workers::assemble::{Order, Unfilled, UnfilledJob, UnfilledTags};
+use crate::workers::assemble::{ScriptRequest, Unfilled, UnfilledJob, UnfilledTags};
 
 impl Office {
-    /// The file as it is, without what no document keeps.
+    /// The file; one of OpenDocument is checked, and written again without parts that are not kept.
     pub(super) async fn unfilled(
         &self,
         step: &Step,
@@ -24,18 +23,17 @@ impl Office {
     ) -> Result<Bytes, EngineError> {
         let is_last = job.plan.steps().last() == Some(step);
         if is_last && !format.is_present() {
-            return Err(JobFault::new(FaultCode::TemplateInvalid, not_anew(format)).into());
+            return Err(JobError::new(ErrorCode::TemplateInvalid, not_anew(format)).into());
         }
         if !is_no_data(job.data) {
             job.warnings.push(&format!("the data was not used: {}", why(format)));
         }
-        // The oldest ones are no container that could be looked into.
+        // The oldest formats are no archives that could be searched for tags.
         if !matches!(format, OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp) {
             return Ok(file.clone());
         }
         self.script.check_size(file.len())?;
-        let (order, body) = (Order::Unfilled(UnfilledJob { limits: self.limits }), [file.clone()]);
-        // It asks for none.
+        let (order, body) = (ScriptRequest::Unfilled(UnfilledJob { limits: self.limits }), [file.clone()]);
         let no_files = |_: &str| None;
         let (unfilled, file): (Unfilled, _) = self.script.run(job.meter, (&order, &body), &no_files).await?;
         let UnfilledTags { count, first, warnings } = unfilled.map_err(|error| self.script.refused(error))?;
@@ -45,7 +43,7 @@ impl Office {
     }
 }
 
-/// Why its tags stay.
+/// Why its tags are not filled.
 fn why(format: OfficeFormat) -> String {
     let what = match format {
         OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => "; save it as .docx",
@@ -56,7 +54,7 @@ fn why(format: OfficeFormat) -> String {
     format!("the template is {}, which is not filled{what}", format.described())
 }
 
-/// That tags are in the document as their author wrote them; of more than `limit` they are not counted.
+/// The warning for unfilled tags; they are counted up to `limit`.
 fn printed(tags: usize, limit: u64, first: &str, format: OfficeFormat) -> String {
     let why = why(format);
     let many = if tags as u64 > limit { format!("more than {limit}") } else { tags.to_string() };
@@ -68,7 +66,7 @@ fn printed(tags: usize, limit: u64, first: &str, format: OfficeFormat) -> String
     }
 }
 
-/// A file of an older or foreign format is not written anew in the format of its younger kin.
+/// The error where an unfilled file is asked for in its modern format: files are not converted to that.
 fn not_anew(format: OfficeFormat) -> String {
     let kind = format.kind().name();
     format!(
@@ -82,10 +80,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_format_says_what_becomes_of_its_tags_in_one_line() {
+    fn each_format_has_a_short_warning_for_its_tags() {
         for format in OfficeFormat::ALL.into_iter().filter(|format| !format.is_present()) {
-            let told = printed(12, 12, "{customer.name}", format);
-            assert!(told.starts_with("12 tags are not filled") && told.len() < 300, "{told}");
+            let warning = printed(12, 12, "{customer.name}", format);
+            assert!(warning.starts_with("12 tags are not filled") && warning.len() < 300, "{warning}");
             assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));
             assert!(printed(14, 12, "{a}", format).starts_with("more than 12 tags are not filled"));
             let anew = not_anew(format);

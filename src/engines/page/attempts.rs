@@ -1,7 +1,7 @@
 //! A page is rendered again where its tab or its browser was lost.
 
-use super::render::{PageEngine, PageOrder, RenderError};
-use crate::domain::fault::Warnings;
+use super::render::{PageEngine, PageRequest, RenderError};
+use crate::domain::error::Warnings;
 use crate::engines::document::Document;
 use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
@@ -9,13 +9,13 @@ use crate::engines::runner::StepContext;
 /// Renders a page into a file, which is made anew for each attempt.
 pub(super) async fn render(
     engine: &PageEngine,
-    order: &PageOrder,
+    order: &PageRequest,
     job: &mut StepContext<'_>,
 ) -> Result<Document, EngineError> {
     let outlet = job.outlet;
-    let (sink, pages) = attempts(job.warnings, async |alone, warnings| {
+    let (sink, pages) = attempts(job.warnings, async |other: OtherTab, warnings| {
         let mut sink = outlet.open().await.map_err(RenderError::Sink)?;
-        let order = PageOrder { alone: alone || order.alone, ..order.clone() };
+        let order = PageRequest { alone: other.alone || order.alone, fresh: other.fresh, ..order.clone() };
         let pages = engine.render(&order, &mut sink, warnings).await?;
         Ok((sink, pages))
     })
@@ -23,56 +23,65 @@ pub(super) async fn render(
     sink.finish(order.file, pages).await
 }
 
-/// Once more in another tab when its own was lost by what others did, and once more alone in a browser when that was
-/// lost: one of its pages may have killed it, and would kill the next one under all the others. The author is told of
-/// the last attempt: what an earlier one warned of may be nothing that the document has.
+/// What tab an attempt gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OtherTab {
+    /// In a browser without other pages.
+    alone: bool,
+    /// With script: one in which no page was before.
+    fresh: bool,
+}
+
+/// Renders once more in another tab where others caused the loss of its own, and once more alone in a browser where that was
+/// lost: one of its pages may have ended it, and would end the next one with all others. Only the last attempt's warnings are
+/// given: what an earlier one warned of may not be in the document.
 async fn attempts<T>(
     warnings: &mut Warnings,
-    mut attempt: impl AsyncFnMut(bool, &mut Warnings) -> Result<T, RenderError>,
+    mut attempt: impl AsyncFnMut(OtherTab, &mut Warnings) -> Result<T, RenderError>,
 ) -> Result<T, EngineError> {
-    let (mut had_other_tab, mut alone) = (false, false);
+    let mut other = OtherTab::default();
     loop {
         let mut own = Warnings::default();
-        let error = match attempt(alone, &mut own).await {
+        let error = match attempt(other, &mut own).await {
             Ok(made) => {
                 warnings.extend(&own);
                 return Ok(made);
             }
             Err(error) => error,
         };
-        let fault = match error {
-            RenderError::BrowserLost(fault) if !alone => {
-                alone = true;
-                fault
+        let error = match error {
+            RenderError::BrowserLost(error) if !other.alone => {
+                other.alone = true;
+                error
             }
-            RenderError::TabLost(fault) if !had_other_tab => {
-                had_other_tab = true;
-                fault
+            RenderError::TabLost(error) if !other.fresh => {
+                other.fresh = true;
+                error
             }
-            RenderError::Sink(fault) => {
+            RenderError::Sink(error) => {
                 warnings.extend(&own);
-                return Err(fault);
+                return Err(error);
             }
-            RenderError::BrowserLost(fault)
-            | RenderError::TabLost(fault)
-            | RenderError::Unleased(fault)
-            | RenderError::Page(fault) => {
+            RenderError::BrowserLost(error)
+            | RenderError::TabLost(error)
+            | RenderError::Unleased(error)
+            | RenderError::Page(error) => {
                 warnings.extend(&own);
-                return Err(EngineError::Job(fault));
+                return Err(EngineError::Job(error));
             }
         };
-        tracing::warn!(error = %fault, page.alone = alone, "the page is rendered again");
+        tracing::warn!(error = %error, page.alone = other.alone, "the page is rendered again");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::fault::{FaultCode, JobFault, WarningKind};
+    use crate::domain::error::{ErrorCode, JobError, WarningKind};
 
     fn lost(tab_only: bool) -> RenderError {
-        let fault = JobFault::new(FaultCode::BrowserLost, "the browser died");
-        if tab_only { RenderError::TabLost(fault) } else { RenderError::BrowserLost(fault) }
+        let error = JobError::new(ErrorCode::BrowserLost, "the browser died");
+        if tab_only { RenderError::TabLost(error) } else { RenderError::BrowserLost(error) }
     }
 
     #[tokio::test]
@@ -80,8 +89,8 @@ mod tests {
         let mut warnings = Warnings::default();
         warnings.push("of the template");
         let mut tried = Vec::new();
-        let made = attempts(&mut warnings, async |alone, warnings| {
-            tried.push(alone);
+        let made = attempts(&mut warnings, async |other, warnings| {
+            tried.push((other.fresh, other.alone));
             assert_eq!(warnings.lines(), [""; 0]);
             warnings.push_kind(WarningKind::ALL[tried.len()], &format!("of attempt {}", tried.len()));
             match tried.len() {
@@ -91,14 +100,14 @@ mod tests {
             }
         });
         assert!(made.await.is_ok());
-        assert_eq!(tried, [false, false, true]);
+        assert_eq!(tried, [(false, false), (true, false), (true, true)]);
         assert_eq!(warnings.lines(), ["of the template", "of attempt 3"]);
         assert_eq!(warnings.first(WarningKind::ALL[1]), None);
         assert_eq!(warnings.first(WarningKind::ALL[3]), Some("of attempt 3"));
     }
 
     #[tokio::test]
-    async fn who_fails_is_told_of_the_last_attempt() {
+    async fn a_failure_has_the_error_of_the_last_attempt() {
         for tab_only in [true, false] {
             let (mut warnings, mut tried) = (Warnings::default(), 0);
             let made: Result<(), _> = attempts(&mut warnings, async |_, warnings| {
@@ -107,8 +116,8 @@ mod tests {
                 Err(lost(tab_only))
             })
             .await;
-            let Err(EngineError::Job(fault)) = made else { panic!("it is the job's fault") };
-            assert_eq!(fault.code, FaultCode::BrowserLost);
+            let Err(EngineError::Job(error)) = made else { panic!("it is the job's fault") };
+            assert_eq!(error.code, ErrorCode::BrowserLost);
             assert_eq!((tried, warnings.lines()), (2, vec!["of attempt 2".to_owned()]));
         }
     }

@@ -6,7 +6,7 @@ use memchr::{memchr, memmem};
 use super::lane::lane_of;
 use super::references::has_references;
 use crate::domain::encoding;
-use crate::domain::fault::JobFault;
+use crate::domain::error::JobError;
 use crate::domain::lane::Lane;
 use crate::thread;
 
@@ -14,15 +14,15 @@ use crate::thread;
 ///
 /// # Errors
 /// `internal` when the scan panicked.
-pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobFault> {
+pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobError> {
     let (length, page) = (page.len(), page.clone());
     let opens = move || lane_of(&page) == Lane::Static && !has_references(&page);
     Ok(thread::by_size(length, opens).await?)
 }
 
-/// The page as a document that opens by itself: where it has scripts, the data object is put before
-/// the first of them. A page without script stays as it is, byte by byte. It is UTF-8: one that says to be something
-/// else (its template was) gets the mark of UTF-8, which counts for more.
+/// The page as a document that opens by itself: where it has scripts, the data object is put before the first of them; a page
+/// without script stays as it is, byte by byte. It is UTF-8: one that declares another encoding (its template's) gets the
+/// mark of UTF-8, which wins.
 pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
     let page = encoding::marked(page.clone());
     if lane_of(&page) == Lane::Static {
@@ -37,8 +37,8 @@ pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
     document.freeze()
 }
 
-/// A script element that sets the two globals. The JSON text stands in a string literal, so every
-/// character that could end the literal or the element is escaped.
+/// A script element that sets the two globals. The JSON text is in a string literal, so every character that could end the
+/// literal or the element is escaped.
 fn data_script(data: &[u8]) -> String {
     let text = String::from_utf8_lossy(data);
     let mut literal = String::with_capacity(text.len() + text.len() / 8);
@@ -57,9 +57,9 @@ fn data_script(data: &[u8]) -> String {
     format!("<script>window.__POGODOC_DATA__=window.__PLATEN_DATA__=JSON.parse(\"{literal}\")</script>")
 }
 
-/// Where a first element may stand without putting the page into quirks mode: behind the byte order
-/// mark, white space and comments before the doctype, and the doctype. The parser opens `html` and
-/// `head` there by itself and merges the attributes of the page's own `html` tag.
+/// Where a first element may be without putting the page into quirks mode: after the byte order mark, white space and
+/// comments before the doctype, and the doctype. The parser opens `html` and `head` there by itself and merges the attributes
+/// of the page's own `html` tag.
 fn after_doctype(page: &[u8]) -> usize {
     let mut at = if page.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     loop {
@@ -70,7 +70,7 @@ fn after_doctype(page: &[u8]) -> usize {
         } else if rest.len() > 9 && rest[..9].eq_ignore_ascii_case(b"<!doctype") {
             return at + memchr(b'>', rest).map_or(0, |end| end + 1);
         } else if [&b"<?"[..], b"<!", b"</"].iter().any(|begin| rest.starts_with(begin)) {
-            // What the parser takes for a comment: the prolog of XHTML, for one.
+            // The parser takes these for comments, such as the prolog of XHTML.
             memchr(b'>', rest).map(|end| end + 1)
         } else {
             None
@@ -82,7 +82,7 @@ fn after_doctype(page: &[u8]) -> usize {
     }
 }
 
-/// Where a comment ends: behind `-->`, or `--!>`, which a parser takes for it.
+/// Where a comment ends: after `-->`, or `--!>`, which a parser takes for it.
 fn comment_end(comment: &[u8]) -> Option<usize> {
     let ends = [&b"-->"[..], b"--!>"].into_iter();
     ends.filter_map(|end| memmem::find(&comment[2..], end).map(|at| 2 + at + end.len())).min()

@@ -1,8 +1,8 @@
-//! Pages without script whose files are put into them as `data:` addresses: then they are written into their tab, which
-//! costs half of what a navigation and a request for each file do.
+//! Pages without script whose files are inlined as `data:` addresses: then they are written into their tab, which costs half
+//! of what a navigation and a request for each file do.
 //!
-//! The address of a file is made once for all jobs of a package. What becomes of the page (its lane, limits, scans for
-//! rules and fonts) is decided without what was put in: base64 may spell any word.
+//! The address of a file is made once for all jobs of a package. What is decided about the page (its lane, limits, scans for
+//! rules and fonts) is decided on the text without inlined files: base64 may spell any word.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use page_inliner::{Base, Files, Role, inline, sheet_address};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::outlasting::outlasts_its_elements;
+use super::document_state::leaves_document_state;
 use super::references::has_references;
 use crate::browser::{self, Way};
 use crate::config::BrowserConfig;
@@ -21,12 +21,12 @@ use crate::domain::site::{FilesId, Site};
 const FIXED_BYTES: u64 = 256;
 /// Files that the cache expects.
 const EXPECTED_FILES: usize = 256;
-/// Sheets that import each other; more is left to the browser.
+/// Longest chain of sheets that import each other; a page with a longer one is served.
 const IMPORTS_LIMIT: u32 = 8;
-/// To parse a page that is longer takes as long as is won by it.
+/// For longer pages parsing takes as long as inlining saves.
 const PAGE_LIMIT_BYTES: usize = 1 << 20;
 
-/// Puts files into pages. Cloning shares what it keeps of them.
+/// Inlines files into pages. Clones share the cache.
 #[derive(Clone)]
 pub struct Inliner {
     addresses: Arc<Cache<Key, Address, Weight>>,
@@ -35,7 +35,7 @@ pub struct Inliner {
 
 /// A file of a package.
 type Key = (FilesId, String);
-/// None where it cannot be put in.
+/// None where it cannot be inlined.
 type Address = Option<Arc<str>>;
 
 /// A page with its files in it.
@@ -57,46 +57,45 @@ impl Weighter<Key, Address> for Weight {
 }
 
 impl Inliner {
-    /// One that puts in and keeps as much as configured.
+    /// An inliner with the configured limits.
     pub fn new(config: &BrowserConfig) -> Self {
         let addresses = Arc::new(Cache::with_weighter(EXPECTED_FILES, config.inlined_cache_bytes, Weight));
         Self { addresses, limit_bytes: usize::try_from(config.inlined_limit_bytes).unwrap_or(usize::MAX) }
     }
 
-    /// Whether it puts anything into pages like that of `site`.
+    /// Whether the page of `site` may be inlined.
     pub fn may_inline(&self, site: &Site) -> bool {
         let is_short = site.page().is_some_and(|page| page.len() <= PAGE_LIMIT_BYTES);
         self.limit_bytes > 0 && site.has_assets() && is_short
     }
 
-    /// The page of `site` with what it refers to in it; none where it would not be shown the same, or still refers to
-    /// something.
+    /// The page of `site` with its files inlined; none where it would look different, or would still refer to something.
     pub fn inlined(&self, site: &Site) -> Option<InlinedPage> {
         let page = encoding::unmarked(site.page()?.clone());
         let page = std::str::from_utf8(&page).ok()?;
         let folder = site.folder();
         let base = Base::of(&if folder.is_empty() { String::new() } else { format!("{folder}/") })?;
-        let files = Beside { inliner: self, site, id: site.files_id(), imports: 0 };
+        let files = SiteFiles { inliner: self, site, id: site.files_id(), imports: 0 };
         let inlined = inline(page, &base, &files, self.limit_bytes)?;
-        // What no parser has read is judged as that of any page.
+        // The text without inlined files is scanned as that of any page.
         let rest = inlined.skeleton().as_bytes();
         if has_references(rest) {
             return None;
         }
-        let way = if outlasts_its_elements(rest) { Way::Put } else { Way::PutInPlace };
+        let way = if leaves_document_state(rest) { Way::Put } else { Way::PutInPlace };
         Some(InlinedPage { html: inlined.whole(), way })
     }
 }
 
 /// The files beside a page, or beside a sheet that is `imports` sheets away from it.
-struct Beside<'a> {
+struct SiteFiles<'a> {
     inliner: &'a Inliner,
     site: &'a Site,
     id: FilesId,
     imports: u32,
 }
 
-impl Files for Beside<'_> {
+impl Files for SiteFiles<'_> {
     fn address(&self, role: Role, path: &str) -> Option<Arc<str>> {
         let essence = browser::media_type(path);
         let is_wanted = role_of(&essence) == Some(role) && path != self.site.entry();
@@ -117,16 +116,16 @@ impl Files for Beside<'_> {
     }
 }
 
-impl Beside<'_> {
+impl SiteFiles<'_> {
     fn sheet(&self, path: &str, content: &[u8]) -> Option<String> {
         let imports = self.imports + 1;
         if imports > IMPORTS_LIMIT {
             return None;
         }
-        // It is served as UTF-8 where it is, whatever it declares; what is not is read as the browser finds.
+        // A sheet that is UTF-8 is served as such, whatever it declares; others are left to the browser.
         let text = std::str::from_utf8(content).ok()?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let beside = Beside { inliner: self.inliner, site: self.site, id: self.id.clone(), imports };
+        let beside = SiteFiles { inliner: self.inliner, site: self.site, id: self.id.clone(), imports };
         sheet_address(text, &Base::of(path)?, &beside, self.inliner.limit_bytes)
     }
 }

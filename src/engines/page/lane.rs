@@ -1,8 +1,7 @@
 //! Whether an assembled page surely has no script: then it may have the cheaper tab.
 //!
-//! One pass over the raw bytes. It errs to [`Lane::Scripted`]: a word in running text that only looks
-//! like a handler costs a context, not a leak. And a static page's tab has script switched off, so what
-//! the scan should miss does not run there.
+//! One pass over the raw bytes. It errs to [`Lane::Scripted`]: a word in running text that only looks like a handler costs
+//! time, and leaks nothing. A static page's tab has script switched off, so what the scan misses does not run there.
 
 use super::markup::{attribute_value, begins, hides_a_letter, is_blank, skip_blanks};
 use crate::domain::lane::Lane;
@@ -11,7 +10,7 @@ use crate::domain::lane::Lane;
 /// Longer names with the same beginning are meant as well (`frameset`, `animateTransform`).
 const ACTIVE_ELEMENTS: [&[u8]; 12] = [
     b"script",
-    // Shown where script is switched off, so switching it off would change the page.
+    // It is shown where script is off, so the static lane would change the page.
     b"noscript",
     b"iframe",
     b"frame",
@@ -28,7 +27,7 @@ const ACTIVE_ELEMENTS: [&[u8]; 12] = [
 /// Values of `http-equiv` that start nothing; `refresh` does.
 const QUIET_PRAGMAS: [&[u8]; 3] = [b"content-type", b"x-ua-compatible", b"content-language"];
 
-/// The byte is where something begins that is looked at more closely.
+/// Bytes at which a closer look is taken.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"<&(\x00\x1bjJoOhHlL";
@@ -42,7 +41,7 @@ const INTERESTING: [bool; 256] = {
 
 /// The lane of a page, from its bytes as they would be sent.
 pub fn lane_of(html: &[u8]) -> Lane {
-    // Another encoding than an ASCII-compatible one hides every word from this scan.
+    // UTF-16 hides every word from this scan.
     if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {
         return Lane::Scripted;
     }
@@ -63,7 +62,7 @@ fn is_active(html: &[u8], at: usize) -> bool {
         b'(' => begins(skip_blanks(&text[1..]), b"scripting"),
         b'o' | b'O' => at > 0 && may_end_attribute(html[at - 1]) && is_handler(text),
         b'j' | b'J' => is_script_address(text),
-        // Loaded with a frame, of which pages without script have none.
+        // Lazy pictures are loaded at an animation frame, which static tabs never get.
         b'l' | b'L' => begins(text, b"loading") && is_lazy(&text[b"loading".len()..]),
         b'h' | b'H' => begins(text, b"http-equiv") && !is_quiet_pragma(&text[b"http-equiv".len()..]),
         // NUL, and ESC, with which a decoder switches its character set and which it then drops.

@@ -27,7 +27,7 @@ pub(super) fn attribute_value(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether `text`, which begins with `&`, is a character reference that hides a letter, a colon or a
-/// blank: nothing that escaping makes, so somebody means to hide a word.
+/// blank: nothing that escaping makes, so it is meant to hide a word.
 pub(super) fn hides_a_letter(text: &[u8]) -> bool {
     let Some(number) = text.strip_prefix(b"&#") else {
         return [&b"&colon"[..], b"&tab", b"&newline"].iter().any(|name| begins(text, name));

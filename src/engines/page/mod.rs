@@ -1,22 +1,25 @@
 //! Chromium: a page becomes a PDF, a picture, or one HTML file.
 //!
-//! A page that opens by itself is a file already: no browser is asked for it. What Chromium needs is the browser pool's
-//! to see to, which starts it again when it is lost and has error codes of its own; so nothing is required here.
+//! A page that opens by itself is a file already: no browser is asked for it. The browser pool looks for Chromium, restarts
+//! it and has error codes of its own; so this engine requires nothing.
+//!
+//! The table of engines runs it by [`ENGINE`]; the commands ask a plan by [`NAME`] and [`needs_browser`]. `render` and `inlined`
+//! alone call `browser`; the scans are pure.
 
 mod attempts;
+pub mod document_state;
 pub mod html;
 pub mod inlined;
 pub mod lane;
 mod markup;
-pub mod outlasting;
 pub mod page_rules;
 pub mod references;
 mod render;
-pub mod sheets;
+pub mod scripting_media;
 
 use async_trait::async_trait;
 
-pub use render::{PageEngine, PageOrder, RenderError};
+pub use render::{PageEngine, PageRequest, RenderError};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
@@ -24,7 +27,7 @@ use super::error::EngineError;
 use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepRunner};
 use super::step::{Step, StepKind};
-use crate::domain::fault::JobFault;
+use crate::domain::error::JobError;
 use crate::domain::kinds::FileKind;
 use crate::thread;
 
@@ -117,7 +120,7 @@ impl StepRunner for PageEngine {
         let Page { site, header, footer } = page;
         let mut options = job.options.clone();
         (options.extras.header, options.extras.footer) = (header, footer);
-        let order = PageOrder {
+        let order = PageRequest {
             meter: job.meter.clone(),
             site,
             data: job.data.clone(),
@@ -126,6 +129,7 @@ impl StepRunner for PageEngine {
             options,
             reach: job.reach,
             alone: false,
+            fresh: false,
         };
         // It is much larger than all that goes on around it.
         Box::pin(attempts::render(self, &order, job)).await
@@ -134,7 +138,7 @@ impl StepRunner for PageEngine {
 
 /// The page as the file, where it opens by itself. One that refers to files of its own would not: the browser puts them
 /// in.
-async fn as_it_is(job: &mut StepContext<'_>, page: &Page) -> Result<Option<Document>, JobFault> {
+async fn as_it_is(job: &mut StepContext<'_>, page: &Page) -> Result<Option<Document>, JobError> {
     let Some(html) = page.site.page().cloned() else { return Ok(None) };
     let unshown = job.options.unshown_warnings();
     if page.site.has_assets() && !(unshown.is_empty() && html::opens_by_itself(&html).await?) {
@@ -155,7 +159,7 @@ mod tests {
     use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 
     #[test]
-    fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
+    fn every_key_of_a_shown_page_is_reported_where_none_is_shown() {
         let opts = r#"{"selector":"p","viewport":{"width":9},"waitForSelector":"p",
             "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1,
             "mediaFeatures":{"color-gamut":"p3"},"javascript":false,

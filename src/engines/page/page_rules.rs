@@ -1,4 +1,4 @@
-//! Whether a page may have rules of `@page` that matter: only then is it asked for them, which is a call more
+//! Whether a page may have rules of `@page` that matter: only then is the page asked for them, which costs a call
 //! (`src/browser/output/page_rules.rs`).
 //!
 //! One pass over the raw bytes. It errs to `true`, but for a rule that is spelled with escapes, which costs a warning.
@@ -12,7 +12,7 @@ use crate::domain::site::Site;
 const RULE: &[u8] = b"@page";
 /// Endings of files that style a page, or write what does.
 const STYLING: [&str; 7] = ["css", "js", "mjs", "html", "htm", "xhtml", "json"];
-/// A rule that is longer says more than a size and margins.
+/// A longer rule has more than a size and margins.
 const RULE_LIMIT_BYTES: usize = 256;
 
 /// The files in which rules may be: the page alone where it refers to nothing.
@@ -22,16 +22,16 @@ pub fn files_with_styles(site: &Site, is_alone: bool) -> Vec<Bytes> {
     site.page().into_iter().chain(beside).cloned().collect()
 }
 
-/// Whether `text` may have a rule that wins over the options, or loses against them. Where each by itself changes
-/// nothing, none of them does, whichever count.
+/// Whether `text` may have a rule that wins over the options, or loses against them. Where no rule changes anything by
+/// itself, none does, whichever apply.
 pub fn rules_may_matter(text: &[u8], options: &PageOptions) -> bool {
     let rules = memchr::memchr_iter(b'@', text).map(|at| &text[at..]).filter(|text| begins(text, RULE));
     rules.map(|text| &text[RULE.len()..]).any(|text| !is_idle(text, options).unwrap_or(false))
 }
 
-/// Whether a rule that `text` stands behind changes nothing; `None` where it is not simple enough to tell.
+/// Whether the rule whose text this is changes nothing; `None` where it is not simple enough to tell.
 fn is_idle(text: &[u8], options: &PageOptions) -> Option<bool> {
-    // How high the page becomes hangs on every margin, and on no size (`src/browser/output/auto_height.rs`).
+    // The height of the page depends on every margin, and on no size (`src/browser/output/auto_height.rs`).
     if options.auto_height {
         return Some(false);
     }

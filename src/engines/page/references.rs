@@ -1,7 +1,7 @@
-//! Whether a static page refers to anything outside of itself: one that does not can be set into a tab
-//! directly, without an origin to load it from.
+//! Whether a static page refers to anything outside of itself: one that does not can be written into a tab directly, without
+//! the page server.
 //!
-//! One pass over the raw bytes. It errs to `true`, which only costs the way round by the origin.
+//! One pass over the raw bytes. It errs to `true`, which only costs a navigation to the page server.
 
 use super::markup::{attribute_value, begins, hides_a_letter, skip_blanks};
 
@@ -17,7 +17,7 @@ const TAG_REACH_BYTES: usize = 512;
 /// Functions and rules of style sheets that load. What stands in `url(` is looked at more closely.
 const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
 
-/// The byte is where one of the words above begins, or where one is hidden.
+/// Bytes at which one of the words above begins, or may be hidden.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"shpbdimuSHPBDIMU@&\\\x00\x1b";

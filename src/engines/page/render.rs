@@ -4,17 +4,17 @@ use actix::Addr;
 use bytes::Bytes;
 use std::cell::RefCell;
 
+use super::document_state::leaves_document_state;
 use super::inlined::{InlinedPage, Inliner};
 use super::lane::lane_of;
-use super::outlasting::outlasts_its_elements;
 use super::page_rules::{files_with_styles, rules_may_matter};
 use super::references::has_references;
-use super::sheets;
+use super::scripting_media;
 use crate::browser::{
     self, BrowserPool, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry, Way,
 };
-use crate::config::BrowserConfig;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::config::{BrowserConfig, ScriptedReuse};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
@@ -25,7 +25,7 @@ use crate::engines::runner::Sink;
 use crate::outbound::Outbound;
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots};
-use crate::telemetry::{Step, StepMetrics};
+use crate::telemetry::{JobPhase, StepMetrics};
 use crate::thread;
 
 /// Makes files of pages.
@@ -33,18 +33,18 @@ pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
     metrics: StepMetrics,
-    /// Pages reach any host at all beside their own.
+    /// Whether pages may reach any hosts.
     opens_hosts: bool,
-    /// A page without script computes from its first moment to its last: more of them at once than there
-    /// are cores make none earlier and cost each of them more. One account does not get all turns.
+    /// A static page computes all the time: more of them at once than cores finish none earlier. One account does not get all
+    /// slots.
     statics: AccountSlots,
     inliner: Inliner,
 }
 
 /// One page to be made into a file.
 #[derive(Clone, Debug)]
-pub struct PageOrder {
-    /// For whom, and what the job pays by.
+pub struct PageRequest {
+    /// The job's account, and what measures its cost.
     pub meter: CostMeter,
     /// The assembled page and its assets.
     pub site: Site,
@@ -58,21 +58,23 @@ pub struct PageOrder {
     pub options: PageOptions,
     /// How far it may go.
     pub reach: Reach,
-    /// A browser died under it: it is rendered where nobody else has a page.
+    /// Its browser died: it is rendered in one that has no other page.
     pub alone: bool,
+    /// Its tab was lost: with script it gets a new one.
+    pub fresh: bool,
 }
 
 /// Why there is no file.
 #[derive(Debug)]
 pub enum RenderError {
-    /// The browser died under the page; alone in another one it may do better.
-    BrowserLost(JobFault),
-    /// Its tab died by what others did; in another one it may do better.
-    TabLost(JobFault),
+    /// Its browser died; alone in another one it may succeed.
+    BrowserLost(JobError),
+    /// Others caused the loss of its tab; in another one it may succeed.
+    TabLost(JobError),
     /// There was no tab for the page.
-    Unleased(JobFault),
-    /// The page's fault.
-    Page(JobFault),
+    Unleased(JobError),
+    /// The page's error.
+    Page(JobError),
     /// The file could not be written.
     Sink(EngineError),
 }
@@ -90,7 +92,7 @@ impl PageEngine {
         Self { pool, config, metrics, opens_hosts: false, statics, inliner }
     }
 
-    /// The same whose pages go by `outbound`.
+    /// The same engine whose pages reach what `outbound` allows.
     pub fn going_by(self, outbound: &Outbound) -> Self {
         Self { opens_hosts: outbound.opens_hosts(), ..self }
     }
@@ -99,36 +101,38 @@ impl PageEngine {
     /// `warnings`, also when it fails. Answers how many pages a file has that has pages.
     ///
     /// # Errors
-    /// By whose fault it was.
+    /// [`RenderError`], by what may be tried next.
     pub async fn render(
         &self,
-        order: &PageOrder,
+        order: &PageRequest,
         sink: &mut Sink,
         warnings: &mut Warnings,
     ) -> Result<Option<u32>, RenderError> {
         let Some(task) = task_of(order, self.opens_hosts, &self.inliner).await.map_err(RenderError::Page)?
         else {
             let sentence = format!("a page cannot become {}", order.file.name());
-            return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
+            return Err(RenderError::Page(JobError::new(ErrorCode::Internal, sentence)));
         };
-        let timer = RefCell::new(self.metrics.begin(Step::Lease));
+        let timer = RefCell::new(self.metrics.begin(JobPhase::Lease));
         let account = order.meter.account();
-        // The job does not pay while it waits for what others hold, unless it keeps a turn of static pages from them.
+        // The job does not pay while it waits for what others hold, unless it holds a slot of static pages that others wait for.
         let mut wait = Some(order.meter.begin_wait());
-        // What would run script is kept apart as if it did: who wrote the page is as little trusted.
+        // A page with script switched off is kept apart as if it ran: its author is as little trusted.
         let lane = if order.options.javascript { task.lane } else { Lane::Scripted };
-        let turn = match lane {
-            // Alone it waits for a browser of its own: meanwhile the turn is somebody else's.
+        let slot = match lane {
+            // Alone it waits for a browser of its own, and meanwhile takes no slot from others.
             Lane::Static if order.alone => None,
             Lane::Static => Some(self.statics.acquire(account).await),
             Lane::Scripted => None,
         };
-        if turn.is_some() {
+        if slot.is_some() {
             drop(wait.take());
         }
         let content = match lane {
             Lane::Static => None,
-            // Of a tab whose pages reach hosts nobody knows of which page a late request is.
+            Lane::Scripted if order.fresh || self.config.scripted_reuse == ScriptedReuse::Never => None,
+            // In a reused tab whose pages reach hosts a late request could not be told to be of this page or of an earlier
+            // one.
             Lane::Scripted if self.opens_hosts && order.reach == Reach::AllowedHosts => None,
             Lane::Scripted => Some(content_of(&order.site).await.map_err(RenderError::Page)?),
         };
@@ -144,38 +148,38 @@ impl PageEngine {
             .await
             .map_err(|f| failed(f, warnings))?;
         step(PageStep::Print);
-        let mut printed = Box::pin(browser::print(ready)).await.map_err(|fault| failed(fault, warnings))?;
+        let mut printed = Box::pin(browser::print(ready)).await.map_err(|error| failed(error, warnings))?;
         while let Some(chunk) =
-            Box::pin(printed.next_chunk()).await.map_err(|fault| failed(fault, warnings))?
+            Box::pin(printed.next_chunk()).await.map_err(|error| failed(error, warnings))?
         {
             sink.write(chunk).await.map_err(RenderError::Sink)?;
         }
         warnings.extend(printed.warnings());
-        // Not those that were there before: an attempt that was lost may have had others.
+        // Without earlier warnings: those of a lost attempt may not be of this document.
         order.options.check_warnings(printed.warnings()).map_err(RenderError::Page)?;
         Ok(printed.pages())
     }
 }
 
-/// What template the page is made of.
-async fn content_of(site: &Site) -> Result<ContentHash, JobFault> {
+/// Hash of the template that the page is made of.
+async fn content_of(site: &Site) -> Result<ContentHash, JobError> {
     let hashed = site.clone();
     Ok(thread::by_size(site.unhashed_bytes(), move || hashed.content_hash()).await?)
 }
 
-fn measured(step: PageStep) -> Step {
+fn measured(step: PageStep) -> JobPhase {
     match step {
-        PageStep::Load => Step::Load,
-        PageStep::Readiness => Step::Readiness,
-        PageStep::Print => Step::Print,
+        PageStep::Load => JobPhase::Load,
+        PageStep::Readiness => JobPhase::Readiness,
+        PageStep::Print => JobPhase::Print,
     }
 }
 
 async fn task_of(
-    order: &PageOrder,
+    order: &PageRequest,
     opens_hosts: bool,
     inliner: &Inliner,
-) -> Result<Option<PageTask>, JobFault> {
+) -> Result<Option<PageTask>, JobError> {
     let output = match order.file {
         FileKind::Pdf => PageOutput::Pdf,
         FileKind::Png => PageOutput::Png,
@@ -184,24 +188,25 @@ async fn task_of(
         FileKind::Docx | FileKind::Xlsx | FileKind::Pptx | FileKind::Zip => return Ok(None),
     };
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
-    // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.
+    // An expression is script, and may read the data, which is there only with script. Pictures need painting.
     let asked = order.options.wait_for_expression.is_some() || output.is_picture();
-    // What requests carry is put in by who hears them, which is done in that lane only.
+    // Headers and cookies of `formatOpts.requests` are added where requests are intercepted, which only that lane does.
     let asked = asked || !order.options.requests.is_empty();
     let hosts = opens_hosts && order.reach == Reach::AllowedHosts;
     let site = order.site.clone();
-    let looked = thread::by_size(page.len() + sheets::length(&site), move || {
+    let looked = thread::by_size(page.len() + scripting_media::length(&site), move || {
         let lane = if asked { Lane::Scripted } else { lane_of(&page) };
         let way = if lane == Lane::Static { way_of(&page) } else { Way::Served };
-        // One that is put into its tab has no sheets beside it.
-        let asks = lane == Lane::Static && way == Way::Served && sheets::ask_for_scripting(&site, hosts);
+        // A page that is written into its tab has no sheets beside it.
+        let asks =
+            lane == Lane::Static && way == Way::Served && scripting_media::ask_for_scripting(&site, hosts);
         (if asks { Lane::Scripted } else { lane }, way)
     });
     let (lane, way) = looked.await?;
     let (lane, way) = if order.options.javascript { (lane, way) } else { (Lane::Static, Way::Served) };
     let is_alone = way != Way::Served;
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, is_alone).await?;
-    // What is looked for by an address would not be found behind another one.
+    // A selector by address would not match a file's `data:` address.
     let by_attribute = [&order.options.selector, &order.options.wait_for_selector];
     let by_attribute = by_attribute.into_iter().flatten().any(|selector| selector.contains('['));
     let may_inline = lane == Lane::Static && !is_alone && !by_attribute;
@@ -223,7 +228,7 @@ async fn task_of(
 }
 
 /// Whether the page, or a file that it may use, may have rules of `@page` that matter.
-async fn may_have_page_rules(order: &PageOrder, is_alone: bool) -> Result<bool, JobFault> {
+async fn may_have_page_rules(order: &PageRequest, is_alone: bool) -> Result<bool, JobError> {
     let files = files_with_styles(&order.site, is_alone);
     let bytes: usize = files.iter().map(Bytes::len).sum();
     if bytes <= thread::HERE_BYTES {
@@ -233,7 +238,7 @@ async fn may_have_page_rules(order: &PageOrder, is_alone: bool) -> Result<bool, 
     Ok(thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
 }
 
-/// The page with the files beside it in it, where it is the same so.
+/// The page with its files inlined, where it looks the same so.
 async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
     if !inliner.may_inline(site) {
         return None;
@@ -241,8 +246,8 @@ async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
     let (site, inliner) = (site.clone(), inliner.clone());
     match thread::apart(move || inliner.inlined(&site)).await {
         Ok(page) => page,
-        Err(fault) => {
-            tracing::error!(error = %fault, "a page is served, for its files could not be put in");
+        Err(error) => {
+            tracing::error!(error = %error, "a page is served, for its files could not be put in");
             None
         }
     }
@@ -252,7 +257,7 @@ async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
 fn way_of(page: &[u8]) -> Way {
     if has_references(page) {
         Way::Served
-    } else if outlasts_its_elements(page) {
+    } else if leaves_document_state(page) {
         Way::Put
     } else {
         Way::PutInPlace
@@ -260,15 +265,15 @@ fn way_of(page: &[u8]) -> Way {
 }
 
 fn unleased(error: &LeaseError) -> RenderError {
-    RenderError::Unleased(JobFault::new(FaultCode::BrowserUnavailable, error.to_string()))
+    RenderError::Unleased(JobError::new(ErrorCode::BrowserUnavailable, error.to_string()))
 }
 
 fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {
     warnings.extend(&page.warnings);
     match page.retry {
-        Retry::No => RenderError::Page(page.fault),
-        Retry::OtherTab => RenderError::TabLost(page.fault),
-        Retry::Alone => RenderError::BrowserLost(page.fault),
+        Retry::No => RenderError::Page(page.error),
+        Retry::OtherTab => RenderError::TabLost(page.error),
+        Retry::Alone => RenderError::BrowserLost(page.error),
     }
 }
 
@@ -279,12 +284,12 @@ mod tests {
     use crate::domain::ids::AccountId;
     use crate::domain::site::Files;
 
-    async fn task(page: &'static str, change: impl FnOnce(&mut PageOrder)) -> PageTask {
+    async fn task(page: &'static str, change: impl FnOnce(&mut PageRequest)) -> PageTask {
         let sheet: &[u8] =
             if page.contains("asks") { b"@media (scripting: none) {p{color:red}}" } else { b"p{}" };
         let files = [("index.html", page.as_bytes()), ("a.css", sheet)];
         let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
-        let mut order = PageOrder {
+        let mut order = PageRequest {
             meter: AccountId::generate().into(),
             site: Site::new("index.html", Files::from(files)),
             data: Bytes::new(),
@@ -293,6 +298,7 @@ mod tests {
             options: PageOptions::default(),
             reach: Reach::OwnFiles,
             alone: false,
+            fresh: false,
         };
         change(&mut order);
         task_of(&order, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
@@ -314,7 +320,7 @@ mod tests {
             let task = task(page, |_| {}).await;
             assert_eq!((task.way, task.lane, task.inlined), (Way::Served, lane, None), "{page}");
         }
-        let changes: [fn(&mut PageOrder); 3] = [
+        let changes: [fn(&mut PageRequest); 3] = [
             |order| order.options.javascript = false,
             |order| order.file = FileKind::Png,
             |order| order.file = FileKind::Html,

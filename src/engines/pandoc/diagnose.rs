@@ -1,12 +1,12 @@
-//! What a job's author is told of a document that pandoc made, or of why there is none.
+//! Warnings and errors for the author from pandoc's log and output.
 
 use std::sync::Arc;
 
 use latex_pandoc::{Place, Texts, prepare};
 
 use super::NAME;
-use super::order::{self, LOG, SOURCE};
-use crate::domain::fault::{FaultCode, JobFault};
+use super::conversion::{self, LOG, SOURCE};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
 use crate::engines::error::EngineError;
@@ -16,10 +16,10 @@ use crate::workers::{Excess, Finished};
 
 /// The longest log that is read.
 const LOG_BYTES: u64 = 8 << 20;
-/// How it ends where its memory is not enough.
+/// pandoc's exit code when its heap is exhausted.
 const HEAP_EXHAUSTED: i32 = 251;
 
-/// What is not as it is in the PDF, a sentence each.
+/// A warning for each thing that pandoc left out or changed.
 pub(super) async fn warnings(
     finished: &Finished,
     site: &Site,
@@ -29,7 +29,7 @@ pub(super) async fn warnings(
         return Ok(vec!["pandoc left out more than can be told".to_owned()]);
     };
     let site = site.clone();
-    let told = move || {
+    let diagnosed = move || {
         let texts = files.iter().fold(Texts::default(), |texts, (name, text)| texts.with(name, text));
         let notices = latex_pandoc::notices(&log, &texts);
         let map = map(&site);
@@ -38,21 +38,22 @@ pub(super) async fn warnings(
         };
         notices.iter().map(sentence).collect()
     };
-    // As much as all sources, each of which may be looked through.
-    Ok(thread::apart(told).await?)
+    // On a thread of its own: all sources may be searched.
+    Ok(thread::apart(diagnosed).await?)
 }
 
-/// The document and whatever it may include, by the names that pandoc has for them; the document first.
+/// The document, and then the files that it may include, by their names in pandoc's folder.
 pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
     let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
-    let others = site.paths().filter(|path| *path != site.entry() && is_source(path) && !order::is_own(path));
+    let others =
+        site.paths().filter(|path| *path != site.entry() && is_source(path) && !conversion::is_own(path));
     let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
     document.into_iter().chain(others).collect()
 }
 
-/// The same as pandoc shall read them.
+/// The sources rewritten for pandoc.
 pub(super) async fn prepared(
     texts: &Arc<Vec<(String, String)>>,
 ) -> Result<Vec<(String, String)>, EngineError> {
@@ -62,12 +63,12 @@ pub(super) async fn prepared(
     Ok(thread::by_size(bytes, prepare).await?)
 }
 
-/// Where the lines of the document come from, if that was noted while it was assembled.
+/// The map from the document's lines to the template's, if the assembler made notes.
 fn map(site: &Site) -> Option<LineMap> {
     site.notes()?.map(&String::from_utf8_lossy(site.page()?))
 }
 
-/// A line as its author knows it, for the beginning of a sentence. All lines that are told pass through here.
+/// A line of the author's files, as the prefix of a message.
 fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
     let Some(Place { file, line }) = place else { return String::new() };
     let file = file.strip_prefix("./").unwrap_or(file);
@@ -80,17 +81,17 @@ fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
     }
 }
 
-/// Why pandoc ended without a document. On a thread of its own: its line may be looked for in all of the source.
+/// The error of a run without a document. On a thread of its own: the line may be searched for in the whole source.
 pub(super) async fn failed(finished: &Finished, site: &Site, limits: &DocumentLimits) -> EngineError {
     if finished.status.code() == Some(HEAP_EXHAUSTED) {
         return limits.too_much(NAME, Excess::Memory);
     }
-    let (said, site) = (finished.stderr.clone(), site.clone());
-    let told = move || {
-        let error = latex_pandoc::error(&String::from_utf8_lossy(&said));
+    let (stderr, site) = (finished.stderr.clone(), site.clone());
+    let diagnosed = move || {
+        let error = latex_pandoc::error(&String::from_utf8_lossy(&stderr));
         let map = error.place.as_ref().and_then(|_| map(&site));
         let sentence = format!("{}{}", place(error.place.as_ref(), &site, map.as_ref()), error.message);
-        JobFault::new(FaultCode::TemplateError, sentence)
+        JobError::new(ErrorCode::TemplateError, sentence)
     };
-    thread::apart(told).await.unwrap_or_else(JobFault::from).into()
+    thread::apart(diagnosed).await.unwrap_or_else(JobError::from).into()
 }

@@ -1,11 +1,12 @@
-//! pandoc: a source of LaTeX becomes HTML or a Word document: what it says, in the looks of either.
+//! pandoc: turns a LaTeX source into HTML or a Word document. It keeps the content, not TeX's layout.
 //!
-//! A program in the cage, with the template's files and some of ours (`order`). It reads LaTeX by itself, without TeX, and
-//! does not know all of it: what it left out is told, with file and line (`diagnose`, `crates/latex-pandoc`).
+//! A program in the sandbox, with the template's files and some of ours (`conversion`). It parses LaTeX itself, without TeX, and
+//! not all of it: what it leaves out becomes a warning with file and line (`diagnose`, `crates/latex-pandoc`). Only `ENGINE` is
+//! used outside.
 
+mod conversion;
 mod diagnose;
 mod needs;
-mod order;
 mod pictures;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use latex_pandoc::Facts;
 
-use self::order::Order;
+use self::conversion::Conversion;
 use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -21,7 +22,7 @@ use super::program::{DocumentLimits, ProgramSteps, output};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
-use crate::config::PandocConfig;
+use crate::config::ProgramLimits;
 use crate::domain::kinds::FileKind;
 use crate::workers::{Profile, ProgramRun};
 
@@ -51,8 +52,8 @@ struct Pandoc {
     steps: ProgramSteps,
     pictures: Pictures,
     profile: Arc<Profile>,
-    config: PandocConfig,
-    /// Where no job says another one.
+    limits: ProgramLimits,
+    /// Time zone and locale of jobs that name none.
     zone: String,
     locale: String,
 }
@@ -63,16 +64,16 @@ impl StepRunner for Pandoc {
         let (kind, site) = (step.file()?, input.into_template()?);
         let texts = Arc::new(diagnose::texts(&site));
         let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
-        let scene = &job.options.scene;
-        let order = Order {
+        let emulation = &job.options.emulation;
+        let conversion = Conversion {
             site: &site,
             texts: &texts,
             kind,
             facts: &Facts::of(source),
-            locale: scene.locale.as_deref().unwrap_or(&self.locale),
+            locale: emulation.locale.as_deref().unwrap_or(&self.locale),
             metadata: &job.options.extras.metadata,
-            // The rest is for what it is made of.
-            heap_mb: self.config.memory_limit_mb / 4 * 3,
+            // A quarter of the memory is for the program itself.
+            heap_mb: self.limits.memory_limit_mb / 4 * 3,
         };
         let _slot = self.steps.slot(job, 1).await;
         let pictures = self.pictures.of(job, &site, &texts).await?;
@@ -80,19 +81,19 @@ impl StepRunner for Pandoc {
         let run = ProgramRun {
             name: NAME,
             program: needs::PANDOC.path(),
-            arguments: order.arguments(),
-            environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
+            arguments: conversion.arguments(),
+            environment: needs::environment(emulation.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
-            inputs: order.inputs(prepared).into_iter().chain(pictures).collect(),
+            inputs: conversion.inputs(prepared).into_iter().chain(pictures).collect(),
             bounds: self.limits().bounds(self.steps.bounds()),
         };
         let ran = self.steps.programs().run(run).await;
-        let finished = ran.map_err(|error| self.limits().fault(NAME, &error))?;
+        let finished = ran.map_err(|error| self.limits().engine_error(NAME, &error))?;
         if !finished.status.success() {
             return Err(diagnose::failed(&finished, &site, &self.limits()).await);
         }
         job.warnings.push_all(diagnose::warnings(&finished, &site, Arc::clone(&texts)).await?);
-        output(&finished, &order.output(), &job.outlet, (kind, None)).await
+        output(&finished, &conversion.output(), &job.outlet, (kind, None)).await
     }
 }
 
@@ -103,22 +104,16 @@ impl Pandoc {
             steps: ProgramSteps::new(context.programs.clone(), context.budget.slots_of(NAME, SLOTS)),
             pictures: Pictures::start(context),
             profile: Arc::new(needs::profile()),
-            config: context.config.pandoc.clone(),
+            limits: context.config.pandoc.limits,
             zone: assemble.timezone.clone(),
             locale: assemble.locale.clone(),
         }
     }
 
     fn limits(&self) -> DocumentLimits {
-        let config = &self.config;
         DocumentLimits {
             section: "pandoc",
-            timeout_ms: config.timeout_ms,
-            memory_mb: config.memory_limit_mb,
-            processor_s: config.processor_limit_s,
-            files_mb: config.files_limit_mb,
-            files: config.files_limit,
-            printed_bytes: config.printed_limit_bytes,
+            limits: self.limits,
             remedy: "a macro that does not end, or have less in it",
         }
     }

@@ -1,4 +1,4 @@
-//! What must be installed, and what of the machine pandoc may read.
+//! What must be installed, and which files of the machine pandoc may read.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::engines::program;
 use crate::engines::requirement::{Numbers, Part, Requirement, Version};
 use crate::workers::Profile;
 
-/// Where `scripts/setup --latex` puts it, and where a newer Debian or an operator has it.
+/// Where `scripts/setup --latex` installs it, and where an operator or a newer Debian does.
 const PATHS: [&str; 3] = ["/usr/local/lib/platen/pandoc", "/usr/local/bin/pandoc", "/usr/bin/pandoc"];
 
-/// The program. Older ones number less, and say less of what they leave out.
+/// The program. Older versions number fewer things and report less of what they leave out.
 pub(super) const PANDOC: Requirement = Requirement {
     name: "pandoc",
     part: Part::Program,
@@ -19,15 +19,15 @@ pub(super) const PANDOC: Requirement = Requirement {
     command: "scripts/setup --latex",
 };
 
-/// Data of a pandoc that is not one file, and what tells the time.
+/// Data of a pandoc that is not a single file, the time zone, and random bytes.
 const READ: [&str; 4] = ["/usr/share/pandoc", "/usr/share/zoneinfo", "/etc/localtime", "/dev/urandom"];
 
-/// What a run may reach: the libraries where it is not one file.
+/// The sandbox profile of a run.
 pub(super) fn profile() -> Profile {
     program::profile(&PATHS, &READ)
 }
 
-/// What a run is told; `zone` is where it is the day that `\today` prints.
+/// The environment of a run; `zone` is the time zone of `\today`.
 pub(super) fn environment(zone: &str) -> BTreeMap<String, String> {
     program::environment([("LANG", "C.UTF-8"), ("TZ", zone)])
 }

@@ -1,4 +1,4 @@
-//! PDF pictures of a document: neither HTML nor Word shows them, so the first page of each becomes a PNG beside it.
+//! PDF pictures of a document: neither HTML nor Word can show them, so the first page of each becomes a PNG.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 
-use super::order::PICTURES;
+use super::conversion::PICTURES;
 use crate::domain::site::Site;
 use crate::engines::EngineContext;
 use crate::engines::error::EngineError;
@@ -14,15 +14,15 @@ use crate::engines::raster;
 use crate::engines::runner::StepContext;
 use crate::thread;
 use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
-use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
+use crate::workers::{FileSource, Input, Job, PartRefused, Pool, SuppliedFile};
 
-/// As sharp as a page is printed; `safe.lua` reckons with it.
+/// Sharp enough for print; `safe.lua` computes sizes with the same number.
 const DPI: u16 = 200;
-/// Most PDF pictures of a document; further ones are left out, with a warning each.
+/// Most PDF pictures of a document; each further one is left out with a warning.
 const PICTURES_LIMIT: usize = 50;
-/// Most PDF files of an archive that are looked for.
+/// Most PDF files of an archive whose names are searched for in the sources.
 const FILES_LIMIT: usize = 500;
-/// Children at once, and so of one document.
+/// Children at once.
 const PROCESSES: usize = 1;
 
 /// Makes PNG of PDF.
@@ -32,7 +32,7 @@ pub(super) struct Pictures {
     limit_bytes: usize,
 }
 
-/// One PDF on its way to a child, and the picture on its way back.
+/// The PDF for a child, and the picture that it returns.
 struct PictureExchange {
     pdf: std::sync::Mutex<Option<Bytes>>,
     picture: std::sync::Mutex<BytesMut>,
@@ -47,12 +47,12 @@ impl Pictures {
             timeout: Duration::from_millis(
                 config.raster.timeout_ms.saturating_add(config.raster.page_timeout_ms),
             ),
-            limit_bytes: usize::try_from(config.pandoc.files_limit_mb << 20).unwrap_or(usize::MAX),
+            limit_bytes: usize::try_from(config.pandoc.limits.files_limit_mb << 20).unwrap_or(usize::MAX),
         }
     }
 
-    /// The pictures of those PDF files of `site` that one of `sources` names. One that cannot be drawn is none, and then
-    /// told as a picture that was left out.
+    /// PNGs of the PDF files of `site` that one of `sources` names. A PDF that cannot be drawn is skipped; pandoc's log then
+    /// reports a missing picture.
     pub async fn of(
         &self,
         job: &StepContext<'_>,
@@ -72,7 +72,7 @@ impl Pictures {
     }
 
     async fn picture(&self, job: &StepContext<'_>, pdf: Bytes, limit_bytes: usize) -> Option<Bytes> {
-        let order = RasterJob {
+        let conversion = RasterJob {
             selection: Selection::default(),
             dpi: Some(DPI),
             output: Output::Pictures(Format::Png),
@@ -82,22 +82,22 @@ impl Pictures {
             picture: std::sync::Mutex::default(),
             limit_bytes,
         };
-        let work = Job { header: &order, body: &[], files: &exchange, environment: &[] };
+        let work = Job { header: &conversion, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, self.timeout).await;
         match ran {
             Ok((Rastered::Made { .. }, _)) => {
                 Some(exchange.picture.into_inner().unwrap_or_else(PoisonError::into_inner).freeze())
             }
             Ok((Rastered::Failed(_) | Rastered::Broken(_), _)) => None,
-            Err(fault) => {
-                tracing::warn!(error = %fault, "a PDF picture of a document of LaTeX was not drawn");
+            Err(error) => {
+                tracing::warn!(error = %error, "a PDF picture of a document of LaTeX was not drawn");
                 None
             }
         }
     }
 }
 
-/// The PDF files whose names stand in a source. Each is looked for in all sources, so not all of an archive are.
+/// The PDF files whose names occur in a source. Each is searched for in all sources, so their number is bounded.
 async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, EngineError> {
     let stem =
         |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
@@ -114,18 +114,18 @@ async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<
 
 #[async_trait]
 impl FileSource for PictureExchange {
-    async fn file(&self, name: &str) -> Result<Asked, String> {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));
         }
         let pdf = self.pdf.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok(Asked { content: pdf.unwrap_or_default(), made: None })
+        Ok(SuppliedFile { content: pdf.unwrap_or_default(), made: None })
     }
 
-    async fn take(&self, part: Bytes) -> Result<(), Refused> {
+    async fn take(&self, part: Bytes) -> Result<(), PartRefused> {
         let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
         if picture.len() + part.len() > self.limit_bytes {
-            return Err(Refused);
+            return Err(PartRefused);
         }
         picture.extend_from_slice(&part);
         Ok(())

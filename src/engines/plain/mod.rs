@@ -1,7 +1,7 @@
-//! Pages without a tag where nothing runs template code: each is its own page.
+//! Pages without a tag, where nothing can run template code: the entry is the page.
 //!
-//! A front-end build or a page of plain HTML needs no template engine, so a machine without one still renders them. What
-//! has a tag is refused here: printed as it is it would show its code.
+//! Front-end builds and plain HTML need no template engine, so a machine without one can render them. A page with a tag is
+//! refused: it would print its code. Only `ENGINE` is used outside.
 
 use async_trait::async_trait;
 
@@ -9,15 +9,15 @@ use super::Engine;
 use super::document::{Document, DocumentKind, Page};
 use super::ejs::{HEADER_AND_FOOTER, entry_text, has_tags, object};
 use super::plan::Ability;
-use super::requirement::Lack;
+use super::requirement::UnmetRequirement;
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::TemplateKind;
 use crate::workers::assemble::Language;
 
-/// The engine. It stands behind `ejs`, which costs less, so it is taken only where that one is missing.
+/// The engine. `ejs` costs less, so this one is chosen only where `ejs` is not available.
 pub const ENGINE: Engine = Engine {
     name: "plain",
     abilities: &[
@@ -52,7 +52,7 @@ impl StepRunner for Plain {
         let extras = &job.options.extras;
         let mut given = [extras.header.clone(), extras.footer.clone()];
         for (name, text) in HEADER_AND_FOOTER.into_iter().zip(&mut given) {
-            // Like the page, it counts only where a later step shows it.
+            // Dropped where no later step shows it.
             *text = text.take().filter(|_| job.plan.heeds(name));
             refuse_tags(Language::Html, (name, text.as_deref().unwrap_or_default().as_bytes()))?;
         }
@@ -61,11 +61,11 @@ impl StepRunner for Plain {
     }
 }
 
-fn refuse_tags(language: Language, (name, text): (&str, &[u8])) -> Result<(), JobFault> {
+fn refuse_tags(language: Language, (name, text): (&str, &[u8])) -> Result<(), JobError> {
     if !has_tags(language, text) {
         return Ok(());
     }
-    let lack = Lack::Missing(&JAVASCRIPT_CORE);
+    let lack = UnmetRequirement::Missing(&JAVASCRIPT_CORE);
     let sentence = format!("{name} has tags of template code, and nothing here can run them: {lack}");
-    Err(JobFault::new(FaultCode::EngineUnavailable, sentence))
+    Err(JobError::new(ErrorCode::EngineUnavailable, sentence))
 }

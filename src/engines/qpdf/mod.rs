@@ -1,16 +1,16 @@
-//! qpdf: who may open a PDF, and do what with it. It stands behind whatever makes the PDF.
+//! qpdf: sets passwords and permissions of a PDF, as the last step of a plan.
 //!
-//! A program of the system's in the cage, with one argument that is always the same: what it shall do lies in a file of
-//! its private folder (`order`), so that passwords are in no list of processes.
+//! Hazard: a program's arguments can be read by all users. So qpdf gets its passwords from a file in its private folder
+//! (`job_json`). Only `ENGINE` is used outside.
 
-mod order;
+mod job_json;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::order::{INPUT, ORDER, OUTPUT, order};
+use self::job_json::{INPUT, JOB_JSON, OUTPUT, job_json};
 use super::Engine;
 use super::document::{Document, DocumentKind};
 use super::error::EngineError;
@@ -29,12 +29,12 @@ const PROGRAM: &str = "/usr/bin/qpdf";
 const PDF: DocumentKind = DocumentKind::File(FileKind::Pdf);
 /// Keys of `formatOpts`.
 const HEEDS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
-/// Programs at once, for one account: a document takes it some hundredths of a second.
+/// Programs at once, for one account: a document takes some hundredths of a second.
 const SLOTS: usize = 2;
-/// What it answers when it has written the file and something about the one it read was odd.
+/// The exit code when the file was written and the input was slightly damaged.
 const WITH_WARNINGS: i32 = 3;
 
-/// The program. Older ones take no file of orders.
+/// The program. Older versions have no `--job-json-file`.
 const QPDF: Requirement = Requirement {
     name: "qpdf",
     part: Part::Program,
@@ -56,7 +56,6 @@ pub const ENGINE: Engine = Engine {
     slots: Some(SLOTS),
     start: |context| {
         let slots = context.budget.slots_of(NAME, SLOTS);
-        // Its random bytes come from there.
         let profile = program::profile(&[PROGRAM], &["/dev/urandom"]);
         Box::new(Qpdf {
             steps: ProgramSteps::new(context.programs.clone(), slots),
@@ -76,14 +75,14 @@ impl StepRunner for Qpdf {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (file, pages) = (step.file()?, input.pages);
         let protection = &job.options.protection;
-        let order = order(protection).map_err(|error| EngineError::internal(&error.to_string()))?;
+        let job_json = job_json(protection).map_err(|error| EngineError::internal(&error.to_string()))?;
         let run = ProgramRun {
             name: NAME,
             program: QPDF.path(),
-            arguments: vec![format!("--job-json-file={ORDER}")],
+            arguments: vec![format!("--job-json-file={JOB_JSON}")],
             environment: BTreeMap::new(),
             profile: Arc::clone(&self.profile),
-            inputs: vec![Input::bytes(ORDER, order), program::input(INPUT, input)?],
+            inputs: vec![Input::bytes(JOB_JSON, job_json), program::input(INPUT, input)?],
             bounds: self.steps.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
@@ -94,11 +93,11 @@ impl StepRunner for Qpdf {
     }
 }
 
-/// It made no file. What it says goes into the log, unless a password is in it.
+/// The error where it made no file. Its output is logged, unless that contains a password.
 fn refused(finished: &Finished, protection: &Protection) -> EngineError {
-    let said = String::from_utf8_lossy(&finished.stderr);
+    let output = String::from_utf8_lossy(&finished.stderr);
     let Passwords { user, owner } = &protection.passwords;
-    let tells = [user, owner].into_iter().flatten().any(|password| said.contains(password.secret()));
-    let said = if tells { "what it says has a password in it" } else { said.trim() };
-    EngineError::internal(&format!("qpdf protects no PDF ({}): {said}", finished.status))
+    let has_secret = [user, owner].into_iter().flatten().any(|password| output.contains(password.secret()));
+    let shown = if has_secret { "what it says has a password in it" } else { output.trim() };
+    EngineError::internal(&format!("qpdf protects no PDF ({}): {shown}", finished.status))
 }

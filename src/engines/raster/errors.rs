@@ -1,4 +1,4 @@
-//! What a job's author is told when there are no pictures.
+//! Errors for the author where no pictures were made.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -6,24 +6,24 @@ use std::process::ExitStatus;
 use nix::libc;
 
 use crate::config::RasterConfig;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::engines::error::EngineError;
-use crate::workers::WorkerFault;
+use crate::workers::WorkerError;
 use crate::workers::raster::RasterError;
 
-/// What a process says that has used up its stack.
+/// In the message of a process that has used up its stack.
 const STACK_WORDS: &str = "has overflowed its stack";
 
 /// Names the limits by their keys.
-pub(super) struct Sentences<'a> {
+pub(super) struct Diagnosis<'a> {
     pub config: &'a RasterConfig,
     /// Dots an inch, where they were given.
     pub dpi: Option<u16>,
 }
 
-impl Sentences<'_> {
-    /// Something is wrong with the document, or with what is wanted of it.
-    pub(super) fn of_document(&self, error: &RasterError) -> JobFault {
+impl Diagnosis<'_> {
+    /// An error in the document or the options.
+    pub(super) fn of_document(&self, error: &RasterError) -> JobError {
         match error {
             RasterError::Encrypted => invalid("the PDF wants a password to be opened; make it without one"),
             RasterError::UnknownEncryption => {
@@ -39,7 +39,7 @@ impl Sentences<'_> {
                 let sentence = format!(
                     "the picture of page {page} could not be written; the service's log has the cause"
                 );
-                JobFault::new(FaultCode::Internal, sentence)
+                JobError::new(ErrorCode::Internal, sentence)
             }
             RasterError::NoSuchPage { page, count } => options(format!(
                 "page {page} of {count} does not exist; name one from 1 to {count} (formatOpts.page, pages, fromPage)"
@@ -64,51 +64,51 @@ impl Sentences<'_> {
         self.dpi.map(|dpi| format!(" at {dpi} dpi")).unwrap_or_default()
     }
 
-    /// Its process ended without an answer.
-    pub(super) fn of_worker(&self, fault: &WorkerFault) -> EngineError {
-        match fault {
-            WorkerFault::Deadline => self.too_late().into(),
-            WorkerFault::TooMuch(_) => self.out_of_memory().into(),
-            WorkerFault::Died { status, words } => self.death(*status, words).into(),
-            WorkerFault::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
-            WorkerFault::TooLong | WorkerFault::Astray(_) => EngineError::internal(&fault.to_string()),
+    /// The child ended without an answer.
+    pub(super) fn of_worker(&self, error: &WorkerError) -> EngineError {
+        match error {
+            WorkerError::Deadline => self.too_late().into(),
+            WorkerError::TooMuch(_) => self.out_of_memory().into(),
+            WorkerError::Died { status, stderr } => self.death(*status, stderr).into(),
+            WorkerError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
+            WorkerError::TooLong | WorkerError::Protocol(_) => EngineError::internal(&error.to_string()),
         }
     }
 
-    /// By a signal where a limit strikes; what draws the pages never ends by itself.
-    fn death(&self, status: ExitStatus, words: &str) -> JobFault {
-        tracing::warn!(status = %status, words, "a process that made pictures died");
+    /// A child that died: a limit of the system ends it by a signal; the renderer itself never exits.
+    fn death(&self, status: ExitStatus, stderr: &str) -> JobError {
+        tracing::warn!(status = %status, words = stderr, "a process that made pictures died");
         match status.signal() {
-            _ if words.contains(STACK_WORDS) => invalid("the PDF is nested too deeply to be drawn"),
+            _ if stderr.contains(STACK_WORDS) => invalid("the PDF is nested too deeply to be drawn"),
             Some(libc::SIGABRT | libc::SIGKILL) => self.out_of_memory(),
             Some(libc::SIGXCPU) => self.too_late(),
             _ => invalid("the PDF is damaged: it cannot be drawn"),
         }
     }
 
-    fn out_of_memory(&self) -> JobFault {
+    fn out_of_memory(&self) -> JobError {
         let sentence = format!(
             "the PDF and its pictures need more than {} MB of memory (raster.memory_limit_mb); give a smaller \
              formatOpts.dpi, or have less in the document",
             self.config.memory_limit_mb
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 
-    fn too_late(&self) -> JobFault {
+    fn too_late(&self) -> JobError {
         let sentence = format!(
             "the PDF did not become pictures within {} ms (raster.timeout_ms) and {} ms a page (raster.page_timeout_ms); give \
              a smaller formatOpts.dpi, ask for fewer pages, or have less in the document",
             self.config.timeout_ms, self.config.page_timeout_ms
         );
-        JobFault::new(FaultCode::TemplateLimit, sentence)
+        JobError::new(ErrorCode::TemplateLimit, sentence)
     }
 }
 
-fn invalid(sentence: &str) -> JobFault {
-    JobFault::new(FaultCode::TemplateInvalid, sentence)
+fn invalid(sentence: &str) -> JobError {
+    JobError::new(ErrorCode::TemplateInvalid, sentence)
 }
 
-fn options(sentence: String) -> JobFault {
-    JobFault::new(FaultCode::OptionsInvalid, sentence)
+fn options(sentence: String) -> JobError {
+    JobError::new(ErrorCode::OptionsInvalid, sentence)
 }

@@ -1,4 +1,4 @@
-//! What passes between the service and a child that makes pictures: the document in chunks, the pictures in parts.
+//! Streams the document to a child in chunks, and its pictures back in parts, so that neither is held in memory.
 
 use std::io;
 use std::sync::PoisonError;
@@ -12,28 +12,28 @@ use tokio::sync::Mutex;
 use crate::engines::error::EngineError;
 use crate::engines::runner::Sink;
 use crate::workers::raster::DOCUMENT;
-use crate::workers::{Asked, FileSource, Refused};
+use crate::workers::{FileSource, PartRefused, SuppliedFile};
 
-/// One document on its way to a child, and what comes of it on its way to where it goes.
+/// A document for a child, and the sink for its output.
 pub(super) struct DocumentExchange {
     chunks: Mutex<BoxStream<'static, io::Result<Bytes>>>,
     sink: Mutex<Sink>,
-    /// Why a part could not be taken.
-    fault: std::sync::Mutex<Option<EngineError>>,
+    /// Why a part could not be written into the sink.
+    error: std::sync::Mutex<Option<EngineError>>,
 }
 
 impl DocumentExchange {
     pub(super) fn new(chunks: BoxStream<'static, io::Result<Bytes>>, sink: Sink) -> Self {
-        Self { chunks: Mutex::new(chunks), sink: Mutex::new(sink), fault: std::sync::Mutex::default() }
+        Self { chunks: Mutex::new(chunks), sink: Mutex::new(sink), error: std::sync::Mutex::default() }
     }
 
-    /// All that was taken.
+    /// The sink with all parts.
     ///
     /// # Errors
-    /// When some of it could not be.
+    /// When a part could not be written.
     pub(super) fn end(self) -> Result<Sink, EngineError> {
-        match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(fault) => Err(fault),
+        match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
             None => Ok(self.sink.into_inner()),
         }
     }
@@ -41,7 +41,7 @@ impl DocumentExchange {
 
 #[async_trait]
 impl FileSource for DocumentExchange {
-    async fn file(&self, name: &str) -> Result<Asked, String> {
+    async fn file(&self, name: &str) -> Result<SuppliedFile, String> {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));
         }
@@ -50,14 +50,14 @@ impl FileSource for DocumentExchange {
             Some(Err(error)) => return Err(format!("the document cannot be read: {error}")),
             None => Bytes::new(),
         };
-        Ok(Asked { content, made: None })
+        Ok(SuppliedFile { content, made: None })
     }
 
-    async fn take(&self, part: Bytes) -> Result<(), Refused> {
+    async fn take(&self, part: Bytes) -> Result<(), PartRefused> {
         let taken = self.sink.lock().await.write(part).await;
-        taken.map_err(|fault| {
-            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
-            Refused
+        taken.map_err(|error| {
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            PartRefused
         })
     }
 }

@@ -1,4 +1,5 @@
-//! Pages of a PDF as pictures, or as the slides of a presentation, drawn in caged children of ours.
+//! Raster: draws pages of a PDF as pictures, or as slides of a presentation, in sandboxed children (`workers/raster`).
+//! `pandoc` uses `pool` for pictures; else only `ENGINE` is used outside.
 
 mod errors;
 mod exchange;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::errors::Sentences;
+use self::errors::Diagnosis;
 use self::exchange::DocumentExchange;
 use super::document::{Document, DocumentKind};
 use super::error::EngineError;
@@ -29,22 +30,22 @@ const NAME: &str = "raster";
 /// Documents at once, for one account.
 const SLOTS: usize = 2;
 
-/// What a picture costs beside what Chromium takes of a page that it shows already.
+/// The cost of a picture: more than Chromium's picture of a page.
 const COST: u32 = 4;
 
-/// What slides of pictures cost: whatever makes slides of what is on them is taken before.
+/// The cost of slides of pictures: more than that of any engine which makes editable slides.
 const SLIDES_COST: u32 = 20;
 
-/// Dots an inch of a picture where nothing is said.
+/// Dots per inch of a picture where the options give none.
 const DPI: u16 = 150;
 
-/// What is said of slides that show pages.
+/// The warning for slides that are pictures.
 const OF_PICTURES: &str = "each slide is a picture of a page, whose text stands in the notes and in the picture's alternative text; \
     nothing on the slides can be edited";
 
 const PAGES: &[&str] = &["dpi", "page", "pages", "fromPage", "toPage"];
 
-/// The engine. It needs nothing of the machine; fonts that a PDF does not have are taken where they are installed.
+/// The engine. It requires nothing; fonts that a PDF does not embed are used if installed.
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[
@@ -81,14 +82,14 @@ impl StepRunner for Raster {
             dpi: given.or((!is_deck).then_some(DPI)),
             output,
         };
-        let sentences = Sentences { config: &self.config, dpi: order.dpi };
+        let diagnosis = Diagnosis { config: &self.config, dpi: order.dpi };
         let deadline = self.deadline(&order.selection, known_pages);
         let _slot = self.slots.acquire(job.meter, 1).await;
         let exchange = DocumentExchange::new(input.into_chunks()?, job.outlet.open().await?);
         let work = Job { header: &order, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, deadline).await;
         let sink = exchange.end()?;
-        match ran.map_err(|fault| sentences.of_worker(&fault))?.0 {
+        match ran.map_err(|error| diagnosis.of_worker(&error))?.0 {
             Rastered::Made { pages, pictures, warnings } => {
                 if order.selection == Selection::default() && pages > 1 {
                     job.warnings.push(&format!(
@@ -107,7 +108,7 @@ impl StepRunner for Raster {
                 };
                 sink.finish(kind, Some(pages)).await
             }
-            Rastered::Failed(error) => Err(sentences.of_document(&error).into()),
+            Rastered::Failed(error) => Err(diagnosis.of_document(&error).into()),
             Rastered::Broken(cause) => Err(EngineError::internal(&cause)),
         }
     }
@@ -121,7 +122,7 @@ impl Raster {
         Self { pool, slots: context.budget.slots_of(NAME, SLOTS), config }
     }
 
-    /// Goes by the number of pages that there will be at most.
+    /// The deadline grows with the largest possible number of pages.
     fn deadline(&self, selection: &Selection, known_pages: Option<u32>) -> Duration {
         let most = self.config.pages_limit.min(u64::from(known_pages.unwrap_or(u32::MAX)));
         let length = |range: &PageRange| match range.last {
@@ -136,7 +137,7 @@ impl Raster {
     }
 }
 
-/// Children of the engine `name`, whose documents bring PDF; so many are started ahead, and kept for a further job.
+/// A pool of children that draw PDF for the engine `name`; `spares` are started ahead, `kept` wait for a further job.
 pub(super) fn pool(
     context: &EngineContext<'_>,
     name: &'static str,
@@ -153,20 +154,20 @@ pub(super) fn pool(
         child_jobs: config.child_jobs,
         processes,
         share: context.share,
-        // Nothing is waited for that is elsewhere.
+        // Its children never wait for a file of another host.
         waiting: 1,
         start_timeout: Duration::from_millis(config.start_timeout_ms),
         undisturbed: Duration::from_millis(config.yield_after_ms),
         deadline: Duration::from_millis(config.timeout_ms),
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,
-        housing: None,
+        server: None,
     };
     Pool::new(context.starter.clone(), settings, context.metrics.children.clone())
 }
 
-/// The pages that the options name. Where a step before this one has left out what is not from `fromPage` to `toPage`,
-/// the document is all of that. A presentation is of all pages where none are named.
+/// The pages that the options select. Where an earlier step has already cut the document to `fromPage` and `toPage`, all its
+/// pages. A presentation has all pages by default.
 fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     let options = job.options;
     let before = job.plan.steps().iter().take_while(|step| step.kind != StepKind::Raster);
@@ -200,7 +201,7 @@ fn limits(config: &RasterConfig) -> RasterLimits {
         picture_pixels: config.picture_limit_pixels,
         pages: u32::try_from(config.pages_limit).unwrap_or(u32::MAX),
         font_dirs: config.font_dirs.iter().map(Into::into).collect(),
-        // The system counts a process' whole life, so it is the bound of all its jobs together.
+        // RLIMIT_CPU counts a process' whole life, so this is for all its jobs together.
         cpu_s: job_s.saturating_mul(config.child_jobs),
     }
 }

@@ -1,18 +1,18 @@
-//! Bibliographies: BibTeX makes them of the citations in an `.aux`, biber of the `.bcf` that biblatex writes.
+//! Bibliographies: BibTeX makes them from the citations in an `.aux`, biber from the `.bcf` that biblatex writes.
 
 use std::collections::BTreeSet;
 
 use super::folder::is_inside;
 use super::list::{List, Maker, RunOutput, digest};
 
-/// What of an `.aux` is BibTeX's.
+/// The lines of an `.aux` that BibTeX reads.
 const COMMANDS: [&[u8]; 3] = [b"\\citation{", DATABASES, b"\\bibstyle{"];
 const DATABASES: &[u8] = b"\\bibdata{";
-/// How an `.aux` names that of an included file, in which there is no other one.
+/// How an `.aux` names the `.aux` of an included file; those do not nest.
 const INCLUDED: &[u8] = b"\\@input{";
-/// Most included files of a document that are looked into.
+/// Most included files that are read.
 const INCLUDED_LIMIT: usize = 500;
-/// So much of what they say is compared, and one file more.
+/// Reading stops after the file that passes this length.
 const CITATIONS_BYTES: usize = 16 << 20;
 
 /// The bibliographies of a document; `known` are the lists that were made before.
@@ -21,12 +21,12 @@ pub(super) async fn lists(left: &RunOutput<'_>, known: impl Iterator<Item = &str
     let main = format!("{}.bbl", left.folder.name);
     let control = left.file(&format!("{}.bcf", left.folder.name)).await;
     if !control.is_empty() && !left.folder.brings_bibliography(&main) {
-        // What is an error of one entry is no end: the others are in the bibliography.
+        // An error in one entry must not cost the others.
         let arguments = ["--noconf", "--nolog", "--nodieonerror", &left.folder.name];
         let arguments = arguments.map(str::to_owned).to_vec();
         lists.push(List { maker: Maker::Biber, arguments, name: main.clone(), input: digest([&*control]) });
     }
-    // Packages that make several (for chapters, for kinds of sources) have each in a file of its own.
+    // Packages with several bibliographies (by chapter, by kind of source) write each to a file of its own.
     let missing = left.report.needs.bibliographies.iter().cloned();
     let names: BTreeSet<String> = missing.chain(known.map(str::to_owned)).chain([main]).collect();
     for name in names {
@@ -34,7 +34,7 @@ pub(super) async fn lists(left: &RunOutput<'_>, known: impl Iterator<Item = &str
         let citations = citations(left, stem).await;
         let lines = || citations.split(|byte| *byte == b'\n');
         let databases = lines().filter(|line| line.starts_with(DATABASES)).count();
-        // Several are those of included files, each with a bibliography of its own.
+        // Several databases are those of included files, each with its own bibliography.
         if databases == 1 && !left.folder.brings_bibliography(&name) {
             let arguments = vec!["-terse".to_owned(), stem.to_owned()];
             let input = digest(lines());
@@ -44,7 +44,7 @@ pub(super) async fn lists(left: &RunOutput<'_>, known: impl Iterator<Item = &str
     lists
 }
 
-/// The lines of an `.aux`, and of those that it includes, that are BibTeX's.
+/// The lines for BibTeX in an `.aux` and in those that it includes.
 async fn citations(left: &RunOutput<'_>, stem: &str) -> Vec<u8> {
     let is_main = stem == left.folder.name;
     let own = if is_main { left.aux.to_vec() } else { left.file(&format!("{stem}.aux")).await.into() };
@@ -54,7 +54,7 @@ async fn citations(left: &RunOutput<'_>, stem: &str) -> Vec<u8> {
         if let Some(rest) = line.strip_prefix(INCLUDED) {
             let name =
                 rest.split(|byte| *byte == b'}').next().and_then(|name| std::str::from_utf8(name).ok());
-            // Each file once, and none behind a long one: a document writes as many as it likes.
+            // Each file once, and a bounded number: the document decides how many it writes.
             let is_next = included.len() < INCLUDED_LIMIT && found.len() < CITATIONS_BYTES;
             let name = name.filter(|name| is_next && is_inside(name));
             if let Some(name) = name.filter(|name| included.insert((*name).to_owned())) {

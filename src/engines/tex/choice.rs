@@ -1,14 +1,14 @@
-//! Which TeX makes a document: the one that the caller asks for, the one that the file names, or the one that it needs.
+//! Which TeX program makes a document: the one in formatOpts, else the one that the file names, else the one that its packages need.
 
 use latex_pandoc::code_of;
 use tex_log::{Cause, Program};
 
 use crate::domain::format_opts::TexProgram;
 
-/// The comment that names a program stands among so many first lines.
+/// The comment that names a program must be among so many first lines.
 const MAGIC_LINES: usize = 20;
 
-/// What only these know, by what a preamble has in it.
+/// Words of a preamble that only the given program understands.
 const NEEDS: [(&str, TexProgram); 13] = [
     ("xeCJK", TexProgram::Xelatex),
     ("xltxtra", TexProgram::Xelatex),
@@ -27,15 +27,15 @@ const NEEDS: [(&str, TexProgram); 13] = [
 
 /// The program for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
-    /// Which one.
+pub(super) struct ProgramChoice {
+    /// The program.
     pub program: TexProgram,
-    /// Nobody has asked for it: another one may do what it cannot.
+    /// Neither caller nor file named a program, so another one may be tried where this one fails.
     pub is_free: bool,
 }
 
-impl Choice {
-    /// The one for `source`; `asked` is what the caller wants.
+impl ProgramChoice {
+    /// The program for `source`; `asked` is the one in formatOpts.
     pub fn of(asked: Option<TexProgram>, source: &str) -> Self {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
         let needed =
@@ -44,7 +44,7 @@ impl Choice {
         Self { program, is_free: asked.is_none() }
     }
 
-    /// Which one may do what this one could not, for an error's cause.
+    /// Another program that supports what this one failed for, if any.
     pub fn other(self, cause: &Cause) -> Option<TexProgram> {
         let other = if matches!(cause, Cause::Character(_) | Cause::Program(Program::Luatex)) {
             TexProgram::Lualatex
@@ -69,7 +69,7 @@ pub(super) fn named(source: &str) -> Option<&str> {
     })
 }
 
-/// Whether `word` stands before the document begins, and not in a comment.
+/// Whether the preamble contains `word` outside of comments.
 pub(super) fn preamble_has(source: &str, word: &str) -> bool {
     let preamble = source.split_once("\\begin{document}").map_or(source, |(preamble, _)| preamble);
     preamble.lines().any(|line| code_of(line).contains(word))
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_caller_goes_before_the_file_and_the_file_before_its_needs() {
-        let chosen = |asked, source: &str| Choice::of(asked, source).program.name();
+        let chosen = |asked, source: &str| ProgramChoice::of(asked, source).program.name();
         let file = "\u{feff}% letter\n%% !TEX TS-program = XeLaTeX\n\\usepackage{fontspec}\\begin{document}";
         assert_eq!(chosen(Some(TexProgram::Pdflatex), file), "pdflatex");
         assert_eq!(chosen(None, file), "xelatex");
@@ -98,7 +98,7 @@ mod tests {
         ] {
             assert_eq!(chosen(None, source), program, "{source}");
         }
-        assert!(!Choice::of(None, file).is_free && Choice::of(None, "").is_free);
+        assert!(!ProgramChoice::of(None, file).is_free && ProgramChoice::of(None, "").is_free);
         assert_eq!(named("% !TeX program = latexmk"), Some("latexmk"));
     }
 }

@@ -3,115 +3,111 @@
 use std::process::ExitStatus;
 
 use crate::config::TexConfig;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::format_opts::TexProgram;
 use crate::engines::error::EngineError;
 use crate::engines::program::DocumentLimits;
-use crate::engines::requirement::{Lack, Requirement};
+use crate::engines::requirement::{Requirement, UnmetRequirement};
 use crate::workers::Finished;
 
-/// What all its programs are to an author.
+/// The name of all its programs in errors for authors.
 pub(super) const TEX: &str = "TeX";
-/// So much of what a program printed is told.
-const SAID_LETTERS: usize = 200;
+/// How much of a program's output an error quotes.
+const OUTPUT_LETTERS: usize = 200;
 
 /// Why there is no document.
 pub(super) enum TexError {
-    /// TeX ended the run at an error of the document.
+    /// An error in the document.
     Document(Box<tex_log::Error>),
-    /// So did another program, which was tried instead.
-    Both(Tried, Box<tex_log::Error>),
-    /// That other one was ended by something else, such as a limit.
-    Ended(Tried, JobFault),
+    /// An error with the second program, too.
+    Both(SecondAttempt, Box<tex_log::Error>),
+    /// The second program was ended by something else, such as a limit.
+    Ended(SecondAttempt, JobError),
     /// Anything else.
     Step(EngineError),
 }
 
-/// A program that was tried for what the first one lacks.
-pub(super) struct Tried {
+/// A second program that was tried because the first one lacks something.
+pub(super) struct SecondAttempt {
     pub first: TexProgram,
-    /// What the first one said.
+    /// The first one's error.
     pub before: Box<tex_log::Error>,
     pub second: TexProgram,
 }
 
 impl TexError {
-    /// The same of the program that was tried.
-    pub fn behind(self, tried: Tried) -> Self {
+    /// This error as that of the second attempt.
+    pub fn of_second(self, tried: SecondAttempt) -> Self {
         match self {
             Self::Document(error) => Self::Both(tried, error),
-            Self::Step(EngineError::Job(fault)) => Self::Ended(tried, fault),
+            Self::Step(EngineError::Job(error)) => Self::Ended(tried, error),
             other @ (Self::Both(..) | Self::Ended(..) | Self::Step(_)) => other,
         }
     }
 }
 
 impl From<EngineError> for TexError {
-    fn from(fault: EngineError) -> Self {
-        Self::Step(fault)
+    fn from(error: EngineError) -> Self {
+        Self::Step(error)
     }
 }
 
-/// A run that ended without saying why.
-pub(super) fn silent(program: TexProgram, status: ExitStatus) -> EngineError {
+/// A run that failed without an error in its log.
+pub(super) fn ended_without_error(program: TexProgram, status: ExitStatus) -> EngineError {
     let name = program.name();
     let sentence = format!(
         "{name} ended without a document and without an error ({status}); look for what ends the document before \
          \\end{{document}}, or for what nests without an end"
     );
-    JobFault::new(FaultCode::TemplateError, sentence).into()
+    JobError::new(ErrorCode::TemplateError, sentence).into()
 }
 
-/// What xdvipdfmx says of pages that it makes no PDF of: as a rule a picture or a font that it does not find.
-pub(super) fn unconverted(finished: &Finished) -> EngineError {
-    let said = String::from_utf8_lossy(&finished.stderr);
-    let said = said.lines().rfind(|line| line.contains("fatal:")).and_then(|line| line.split_once("fatal:"));
-    let said = said.map_or_else(|| finished.status.to_string(), |(_, said)| said.trim().to_owned());
-    JobFault::new(FaultCode::TemplateError, format!("xdvipdfmx makes no PDF of xelatex's pages: {said}"))
+/// xdvipdfmx failed: as a rule it misses a picture or a font.
+pub(super) fn not_converted(finished: &Finished) -> EngineError {
+    let output = String::from_utf8_lossy(&finished.stderr);
+    let cause =
+        output.lines().rfind(|line| line.contains("fatal:")).and_then(|line| line.split_once("fatal:"));
+    let cause = cause.map_or_else(|| finished.status.to_string(), |(_, cause)| cause.trim().to_owned());
+    JobError::new(ErrorCode::TemplateError, format!("xdvipdfmx makes no PDF of xelatex's pages: {cause}"))
         .into()
 }
 
 /// A document without pages.
 pub(super) fn no_pages() -> EngineError {
     let sentence = "the document has no pages; put something between \\begin{document} and \\end{document}";
-    JobFault::new(FaultCode::TemplateInvalid, sentence).into()
+    JobError::new(ErrorCode::TemplateInvalid, sentence).into()
 }
 
-/// A run that went well and left no PDF.
+/// A run that succeeded without writing a PDF.
 pub(super) fn no_file() -> EngineError {
     let sentence = "TeX wrote no PDF; look for what has it write something else, such as \\pdfoutput=0";
-    JobFault::new(FaultCode::TemplateError, sentence).into()
+    JobError::new(ErrorCode::TemplateError, sentence).into()
 }
 
-/// A list of which nothing came, for a fault of what it is made of.
-pub(super) fn unlisted(sentence: &str) -> EngineError {
-    JobFault::new(FaultCode::TemplateError, sentence).into()
+/// A list without entries, because of an error in its input.
+pub(super) fn list_error(sentence: &str) -> EngineError {
+    JobError::new(ErrorCode::TemplateError, sentence).into()
 }
 
-/// A program that made no list, for a reason that is not known; the first that it printed may tell.
-pub(super) fn silent_list(name: &str, finished: &Finished) -> EngineError {
-    let said = String::from_utf8_lossy(&finished.stderr);
-    let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let said: String = said.chars().filter(|letter| !letter.is_control()).take(SAID_LETTERS).collect();
-    let sentence = format!("{name} ended without a list ({}) {said}", finished.status);
-    JobFault::new(FaultCode::TemplateError, sentence.trim_end()).into()
+/// A program that made no list and reported no error; quotes the first line that it printed.
+pub(super) fn no_list(name: &str, finished: &Finished) -> EngineError {
+    let output = String::from_utf8_lossy(&finished.stderr);
+    let first = output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first: String = first.chars().filter(|letter| !letter.is_control()).take(OUTPUT_LETTERS).collect();
+    let sentence = format!("{name} ended without a list ({}) {first}", finished.status);
+    JobError::new(ErrorCode::TemplateError, sentence.trim_end()).into()
 }
 
-/// A program that a document asks for and that is not here.
-pub(super) fn lacking(requirement: &'static Requirement) -> EngineError {
-    JobFault::new(FaultCode::EngineUnavailable, Lack::Missing(requirement).to_string()).into()
+/// A program that the document needs and that is not installed.
+pub(super) fn missing_program(requirement: &'static Requirement) -> EngineError {
+    JobError::new(ErrorCode::EngineUnavailable, UnmetRequirement::Missing(requirement).to_string()).into()
 }
 
-/// What a document may take.
+/// The limits of a document.
 pub(super) fn limits(config: &TexConfig) -> DocumentLimits {
     DocumentLimits {
         section: "tex",
-        timeout_ms: config.timeout_ms,
-        memory_mb: config.memory_limit_mb,
-        processor_s: config.processor_limit_s,
-        files_mb: config.files_limit_mb,
-        files: config.files_limit,
-        printed_bytes: config.printed_limit_bytes,
+        limits: config.limits,
         remedy: "a loop that does not end, or have less in it",
     }
 }

@@ -1,4 +1,4 @@
-//! What lies in the folder of a job: the template's files under their own names, and the source in the entry's place.
+//! The files in a job's folder: the template's under their own names, and the source with the data in the entry's place.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,14 @@ use bytes::Bytes;
 use super::needs::CACHE;
 use crate::domain::site::Site;
 
-/// The longest name that is taken over.
+/// The longest name of a source that is kept.
 const NAME_LIMIT_BYTES: usize = 100;
-/// What the source is called where its own name would mean something to TeX.
+/// The source's name where its own would mean something to TeX or its command line, or is in a subfolder: TeX runs at the top of
+/// the job's folder, resolves all names from there, and lists that folder at every look for a file.
 const USUAL: &str = "document";
-/// The directory is listed at every look for a file, so a source lies at its top.
 const EXTENSION: &str = "tex";
-/// What TeX makes itself, by the extension: of an earlier run it is stale, and may be taken for this one's.
+/// Extensions of files that TeX writes. A template that was packed after a run of TeX brings them; TeX would read these stale
+/// ones, so they are left out.
 const PRODUCTS: [&str; 22] = [
     "acn",
     "aux",
@@ -42,7 +43,7 @@ const PRODUCTS: [&str; 22] = [
 /// The folder of a job, before it is made.
 pub(super) struct Folder<'a> {
     site: &'a Site,
-    /// What TeX calls the job: the name of the source without its extension.
+    /// TeX's job name: that of the source without its extension.
     pub name: String,
 }
 
@@ -62,12 +63,12 @@ impl<'a> Folder<'a> {
         self.site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default()
     }
 
-    /// The source's name there.
+    /// The source's name in the folder.
     pub fn source_name(&self) -> String {
         format!("{}.{EXTENSION}", self.name)
     }
 
-    /// The source's name as its author knows it.
+    /// The source's name in the template.
     pub fn entry(&self) -> &str {
         self.site.entry()
     }
@@ -77,18 +78,18 @@ impl<'a> Folder<'a> {
         self.site
     }
 
-    /// A file's name as its author knows it.
+    /// A file's name in the template.
     pub fn shown<'n>(&'n self, name: &'n str) -> &'n str {
         let name = name.strip_prefix("./").unwrap_or(name);
         if name == self.source_name() { self.site.entry() } else { name }
     }
 
-    /// Whether the template brings a bibliography and no database: there is nothing to make it of, so it is its author's own.
+    /// Whether the template has this bibliography and no database to make it from: then it is kept as the author wrote it.
     pub fn brings_bibliography(&self, name: &str) -> bool {
         self.site.get(name).is_some() && !self.has_databases()
     }
 
-    /// Whether the template brings an index and not the file that it was made of, so that it is no earlier run's.
+    /// Whether the template has this index and not the `entries` to make it from: then it is kept as the author wrote it.
     pub fn brings_index(&self, name: &str, entries: &str) -> bool {
         self.site.get(name).is_some() && self.site.get(entries).is_none()
     }
@@ -97,7 +98,7 @@ impl<'a> Folder<'a> {
         self.site.paths().any(|path| path.strip_suffix(".bib").is_some())
     }
 
-    /// The files by their names.
+    /// All files with their names.
     pub fn files(&self) -> Vec<(String, Bytes)> {
         let entry = self.site.entry();
         let is_cache = |path: &str| path.split('/').next() == Some(CACHE);
@@ -115,13 +116,12 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Whether a name that a document gives leads to a file in its folder, or in a folder there, and is nothing else on a
-/// command line.
+/// Whether a path that a document names stays inside its folder and cannot be taken for an option on a command line.
 pub(super) fn is_inside(path: &str) -> bool {
     path.split('/').all(is_plain)
 }
 
-/// Whether a name is nothing but a name on a command line and inside of TeX.
+/// Whether a name has no meaning but itself, on a command line and in TeX.
 fn is_plain(stem: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     stem.len() <= NAME_LIMIT_BYTES

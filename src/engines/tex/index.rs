@@ -8,18 +8,18 @@ use crate::workers::Finished;
 
 /// An entry of an index, as TeX writes it.
 const ENTRY: &str = "\\indexentry{";
-/// Where nomencl writes, what makeindex makes of it, and how.
+/// Extension of the file that nomencl writes, that of makeindex's output, and the style.
 const NOMENCLATURE: [&str; 3] = ["nlo", "nls", "nomencl.ist"];
 /// How the `.aux` names the glossaries of a document: `\@newglossary{main}{glg}{gls}{glo}`.
 const GLOSSARY: &str = "\\@newglossary{";
-/// And what makeindex is told of them.
+/// How it names makeindex's style, and the order of entries.
 const STYLE: &str = "\\@istfilename{";
 const ORDER_BY_LETTERS: &str = "\\@glsorder{letter}";
 /// Most glossaries of one document.
 const GLOSSARIES: usize = 16;
-/// What imakeidx may say beside a style: how blanks, cases and pages are taken.
+/// The options of imakeidx that are passed on beside a style: how blanks, cases and pages are treated.
 const FLAGS: [&str; 4] = ["-c", "-g", "-l", "-r"];
-/// The longest file of entries in which one is looked up.
+/// The longest file of entries that is searched.
 const ENTRIES_BYTES: u64 = 16 << 20;
 
 /// The indexes and glossaries of a document.
@@ -27,7 +27,7 @@ pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
     let mut wanted = Vec::new();
     for entries in &left.report.needs.indexes {
         let Some(stem) = entries.strip_suffix(".idx") else { continue };
-        wanted.push(Wanted {
+        wanted.push(IndexTask {
             entries: entries.clone(),
             list: format!("{stem}.ind"),
             options: options(&left.report.needs.index_calls, entries),
@@ -37,15 +37,15 @@ pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
     for entries in &left.report.needs.glossaries {
         let [from, to, style] = NOMENCLATURE;
         let Some(stem) = entries.strip_suffix(from).and_then(|stem| stem.strip_suffix('.')) else { continue };
-        // A glossary of numbers has the same names.
+        // The package glossaries uses the same file names for its list of numbers.
         if !glossaries.iter().any(|glossary| glossary.entries == *entries) {
             let options = vec!["-s".to_owned(), style.to_owned()];
-            wanted.push(Wanted { entries: entries.clone(), list: format!("{stem}.{to}"), options });
+            wanted.push(IndexTask { entries: entries.clone(), list: format!("{stem}.{to}"), options });
         }
     }
     let mut lists = Vec::new();
     for wanted in wanted.into_iter().chain(glossaries) {
-        let Wanted { entries, list, options } = wanted;
+        let IndexTask { entries, list, options } = wanted;
         let is_own = is_inside(&entries) && is_inside(&list) && !left.folder.brings_index(&list, &entries);
         let content = if is_own { left.file(&entries).await } else { continue };
         if content.is_empty() {
@@ -61,13 +61,14 @@ pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
 
 /// A list that makeindex makes.
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted {
+struct IndexTask {
     entries: String,
     list: String,
     options: Vec<String>,
 }
 
-/// The options of an index by what imakeidx says that it would call: a style and flags; others are left out.
+/// The options of an index, from the call of makeindex that imakeidx writes into the log: a style and flags. Others are dropped:
+/// the document could name any file.
 fn options(calls: &[String], entries: &str) -> Vec<String> {
     let Some(call) = calls.iter().find(|call| call.split(' ').next_back() == Some(entries)) else {
         return Vec::new();
@@ -86,8 +87,8 @@ fn options(calls: &[String], entries: &str) -> Vec<String> {
     options
 }
 
-/// The glossaries that the `.aux` names. What is sorted by xindy is not makeindex's: its style is a `.xdy`.
-fn glossaries(aux: &str, name: &str) -> Vec<Wanted> {
+/// The glossaries that the `.aux` names, but those for xindy, whose style is a `.xdy`.
+fn glossaries(aux: &str, name: &str) -> Vec<IndexTask> {
     let value = |command: &str| {
         let mut lines = aux.lines().filter_map(|line| line.strip_prefix(command));
         lines.find_map(|rest| rest.strip_suffix('}'))
@@ -102,17 +103,17 @@ fn glossaries(aux: &str, name: &str) -> Vec<Wanted> {
         let mut parts = rest.split("}{").skip(2);
         let mut file = || parts.next().map(|extension| format!("{name}.{extension}"));
         let (list, entries) = (file()?, file()?);
-        Some(Wanted { entries, list, options: options.clone() })
+        Some(IndexTask { entries, list, options: options.clone() })
     });
     named.take(GLOSSARIES).collect()
 }
 
-/// The log of the run that makes `list`: not the one that TeX might write.
+/// The log of the run that makes `list`, under a name that TeX does not use.
 fn transcript(list: &str) -> String {
     format!("{list}.ilg")
 }
 
-/// What makeindex said: of an entry, not of its line in a file that no author knows.
+/// makeindex's messages. Those about a line of the entries' file quote the entry instead: no author knows that file.
 pub(super) async fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
     let log = finished.read(&transcript(list), ENTRIES_BYTES).await.unwrap_or_default();
     let mut remarks = tex_log::of_makeindex(&[&*log, &*finished.stderr].concat());
@@ -132,7 +133,7 @@ pub(super) async fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
     remarks
 }
 
-/// The entry as its author wrote it, as far as it is to be told: `\indexentry{pear!green}{12}`.
+/// The author's text of an entry such as `\indexentry{pear!green}{12}`, cut to what a message quotes.
 fn key_of(entry: &str) -> Option<String> {
     let (key, _) = entry.strip_prefix(ENTRY)?.rsplit_once("}{")?;
     let visible = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -167,7 +168,7 @@ mod tests {
     fn glossaries_are_those_of_the_aux() {
         let aux = "\\@newglossary{main}{glg}{gls}{glo}\n\\@newglossary{acronym}{alg}{acr}{acn}\n\\@istfilename{main.ist}\n\
                    \\@glsorder{letter}\n\\@newglossary{x}{y}\n";
-        let wanted = |list: &str, entries: &str| Wanted {
+        let wanted = |list: &str, entries: &str| IndexTask {
             entries: entries.to_owned(),
             list: list.to_owned(),
             options: ["-s", "main.ist", "-l"].map(str::to_owned).to_vec(),
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_told_as_it_was_written() {
+    fn an_entry_is_reported_as_it_was_written() {
         assert_eq!(key_of("\\indexentry{pear!green|(textbf}{12}").as_deref(), Some("pear!green|(textbf"));
         assert_eq!(key_of("\\glossaryentry{a}{1}"), None);
     }

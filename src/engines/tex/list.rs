@@ -1,4 +1,4 @@
-//! One list that another program makes between two runs of TeX, and where it is looked for.
+//! One list that another program makes between two runs of TeX, and the files in which it is found.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -8,7 +8,7 @@ use tex_log::Report;
 use super::folder::Folder;
 use crate::workers::Finished;
 
-/// The longest file that a list is made of, and the longest list that is looked into.
+/// The longest input of a list, and the longest list, that is read.
 pub(super) const LIST_BYTES: u64 = 16 << 20;
 
 /// A program that makes lists.
@@ -26,11 +26,11 @@ pub(super) struct List {
     pub arguments: Vec<String>,
     /// The file that it is written into.
     pub name: String,
-    /// What it is made of, as far as that matters; the same number for the same.
+    /// A hash of its input: the list is made again when this changes.
     pub input: u64,
 }
 
-/// Where lists are looked for: what a run of TeX has left.
+/// The output of a run of TeX, in which lists are searched.
 pub(super) struct RunOutput<'r> {
     pub folder: &'r Folder<'r>,
     pub finished: &'r Finished,
@@ -40,13 +40,13 @@ pub(super) struct RunOutput<'r> {
 }
 
 impl RunOutput<'_> {
-    /// A file in the folder of the job; an empty one where there is none, or none that can be taken.
+    /// A file in the folder of the job; empty where it is missing or cannot be read.
     pub async fn file(&self, name: &str) -> Bytes {
         self.finished.read(name, LIST_BYTES).await.unwrap_or_default()
     }
 }
 
-/// The number that stands for these bytes.
+/// A hash of these parts.
 pub(super) fn digest<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
     let mut hasher = DefaultHasher::new();
     parts.into_iter().for_each(|part| part.hash(&mut hasher));

@@ -1,7 +1,7 @@
 //! Lists that other programs make between two runs of TeX, in the same folder: bibliographies, indexes, glossaries.
 //!
-//! A list is made when what it is made of is other than it was when it was made last, and then TeX runs again. Names of
-//! lists come from the document: only those that lead down in its folder are taken, and none that could be an option.
+//! A list is made again when its input has changed, and then TeX runs again. Hazard: the document chooses the names of lists,
+//! which become arguments. So only paths inside its folder are used, and none that could be an option (`is_inside`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::workers::{Finished, ProgramRun};
 
 /// The lists of one document that were made so far.
 #[derive(Default)]
-pub(super) struct Lists(BTreeMap<String, Done>);
+pub(super) struct Lists(BTreeMap<String, MadeList>);
 
 /// A list that was made.
-struct Done {
+struct MadeList {
     input: u64,
     remarks: Vec<Remark>,
 }
 
 impl Lists {
-    /// The lists that are to be made, or to be made anew.
+    /// The lists that are new, or whose input has changed.
     pub async fn wanted(&self, left: &RunOutput<'_>) -> Vec<List> {
         let known = self.0.keys().map(String::as_str);
         let mut lists = bibliography::lists(left, known).await;
@@ -46,25 +46,25 @@ impl Lists {
         for List { maker, arguments, name, input } in lists {
             let requirement = maker.requirement();
             if requirement.installed().is_none() {
-                return Err(errors::lacking(requirement).into());
+                return Err(errors::missing_program(requirement).into());
             }
             let run = session.run(requirement.path(), arguments)?;
-            finished = session.then(finished, maker.caged(run, session.zone)).await?;
+            finished = session.then(finished, maker.sandboxed(run, session.zone)).await?;
             let remarks = remarks(maker, &name, &finished).await;
             let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();
             let error = remarks.iter().find(|remark| remark.is_error);
             if let Some(error) = error.filter(|_| !maker.has_entries(&content)) {
-                return Err(errors::unlisted(&sentence(error, session.folder)).into());
+                return Err(errors::list_error(&sentence(error, session.folder)).into());
             }
             if content.is_empty() && error.is_none() && maker.failed(&finished) {
-                return Err(errors::silent_list(requirement.name, &finished).into());
+                return Err(errors::no_list(requirement.name, &finished).into());
             }
-            self.0.insert(name, Done { input, remarks });
+            self.0.insert(name, MadeList { input, remarks });
         }
         Ok(finished)
     }
 
-    /// What the programs said of the lists as they are now.
+    /// The programs' messages about the last version of each list.
     pub fn into_remarks(self) -> Vec<Remark> {
         self.0.into_values().flat_map(|done| done.remarks).collect()
     }
@@ -79,13 +79,13 @@ impl Maker {
         }
     }
 
-    /// A run in the program's own cage: that of TeX does for what is TeX's.
-    fn caged(self, mut run: ProgramRun, zone: &str) -> ProgramRun {
+    /// The run with the program's own sandbox profile and environment.
+    fn sandboxed(self, mut run: ProgramRun, zone: &str) -> ProgramRun {
         match self {
             Self::Bibtex => run,
             Self::Makeindex => {
-                // Its styles lie in TeX's tree, where it finds them by whole paths and would refuse these. It opens nothing
-                // else than what it is told to, of which all is in the folder.
+                // It finds its styles in TeX's tree by absolute paths, which `openin_any=p` forbids. It reads nothing but
+                // its arguments, and all of those are inside the folder.
                 run.environment.insert("openin_any".to_owned(), "r".to_owned());
                 run
             }
@@ -97,7 +97,7 @@ impl Maker {
         }
     }
 
-    /// Whether there is something in the list; styles have their own commands for an entry.
+    /// Whether the list has an entry; each style has its own command for one.
     fn has_entries(self, content: &[u8]) -> bool {
         let commands: &[&str] = match self {
             Self::Bibtex => &["item", "\\bib{", "\\entry{"],
@@ -116,7 +116,7 @@ impl Maker {
     }
 }
 
-/// What the program said.
+/// The program's messages.
 async fn remarks(maker: Maker, list: &str, finished: &Finished) -> Vec<Remark> {
     match maker {
         Maker::Bibtex => tex_log::of_bibtex(&finished.stdout),
@@ -125,11 +125,10 @@ async fn remarks(maker: Maker, list: &str, finished: &Finished) -> Vec<Remark> {
     }
 }
 
-/// What the author should know of the lists. That an entry is nowhere TeX says as well, and where it is cited: then that
-/// is told, once.
+/// Warnings about the lists. A missing entry is reported by TeX, too, with the line that cites it: then only that is reported.
 pub(super) fn warnings(remarks: &[Remark], report: &mut Report, folder: &Folder<'_>) -> Vec<String> {
-    let mut told = Vec::new();
-    // What is wrong in TeX's own styles is none of the author's concern.
+    let mut warnings = Vec::new();
+    // The author cannot mend TeX's own styles.
     let is_foreign = |remark: &&Remark| remark.file.as_ref().is_some_and(|file| file.starts_with('/'));
     for remark in remarks.iter().filter(|remark| !is_foreign(remark)) {
         if let About::MissingEntry(key) = &remark.about {
@@ -145,9 +144,9 @@ pub(super) fn warnings(remarks: &[Remark], report: &mut Report, folder: &Folder<
                 continue;
             }
         }
-        told.push(sentence(remark, folder));
+        warnings.push(sentence(remark, folder));
     }
-    told
+    warnings
 }
 
 fn sentence(remark: &Remark, folder: &Folder<'_>) -> String {

@@ -1,49 +1,52 @@
-//! What a run left in its log, in the words that its author is told.
+//! Errors and warnings for the author, from the errors and warnings in TeX's log.
 
 use std::collections::HashMap;
 
 use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
-use super::errors::Tried;
+use super::errors::SecondAttempt;
 use super::formats::EarlyTag;
 use super::origin::Origins;
 
-/// A line that is too wide by less is nobody's concern.
+/// An overfull line is reported from so many points on.
 const SEEN_POINTS: f64 = 2.0;
-/// So much of the line that TeX was in is told.
+/// How much of the line that TeX was reading is quoted.
 const EXCERPT_LETTERS: usize = 60;
-/// And so much of the line as its author wrote it.
+/// How much of the author's line is quoted.
 const LINE_LETTERS: usize = 100;
-/// So many letters that fonts lack are looked for in the document.
+/// How many letters without a font are searched for in the document.
 const LETTERS: usize = 50;
-/// What TeX says last, and first where Lua ends it.
+/// TeX's last message. It is also the first where Lua code ended TeX, which then gives no reason.
 const END: &str = "==> Fatal error";
 const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
 
 /// The error: file and line of the author's, what is wrong, what to do, and the line as it was written.
 pub(super) fn sentence(error: &Error, origins: &Origins<'_>) -> String {
-    let Finding { said, line } = finding(error, origins);
-    format!("{said}{}{line}", remedy(error))
+    let Finding { message, line } = finding(error, origins);
+    format!("{message}{}{line}", remedy(error))
 }
 
-/// The same of two programs.
-pub(super) fn sentence_of_both(tried: &Tried, error: &Error, origins: &Origins<'_>) -> String {
+/// The error where two programs were tried and both failed in the document.
+pub(super) fn sentence_of_both(tried: &SecondAttempt, error: &Error, origins: &Origins<'_>) -> String {
     format!("{} (said {})", sentence(error, origins), why(tried, origins))
 }
 
-/// The same where the second one ended with this sentence.
-pub(super) fn sentence_of_end(tried: &Tried, end: &str, origins: &Origins<'_>) -> String {
+/// The error where the second program was ended with the message `end`.
+pub(super) fn sentence_of_end(tried: &SecondAttempt, end: &str, origins: &Origins<'_>) -> String {
     format!("{end} (this was {})", why(tried, origins))
 }
 
-/// Which program it was, and why.
-fn why(Tried { first, before, second }: &Tried, origins: &Origins<'_>) -> String {
-    let said = finding(before, origins).said;
-    format!("{}, which was tried because {} said: {said}", second.name(), first.name())
+/// The second program, and why it was tried.
+fn why(SecondAttempt { first, before, second }: &SecondAttempt, origins: &Origins<'_>) -> String {
+    let message = finding(before, origins).message;
+    format!("{}, which was tried because {} said: {message}", second.name(), first.name())
 }
 
-/// What is told where `second` made what `first` could not.
-pub(super) fn instead(Tried { first, before, second }: &Tried, origins: &Origins<'_>) -> String {
+/// The warning that `second` made the document because `first` could not.
+pub(super) fn other_program(
+    SecondAttempt { first, before, second }: &SecondAttempt,
+    origins: &Origins<'_>,
+) -> String {
     let (first, second) = (first.name(), second.name());
     let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
     if matches!(before.cause, Cause::Character(_)) {
@@ -51,15 +54,15 @@ pub(super) fn instead(Tried { first, before, second }: &Tried, origins: &Origins
             "{first} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them"
         )
     } else {
-        format!("{second} made the document, for {first} said: {}; {ask}", finding(before, origins).said)
+        format!("{second} made the document, for {first} said: {}; {ask}", finding(before, origins).message)
     }
 }
 
-/// What is wrong.
+/// The parts of an error's text.
 struct Finding {
-    /// Where, and TeX's words.
-    said: String,
-    /// The line as it was written, where that is known.
+    /// The place and TeX's message.
+    message: String,
+    /// The author's line, where it is known.
     line: String,
 }
 
@@ -74,11 +77,11 @@ fn finding(error: &Error, origins: &Origins<'_>) -> Finding {
     let message = if error.message.starts_with(END) { ENDED } else { &error.message };
     let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !message.contains(text));
     let line = place.and_then(|place| origins.text(&place));
-    // A line that TeX shows whole is not shown again.
+    // A line that TeX has quoted whole is not quoted twice.
     let line = line.filter(|line| near.is_none_or(|near| near != line)).map(|line| short(&line));
     let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
     let line = line.map(|line| format!("; the line is '{line}'")).unwrap_or_default();
-    Finding { said: format!("{shown}{message}{near}"), line }
+    Finding { message: format!("{shown}{message}{near}"), line }
 }
 
 fn short(line: &str) -> String {
@@ -88,7 +91,7 @@ fn short(line: &str) -> String {
     }
 }
 
-/// What to do, with what stands before it.
+/// The remedy, with the separator before it.
 fn remedy(error: &Error) -> String {
     match &error.cause {
         Cause::MissingFile(name) => match package_of_file(name) {
@@ -100,7 +103,7 @@ fn remedy(error: &Error) -> String {
         },
         Cause::MissingFont(name) => package_of_font(name)
             .or_else(|| package_of_file(&format!("{name}.tfm")))
-            .map_or_else(|| advised(&error.message), installed),
+            .map_or_else(|| with_advice(&error.message), installed),
         Cause::Character(_) => "; lualatex has it (formatOpts.engine)".to_owned(),
         Cause::WantsShell => {
             "; a document starts no programs here, so do what it wants of them beforehand".to_owned()
@@ -108,15 +111,15 @@ fn remedy(error: &Error) -> String {
         Cause::UndefinedCommand(_) => "; look for a slip, or for the package that defines it".to_owned(),
         Cause::Program(Program::Luatex) => "; lualatex reads it (formatOpts.engine)".to_owned(),
         Cause::Program(Program::Xetex) => "; xelatex reads it (formatOpts.engine)".to_owned(),
-        Cause::Capacity | Cause::Other => advised(&error.message),
+        Cause::Capacity | Cause::Other => with_advice(&error.message),
     }
 }
 
-fn advised(message: &str) -> String {
+fn with_advice(message: &str) -> String {
     tex_log::advice(message).map(|advice| format!("; {advice}")).unwrap_or_default()
 }
 
-/// Where a file comes from that is not there.
+/// The remedy for a missing file: the package that has it, or the template.
 pub(super) fn where_from(name: &str) -> String {
     let beside = || "; put it beside the template, in one archive".to_owned();
     package_of_file(name).map_or_else(beside, installed)
@@ -126,8 +129,7 @@ fn installed(package: &str) -> String {
     format!("; the package {package} of Debian brings it, which is not installed")
 }
 
-/// What the log of the last run says of it: each once for a line of the template, however often a loop
-/// repeats it.
+/// The warnings in the log of the last run, each once for a line of the template, however often a loop repeats it.
 pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let is_seen = |warning: &&Warning| match &warning.kind {
         Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,
@@ -137,25 +139,25 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
         | Kind::MissingEntry(_)
         | Kind::DuplicateLabel(_)
         | Kind::FontSubstituted { .. } => true,
-        // It says that no program may be started, whether the document would start one or not.
+        // shellesc warns that no program may be started also where the document starts none.
         Kind::Other { by, .. } => by != "shellesc",
     };
-    let mut told: Vec<(Option<String>, Kind, u32)> = Vec::new();
+    let mut merged: Vec<(Option<String>, Kind, u32)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    let mut looked_for = 0;
+    let mut searched = 0;
     for warning in report.warnings.iter().filter(is_seen) {
-        let letter = letter_of(&warning.kind).filter(|_| looked_for < LETTERS);
-        looked_for += usize::from(letter.is_some());
+        let letter = letter_of(&warning.kind).filter(|_| searched < LETTERS);
+        searched += usize::from(letter.is_some());
         let letter = letter.and_then(|letter| origins.of_letter(letter));
         let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
         let place = place.map(|place| place.to_string());
         let key = format!("{place:?} {}", without_points(&warning.kind));
-        if let Some((_, kind, times)) = known.get(&key).and_then(|at| told.get_mut(*at)) {
+        if let Some((_, kind, times)) = known.get(&key).and_then(|at| merged.get_mut(*at)) {
             *kind = larger(kind.clone(), &warning.kind);
             *times = times.saturating_add(warning.times);
         } else {
-            known.insert(key, told.len());
-            told.push((place, warning.kind.clone(), warning.times));
+            known.insert(key, merged.len());
+            merged.push((place, warning.kind.clone(), warning.times));
         }
     }
     let line = |(place, kind, times): (Option<String>, Kind, u32)| {
@@ -163,7 +165,7 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
         let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
         format!("{place}{kind}{times}")
     };
-    told.into_iter().map(line).collect()
+    merged.into_iter().map(line).collect()
 }
 
 /// The letter that a font lacks.
@@ -171,7 +173,7 @@ fn letter_of(kind: &Kind) -> Option<&str> {
     if let Kind::MissingCharacter { character, .. } = kind { Some(character) } else { None }
 }
 
-/// What two warnings of one line have in common: by how much a line is too wide depends on the data.
+/// A key that two warnings share although their widths, which depend on the data, differ.
 fn without_points(kind: &Kind) -> String {
     if let Kind::TooWide(_) = kind {
         Kind::TooWide(0.0).to_string()
@@ -190,7 +192,7 @@ fn larger(one: Kind, other: &Kind) -> Kind {
     }
 }
 
-/// What keeps the preamble of `entry` from being read ahead.
+/// The warning that a tag keeps packages out of the format of `entry`.
 pub(super) fn early_tag(tag: EarlyTag, entry: &str) -> String {
     let EarlyTag { line, packages } = tag;
     format!(

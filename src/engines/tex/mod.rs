@@ -1,4 +1,7 @@
-//! TeX: a source of LaTeX becomes a PDF. Programs of the system's in the cage, in a folder that one document has.
+//! TeX: turns a LaTeX source into a PDF. Runs TeX Live's programs in the sandbox, each document in a folder of its own.
+//!
+//! The rest of the service uses `ENGINE` and `EXTRAS` alone. `passes.rs` runs TeX until nothing changes, `lists.rs` the programs
+//! between its runs; `formats` and `cache` save work that documents share; `diagnose.rs` and `log.rs` write errors and warnings.
 
 mod bibliography;
 mod cache;
@@ -25,12 +28,12 @@ use async_trait::async_trait;
 use tex_log::Cause;
 
 use self::cache::FontCache;
-use self::choice::Choice;
-use self::errors::{TexError, Tried};
+use self::choice::ProgramChoice;
+use self::errors::{SecondAttempt, TexError};
 use self::folder::Folder;
-use self::formats::{Ahead, Beginning, Formats, PreambleRequest, Setting};
+use self::formats::{BaseFormats, PreambleFormats, PreambleRequest, PreloadedSource, RunSetting};
 use self::opening::opening;
-use self::passes::Made;
+use self::passes::TypesetDocument;
 use self::session::TexSession;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -70,11 +73,11 @@ struct Tex {
     steps: ProgramSteps,
     profile: Arc<Profile>,
     config: TexConfig,
-    /// Where no job says another one.
+    /// The time zone of documents that name none.
     zone: String,
     fonts: FontCache,
-    formats: Formats,
-    ahead: Ahead,
+    formats: BaseFormats,
+    preamble_formats: PreambleFormats,
 }
 
 #[async_trait(?Send)]
@@ -83,7 +86,7 @@ impl StepRunner for Tex {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
         let source = folder.source();
-        warn_of_strangers(&source, job);
+        warn_of_unknown_program(&source, job);
         let _slot = self.steps.slot(job, 1).await;
         let (made, tried) = match self.make(job, &folder, &source).await {
             Ok(made) => made,
@@ -114,23 +117,26 @@ impl Tex {
             config: context.config.tex.clone(),
             zone: context.config.assemble.timezone.clone(),
             fonts: FontCache::new(context.caches),
-            formats: Formats::default(),
-            ahead: Ahead::new(context.config.tex.formats_limit_mb << 20, context.metrics.tex.clone()),
+            formats: BaseFormats::default(),
+            preamble_formats: PreambleFormats::new(
+                context.config.tex.formats_limit_mb << 20,
+                context.metrics.tex.clone(),
+            ),
         }
     }
 
-    /// The document by the program that is asked for, or needed, or else by one that is tried instead; its time begins here,
-    /// where it has its slot.
+    /// Makes the document with the chosen program, and where that lacks something, with another one. The deadline counts from
+    /// here, not from the wait for a slot.
     async fn make(
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
         source: &str,
-    ) -> Result<(Made, Option<Tried>), TexError> {
-        let choice = Choice::of(job.options.tex, source);
-        let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
-        let order = Order { folder, source, deadline };
-        let before = match self.make_by(job, choice.program, false, &order).await {
+    ) -> Result<(TypesetDocument, Option<SecondAttempt>), TexError> {
+        let choice = ProgramChoice::of(job.options.tex, source);
+        let deadline = Instant::now() + Duration::from_millis(self.config.limits.timeout_ms);
+        let request = TypesetRequest { folder, source, deadline };
+        let before = match self.make_by(job, choice.program, false, &request).await {
             Err(TexError::Document(error)) => error,
             done => return Ok((done?, None)),
         };
@@ -140,71 +146,77 @@ impl Tex {
             return Err(TexError::Document(before));
         };
         let is_for_letters = matches!(before.cause, Cause::Character(_));
-        let tried = Tried { first: choice.program, before, second };
-        match self.make_by(job, second, is_for_letters, &order).await {
+        let tried = SecondAttempt { first: choice.program, before, second };
+        match self.make_by(job, second, is_for_letters, &request).await {
             Ok(made) => Ok((made, Some(tried))),
-            Err(error) => Err(error.behind(tried)),
+            Err(error) => Err(error.of_second(tried)),
         }
     }
 
-    /// The same by this program; `is_for_letters`: another one lacks some.
+    /// Makes the document with `program`; `is_for_letters`: the first program had no font for some letters.
     async fn make_by(
         &self,
         job: &mut StepContext<'_>,
         program: TexProgram,
         is_for_letters: bool,
-        &Order { folder, source, deadline }: &Order<'_>,
-    ) -> Result<Made, TexError> {
+        &TypesetRequest { folder, source, deadline }: &TypesetRequest<'_>,
+    ) -> Result<TypesetDocument, TexError> {
         if needs::of(program).installed().is_none() {
-            return Err(errors::lacking(needs::of(program)).into());
+            return Err(errors::missing_program(needs::of(program)).into());
         }
         let asked = Instant::now();
         let cache = &self.fonts.files(self, program).await;
         let base = self.base(program).await;
-        // What is read of fonts and formats for all documents is nobody's time.
+        // Caches for all documents may just have been filled: that does not count against this one's deadline.
         let deadline = deadline + asked.elapsed();
-        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone).to_owned();
+        let zone = job.options.emulation.timezone.as_deref().unwrap_or(&self.zone).to_owned();
         let metadata = job.options.extras.metadata.clone();
-        let before = |set| opening(set, &folder.source_name(), &metadata);
-        let set = opening::set(program, is_for_letters, source);
+        let first_file = |prelude| opening(prelude, &folder.source_name(), &metadata);
+        let prelude = opening::prelude(program, is_for_letters, source);
         if let Some((format, left)) =
-            self.beginning(program, job, (folder.site(), source), (set, base.as_ref()))
+            self.preloaded(program, job, (folder.site(), source), (prelude, base.as_ref()))
         {
             let site = folder.site().clone().with_page(left);
             let folder = Folder::of(&site);
-            let session = self.session(&zone, &folder, deadline).with(Some(format));
-            match passes::make(&session, program, before(opening::BEHIND), cache).await {
-                // A format is tried with pages, which do not show everything: what fails with it may do without.
+            let session = self.session(&zone, &folder, deadline).with_format(Some(format));
+            match passes::make(&session, program, first_file(opening::AFTER_FORMAT), cache).await {
+                // The format was tested with sample pages only. A document that fails with it may succeed without.
                 Err(TexError::Document(error)) if !matches!(error.cause, Cause::Character(_)) => {}
                 done => return done,
             }
         }
-        passes::make(&self.session(&zone, folder, deadline).with(base), program, before(set), cache).await
+        passes::make(
+            &self.session(&zone, folder, deadline).with_format(base),
+            program,
+            first_file(prelude),
+            cache,
+        )
+        .await
     }
 
-    /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.
-    fn beginning(
+    /// The format of the document's preamble, where one was dumped before, and the source without that preamble.
+    fn preloaded(
         &self,
         program: TexProgram,
         job: &mut StepContext<'_>,
         (site, source): (&Site, &str),
-        (set, base): (&'static str, Option<&Arc<SharedFile>>),
-    ) -> Option<Beginning> {
+        (prelude, base): (&'static str, Option<&Arc<SharedFile>>),
+    ) -> Option<PreloadedSource> {
         if program != TexProgram::Pdflatex {
             return None;
         }
-        let setting = Setting {
+        let setting = RunSetting {
             programs: self.steps.programs().clone(),
             profile: Arc::clone(&self.profile),
             bounds: self.bounds(),
-            set,
+            prelude,
             base: base.cloned(),
         };
         let request = PreambleRequest { account: job.meter.account(), site, source, setting };
-        let (beginning, early_tag) = self.ahead.beginning(&request);
-        tracing::Span::current().record("tex.format", if beginning.is_some() { "preamble" } else { "own" });
+        let (preloaded, early_tag) = self.preamble_formats.preloaded(&request);
+        tracing::Span::current().record("tex.format", if preloaded.is_some() { "preamble" } else { "own" });
         job.warnings.push_all(early_tag.map(|tag| log::early_tag(tag, site.entry())));
-        beginning
+        preloaded
     }
 
     fn bounds(&self) -> Bounds {
@@ -225,14 +237,14 @@ impl Tex {
 }
 
 /// A document to be made.
-struct Order<'a> {
+struct TypesetRequest<'a> {
     folder: &'a Folder<'a>,
     source: &'a str,
     deadline: Instant,
 }
 
-/// A program that the file names and that is none of ours is left out.
-fn warn_of_strangers(source: &str, job: &mut StepContext<'_>) {
+/// Warns where the file names a program that there is not: it is ignored.
+fn warn_of_unknown_program(source: &str, job: &mut StepContext<'_>) {
     let Some(name) = choice::named(source).filter(|name| TexProgram::from_name(name).is_none()) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What must be installed, what of the machine TeX may read, and what it is told by its environment.
+//! What must be installed, which files of the machine TeX may read, and its environment variables.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,23 @@ use crate::engines::program;
 use crate::engines::requirement::{Part, Requirement};
 use crate::workers::Profile;
 
-/// The folder of a job in which lualatex keeps what it has read of fonts. Relative, for it refuses to write an absolute
-/// path when it may write below its own folder only.
+/// lualatex's font cache in the folder of a job. Relative: with `openout_any=p` it refuses to write absolute paths.
 pub(super) const CACHE: &str = "texmf-var";
 
 const PDFLATEX: Requirement = of_tex("pdflatex", &["/usr/bin/pdflatex"], "texlive-latex-recommended");
 const LUALATEX: Requirement = of_tex("lualatex", &["/usr/bin/lualatex"], "texlive-luatex");
 const XELATEX: Requirement = of_tex("xelatex", &["/usr/bin/xelatex"], "texlive-xetex");
-/// Makes the PDF of what xelatex writes.
+/// Makes the PDF from xelatex's output.
 pub(super) const XDVIPDFMX: Requirement = of_tex("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
 
-/// Makes bibliographies of what an `.aux` cites.
+/// Makes bibliographies from an `.aux`.
 pub(super) const BIBTEX: Requirement = of_tex("bibtex", &["/usr/bin/bibtex"], "texlive-binaries");
-/// Makes those of biblatex.
+/// Makes the bibliographies of biblatex.
 pub(super) const BIBER: Requirement = of_tex("biber", &["/usr/bin/biber"], "biber");
 /// Makes indexes and glossaries.
 pub(super) const MAKEINDEX: Requirement = of_tex("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
 
-/// What only some documents need, and what these are.
+/// What only some documents need, and which.
 pub const EXTRAS: &[(Requirement, &str)] = &[
     (XELATEX, "latex by xelatex"),
     (BIBTEX, "latex with a bibliography of BibTeX"),
@@ -32,7 +31,7 @@ pub const EXTRAS: &[(Requirement, &str)] = &[
     (MAKEINDEX, "latex with an index or glossaries"),
 ];
 
-/// What documents need that do not ask for another one. Who asks for xelatex is told where that is missing.
+/// What documents need that name no program. A missing xelatex is an error of the job that asks for it.
 pub(super) const NEEDS: &[Requirement] = &[PDFLATEX, LUALATEX];
 
 /// TeX's tree with its settings and formats, fonts of the machine, and what tells the paper and the time.
@@ -52,16 +51,16 @@ const READ: [&str; 13] = [
     "/dev/urandom",
 ];
 
-/// What changes when TeX, or something that it may load, is installed anew.
+/// Files that change whenever a package of TeX is installed or removed.
 pub(super) const TREES: [&str; 3] =
     ["/usr/share/texlive/texmf-dist/ls-R", "/usr/share/texmf/ls-R", "/usr/local/share/texmf/ls-R"];
 
-/// What biber is made of beside the libraries: it is written in Perl, whose modules lie in several places.
+/// What biber reads beside the libraries: Perl and its modules.
 const PERL: [&str; 2] = ["/usr/bin/perl", "/etc/perl"];
 const PERL_READ: [&str; 4] = ["/usr/share/perl", "/usr/share/perl5", "/etc/localtime", "/dev/urandom"];
 
-/// Nothing but its folder may be read or written by name, nothing is started, no font is made of its outlines by scripts;
-/// and the log has whole lines, which TeX would break. The two widths are the largest that it takes.
+/// TeX's own restrictions, inside of the sandbox: files by relative paths only, no programs, no fonts made by scripts. The
+/// widths keep TeX from breaking lines of the log, which is parsed; 254 and 238 are the largest that it accepts.
 const ENVIRONMENT: [(&str, &str); 12] = [
     ("PATH", "/usr/bin"),
     ("openin_any", "p"),
@@ -74,7 +73,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("max_print_line", "1000000"),
     ("error_line", "254"),
     ("half_error_line", "238"),
-    // The longest line: a value may be a whole text.
+    // The longest line of input in bytes: a value may be a whole text.
     ("buf_size", "10000000"),
 ];
 
@@ -82,7 +81,7 @@ const fn of_tex(name: &'static str, paths: &'static [&'static str], package: &'s
     Requirement { name, part: Part::Program, paths, version: None, package, command: "scripts/setup --latex" }
 }
 
-/// What a program needs.
+/// The requirement of a program.
 pub(super) fn of(program: TexProgram) -> &'static Requirement {
     match program {
         TexProgram::Pdflatex => &PDFLATEX,
@@ -91,23 +90,23 @@ pub(super) fn of(program: TexProgram) -> &'static Requirement {
     }
 }
 
-/// What a run may reach.
+/// The sandbox profile of a run.
 pub(super) fn profile() -> Profile {
     program::profile(&[], &READ)
 }
 
-/// What biber may reach. Hazard: it evaluates parts of a document as Perl (the replacements of source maps), which then does
-/// what it likes within the cage. So there is nothing of TeX's in it and nothing else to start, `kpsewhich` neither.
+/// The sandbox profile of biber. Hazard: it evaluates parts of a document as Perl (the replacements of source maps), so a
+/// document runs any code in there. So nothing of TeX can be read and no other program started, not even `kpsewhich`.
 pub(super) fn biber_profile() -> Profile {
     program::profile(&PERL, &PERL_READ)
 }
 
-/// What biber is told: texts are UTF-8, and there are no programs.
+/// biber's environment: texts are UTF-8, and no program is found.
 pub(super) fn biber_environment(zone: &str) -> BTreeMap<String, String> {
     program::environment([("PATH", "/nonexistent"), ("LC_ALL", "C.UTF-8"), ("TZ", zone)])
 }
 
-/// What a run is told; `zone` is where it is the day that `\today` prints.
+/// The environment of a run; `zone` is the time zone of `\today`.
 pub(super) fn environment(zone: &str) -> BTreeMap<String, String> {
     let own = [("TZ", zone), ("TEXMFVAR", CACHE), ("TEXMFCACHE", CACHE)];
     program::environment(ENVIRONMENT.into_iter().chain(own))

@@ -1,7 +1,7 @@
-//! Where that is in the author's files of which TeX tells a line.
+//! The line of the author's files for a line in TeX's messages.
 //!
-//! TeX reads the text with the data in it, so its lines are looked up in what was noted while that was made. Some lines TeX
-//! does not tell at all, or only one that it noticed too late: these are looked for by what it says.
+//! TeX reads the text with the data in it, so its line numbers are mapped back by the notes that rendering made. For some
+//! errors TeX gives no line, or one after the mistake: then the author's line is searched for by the message.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,7 +14,7 @@ use super::folder::Folder;
 use super::opening;
 use crate::domain::lines::LineMap;
 
-/// What stands before the name of a package in the name of its file.
+/// Prefixes of file names before the name by which an author loads them.
 const PREFIXES: [&str; 9] = [
     "tikzlibrary",
     "pgflibrary",
@@ -26,7 +26,7 @@ const PREFIXES: [&str; 9] = [
     "tcb",
     "lstlang",
 ];
-/// So much of an argument without an end is looked for.
+/// How much of an unclosed argument is searched for.
 const ARGUMENT_LETTERS: usize = 12;
 
 /// The author's files, and what their lines became.
@@ -36,63 +36,63 @@ pub(super) struct Origins<'a> {
     map: OnceCell<Option<LineMap>>,
 }
 
-/// A place in a file as its author knows it.
+/// A line of a template's file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct AuthorLine {
     pub file: String,
     /// Counted from 1.
     pub line: Option<u32>,
-    /// The line is one of the text with the data in it, and which line of the template wrote it is not known.
-    is_of_text: bool,
+    /// `line` counts in the text with the data in it: which line of the template wrote it is not known.
+    is_rendered: bool,
 }
 
 impl<'a> Origins<'a> {
-    /// Those of the files in `folder`.
+    /// For the files in `folder`.
     pub fn of(folder: &'a Folder<'a>) -> Self {
         Self { folder, source: folder.source(), map: OnceCell::new() }
     }
 
-    /// The place of a line as TeX tells it.
-    pub fn place(&self, file: &str, line: Option<u32>) -> Place {
+    /// The author's line for a line in TeX's messages.
+    pub fn place(&self, file: &str, line: Option<u32>) -> AuthorLine {
         let name = file.strip_prefix("./").unwrap_or(file);
-        // What TeX reads first leads to the entry.
+        // The author does not know the file that TeX reads first, which inputs the entry.
         if name == opening::name() {
-            return Place { file: self.folder.entry().to_owned(), line: None, is_of_text: false };
+            return AuthorLine { file: self.folder.entry().to_owned(), line: None, is_rendered: false };
         }
         let map = if name == self.folder.source_name() { self.map() } else { None };
         let origin = map.zip(line).map(|(map, line)| map.origin(line));
         match origin {
             Some(Some(origin)) => {
-                Place { file: origin.file.to_owned(), line: Some(origin.line), is_of_text: false }
+                AuthorLine { file: origin.file.to_owned(), line: Some(origin.line), is_rendered: false }
             }
             unknown => {
-                Place { file: self.folder.shown(name).to_owned(), line, is_of_text: unknown.is_some() }
+                AuthorLine { file: self.folder.shown(name).to_owned(), line, is_rendered: unknown.is_some() }
             }
         }
     }
 
-    /// The place of an error: of one in TeX's own files the line that led there.
-    pub fn of_error(&self, error: &Error) -> Option<Place> {
+    /// The line of an error; for one in TeX's own files, the author's line that loaded them.
+    pub fn of_error(&self, error: &Error) -> Option<AuthorLine> {
         if let Some(own) = &error.own_file {
             let name = error.entered.as_ref().or(error.file.as_ref());
-            let line = name.and_then(|name| self.mention(own, &stem(name), None));
+            let line = name.and_then(|name| self.line_of_mention(own, &stem(name), None));
             return Some(self.place(own, line));
         }
         let file = error.file.as_deref()?;
         let line = match error.line {
             Some(line) => self
-                .asked_for(error, file, line)
-                .or_else(|| self.of_lua(error, file, line))
-                .or_else(|| self.before(error, file, line))
+                .line_of_load(error, file, line)
+                .or_else(|| self.line_of_lua(error, file, line))
+                .or_else(|| self.line_before(error, file, line))
                 .or(Some(line)),
-            None => self.of_argument(error, file),
+            None => self.line_of_argument(error, file),
         };
         Some(self.place(file, line))
     }
 
-    /// The line of the author's file at a place, before any data was put in.
-    pub fn text(&self, place: &Place) -> Option<String> {
-        if place.is_of_text {
+    /// The text of the author's line, without data.
+    pub fn text(&self, place: &AuthorLine) -> Option<String> {
+        if place.is_rendered {
             return None;
         }
         let file = self.folder.site().original(&place.file)?;
@@ -102,8 +102,8 @@ impl<'a> Origins<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The place where `letter` first stands in the document: TeX does not say where a font lacked it.
-    pub fn of_letter(&self, letter: &str) -> Option<Place> {
+    /// The first line with `letter`: TeX does not report where a font lacked it.
+    pub fn of_letter(&self, letter: &str) -> Option<AuthorLine> {
         let body = self.source.find("\\begin{document}")?;
         let at = body + self.source.get(body..)?.find(letter)?;
         Some(self.place(&self.folder.source_name(), Some(line_at(&self.source, at))))
@@ -122,8 +122,8 @@ impl<'a> Origins<'a> {
         self.folder.site().get(file).map(|text| String::from_utf8_lossy(text)).unwrap_or_default()
     }
 
-    /// The last line up to `end` on which a command names `stem` in braces, without an end the first one.
-    fn mention(&self, file: &str, stem: &str, end: Option<u32>) -> Option<u32> {
+    /// The last line up to `end` on which a command names `stem` in braces; without `end` the first one.
+    fn line_of_mention(&self, file: &str, stem: &str, end: Option<u32>) -> Option<u32> {
         let text = self.text_of(file);
         let names = |line: &str| {
             let code = code_of(line);
@@ -144,18 +144,18 @@ impl<'a> Origins<'a> {
         if end.is_some() { found.last() } else { found.next() }
     }
 
-    /// The line that loads a package with which something is wrong: TeX has read on when it says so.
-    fn asked_for(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+    /// The line that loads a missing or clashing package: TeX reports the line after it.
+    fn line_of_load(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
         let missing = if let Cause::MissingFile(name) = &error.cause { Some(name.as_str()) } else { None };
         let name = missing
             .filter(|_| !error.line_is_exact)
             .or_else(|| error.message.strip_prefix("Option clash for package "))?;
-        self.mention(file, &stem(name), Some(line))
+        self.line_of_mention(file, &stem(name), Some(line))
     }
 
-    /// The line before one of which TeX had read nothing: a command looked whether more comes. An empty line that ends an argument
-    /// is itself what is wrong.
-    fn before(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+    /// The last non-empty line before `line`, where TeX had read nothing of `line` yet: a command there looked ahead. Not where
+    /// an empty line ended an argument: that line is itself the mistake.
+    fn line_before(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
         let excerpt = error.excerpt.as_ref()?;
         if !excerpt.before.trim().is_empty() || error.message.starts_with("Paragraph ended") {
             return None;
@@ -165,8 +165,8 @@ impl<'a> Origins<'a> {
         lines.filter(|(_, line)| !line.trim().is_empty()).last().map(|(number, _)| number)
     }
 
-    /// The line of Lua code that a package reads line by line; TeX tells that of its end.
-    fn of_lua(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+    /// The line inside an environment of Lua code, whose last line TeX reports.
+    fn line_of_lua(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
         let behind = error.lua_line.filter(|_| {
             error.excerpt.as_ref().is_some_and(|excerpt| excerpt.before.trim_start().starts_with("\\end{lua"))
         })?;
@@ -176,8 +176,8 @@ impl<'a> Origins<'a> {
         Some(begin.saturating_add(behind).min(line))
     }
 
-    /// The line on which an argument begins that has no end.
-    fn of_argument(&self, error: &Error, file: &str) -> Option<u32> {
+    /// The line on which an unclosed argument begins.
+    fn line_of_argument(&self, error: &Error, file: &str) -> Option<u32> {
         let (_, command) = error.message.split_once("scanning use of ")?;
         if command.starts_with("\\UTFviii@") {
             let text = self.text_of(file);
@@ -191,10 +191,10 @@ impl<'a> Origins<'a> {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for AuthorLine {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) if self.is_of_text => write!(to, "{} (line {line} with the data in it)", self.file),
+            Some(line) if self.is_rendered => write!(to, "{} (line {line} with the data in it)", self.file),
             Some(line) => write!(to, "{}:{line}", self.file),
             None => to.write_str(&self.file),
         }
@@ -241,22 +241,22 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_authors_and_of_his_own_files_it_stays() {
+    fn a_line_is_mapped_to_the_authors_own_files() {
         let site = site("[\"main.tex\"]\n0 6 60 0");
         let folder = Folder::of(&site);
         let origins = Origins::of(&folder);
-        let told = |file: &str, line| origins.place(file, line).to_string();
-        assert_eq!(told("./main.tex", Some(1)), "main.tex:3");
-        assert_eq!(told("main.tex", None), "main.tex");
-        assert_eq!(told("part.tex", Some(7)), "part.tex:7");
-        assert_eq!(told(&opening::name(), Some(7)), "main.tex");
-        assert_eq!(told("main.tex", Some(6)), "main.tex (line 6 with the data in it)");
+        let shown = |file: &str, line| origins.place(file, line).to_string();
+        assert_eq!(shown("./main.tex", Some(1)), "main.tex:3");
+        assert_eq!(shown("main.tex", None), "main.tex");
+        assert_eq!(shown("part.tex", Some(7)), "part.tex:7");
+        assert_eq!(shown(&opening::name(), Some(7)), "main.tex");
+        assert_eq!(shown("main.tex", Some(6)), "main.tex (line 6 with the data in it)");
         assert_eq!(origins.text(&origins.place("main.tex", Some(1))).as_deref(), Some("<%= three %>"));
         assert_eq!(origins.text(&origins.place("main.tex", Some(6))), None);
     }
 
     #[test]
-    fn what_tex_does_not_tell_is_looked_for() {
+    fn a_line_that_tex_does_not_report_is_searched_for() {
         let site = site("");
         let folder = Folder::of(&site);
         let origins = Origins::of(&folder);

@@ -18,34 +18,34 @@ use crate::engines::error::EngineError;
 use crate::thread;
 use crate::workers::{Finished, Input, Output, OutputError, ProgramRun};
 
-/// So much of a log's end is read: what ended a run stands there.
+/// How much of a log is read, from its end, where the error is.
 const LOG_BYTES: u64 = 8 << 20;
-/// The longest file of references that is compared with the one before.
+/// The longest `.aux` that is compared with that of the run before.
 const REFERENCES_BYTES: u64 = 16 << 20;
-/// Lists that the next run reads, of which TeX does not always say that they are new.
+/// Extensions of lists that the next run reads, for which TeX does not always ask for a rerun.
 const LISTS: [&str; 5] = ["toc", "lof", "lot", "out", "nav"];
-/// What pictures that know where they stand leave behind, without a word in the log.
+/// In an `.aux`: a picture needs its position on the page, which takes a second run; the log does not say so.
 const POSITIONS: &[u8] = b"\\pgfsyspdfmark";
 
 /// A document that TeX has made.
-pub(super) struct Made {
+pub(super) struct TypesetDocument {
     /// The folder with the file in it.
     pub finished: Finished,
-    /// What the log of the last run says.
+    /// The log of the last run.
     pub report: Report,
-    /// What is to be said of bibliographies and indexes.
+    /// Messages about bibliographies and indexes.
     pub remarks: Vec<Remark>,
     /// Whether another run would have changed something.
     pub is_unsettled: bool,
 }
 
-/// Runs `program` behind `opening` until the references are right; `cache` is what it finds of fonts.
+/// Runs `program` until the references are right, at most `tex.runs_limit` times. `opening` is read first; `cache` are font caches.
 pub(super) async fn make(
     session: &TexSession<'_>,
     program: TexProgram,
     opening: String,
     cache: &[(String, Bytes)],
-) -> Result<Made, TexError> {
+) -> Result<TypesetDocument, TexError> {
     let files = session.folder.files().into_iter().chain(cache.iter().cloned());
     let own = [
         (opening::name(), Bytes::from(opening)),
@@ -55,14 +55,14 @@ pub(super) async fn make(
     let files = files.chain(own);
     let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
     let first = ProgramRun { inputs, ..session.tex(program)? };
-    let mut finished = session.programs.run(first).await.map_err(|error| session.fault(&error))?;
+    let mut finished = session.programs.run(first).await.map_err(|error| session.tex_error(&error))?;
     let (mut references, mut count, mut lists) = (Vec::new(), 1, Lists::default());
     loop {
         let mut report = read_report(session, &finished).await?;
         if !finished.status.success() {
             let error = (!report.errors.is_empty()).then(|| report.errors.swap_remove(0));
             return Err(error.map_or_else(
-                || TexError::Step(errors::silent(program, finished.status)),
+                || TexError::Step(errors::ended_without_error(program, finished.status)),
                 |error| TexError::Document(Box::new(error)),
             ));
         }
@@ -73,7 +73,7 @@ pub(super) async fn make(
             || is_unsettled(&session.folder.name, &finished, &report, count, (&references, &now));
         if !is_unsettled || count >= session.config.runs_limit {
             let finished = converted(session, program, finished).await?;
-            return Ok(Made { finished, report, remarks: lists.into_remarks(), is_unsettled });
+            return Ok(TypesetDocument { finished, report, remarks: lists.into_remarks(), is_unsettled });
         }
         finished = lists.make(session, finished, wanted).await?;
         (references, count) = (now, count + 1);
@@ -81,7 +81,7 @@ pub(super) async fn make(
     }
 }
 
-/// xelatex writes pages that another program makes a PDF of; by itself it would start that by a shell.
+/// Converts xelatex's pages to PDF. xelatex would start the converter itself, by a shell, which the sandbox refuses.
 async fn converted(
     session: &TexSession<'_>,
     program: TexProgram,
@@ -97,11 +97,10 @@ async fn converted(
     if finished.status.success() {
         return Ok(finished);
     }
-    Err(errors::unconverted(&finished).into())
+    Err(errors::not_converted(&finished).into())
 }
 
-/// Whether another run would change something: TeX asks for it, a list was begun that it reads, or the references are
-/// others than before.
+/// Whether another run would change something: TeX asks for one, the first run wrote a list, or the references changed.
 fn is_unsettled(
     name: &str,
     finished: &Finished,
@@ -120,7 +119,7 @@ fn is_unsettled(
         || (!is_first && before != now)
 }
 
-/// What the next run reads of this one. What cannot be read, or is too long to be kept, is taken for the same.
+/// The `.aux`, which the next run reads; empty where it cannot be read or is too long, and then counts as unchanged.
 async fn read_references(session: &TexSession<'_>, finished: &Finished) -> Vec<u8> {
     let name = format!("{}.aux", session.folder.name);
     finished.read(&name, REFERENCES_BYTES).await.map(Into::into).unwrap_or_default()
@@ -131,7 +130,7 @@ async fn read_report(session: &TexSession<'_>, finished: &Finished) -> Result<Re
     let broken = |error: &dyn std::fmt::Display| EngineError::internal(&format!("{name}: {error}"));
     let log = match finished.open(&name, u64::MAX) {
         Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
-        // It ended before it began one.
+        // TeX ended before it opened a log.
         Err(OutputError::Missing) => finished.stdout.to_vec(),
         Err(error) => return Err(broken(&error).into()),
     };

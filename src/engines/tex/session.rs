@@ -1,4 +1,4 @@
-//! What all runs of one document share: folder, cage, format, deadline; and one run in it.
+//! What all runs of one document share (folder, sandbox profile, format, deadline), and how one of them is started.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::workers::{Bounds, Finished, Profile, ProgramError, ProgramRun, Programs, SharedFile};
 
-/// How TeX is told to run: it ends at its first error, asks nobody, and starts nothing.
+/// Options of every run of TeX: it ends at its first error, never asks, and starts no other program.
 const ARGUMENTS: [&str; 4] =
     ["-no-shell-escape", "-interaction=batchmode", "-file-line-error", "-halt-on-error"];
 
@@ -23,17 +23,17 @@ pub(super) struct TexSession<'a> {
     pub config: &'a TexConfig,
     pub bounds: Bounds,
     pub profile: Arc<Profile>,
-    /// What TeX begins with, where that is not what it finds itself.
+    /// The format that TeX starts from; `None`: TeX finds its own.
     pub format: Option<Arc<SharedFile>>,
     pub folder: &'a Folder<'a>,
-    /// Where it is the day that is printed.
+    /// The time zone of `\today`.
     pub zone: &'a str,
     pub deadline: Instant,
 }
 
 impl TexSession<'_> {
-    /// The same that begin with `format`, which they may read.
-    pub fn with(self, format: Option<Arc<SharedFile>>) -> Self {
+    /// The session with runs that start from `format` and may read it.
+    pub fn with_format(self, format: Option<Arc<SharedFile>>) -> Self {
         let Some(format) = format else { return self };
         let profile = Arc::new(formats::profile(&self.profile, &format));
         Self { profile, format: Some(format), ..self }
@@ -46,12 +46,12 @@ impl TexSession<'_> {
         self.run(needs::of(program).path(), arguments)
     }
 
-    /// A further run in the folder of one that has ended.
+    /// Runs another program in the folder of a finished run.
     pub async fn then(&self, finished: Finished, run: ProgramRun) -> Result<Finished, TexError> {
-        self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))
+        self.programs.run_on(finished, run).await.map_err(|error| self.tex_error(&error))
     }
 
-    /// A run of a program with what is left of the time.
+    /// A run of a program within the time that is left.
     pub fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO {
@@ -69,8 +69,8 @@ impl TexSession<'_> {
     }
 
     /// The error of a run that could not be made or was ended.
-    pub fn fault(&self, error: &ProgramError) -> TexError {
-        TexError::Step(errors::limits(self.config).fault(errors::TEX, error))
+    pub fn tex_error(&self, error: &ProgramError) -> TexError {
+        TexError::Step(errors::limits(self.config).engine_error(errors::TEX, error))
     }
 }
 

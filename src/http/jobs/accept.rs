@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_is_answered_to_who_names_its_type_first() {
+    fn the_document_is_answered_when_its_type_is_preferred() {
         let wants = |accept: &str, target| {
             let request = TestRequest::default().insert_header((ACCEPT, accept)).to_http_request();
             wants_document(&request, target)

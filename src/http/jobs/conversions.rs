@@ -2,15 +2,15 @@
 
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::engines::catalog::Unplanned;
+use crate::engines::catalog::PlanError;
 use crate::http::state::HttpState;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 
 /// Checks that there is a plan for type, target and options.
 ///
 /// # Errors
-/// `unsupported_conversion`, naming what the kind can become, or what must be installed here; `validation_failed` for an
-/// option that promises what would not be kept.
+/// `unsupported_conversion`, naming what the kind can become, or what must be installed here;
+/// `validation_failed` for an option whose promise (a password, say) the target could not keep.
 pub(in crate::http) fn admit(
     state: &HttpState,
     (kind, target): (TemplateKind, Target),
@@ -19,14 +19,14 @@ pub(in crate::http) fn admit(
     let Err(unplanned) = state.catalog.plan(kind, target, options) else { return Ok(()) };
     let (kind, target) = (kind.name(), target.name());
     let detail = match unplanned {
-        Unplanned::Impossible(possible) => {
+        PlanError::Impossible(possible) => {
             format!("'{kind}' cannot become '{target}'; it can become {possible}.")
         }
-        Unplanned::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
-        Unplanned::Unkept(key, keepers) => {
+        PlanError::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
+        PlanError::Unkept(key, keepers) => {
             let detail =
                 format!("promises what cannot be kept {keepers}. Leave the key out, or change the target");
-            return Err(Problem::validation(vec![Fault::new(format!("/formatOpts/{key}"), detail)]));
+            return Err(Problem::validation(vec![FieldError::new(format!("/formatOpts/{key}"), detail)]));
         }
     };
     Err(Problem::new(Code::UnsupportedConversion, detail))

@@ -7,29 +7,29 @@ use sha2::{Digest, Sha256};
 use crate::http::body::Body;
 use crate::http::state::HttpState;
 use crate::jobs::messages::Idempotency;
-use crate::problem::{Fault, Problem};
+use crate::problem::{FieldError, Problem};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Two SHA-256 of a caller's key: what the caller chose is neither kept nor logged.
+/// Two SHA-256 of a caller's key, whose text is neither stored nor logged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    /// What the key is known by.
+    /// Identifies the key in the index.
     id: [u8; 32],
-    /// Goes into the hash of its requests, and is not kept. Hazard: a request may have a password in it, and who finds
-    /// the hash of the request could try one after the other; without the key there is nothing to try.
+    /// Hashed with each request, and not stored. Hazard: a request may have a password in it, and whoever finds its
+    /// hash could try passwords against it. Without the caller's key they can compute no hash.
     salt: [u8; 32],
 }
 
 impl Key {
-    /// What the key says of a request to `endpoint` (the same by each of its paths) with `body`.
+    /// The key with the hash of a request to `endpoint` (one name for all its paths) with `body`.
     pub(super) fn of(self, endpoint: &str, body: &Body) -> Idempotency {
         let request = Sha256::new().chain_update(self.salt).chain_update(endpoint);
         let request = request.chain_update([0]).chain_update(body.bytes());
         Idempotency { key: self.id, request: request.finalize().into() }
     }
 
-    /// The same of a request whose body came in parts; what parts them is another thing each time.
+    /// The same for a form: its parts are hashed one by one, for the boundary between them differs in each request.
     pub(super) fn of_parts(self, endpoint: &str, parts: &[&[u8]]) -> Idempotency {
         let request = Sha256::new().chain_update(self.salt).chain_update(endpoint).chain_update([1]);
         let request = parts.iter().fold(request, |request, part| {
@@ -63,7 +63,7 @@ pub(super) fn read_key(request: &HttpRequest, state: &HttpState) -> Result<Optio
 }
 
 fn wrong(detail: String) -> Problem {
-    Problem::validation(vec![Fault::new("/Idempotency-Key", detail)])
+    Problem::validation(vec![FieldError::new("/Idempotency-Key", detail)])
 }
 
 #[cfg(test)]

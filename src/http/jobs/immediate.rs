@@ -141,18 +141,18 @@ fn of_form(
     let idempotency = key.map(|key| key.of_parts("immediate-render", &parts));
     let body = Body::made(form.members);
     let mut members = body.members()?;
-    members.take_over(form.faults);
+    members.take_over(form.errors);
     let job = JobRequest::read(&mut members, state);
     let sent = if form.has_files { TemplatePart::Files } else { TemplatePart::text(form.template.as_ref()) };
     check_template(&mut members, &job, sent);
     let data = form.data.map(encoding::unmarked).filter(|data| !is_no_data(data));
     if let Some(data) = &data {
         let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
-        json::check(data, depth).map_err(|fault| {
-            Problem::new(Code::MalformedJson, format!("The part 'data' is not valid JSON at {fault}."))
+        json::check(data, depth).map_err(|error| {
+            Problem::new(Code::MalformedJson, format!("The part 'data' is not valid JSON at {error}."))
         })?;
         if !data.trim_ascii_start().starts_with(b"{") {
-            members.fault("data", "must be an object");
+            members.error("data", "must be an object");
         }
     }
     let delivery = read_delivery(&mut members);
@@ -176,9 +176,9 @@ impl TemplatePart {
 /// Exactly one of `template`, files and `templateId`, and no office file as text.
 fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: TemplatePart) {
     match (sent != TemplatePart::Nothing, job.template_id.is_some()) {
-        (true, true) => members.fault("template", "and templateId cannot both be given; leave one out"),
+        (true, true) => members.error("template", "and templateId cannot both be given; leave one out"),
         (false, false) if !members.is_faulty("template") && !members.is_faulty("templateId") => {
-            members.fault("template", "is required: the template's text, or templateId in its place");
+            members.error("template", "is required: the template's text, or templateId in its place");
         }
         _ => {}
     }
@@ -189,10 +189,12 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: TemplatePar
              /documents/init and upload it",
             kind.name()
         );
-        members.fault("template", detail);
+        members.error("template", detail);
     }
 }
 
+/// Refuses a job that made no document, or none yet.
+///
 /// # Errors
 /// `render_pending`, `render_failed`.
 pub(in crate::http) fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
@@ -208,10 +210,10 @@ pub(in crate::http) fn refuse_without_document(view: &JobView, state: &HttpState
         };
         return Err(Problem::new(Code::RenderPending, detail).with("jobId", view.id));
     }
-    let Some(fault) = &view.fault else { return Ok(()) };
-    Err(Problem::new(Code::RenderFailed, fault.message.clone())
+    let Some(error) = &view.error else { return Ok(()) };
+    Err(Problem::new(Code::RenderFailed, error.message.clone())
         .with("jobId", view.id)
-        .with("errorCode", fault.code.name()))
+        .with("errorCode", error.code.name()))
 }
 
 #[cfg(test)]
@@ -234,7 +236,7 @@ mod tests {
         let server = TestServer::new().await;
         let read =
             |more: &str| read(&Body::made(format!(r#"{{"target":"pdf",{more}}}"#).into()), &server.state);
-        for (more, fault) in [
+        for (more, error) in [
             (r#""type":"html""#, "/template: is required"),
             (r#""type":"html","template":"","templateId":null"#, "/template: is required"),
             (r#""type":"html","template":"x","templateId":"y""#, "/template: and templateId cannot both"),
@@ -245,7 +247,7 @@ mod tests {
             (r#""type":"html","template":{}"#, "/template: must be a string, not an object"),
         ] {
             let refused = read(more).err().unwrap();
-            assert!(refused.detail.starts_with(fault) && refused.faults.len() == 1, "{refused}");
+            assert!(refused.detail.starts_with(error) && refused.errors.len() == 1, "{refused}");
         }
         for data in ["", r#","data":null"#, r#","data":[]"#] {
             assert!(
@@ -257,10 +259,10 @@ mod tests {
 
     /// Resolves every name to a public address and counts the queries.
     #[derive(Default)]
-    struct Asked(AtomicUsize);
+    struct CountingResolver(AtomicUsize);
 
     #[async_trait]
-    impl Resolve for Asked {
+    impl Resolve for CountingResolver {
         async fn resolve(&self, _: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
             self.0.fetch_add(1, Ordering::SeqCst);
             Ok(vec![SocketAddr::from(([1, 1, 1, 1], port))])
@@ -269,11 +271,11 @@ mod tests {
 
     /// The job registry of the server has stopped, so a request that asks it first gets no further.
     #[actix_web::test]
-    async fn an_address_is_looked_at_after_the_job_of_a_key_and_the_job_that_is_started() {
+    async fn a_delivery_url_is_resolved_after_the_job_of_the_key_or_the_started_job_is_found() {
         let mut server = TestServer::new().await;
-        let asked = Arc::new(Asked::default());
+        let resolver = Arc::new(CountingResolver::default());
         let config = server.state.config.outbound.clone();
-        server.state.outbound = Outbound::new(config, &[], Arc::clone(&asked) as Arc<dyn Resolve>);
+        server.state.outbound = Outbound::new(config, &[], Arc::clone(&resolver) as Arc<dyn Resolve>);
         let body = r#"{"type":"html","target":"pdf","template":"x",
             "uploadPresignedStorageUrl":"https://bucket.example/key"}"#;
         let render = format!("/v1/documents/{}/render", JobId::generate());
@@ -286,7 +288,7 @@ mod tests {
                 .insert_header(("idempotency-key", key))
                 .set_payload(body);
             assert_eq!(server.send(request).await.status(), 503);
-            assert_eq!(asked.0.load(Ordering::SeqCst), queries, "{path} {key}");
+            assert_eq!(resolver.0.load(Ordering::SeqCst), queries, "{path} {key}");
         }
     }
 }

@@ -78,7 +78,7 @@ mod tests {
     use crate::problem::Code;
 
     #[actix_web::test]
-    async fn what_cannot_be_done_is_refused_before_anybody_is_asked() {
+    async fn an_impossible_job_is_refused_before_the_registry_is_asked() {
         let server = TestServer::new().await;
         for (body, code) in [
             ("[1]", Code::MalformedJson),

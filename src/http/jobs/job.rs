@@ -13,7 +13,7 @@ use crate::http::middleware::auth::Caller;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 
 /// Look at a job, at once or when it is done.
 #[utoipa::path(
@@ -67,8 +67,8 @@ fn read_wait(request: &HttpRequest) -> Result<(u64, bool), Problem> {
     let sent = request.query_string().split('&').find_map(|pair| pair.strip_prefix("wait="));
     if let Some(text) = sent.filter(|text| !text.is_empty()) {
         return prefer::seconds(text).map(|wait| (wait, false)).ok_or_else(|| {
-            let fault = Fault::new("/wait", "must be a number of seconds, such as wait=20");
-            Problem::validation(vec![fault])
+            let error = FieldError::new("/wait", "must be a number of seconds, such as wait=20");
+            Problem::validation(vec![error])
         });
     }
     Ok(prefer::wait(request).map_or((0, false), |wait| (wait, true)))

@@ -17,7 +17,7 @@ use crate::http::state::HttpState;
 use crate::http::templates::path as template_path;
 use crate::jobs::messages::{Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
-use crate::outbound::Admitted;
+use crate::outbound::AdmittedUrl;
 use crate::problem::{Code, Problem};
 use crate::templates::cache::source::TemplateUse;
 
@@ -63,7 +63,7 @@ impl JobRequest {
     /// `unsupported_conversion`; `template_not_found` for a malformed id.
     pub(super) fn spec(self, state: &HttpState) -> Result<JobSpec, Problem> {
         let (Some(kind), Some(target)) = (self.kind, self.target) else {
-            return Err(Problem::internal("a body without fault has no type or no target"));
+            return Err(Problem::internal("a body without error has no type or no target"));
         };
         conversions::admit(state, (kind, target), &self.format_opts.options)?;
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
@@ -93,9 +93,9 @@ impl RenderRequest {
         (template, data, delivery): (Option<Bytes>, Option<Bytes>, Option<String>),
         state: &HttpState,
     ) -> Result<Self, Problem> {
-        let faults = members.into_faults();
-        if !faults.is_empty() {
-            return Err(Problem::validation(faults));
+        let errors = members.into_errors();
+        if !errors.is_empty() {
+            return Err(Problem::validation(errors));
         }
         Ok(Self { spec: job.spec(state)?, data, template, delivery })
     }
@@ -153,7 +153,7 @@ pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
 pub(super) async fn admit_delivery(
     state: &HttpState,
     address: Option<String>,
-) -> Result<Option<Admitted>, Problem> {
+) -> Result<Option<AdmittedUrl>, Problem> {
     let Some(address) = address else { return Ok(None) };
     match state.outbound.admit(&address).await {
         Ok(admitted) => Ok(Some(admitted)),
@@ -191,7 +191,7 @@ fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
 /// Notes a missing member; null and an empty string count as missing.
 pub(in crate::http) fn require(members: &mut Members<'_>, name: &str) {
     if members.raw(name).is_none_or(|value| value.get() == "\"\"") {
-        members.fault(name, "is required");
+        members.error(name, "is required");
     }
 }
 
@@ -201,11 +201,11 @@ pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Conf
     let limit_bytes = config.jobs.format_opts_limit_bytes;
     if sent.get().len() as u64 > limit_bytes {
         let detail = format!("is larger than {limit_bytes} bytes (jobs.format_opts_limit_bytes); shorten it");
-        members.fault("formatOpts", detail);
+        members.error("formatOpts", detail);
         return FormatOpts::default();
     }
     let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
-    members.take_over(reading.faults);
+    members.take_over(reading.errors);
     if members.is_faulty("formatOpts") {
         // Not an object; the error is noted already.
         return FormatOpts::default();

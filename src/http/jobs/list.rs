@@ -67,7 +67,7 @@ mod tests {
     use actix_web::http::Method;
 
     use super::*;
-    use crate::http::testing::{TestServer, faults};
+    use crate::http::testing::{TestServer, errors};
 
     #[actix_web::test]
     async fn every_wrong_value_is_named() {
@@ -76,7 +76,7 @@ mod tests {
         let (status, problem) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
         assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("validation_failed")));
         assert_eq!(
-            faults(&problem),
+            errors(&problem),
             [
                 "/status 'running' is wrong; give one of initialized, in-progress, done",
                 "/success 'yes' is wrong; give true or false",
@@ -91,7 +91,7 @@ mod tests {
             ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "cursor=%C3%A4", &format!("cursor={cut}")]
         {
             let (status, problem) = server.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
-            assert_eq!((status.as_u16(), faults(&problem).len()), (422, 1), "{query}: {problem}");
+            assert_eq!((status.as_u16(), errors(&problem).len()), (422, 1), "{query}: {problem}");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Jobs: a document asked for, started, waited for, listed and deleted. An endpoint is a file.
+//! Jobs: created, started, waited for, listed and deleted. An endpoint is a file.
+//!
+//! `templates` calls `job_request`, `conversions`, `wait`, `view` and `immediate` for its previews, which are jobs.
 
 mod accept;
 pub(super) mod conversions;

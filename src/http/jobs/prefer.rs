@@ -1,28 +1,30 @@
-//! `Prefer` (RFC 7240): how long a caller would wait, and whether it would rather not.
+//! `Prefer` (RFC 7240): `wait` and `respond-async`.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
 
-/// Says in the answer which wish was followed.
+/// Names in the answer the preference that was followed.
 pub(super) const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Seconds to wait; a wish that is no number is ignored, as every unknown one is.
+/// Seconds to wait; one that is no number is ignored, as every unknown preference is.
 pub(super) fn wait(request: &HttpRequest) -> Option<u64> {
     // The first `wait` counts.
-    wishes(request).find(|(name, _)| name.eq_ignore_ascii_case("wait")).and_then(|(_, value)| seconds(&value))
+    preferences(request)
+        .find(|(name, _)| name.eq_ignore_ascii_case("wait"))
+        .and_then(|(_, value)| seconds(&value))
 }
 
 /// Whether the answer shall not wait for the document.
 pub(super) fn is_async(request: &HttpRequest) -> bool {
-    wishes(request).any(|(name, _)| name.eq_ignore_ascii_case("respond-async"))
+    preferences(request).any(|(name, _)| name.eq_ignore_ascii_case("respond-async"))
 }
 
 /// Names and values, without parameters and quotes.
-fn wishes(request: &HttpRequest) -> impl Iterator<Item = (String, String)> {
+fn preferences(request: &HttpRequest) -> impl Iterator<Item = (String, String)> {
     let sent = request.headers().get_all("prefer").filter_map(|value| value.to_str().ok());
-    sent.flat_map(|value| value.split(',')).map(|wish| {
-        let wish = wish.split(';').next().unwrap_or_default();
-        let (name, value) = wish.split_once('=').unwrap_or((wish, ""));
+    sent.flat_map(|value| value.split(',')).map(|preference| {
+        let preference = preference.split(';').next().unwrap_or_default();
+        let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
         (name.trim().to_owned(), value.trim().trim_matches('"').to_owned())
     })
 }
@@ -44,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes_are_read_and_unknown_ones_ignored() {
+    fn preferences_are_read_and_unknown_ones_ignored() {
         let of = |sent: &str| {
             let request = TestRequest::default().insert_header(("prefer", sent)).to_http_request();
             (wait(&request), is_async(&request))

@@ -78,9 +78,9 @@ fn read(body: &Body, _: &HttpState) -> Result<StartOptions, Problem> {
     let mut members = body.members()?;
     let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
     let delivery = read_delivery(&mut members);
-    let faults = members.into_faults();
-    if !faults.is_empty() {
-        return Err(Problem::validation(faults));
+    let errors = members.into_errors();
+    if !errors.is_empty() {
+        return Err(Problem::validation(errors));
     }
     Ok(StartOptions { waits, delivery })
 }

@@ -124,8 +124,8 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
         status: view.status.name(),
         success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
-        error: view.fault.as_ref().map(|fault| fault.message.as_str()),
-        error_code: view.fault.as_ref().map(|fault| fault.code.name()),
+        error: view.error.as_ref().map(|error| error.message.as_str()),
+        error_code: view.error.as_ref().map(|error| error.code.name()),
         warnings: view.warnings.lines(),
         created_at: view.created_at.rfc3339(),
         started_at: view.started_at.map(Timestamp::rfc3339),
@@ -148,8 +148,8 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
         status: view.status.name(),
         success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
-        error: view.fault.as_ref().map(|fault| fault.message.as_str()),
-        error_code: view.fault.as_ref().map(|fault| fault.code.name()),
+        error: view.error.as_ref().map(|error| error.message.as_str()),
+        error_code: view.error.as_ref().map(|error| error.code.name()),
     }
 }
 

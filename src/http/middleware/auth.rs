@@ -16,7 +16,7 @@ use crate::http::problem::ProblemResponse;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
-/// The account that a valid token belongs to. A handler that takes a `Caller` answers 401 to everybody else.
+/// The account that a valid token belongs to. A handler that takes a `Caller` answers 401 to requests without one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct Caller(pub(in crate::http) AccountId);
 
@@ -38,16 +38,16 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
         let detail = "Send your token as 'Authorization: Bearer <token>'; `platen token create` makes one.";
         return Err(Problem::new(Code::Unauthorized, detail));
     };
-    let named = RateLimit::name(&token);
+    let token_name = RateLimit::name(&token);
     let sent = async {
         state.accounts.send(Authenticate { token }).await.unwrap_or_else(|_| Err(Problem::stopping()))
     };
     let account = actors::bounded(state, sent).await?;
-    state.rate_limit.admit(named)?;
+    state.rate_limit.admit(token_name)?;
     tracing::Span::current().record("account.id", tracing::field::display(account));
     let mut extensions = request.extensions_mut();
-    if let Some(asker) = extensions.get::<CallerCell>() {
-        asker.set(account);
+    if let Some(cell) = extensions.get::<CallerCell>() {
+        cell.set(account);
     }
     extensions.insert(Caller(account));
     Ok(Caller(account))

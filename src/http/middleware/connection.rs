@@ -7,10 +7,10 @@
 //! bytes of a `PUT` are counted here, below actix: it sees the request and its body, and nothing after.
 //! (`request.rs` closes the connection after every `PUT`.)
 //!
-//! And one thing that actix takes is refused here: a line feed alone as the end of a line in a head. A proxy in front that
-//! sees another end of the head there would see another request than we do. So that every head is looked at, actix is shown
-//! one request at a time: what a client sends behind one whose length is known is kept until that one is answered. (What
-//! comes behind a chunked body at once is not looked at.)
+//! Hazard: request smuggling. actix takes a line feed alone as the end of a line in a head; a proxy in front may not,
+//! and would see other requests than we do. So such a head is refused here. To examine every head, actix is given one
+//! request at a time: pipelined bytes behind one whose length is known are kept until that one is answered. (Those
+//! behind a chunked body are not examined if they come before its answer.)
 
 use std::future::Future;
 use std::io;
@@ -45,19 +45,19 @@ pub(in crate::http) struct Connection<T> {
     io: T,
     phase: Phase,
     closing: Option<Pin<Box<Sleep>>>,
-    /// What came behind the request that is not answered yet.
-    behind: BytesMut,
+    /// What was sent behind the request that is not answered yet.
+    pipelined: BytesMut,
     /// Wakes the reader when the answer has begun.
     reader: Option<Waker>,
-    /// Nothing of an answer was written since the last head. Only then can a refusal of actix's own begin: in the middle of
-    /// a document the same bytes are the document's.
-    is_fresh: bool,
+    /// Nothing of an answer was written since the last head. Only then can a refusal by actix begin: later the same
+    /// bytes may be part of a document.
+    is_unanswered: bool,
     /// Why the head was refused.
     reason: Option<&'static str>,
-    /// The rest of an answer written in place of one of actix itself.
-    instead: Option<Bytes>,
+    /// What is left to write of the answer that replaces a refusal by actix.
+    replacement: Option<Bytes>,
     send_limit: Duration,
-    /// Runs while the client takes nothing of its answer.
+    /// Runs while the client reads nothing of its answer.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -79,17 +79,17 @@ enum Phase {
 impl<T> Connection<T> {
     /// A connection on which nothing has been read.
     ///
-    /// A client that takes nothing of its answer for `send_limit` loses it.
+    /// A client that reads nothing of its answer for `send_limit` is disconnected.
     pub(in crate::http) fn new(io: T, send_limit: Duration) -> Self {
         Self {
             io,
             phase: Phase::Between,
             closing: None,
-            behind: BytesMut::new(),
+            pipelined: BytesMut::new(),
             reader: None,
-            is_fresh: true,
+            is_unanswered: true,
             reason: None,
-            instead: None,
+            replacement: None,
             send_limit,
             stalled: None,
         }
@@ -108,7 +108,7 @@ impl<T: AsyncRead + Unpin> Connection<T> {
                 }
             };
             let mut is_end = false;
-            if self.behind.is_empty() {
+            if self.pipelined.is_empty() {
                 self.phase = Phase::Head(gathered);
                 let (count, bytes) = ready!(self.poll_scratch(context))?;
                 let Phase::Head(head) = &mut self.phase else { continue };
@@ -116,52 +116,53 @@ impl<T: AsyncRead + Unpin> Connection<T> {
                 gathered.extend_from_slice(&bytes[..count]);
                 is_end = count == 0;
             } else {
-                gathered.unsplit(self.behind.split());
+                gathered.unsplit(self.pipelined.split());
             }
-            // Whoever reads a request passes over these (RFC 9112, 2.2).
+            // Empty lines before a request are skipped (RFC 9112, 2.2).
             while gathered.starts_with(b"\r\n") {
                 gathered.advance(2);
             }
-            self.phase = self.judged(gathered, is_end);
+            self.phase = self.classify(gathered, is_end);
         }
     }
 
-    /// What the beginning of a request makes of the connection.
-    fn judged(&mut self, mut head: BytesMut, is_end: bool) -> Phase {
+    /// Decides by the beginning of a request how it is passed on.
+    fn classify(&mut self, mut head: BytesMut, is_end: bool) -> Phase {
         let end = head_end(&head);
         let is_none = !may_be_request(&head) && !head.starts_with(b"\n");
         if is_end || is_none || head.len() > HEAD_LIMIT_BYTES && end.is_none() {
-            self.is_fresh = true;
+            self.is_unanswered = true;
             return Phase::Open { ready: head.freeze() };
         }
         if has_bare_line_feed(&head[..end.unwrap_or(head.len())]) {
             self.reason = Some(refusal::BARE_LINE_FEED);
-            self.is_fresh = true;
+            self.is_unanswered = true;
             return Phase::Open { ready: Bytes::from_static(NO_REQUEST) };
         }
         let Some(end) = end else { return Phase::Head(head) };
-        self.is_fresh = true;
+        self.is_unanswered = true;
         let Some(length) = declared_length(&head[..end]) else {
             return Phase::Open { ready: head.freeze() };
         };
         let here = (head.len() - end) as u64;
         if here > length {
-            self.behind = head.split_off(end + usize::try_from(length).unwrap_or(0));
+            self.pipelined = head.split_off(end + usize::try_from(length).unwrap_or(0));
         }
         let is_put = head.starts_with(METHOD);
         let left = length.saturating_sub(here);
         Phase::Counted { ready: head.freeze(), left, is_put, is_answered: false }
     }
 
-    /// Waits for the answer to a complete request, and keeps what comes meanwhile: that the client has gone is news.
-    fn poll_behind(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Waits for the answer to a complete request, and keeps what comes meanwhile. It reads on so that actix learns
+    /// when the client has gone.
+    fn poll_pipelined(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.reader = Some(context.waker().clone());
-        while self.behind.len() < HEAD_LIMIT_BYTES {
+        while self.pipelined.len() < HEAD_LIMIT_BYTES {
             let (count, bytes) = ready!(self.poll_scratch(context))?;
             if count == 0 {
                 return Poll::Ready(Ok(()));
             }
-            self.behind.extend_from_slice(&bytes[..count]);
+            self.pipelined.extend_from_slice(&bytes[..count]);
         }
         Poll::Pending
     }
@@ -174,7 +175,7 @@ impl<T: AsyncRead + Unpin> Connection<T> {
         Poll::Ready(Ok((count, bytes)))
     }
 
-    /// Drops what comes; ready at the end of the stream or at a fault of it.
+    /// Drops what comes; ready at the end of the stream or at an error.
     fn poll_drop(&mut self, context: &mut Context<'_>) -> Poll<()> {
         for _ in 0..READS_IN_A_ROW {
             match ready!(self.poll_scratch(context)) {
@@ -197,7 +198,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
         ready!(this.poll_head(context))?;
         match &mut this.phase {
             Phase::Open { ready } | Phase::Counted { ready, .. } if !ready.is_empty() => {
-                give(ready, buffer);
+                copy_ready(ready, buffer);
                 Poll::Ready(Ok(()))
             }
             Phase::Counted { left: 0, is_put, is_answered, .. } => {
@@ -208,10 +209,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
                 };
                 Pin::new(this).poll_read(context, buffer)
             }
-            Phase::Complete => this.poll_behind(context),
+            Phase::Complete => this.poll_pipelined(context),
             Phase::Counted { left, .. } => poll_counted(&mut this.io, left, context, buffer),
-            // The end of the stream is no news: the request is complete and is answered. That the answer
-            // may meet nobody does no harm.
+            // The end of the stream is not reported: the request is complete and gets its answer, even if the client
+            // has gone.
             Phase::Spent => {
                 let _ended = this.poll_drop(context);
                 Poll::Pending
@@ -229,8 +230,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         // A client that sent nothing gets no answer.
         let is_begun = !matches!(&this.phase, Phase::Between)
             && !matches!(&this.phase, Phase::Head(head) if head.is_empty());
-        if this.instead.is_none() && this.is_fresh && is_begun {
-            this.instead = refusal::instead_of(bytes, this.reason);
+        if this.replacement.is_none() && this.is_unanswered && is_begun {
+            this.replacement = refusal::replacement_for(bytes, this.reason);
         }
         let Poll::Ready(written) = this.poll_put(context, bytes) else {
             let limit = this.send_limit;
@@ -281,16 +282,16 @@ fn poll_counted<T: AsyncRead + Unpin>(
     Poll::Ready(Ok(()))
 }
 
-fn give(ready: &mut Bytes, buffer: &mut ReadBuf<'_>) {
+fn copy_ready(ready: &mut Bytes, buffer: &mut ReadBuf<'_>) {
     let count = ready.len().min(buffer.remaining());
     buffer.put_slice(&ready[..count]);
     ready.advance(count);
 }
 
 impl<T> Connection<T> {
-    /// Something of the answer was written.
+    /// To be called when a part of an answer was written.
     fn answered(&mut self) {
-        self.is_fresh = false;
+        self.is_unanswered = false;
         match &mut self.phase {
             Phase::Open { ready } if ready.is_empty() => self.phase = Phase::Between,
             Phase::Complete => self.phase = Phase::Between,
@@ -304,16 +305,16 @@ impl<T> Connection<T> {
 }
 
 impl<T: AsyncWrite + Unpin> Connection<T> {
-    /// Writes `bytes`, or all of what stands in their place.
+    /// Writes `bytes`, or all of what replaces them.
     fn poll_put(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        while let Some(instead) = &mut self.instead {
-            if instead.is_empty() {
-                self.instead = None;
+        while let Some(replacement) = &mut self.replacement {
+            if replacement.is_empty() {
+                self.replacement = None;
                 return Poll::Ready(Ok(bytes.len()));
             }
-            match ready!(Pin::new(&mut self.io).poll_write(context, instead)) {
+            match ready!(Pin::new(&mut self.io).poll_write(context, replacement)) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Ok(count) => instead.advance(count),
+                Ok(count) => replacement.advance(count),
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
@@ -321,12 +322,12 @@ impl<T: AsyncWrite + Unpin> Connection<T> {
     }
 }
 
-/// Whether nothing is written but that the body may come.
+/// Whether `bytes` are the interim answer (100) and nothing else.
 fn is_go_ahead(bytes: &[u8]) -> bool {
     bytes.starts_with(GO_AHEAD) && head_end(bytes).is_none_or(|end| end == bytes.len())
 }
 
-/// Whether it begins as requests do, with a method (any token of RFC 9110, 5.6.2): what does not need not be waited for.
+/// Whether the bytes may begin a request, with a method (any token of RFC 9110, 5.6.2). Others go to actix at once.
 fn may_be_request(head: &[u8]) -> bool {
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
     let first = head.split(|&byte| byte == b' ').next().unwrap_or_default();

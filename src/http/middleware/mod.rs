@@ -1,5 +1,5 @@
-//! What stands between the connection and every handler: bytes counted, malformed requests refused, who asks, how often,
-//! and the log of it.
+//! What every request passes. `serve` wraps a connection in `traffic` and `connection`, and the application in
+//! `request`, which calls `access_log` and `unread_body`; handlers take an [`auth::Caller`], which asks `rate_limit`.
 
 pub(super) mod access_log;
 pub(super) mod auth;

@@ -18,8 +18,8 @@ const TOKENS_AT_FIRST: usize = 1_024;
 /// A token as the limit knows it: its SHA-256.
 pub(in crate::http) type TokenName = [u8; 32];
 
-/// Requests of every token of late. Only valid tokens have an entry, and an entry is evicted once its burst is whole again, so
-/// memory is bounded by the tokens used in the last seconds.
+/// Counts the recent requests of every token. Only valid tokens have an entry, and an entry is evicted once its burst
+/// is whole again, so memory is bounded by the tokens used in the last seconds.
 #[derive(Debug)]
 pub struct RateLimit {
     limiter: RateLimiter<
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn quiet_tokens_are_forgotten() {
+    async fn idle_tokens_are_evicted() {
         let limit = RateLimit::new(&Config::default().http);
         for number in 0..100_000 {
             limit.admit(RateLimit::name(&number.to_string())).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn one_request_too_many_is_told_when_to_come_again() {
+    async fn a_refused_request_says_when_to_retry() {
         let server = TestServer::with(|config| {
             (config.http.rate_limit_per_s, config.http.rate_burst_limit) = (1, 2);
         })
@@ -154,7 +154,7 @@ mod tests {
         let (_, problem) = read(refused).await;
         assert_eq!(problem["code"], "rate_limited");
         assert!(problem["detail"].as_str().unwrap().contains("http.rate_limit_per_s"), "{problem}");
-        // Presigned addresses need no token and have no such limit.
+        // Presigned URLs need no token and have no such limit.
         let (_, upload) = server.begin_template().await;
         for _ in 0..5 {
             assert_eq!(server.request(Method::PUT, &upload, "<p>1</p>").await.status(), 200);

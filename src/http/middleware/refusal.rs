@@ -21,7 +21,7 @@ const TOO_SLOW: &str =
 const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
 /// The answer to write in place of `written`, where that is a refusal by actix itself.
-pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
+pub(in crate::http) fn replacement_for(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
     let (code, status, detail) = match written.get(..13)? {
         b"HTTP/1.1 400 " => (Code::BadRequest, "400 Bad Request", reason.unwrap_or(UNREADABLE)),
         b"HTTP/1.1 431 " => (Code::BadRequest, "400 Bad Request", TOO_LARGE),
@@ -34,8 +34,8 @@ pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) 
     if lines.iter().any(|line| name(line) == "x-request-id") {
         return None;
     }
-    let (id, body) = problem::unread(code, detail);
-    let kept = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
+    let (id, body) = problem::for_malformed_request(code, detail);
+    let others = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
     let own = [
         "content-type: application/problem+json".to_owned(),
         format!("content-length: {}", body.len()),
@@ -44,7 +44,7 @@ pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) 
     ];
     let first = format!("HTTP/1.1 {status}");
     let head: Vec<&str> =
-        iter::once(first.as_str()).chain(kept).chain(own.iter().map(String::as_str)).collect();
+        iter::once(first.as_str()).chain(others).chain(own.iter().map(String::as_str)).collect();
     let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
     Some(answer.into())
 }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn only_what_the_application_did_not_answer_is_replaced() {
         let refused = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\ndate: now\r\n\r\n";
-        let answer = String::from_utf8(instead_of(refused, None).unwrap().to_vec()).unwrap();
+        let answer = String::from_utf8(replacement_for(refused, None).unwrap().to_vec()).unwrap();
         assert!(answer.starts_with(
             "HTTP/1.1 400 Bad Request\r\ndate: now\r\ncontent-type: application/problem+json\r\n"
         ));
@@ -71,7 +71,7 @@ mod tests {
             b"HTTP/1.1 400 Bad Request\r\ncontent-length: 3\r\n\r\nabc",
             b"HTTP",
         ] {
-            assert_eq!(instead_of(other, None), None);
+            assert_eq!(replacement_for(other, None), None);
         }
     }
 }

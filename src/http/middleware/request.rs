@@ -87,7 +87,7 @@ impl RequestMeter {
     fn begin(request: &ServiceRequest) -> Self {
         let state = request.app_data::<Data<HttpState>>();
         let metrics = state.map(|state| state.metrics.http.clone());
-        Self { metrics, method: known(request.method()), since: Instant::now() }
+        Self { metrics, method: method_label(request.method()), since: Instant::now() }
     }
 
     /// Labelled by the pattern of the route: labels from real paths would be unbounded.
@@ -101,7 +101,7 @@ impl RequestMeter {
 }
 
 /// The label of a method. Callers may invent methods, and labels must be bounded.
-fn known(method: &Method) -> &'static str {
+fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",

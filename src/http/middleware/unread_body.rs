@@ -1,8 +1,9 @@
 //! Closes the connection after an answer whose request body was not read to its end.
 //!
-//! Once a handler drops a chunked body, actix reads and discards the rest to use the connection again: a client whose upload
-//! was refused could send for ever. While the body is held actix does not; it closes the connection after the answer. So a
-//! chunked body is held until its answer has been sent. (A body with a declared length actix closes by itself.)
+//! Once a handler drops a chunked body, actix reads and discards the rest to use the connection again: a client whose
+//! upload was refused could send for ever. While the body is held actix does not; it closes the connection after the
+//! answer. So a chunked body is held until its answer has been sent. (After a body with a declared length actix closes
+//! by itself.)
 
 use std::cell::RefCell;
 use std::pin::Pin;

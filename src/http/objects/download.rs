@@ -14,7 +14,7 @@ use crate::http::problem::{HandlerResult, ProblemResponse};
 use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::storage::presigned_urls::{Grant, Operation};
+use crate::storage::presigned_urls::{Operation, PresignedAccess};
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError};
 
 /// The bytes of an object.
@@ -24,24 +24,27 @@ pub(super) type ObjectBody = SizedStream<BoxStream<'static, Result<Bytes, StoreE
 pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> HandlerResult {
     let any_origin =
         |problem: Problem| ProblemResponse::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
-    let grant = presigned_url::verify(&state, &request, Operation::Get).map_err(any_origin)?;
+    let access = presigned_url::verify(&state, &request, Operation::Get).map_err(any_origin)?;
     let mut range = None;
     if request.method() == Method::HEAD || depends_on_version(request.headers()) {
-        let meta =
-            state.store.head(&grant.key).await.map_err(|error| any_origin(problem_of(&grant.key, &error)))?;
+        let meta = state
+            .store
+            .head(&access.key)
+            .await
+            .map_err(|error| any_origin(problem_of(&access.key, &error)))?;
         if is_known(request.headers(), &meta) {
-            return Ok(head(StatusCode::NOT_MODIFIED, &grant, &meta).finish());
+            return Ok(head(StatusCode::NOT_MODIFIED, &access, &meta).finish());
         }
         range = wanted_range(request.headers(), &meta);
         if request.method() == Method::HEAD {
             let body = SizedStream::new(meta.bytes, stream::empty::<Result<_, StoreError>>());
-            return Ok(head(StatusCode::OK, &grant, &meta).body(body));
+            return Ok(head(StatusCode::OK, &access, &meta).body(body));
         }
     }
-    match state.store.open(&grant.key, range).await {
+    match state.store.open(&access.key, range).await {
         Ok(reader) => {
             let status = if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
-            let mut answer = head(status, &grant, &reader.meta);
+            let mut answer = head(status, &access, &reader.meta);
             if range.is_some() {
                 let last = reader.start + reader.length.saturating_sub(1);
                 let shown = format!("bytes {}-{last}/{}", reader.start, reader.meta.bytes);
@@ -54,7 +57,7 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Ha
             let failure = any_origin(Problem::new(Code::RangeNotSatisfiable, detail));
             Err(failure.header(header::CONTENT_RANGE, format!("bytes */{bytes}")))
         }
-        Err(error) => Err(any_origin(problem_of(&grant.key, &error))),
+        Err(error) => Err(any_origin(problem_of(&access.key, &error))),
     }
 }
 
@@ -70,8 +73,8 @@ pub(in crate::http) async fn document(
     Ok((answer, SizedStream::new(reader.length, reader.chunks)))
 }
 
-fn head(status: StatusCode, grant: &Grant, meta: &ObjectMeta) -> HttpResponseBuilder {
-    let mut answer = answer_with(status, &response_headers(&grant.key, grant.file_name.clone()));
+fn head(status: StatusCode, access: &PresignedAccess, meta: &ObjectMeta) -> HttpResponseBuilder {
+    let mut answer = answer_with(status, &response_headers(&access.key, access.file_name.clone()));
     answer.insert_header((header::ETAG, format!("\"{}\"", meta.etag)));
     answer.insert_header((header::ACCEPT_RANGES, "bytes"));
     answer
@@ -158,8 +161,8 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn an_output_is_served_as_a_file_and_never_as_a_page_of_ours() {
-        for (kind, manner) in [
+    async fn an_output_is_served_as_a_file_and_never_as_a_page_of_the_service() {
+        for (kind, disposition) in [
             (FileKind::Pdf, "inline"),
             (FileKind::Png, "inline"),
             (FileKind::Jpg, "inline"),
@@ -170,7 +173,7 @@ mod tests {
             let (server, path) = stored(kind).await;
             let answer = fetch(&server, &path, &[]).await;
             assert_eq!(answer.status(), StatusCode::OK);
-            let name = format!("{manner}; filename=\"document.{}\"", kind.name());
+            let name = format!("{disposition}; filename=\"document.{}\"", kind.name());
             for (header, value) in [
                 ("content-type", kind.mime()),
                 ("content-disposition", &name),
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn ranges_are_served_or_told_apart_from_nonsense() {
+    async fn ranges_are_served_and_malformed_ones_ignored() {
         let (server, path) = stored(FileKind::Pdf).await;
         for (range, body, shown_range) in [
             ("bytes=2-4", "234", "bytes 2-4/10"),
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn head_tells_the_size_and_a_browser_may_ask_first() {
+    async fn head_has_the_size_and_a_preflight_is_answered() {
         let (server, path) = stored(FileKind::Pdf).await;
         let served = server.serve();
         let head = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");

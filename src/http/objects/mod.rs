@@ -1,4 +1,5 @@
-//! Objects by presigned URL: whoever holds such a URL puts a template's bytes there or gets a document, without a token.
+//! Objects by presigned URL: its holder uploads an input or a template, or downloads an object, without a token. `jobs`
+//! and `templates` call `presigned_url` to sign such URLs, and an immediate render `download`.
 
 mod disposition;
 pub(super) mod download;

@@ -9,7 +9,7 @@ use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
-use crate::storage::presigned_urls::{Grant, Operation, PresignError, PresignedUrl};
+use crate::storage::presigned_urls::{Operation, PresignError, PresignedAccess, PresignedUrl};
 
 /// Route pattern of presigned URLs, below `/v1`.
 pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
@@ -58,11 +58,11 @@ pub(in crate::http) fn verify(
     state: &HttpState,
     request: &HttpRequest,
     operation: Operation,
-) -> Result<Grant, Problem> {
+) -> Result<PresignedAccess, Problem> {
     let uri = request.uri();
     let path = uri.path().find(MARK).map_or("", |at| &uri.path()[at + MARK.len()..]);
     let query = uri.query().unwrap_or("");
-    state.signer.verify(operation, path, query, state.clock.now()).map_err(|fault| match fault {
+    state.signer.verify(operation, path, query, state.clock.now()).map_err(|error| match error {
         PresignError::Invalid => Problem::new(
             Code::AddressInvalid,
             "The address was altered, or is not for this method. Use it exactly as it was given.",
@@ -84,7 +84,7 @@ mod tests {
     use crate::storage::presigned_urls::ADDRESS_PREFIX;
 
     #[test]
-    fn the_route_is_where_the_addresses_lead() {
+    fn presigned_urls_lead_to_the_route() {
         assert_eq!(ADDRESS_PREFIX, format!("/v1{MARK}"));
         assert!(PATTERN.starts_with(MARK));
     }

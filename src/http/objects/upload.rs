@@ -66,12 +66,12 @@ pub(super) async fn upload(
 }
 
 async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState) -> Result<(), Problem> {
-    let (place, limit_bytes) = destination(request, state)?;
+    let (destination, limit_bytes) = destination(request, state)?;
     let declared = declared_bytes(request);
     if declared.is_some_and(|bytes| bytes > limit_bytes) {
         return Err(too_large(limit_bytes));
     }
-    let mut upload = place.open(state, limit_bytes).await?;
+    let mut upload = destination.open(state, limit_bytes).await?;
     upload.expect(declared.unwrap_or(0))?;
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, &mut upload, limit_bytes));
@@ -81,22 +81,22 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
         );
         Err(Problem::new(Code::RequestTimeout, detail))
     })?;
-    place.close(state, upload).await
+    destination.close(state, upload).await
 }
 
 fn destination(request: &HttpRequest, state: &HttpState) -> Result<(Destination, u64), Problem> {
-    let grant = presigned_url::verify(state, request, Operation::Put)?;
+    let access = presigned_url::verify(state, request, Operation::Put)?;
     let span = tracing::Span::current();
     let of_job = |account, job, part| {
         span.record("job.id", tracing::field::display(job));
-        Ok((Destination::Job(account, job, part), grant.limit_bytes))
+        Ok((Destination::Job(account, job, part), access.limit_bytes))
     };
-    match grant.key {
+    match access.key {
         StorageKey::JobData(account, job) => of_job(account, job, InputPart::Data),
         StorageKey::JobTemplate(account, job) => of_job(account, job, InputPart::Template),
         StorageKey::TemplateUpload(account, template) => {
             span.record("template.id", tracing::field::display(template));
-            Ok((Destination::Template(account, template), grant.limit_bytes))
+            Ok((Destination::Template(account, template), access.limit_bytes))
         }
         StorageKey::JobSecret(..)
         | StorageKey::JobOutput(..)
@@ -140,7 +140,7 @@ mod tests {
 
     const EMPTY_200: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n";
 
-    async fn kept(server: &TestServer, template: TemplateId) -> String {
+    async fn stored(server: &TestServer, template: TemplateId) -> String {
         let key = StorageKey::TemplateUpload(server.account, template);
         String::from_utf8(server.state.store.get(&key, 1 << 20).await.unwrap().to_vec()).unwrap()
     }
@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(answer.status(), 200, "{kind}");
             assert_eq!(answer.headers().get("access-control-allow-origin").unwrap(), "*");
             assert!(actix_web::body::to_bytes(answer.into_body()).await.unwrap().is_empty());
-            assert_eq!(kept(&server, template).await, body);
+            assert_eq!(stored(&server, template).await, body);
         }
     }
 
@@ -171,12 +171,12 @@ mod tests {
         assert_eq!(answer_until(&mut stream, "\r\n\r\n").await, "HTTP/1.1 100 Continue\r\n\r\n");
         stream.write_all(b"<p").await.unwrap();
         assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
-        assert_eq!(kept(&server, template).await, "<p");
+        assert_eq!(stored(&server, template).await, "<p");
         served.stop(false).await;
     }
 
     #[actix_web::test]
-    async fn chunks_arrive_and_a_connection_that_was_kept_is_closed() {
+    async fn chunks_arrive_and_a_reused_connection_is_closed() {
         let server = TestServer::new().await;
         let (template, path) = server.begin_template().await;
         let served = server.serve();
@@ -187,7 +187,7 @@ mod tests {
         let chunks = "3\r\n<p>\r\n4\r\n</p>\r\n0\r\n\r\n";
         stream.write_all(format!("{head}{chunks}").as_bytes()).await.unwrap();
         assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
-        assert_eq!(kept(&server, template).await, "<p></p>");
+        assert_eq!(stored(&server, template).await, "<p></p>");
         served.stop(false).await;
     }
 }

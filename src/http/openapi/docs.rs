@@ -1,4 +1,4 @@
-//! `/docs`: a page to read the interface and to try it, served from the program itself.
+//! `/docs`: Swagger UI, to read and to try the interface; its files are in the binary.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
-/// The page is a program of others': it runs from its own files and speaks to nobody but this service.
+/// The page is third-party code: it may load its own files only and connect to this service only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'";
 
@@ -21,8 +21,8 @@ static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
     Arc::new(config.try_it_out_enabled(true).persist_authorization(false).default_models_expand_depth(0))
 });
 
-/// `GET /docs`, with or without a slash behind it: on to the page, whose parts lie beside it. From the one an address that
-/// is not absolute leads elsewhere than from the other; before it stands what the public address has before every path.
+/// `GET /docs` and `/docs/`: redirects to the page. By its whole path, for a relative one would lead from the two to
+/// different places; it begins with the path of the public URL, below which a proxy may serve us.
 pub(in super::super) async fn index(state: Data<HttpState>, request: HttpRequest) -> HttpResponse {
     let base = Url::parse(&state.public_url).map(|url| url.path().trim_end_matches('/').to_owned());
     let page = format!("{}{}/index.html", base.unwrap_or_default(), request.path());

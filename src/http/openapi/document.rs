@@ -72,19 +72,19 @@ const PROBLEMS: &[(&str, &[&[Code]])] = &[
     ("setIndexHtml", &[WRITING, SENT, STORING, &[Code::TemplateArchiveInvalid, Code::EntryNotText]]),
 ];
 
-/// What may be said of a body.
+/// Codes of an operation with a body.
 const SENT: &[Code] = &[Code::MalformedJson, Code::ValidationFailed, Code::PayloadTooLarge];
 
-/// What may be said of a request to read a saved template.
+/// Codes of an operation that reads a saved template.
 const READING: &[Code] = &[Code::TemplateNotFound, Code::TemplateUnfinished];
 
-/// What may be said of a request to change a template.
+/// Codes of an operation that changes a template.
 const WRITING: &[Code] = &[Code::TemplateNotFound, Code::NotOwner];
 
-/// What may be said of a request that stores something.
+/// Codes of an operation that stores something.
 const STORING: &[Code] = &[Code::StorageExceeded];
 
-/// What may be said of a request for a new job.
+/// Codes of an operation that creates a job.
 const NEW_JOB: &[Code] = &[
     Code::MalformedJson,
     Code::ValidationFailed,
@@ -98,7 +98,7 @@ const NEW_JOB: &[Code] = &[
     Code::PayloadTooLarge,
 ];
 
-/// What every operation may answer that takes a token.
+/// Codes of every operation that takes a token.
 const COMMON: &[Code] = &[
     Code::BadRequest,
     Code::RequestTimeout,

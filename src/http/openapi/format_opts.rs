@@ -92,8 +92,8 @@ pub(in super::super) struct FormatOpts {
     #[schema(example = "invoice 12.pdf")]
     file_name: Option<String>,
     /// Which pages of a PDF become pictures: `all`, or pages and ranges (`2-4,7`, `3-`). Several come as a zip archive.
-    /// When left out the first page, and all of them for slides (pptx). Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
-    /// PDF.
+    /// When left out the first page, and all of them for slides (pptx). Counted from `fromPage` on, where that is
+    /// given. For ways to pictures that lead over a PDF.
     #[schema(example = "2-4,7")]
     pages: Option<String>,
     /// The one page of a PDF that becomes a picture, from 1; instead of `pages`.

@@ -1,4 +1,4 @@
-//! `/openapi.json` and `/docs`.
+//! `/openapi.json` and `/docs`. Handlers name the types of `requests` in their attributes; `cli` prints the document.
 
 mod docs;
 mod document;

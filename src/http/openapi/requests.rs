@@ -1,5 +1,5 @@
-//! The bodies that callers send, as types for the OpenAPI document. Handlers read bodies leniently, member
-//! by member (`domain::members`); a test holds the two together.
+//! The bodies that callers send, as types for the OpenAPI document. Handlers read bodies leniently, member by member
+//! (`domain::members`); a test compares the two.
 
 #![expect(dead_code, reason = "shapes for the document")]
 
@@ -56,7 +56,7 @@ impl PartialSchema for PermissionsName {
     }
 }
 
-/// Under which name the document has a type.
+/// The names of types in the document.
 macro_rules! named {
     ($($type:ty: $name:literal),*) => {$(
         impl ToSchema for $type {

@@ -1,4 +1,4 @@
-//! The service itself: health and metrics.
+//! The service itself: health and metrics. `app` serves `metrics` on an address of its own where one is set.
 
 pub(super) mod health;
 pub(super) mod metrics;

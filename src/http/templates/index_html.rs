@@ -14,7 +14,7 @@ use crate::http::body::Body;
 use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
-use crate::problem::{Fault, Problem};
+use crate::problem::{FieldError, Problem};
 use crate::templates::registry::messages::{ReadIndexHtml, WriteIndexHtml};
 
 #[derive(Serialize, ToSchema)]
@@ -61,15 +61,15 @@ fn text_of(body: &Body) -> Result<Bytes, Problem> {
     let current = members.text("indexHtml");
     // The older name.
     let former = members.text("templateIndex");
-    let mut faults = members.into_faults();
+    let mut errors = members.into_errors();
     match current.or(former) {
-        // What its meta says is of no concern: what a request carries are characters.
-        Some(text) if faults.is_empty() => Ok(encoding::marked(text.into())),
+        // Marked as UTF-8, whatever encoding its `meta` names: JSON carries characters, not bytes.
+        Some(text) if errors.is_empty() => Ok(encoding::marked(text.into())),
         text => {
-            if text.is_none() && faults.is_empty() {
-                faults.push(Fault::new("/indexHtml", "is required"));
+            if text.is_none() && errors.is_empty() {
+                errors.push(FieldError::new("/indexHtml", "is required"));
             }
-            Err(Problem::validation(faults))
+            Err(Problem::validation(errors))
         }
     }
 }

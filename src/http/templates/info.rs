@@ -9,7 +9,7 @@ use crate::http::state::HttpState;
 use crate::templates::registry::messages::TemplateInfo;
 use crate::templates::registry::record::Permissions;
 
-/// Reads `templateInfo`; faults are with the members. Existing clients leave out what is empty.
+/// Reads `templateInfo`; errors are with the members. Existing clients leave out what is empty.
 pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateInfo> {
     let limits = &state.config.templates;
     require(members, "templateInfo");
@@ -26,16 +26,16 @@ pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<Templ
     let categories = read_categories(&mut sent, limits);
     let names = Permissions::ALL.map(Permissions::name);
     let permissions = sent.word("permissions", &names, Permissions::from_name);
-    members.take_over(sent.into_faults());
+    members.take_over(sent.into_errors());
     let (kind, sample_data) = (kind?, sample_data.ok()?);
     Some(TemplateInfo { title, description, kind, sample_data, categories, permissions, link })
 }
 
-/// A text of at most so many characters; the setting says how many.
+/// A text of at most `most` characters, which the setting `key` says.
 fn bounded(members: &mut Members<'_>, name: &str, (most, key): (u64, &str)) -> Option<String> {
     let text = members.text(name)?;
     if text.chars().count() as u64 > most {
-        members.fault(name, format!("is longer than {most} characters ({key}); shorten it"));
+        members.error(name, format!("is longer than {most} characters ({key}); shorten it"));
     }
     Some(text)
 }
@@ -45,17 +45,17 @@ fn read_categories(members: &mut Members<'_>, limits: &TemplatesConfig) -> Vec<S
         return Vec::new();
     };
     let Ok(categories) = serde_json::from_str::<Vec<String>>(sent.get()) else {
-        members.fault("categories", "must be an array of strings, such as [\"invoice\"]");
+        members.error("categories", "must be an array of strings, such as [\"invoice\"]");
         return Vec::new();
     };
     let (most, longest) = (limits.categories_limit, limits.category_limit_chars);
     if categories.len() as u64 > most {
-        members.fault("categories", format!("has more than {most} entries (templates.categories_limit)"));
+        members.error("categories", format!("has more than {most} entries (templates.categories_limit)"));
     }
     if categories.iter().any(|category| category.chars().count() as u64 > longest) {
         let detail =
             format!("has an entry longer than {longest} characters (templates.category_limit_chars)");
-        members.fault("categories", detail);
+        members.error("categories", detail);
     }
     categories
 }

@@ -1,4 +1,6 @@
 //! The endpoints of templates, one file each (save and update share one).
+//!
+//! They read by `TemplateReader` and change by messages to the registry. `jobs` calls [`path`] alone.
 
 pub(super) mod archive;
 pub(super) mod copy;

@@ -18,7 +18,7 @@ pub(super) struct PreviewIds {
     pdf: String,
 }
 
-/// Reads `previewIds`; faults are with the members.
+/// Reads `previewIds`; errors are with the members.
 pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
     require(members, "previewIds");
     let mut sent = members.nested("previewIds", "an object")?;
@@ -26,26 +26,26 @@ pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
         require(&mut sent, name);
     }
     let (png, pdf) = (sent.text("pngJobId"), sent.text("pdfJobId"));
-    members.take_over(sent.into_faults());
+    members.take_over(sent.into_errors());
     Some(PreviewIds { png: png?, pdf: pdf? })
 }
 
-/// Looks at both jobs. What is wrong with one is for the registry to say, which knows whether it matters.
+/// Looks up both jobs. Why one is no preview is passed on to the registry, which knows whether it matters.
 ///
 /// # Errors
-/// `preview_not_usable` for what is no job id; when nobody can be asked.
+/// `preview_not_usable` for what is no job id; `overloaded` when the registry cannot be asked.
 pub(super) async fn look_up(
     state: &HttpState,
     account: AccountId,
     ids: &PreviewIds,
 ) -> Result<PreviewJobs, Problem> {
     Ok(PreviewJobs {
-        png: look_at(state, account, (&ids.png, Target::Png)).await?,
-        pdf: look_at(state, account, (&ids.pdf, Target::Pdf)).await?,
+        png: look_up_one(state, account, (&ids.png, Target::Png)).await?,
+        pdf: look_up_one(state, account, (&ids.pdf, Target::Pdf)).await?,
     })
 }
 
-async fn look_at(
+async fn look_up_one(
     state: &HttpState,
     account: AccountId,
     (id, target): (&str, Target),
@@ -70,8 +70,8 @@ fn check(job: &JobView, target: Target) -> Result<Shown, String> {
     if !job.is_done() {
         return Err("is not done yet; save when it is".to_owned());
     }
-    if let Some(fault) = &job.fault {
-        return Err(format!("failed: {}", fault.message));
+    if let Some(error) = &job.error {
+        return Err(format!("failed: {}", error.message));
     }
     if job.file() != target.file() {
         let made = job.file().name();

@@ -27,7 +27,7 @@ use crate::http::state::HttpState;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::view::JobView;
-use crate::problem::{Fault, Problem};
+use crate::problem::{FieldError, Problem};
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Previews)]
@@ -93,13 +93,13 @@ pub(in crate::http) async fn render(
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
-        (png, pdf) => return Err(neither(&state, of.account, [png, pdf]).await.into()),
+        (png, pdf) => return Err(end_begun(&state, of.account, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
     let ends = join(wait::for_document(&state, png, longest), wait::for_document(&state, pdf, longest)).await;
     let (png, pdf) = (ends.0?, ends.1?);
-    // One that failed comes first: then nobody waits for the other.
-    let failed = |job: &JobView| job.is_done() && job.fault.is_some();
+    // A failure is answered first, and ends the other preview, which cannot be used without this one.
+    let failed = |job: &JobView| job.is_done() && job.error.is_some();
     for (one, other) in [(&png, &pdf), (&pdf, &png)] {
         if failed(one) {
             end(&state, of.account, other).await;
@@ -118,9 +118,9 @@ fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
     let kind = read_kind(&mut members, state);
     let data = members.object("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
-    match (kind, members.into_faults()) {
-        (Some(kind), faults) if faults.is_empty() => Ok(PreviewRequest { kind, data, format_opts }),
-        (_, faults) => Err(Problem::validation(faults)),
+    match (kind, members.into_errors()) {
+        (Some(kind), errors) if errors.is_empty() => Ok(PreviewRequest { kind, data, format_opts }),
+        (_, errors) => Err(Problem::validation(errors)),
     }
 }
 
@@ -131,15 +131,15 @@ fn refuse_several(state: &HttpState, kind: TemplateKind, options: &PageOptions) 
     let Some(key) = options.asks_for_several().filter(|_| is_of_pages) else { return Ok(()) };
     let detail = "may ask for several pictures, and a preview is one; leave it out, or name the page that is shown \
                   (formatOpts.page)";
-    Err(Problem::validation(vec![Fault::new(format!("/formatOpts/{key}"), detail)]))
+    Err(Problem::validation(vec![FieldError::new(format!("/formatOpts/{key}"), detail)]))
 }
 
 fn body_of(state: &HttpState, job: &JobView) -> RenderedBody {
     RenderedBody { url: view::output_url(state, job), job_id: job.id.to_string() }
 }
 
-/// One of the two was not begun: the other one ends. Answers why.
-async fn neither(
+/// Ends the preview that was begun when the other one was refused; answers the refusal.
+async fn end_begun(
     state: &HttpState,
     account: AccountId,
     begun: [Result<watch::Receiver<JobView>, Problem>; 2],
@@ -157,7 +157,7 @@ async fn neither(
     problem.unwrap_or_else(|| Problem::internal("both previews were begun"))
 }
 
-/// Cancels a preview that nobody will see, or erases it.
+/// Cancels a preview that will not be answered, or deletes it.
 async fn end(state: &HttpState, account: AccountId, job: &JobView) {
     let ended = actors::ask(state, &state.jobs, DeleteJob { account, job: job.id }).await;
     if let Err(problem) = ended {

@@ -39,8 +39,8 @@ pub(in crate::http) async fn save(
     request: HttpRequest,
     payload: Payload,
 ) -> HandlerResult {
-    let said = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
-    let TemplateDetails { info, ids } = said.await?;
+    let details = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
+    let TemplateDetails { info, ids } = details.await?;
     let previews = preview_jobs::look_up(&state, of.account, &ids).await?;
     actors::ask(&state, &state.templates, SaveTemplate { of, info, previews }).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -66,7 +66,7 @@ pub(in crate::http) async fn update(
     Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
 }
 
-/// What is said of a template.
+/// What a caller says of a template.
 struct TemplateDetails {
     info: TemplateInfo,
     ids: PreviewIds,
@@ -76,20 +76,20 @@ fn read_update(body: &Body, state: &HttpState) -> Result<(TemplateDetails, Templ
     let mut members = body.members()?;
     require(&mut members, "contentId");
     let content = members.text("contentId");
-    let said = read(&mut members, state)?;
-    Ok((said, path::parse_id(&content.unwrap_or_default())?))
+    let details = read(&mut members, state)?;
+    Ok((details, path::parse_id(&content.unwrap_or_default())?))
 }
 
 /// Reads `templateInfo` and `previewIds`.
 ///
 /// # Errors
-/// Every fault of the body, for these are the last questions.
+/// `validation_failed` with every error of the body: these members are read last.
 fn read(members: &mut Members<'_>, state: &HttpState) -> Result<TemplateDetails, Problem> {
     let info = info::read(members, state);
     let ids = preview_jobs::read(members);
-    let faults = members.take_faults();
+    let errors = members.take_errors();
     match (info, ids) {
-        (Some(info), Some(ids)) if faults.is_empty() => Ok(TemplateDetails { info, ids }),
-        _ => Err(Problem::validation(faults)),
+        (Some(info), Some(ids)) if errors.is_empty() => Ok(TemplateDetails { info, ids }),
+        _ => Err(Problem::validation(errors)),
     }
 }

@@ -1,4 +1,4 @@
-//! A template as it goes on the wire. Addresses are minted when they are answered.
+//! A template as JSON. Its presigned URLs are signed anew for each answer.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! A server on a free port, spoken to in bytes.
+//! A server on a free port, for tests that send and read raw bytes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,18 +31,18 @@ impl Served {
     }
 }
 
-/// Everything that comes until the other side closes; fails when it does not close within five seconds.
+/// Everything that comes until the other side closes; fails when it does not close within 20 seconds.
 pub(in crate::http) async fn answer_of(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
-    timeout(Duration::from_secs(5), stream.read_to_end(&mut bytes)).await.expect("it closes").unwrap();
+    timeout(Duration::from_secs(20), stream.read_to_end(&mut bytes)).await.expect("it closes").unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// What comes until `end` has come; fails when it does not within five seconds.
+/// What comes up to `end`; fails when that does not come within 20 seconds.
 pub(in crate::http) async fn answer_until(stream: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     while !text.ends_with(end) {
-        let byte = timeout(Duration::from_secs(5), stream.read_u8()).await.expect("it answers").unwrap();
+        let byte = timeout(Duration::from_secs(20), stream.read_u8()).await.expect("it answers").unwrap();
         text.push(char::from(byte));
     }
     text

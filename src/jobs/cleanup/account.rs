@@ -4,15 +4,13 @@ use actix::Addr;
 
 use crate::accounts::open_jobs;
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::cleanup::JOBS_PER_BATCH;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::registry::delete::DeleteJob;
 use crate::jobs::store::journal::{self, Journal};
 use crate::storage::ObjectStore;
 use crate::storage::deletion_log;
 use crate::storage::index::{IndexError, WriteBatch};
-
-/// Jobs that are deleted in one batch of the index.
-const PAGE: usize = 100;
 
 /// Deletes the account's jobs with their inputs and documents; answers how many. `registry` is that of the running
 /// service, which cancels jobs that have not ended; without one no service runs, and no job has an actor.
@@ -27,7 +25,7 @@ pub async fn delete_jobs(
 ) -> Result<u64, IndexError> {
     let (mut deleted, mut after) = (0, None::<JobId>);
     loop {
-        let page = journal.ids(account, after, PAGE).await?;
+        let page = journal.ids(account, after, JOBS_PER_BATCH).await?;
         let Some(last) = page.last() else { return Ok(deleted) };
         after = Some(*last);
         if let Some(registry) = registry {

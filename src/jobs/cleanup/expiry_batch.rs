@@ -20,7 +20,7 @@ pub(super) struct ExpiryBatch<'a> {
     context: &'a JobContext,
     retention: Retention,
     now: Timestamp,
-    /// To be written first.
+    /// To be committed before `gone` is deleted.
     pub change: WriteBatch,
     /// The objects to be deleted once `change` is durable.
     pub gone: Vec<Gone>,
@@ -94,9 +94,11 @@ impl<'a> ExpiryBatch<'a> {
 
     fn delete_output(&mut self, entry: &str, mut record: JobRecord) -> Result<(), IndexError> {
         let keys = vec![record.output_key()];
-        let kept_s = self.context.limits.output_retention_s;
+        let retention_s = self.context.limits.output_retention_s;
         record.output = None;
-        record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
+        record
+            .warnings
+            .push(&format!("the document was removed after {retention_s} s (jobs.output_retention_s)"));
         let with = deletion_log::mark(record.id.0, &keys).delete(entry);
         self.append(self.context.journal.write_batch(&record, with)?);
         self.gone.push((record.id.0, keys));

@@ -4,3 +4,7 @@
 pub mod account;
 mod expiry_batch;
 pub mod sweeper;
+
+/// Jobs in one batch of the index: so many that ten thousand cost a hundred syncs, so few that no delete waits long for
+/// the lock.
+const JOBS_PER_BATCH: usize = 100;

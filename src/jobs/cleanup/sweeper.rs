@@ -11,7 +11,8 @@ use actix::Addr;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::Timestamp;
+use crate::clock::{Timestamp, repeat_every};
+use crate::jobs::cleanup::JOBS_PER_BATCH;
 use crate::jobs::cleanup::expiry_batch::ExpiryBatch;
 use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
@@ -21,9 +22,6 @@ use crate::storage::index::{Entry, IndexError};
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
-/// Jobs in one batch of the index: so many that ten thousand cost a hundred syncs, so few that no delete waits long for
-/// the lock.
-const PAGE: usize = 100;
 /// The folders of jobs' objects, and of what probes of the store left.
 const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
 
@@ -66,15 +64,13 @@ impl Sweeper {
     }
 
     /// Sweeps every `jobs.sweep_interval_s` until the service stops, which aborts a sweep under way.
-    pub async fn run(mut self, stopping: CancellationToken) {
+    pub async fn run(self, stopping: CancellationToken) {
         let interval = Duration::from_secs(self.context.limits.sweep_interval_s);
-        let sweeps = async {
-            loop {
-                tokio::time::sleep(interval).await;
-                report(self.sweep().await);
-            }
+        let sweep = |mut sweeper: Self| async move {
+            report(sweeper.sweep().await);
+            sweeper
         };
-        stopping.run_until_cancelled(sweeps).await;
+        repeat_every(interval, stopping, self, sweep).await;
     }
 
     /// Sweeps once: at most `jobs.sweep_limit` jobs that are due, and `jobs.sweep_objects_limit` objects.
@@ -96,7 +92,7 @@ impl Sweeper {
         let mut left = usize::try_from(self.context.limits.sweep_limit).unwrap_or(usize::MAX);
         let mut after: Option<String> = None;
         while left > 0 {
-            let limit = PAGE.min(left);
+            let limit = JOBS_PER_BATCH.min(left);
             let index = self.context.journal.index();
             let mut page = index.scan(expiry::PREFIX, after.as_deref(), limit).await?;
             let is_due = |entry: &Entry| expiry::parse(&entry.key).is_none_or(|(at, ..)| at <= now);

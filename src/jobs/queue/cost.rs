@@ -1,5 +1,5 @@
-//! What a job is expected to cost, from the costs of earlier jobs of its kind. A cost is the time a job held its slot, but
-//! for waits (`slots::meter`).
+//! What a job is expected to cost, from the costs of earlier jobs of its kind. A cost is the time a job held its slot,
+//! less its waits (`slots::meter`).
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub const DEBT_LIMIT: Duration = Duration::from_secs(5);
 /// The estimate while no job of the kind has ended: between a page and a run of LaTeX.
 const FIRST_COST: Duration = Duration::from_millis(250);
 
-/// The latest cost counts for one part in so many of the average.
+/// The weight of the latest cost in the average is one part in so many.
 const AVERAGE_OVER: u32 = 16;
 
 /// Jobs that cost about the same.

@@ -16,12 +16,12 @@
 //! for. Without the limit it would wait for minutes, until all others had used as much. The limit holds also for its turns
 //! that began before the return. An account that always waits is charged in full.
 //!
-//! Estimates are averages over all accounts, so one account's jobs can make another's look expensive until they end. They
-//! decide who is next and are never charged: as a part of the virtual time they would raise every account to it, and
-//! cancel all debts.
+//! Estimates are averages over all accounts, so one account's jobs can make another's look expensive until they end.
+//! They decide who is next and are never charged: if they were part of the virtual time, an expensive estimate would
+//! raise every account's charge to it and cancel all debts.
 //!
-//! An account at its running limit is skipped, so that turns are left for accounts that come while its jobs run; so is one
-//! whose next job needs an engine that is busy (`engines`). A place is taken before the job is journaled: the limits hold
+//! An account is skipped at its running limit, so that turns are left for accounts that come while its jobs run, and
+//! while its next job needs a busy engine (`engines`). A place is taken before the job is journaled: the limits hold
 //! while the write is under way.
 
 pub(super) mod cost;
@@ -253,8 +253,8 @@ impl FairQueue {
         self.release(account);
     }
 
-    /// The account's first waiting job has changed from one of kind `before`. If the new one needs another engine, the
-    /// account loses the credit that it gathered while it waited for the first engine.
+    /// To be called when the account's first waiting job is no longer the one of kind `before`. If the new one needs
+    /// another engine, the account loses the credit that it gathered while it waited for the first engine.
     fn first_job_changed(&mut self, account: AccountId, before: JobKind) {
         let Some(jobs) = self.accounts.get_mut(&account) else { return };
         let Some(&(_, kind)) = jobs.waiting.front() else { return };

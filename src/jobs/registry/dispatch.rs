@@ -59,7 +59,7 @@ impl Dispatcher {
         }
     }
 
-    /// Counts a job as running no more; it has ended, or its actor has stopped.
+    /// Stops counting a job as running: it has ended, or its actor has stopped.
     pub fn remove_running(&mut self, job: JobId) {
         self.running.remove(&job);
         self.update_running();

@@ -1,4 +1,4 @@
-//! Idempotency keys while requests are answered: a key stands for one job, also when two requests with it arrive together.
+//! Idempotency keys while requests are answered: a key has one job, even when two requests with it arrive together.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -22,7 +22,7 @@ pub(super) type AccountKey = (AccountId, [u8; 32]);
 pub(super) type Waiters = VecDeque<oneshot::Sender<()>>;
 
 impl JobRegistry {
-    /// The part of a new job's batch that makes the caller's key stand for it.
+    /// The part of a new job's batch that gives it the caller's key.
     pub(super) fn key_entries(
         &self,
         job: &JobRecord,
@@ -36,8 +36,8 @@ impl JobRegistry {
         )
     }
 
-    /// The job that the message's key stands for, created if it stands for none. Requests with one key are answered one after
-    /// the other: two at the same moment would each find no job and create one.
+    /// The job of the message's key, created if there is none. Requests with one key are answered one after the other:
+    /// two at the same moment would each find no job and create one.
     pub(super) fn create_once(
         &mut self,
         idempotency: Idempotency,
@@ -82,7 +82,7 @@ impl JobRegistry {
         }))
     }
 
-    /// The job that the key stands for, if it stands for one.
+    /// The job of the key, if there is one.
     fn find_repeat(
         &self,
         account: AccountId,

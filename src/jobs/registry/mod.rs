@@ -31,7 +31,7 @@ use crate::jobs::run::messages::{Resume, Start};
 use crate::jobs::run::notices::{ActorGuard, JobNotice, Notice};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::{JobView, WireStatus};
-use crate::outbound::Admitted;
+use crate::outbound::AdmittedUrl;
 use crate::problem::{Code, Problem};
 
 type ViewReply = Result<watch::Receiver<JobView>, Problem>;
@@ -151,7 +151,7 @@ impl JobRegistry {
         &mut self,
         account: AccountId,
         active: ActiveJob,
-        deliver_to: Option<Admitted>,
+        deliver_to: Option<AdmittedUrl>,
     ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.check_not_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));

@@ -214,7 +214,7 @@ async fn check_office(
     if !kind.is_office() && !Package::may_be_office(upload.start()) {
         return Ok(());
     }
-    // Uploads are unpacked in memory, like those of jobs, and share their places.
+    // Unpacking takes memory, so it takes one of the slots that runs unpack with.
     let slot = pipeline.unpacking.acquire(account).await;
     let content = upload.content().await?;
     let limits = pipeline.limits.templates.clone();
@@ -224,7 +224,7 @@ async fn check_office(
         drop(slot);
         checked
     });
-    checked.await?.map_err(|fault| {
-        Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {fault}."))
+    checked.await?.map_err(|error| {
+        Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {error}."))
     })
 }

@@ -7,7 +7,7 @@ use actix::prelude::*;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::run::messages::Park;
 
-/// How long parking may take: a job whose end the index refuses to write does not answer.
+/// How long parking may take: a job whose final record the index does not take may not answer in time.
 const PARK_LIMIT: Duration = Duration::from_secs(5);
 
 /// Stops dispatching; answers when no job runs. After `grace` the jobs that still run are parked: they are queued again, and

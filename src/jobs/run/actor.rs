@@ -3,8 +3,8 @@
 //! Hazard: two starts, or a start and an upload, arrive together and are both decided against the same record. So every
 //! write holds the mailbox (`AtomicResponse`, `ctx.wait`): the next message is decided against what is on disk.
 //!
-//! Hazard: the actor panics. Its [`ActorGuard`] then tells the registry, which starts a new actor from the record. A run is a
-//! task of its own ([`Attempt`]), so a panic there fails the job and leaves the actor.
+//! Hazard: the actor panics. Its [`ActorGuard`] then sends a notice to the registry, which starts a new actor from the
+//! record. A run is a task of its own ([`Attempt`]), so a panic there fails the job and not the actor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::jobs::context::JobContext;
 use crate::jobs::messages::InputPart;
@@ -100,7 +100,7 @@ impl JobActor {
         match self.record.state {
             JobState::Initialized => self.await_start(ctx),
             JobState::Queued => {
-                // From now on, not from the start: a time in which the service was down is not the caller's fault.
+                // Counted from now, not from the caller's start: time in which the service was down must not use it up.
                 let limit = Duration::from_secs(self.context.limits.queue_timeout_s);
                 self.timer = Some(ctx.run_later(limit, Self::on_queue_timeout));
             }
@@ -130,7 +130,7 @@ impl JobActor {
         let Attempt { task, published, ended } =
             Attempt::start(&self.context, &self.record, self.inline.clone(), slot);
         self.run = Some(task);
-        // From the moment it is published the document stays, also when the job is cancelled during its delivery.
+        // A published document stays, even when the job is cancelled during its delivery.
         ctx.spawn(published.into_actor(self).map(|document, actor, _| {
             if let Ok(document) = document
                 && actor.runs()
@@ -152,12 +152,12 @@ impl JobActor {
     }
 
     fn end_run(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
-        let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
+        let event = if end.error.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let (mut record, now) = (self.record.clone(), self.context.clock.now());
         record.warnings = end.warnings;
         let ignored = attempt::ignored_options(&record, end.plan, &self.context.pipeline.catalog);
         record.warnings.extend(&ignored);
-        record.fault = end.fault;
+        record.error = end.error;
         record.output = record.output.or_else(|| Some(attempt::output(&self.record, end.document?, now)));
         self.finish(End { record, event }, ctx);
     }
@@ -167,13 +167,13 @@ impl JobActor {
         self.timer = None;
         let sentence =
             format!("no turn came within {limit_s} s (jobs.queue_timeout_s): the service is overloaded");
-        self.finish(self.ended_by(FaultCode::QueueTimeout, sentence, JobEvent::Failed), ctx);
+        self.finish(self.ended_by(ErrorCode::QueueTimeout, sentence, JobEvent::Failed), ctx);
     }
 
     /// The end of the job without a document.
-    fn ended_by(&self, code: FaultCode, sentence: impl Into<String>, event: JobEvent) -> End {
+    fn ended_by(&self, code: ErrorCode, sentence: impl Into<String>, event: JobEvent) -> End {
         let mut record = self.record.clone();
-        record.fault = Some(JobFault::new(code, sentence));
+        record.error = Some(JobError::new(code, sentence));
         End { record, event }
     }
 
@@ -186,7 +186,7 @@ impl JobActor {
     fn write_expiry(&self) -> ResponseActFuture<Self, Result<(), IndexError>> {
         let window_s = self.context.limits.start_window_s;
         let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
-        self.write_end(self.ended_by(FaultCode::Expired, sentence, JobEvent::Expire))
+        self.write_end(self.ended_by(ErrorCode::Expired, sentence, JobEvent::Expire))
     }
 
     /// Writes the final record, again and again until the index takes it, and then enters the final state. Between two
@@ -212,11 +212,11 @@ impl JobActor {
         let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(Ok(()))) };
         record.state = state;
         record.finished_at = Some(self.context.clock.now());
-        // A presigned address gives write access to somebody's store, so it is not kept longer than it is needed.
+        // A presigned URL gives write access to the caller's store, so it is deleted when it is not needed any more.
         record.deliver_to = None;
         let context = self.context.clone();
         let written = async move {
-            // Without this half the object's half is random bytes, also in a backup that still has it.
+            // Without this half the half in the object is random bytes, even in a backup that still has that object.
             record.secret = record.secret.erased();
             let gone =
                 deletion_log::mark(record.id.0, &inputs::unnamed_objects(&record, context.upload_staging()));
@@ -336,7 +336,7 @@ impl Handler<Resume> for JobActor {
         if self.record.state == JobState::Running && self.record.attempts >= limit {
             let sentence =
                 format!("the service went down during this job {limit} times (jobs.attempt_limit)");
-            self.finish(self.ended_by(FaultCode::AttemptsExhausted, sentence, JobEvent::Failed), ctx);
+            self.finish(self.ended_by(ErrorCode::AttemptsExhausted, sentence, JobEvent::Failed), ctx);
             return false;
         }
         let (mut record, verdict) = (self.record.clone(), self.record.state.on(JobEvent::Resumed));
@@ -354,7 +354,8 @@ impl Handler<Assigned> for JobActor {
     fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
         let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
         if self.unwritten_end.is_some() {
-            // It has ended by the queue timeout, which the index has not taken yet: a run could change that end.
+            // The queue timeout has ended the job, and the index has not taken that record yet: a run would change its
+            // end.
             return;
         }
         let mut record = self.record.clone();
@@ -363,8 +364,9 @@ impl Handler<Assigned> for JobActor {
         record.run_at = Some(self.context.clock.now());
         let (journal, slot) = (self.context.journal.clone(), message.0);
         let written = async move {
-            // Unsynced: an attempt needs to be counted only where the run took the service down with it. The mailbox waits
-            // for the write all the same: one that overtakes the job's end would bring the job back.
+            // Unsynced: the count matters only when the run crashes the service. A crash within half a second (the interval at
+            // which sled hands its log to the kernel) is not counted; to wait for the disk at every run would cost more. The
+            // mailbox waits for the write all the same: one that overtakes the job's end would bring the job back.
             if let Err(error) = journal.write_unsynced(&record).await {
                 tracing::warn!(job.id = %record.id, error = %error, "the beginning of a run is not in the journal");
             }
@@ -407,7 +409,7 @@ impl Handler<Cancel> for JobActor {
         // A job that has ended keeps that end, also while the index refuses to write it.
         let end = self.unwritten_end.clone();
         let end = end.unwrap_or_else(|| {
-            self.ended_by(FaultCode::Cancelled, "the job was cancelled", JobEvent::Cancel)
+            self.ended_by(ErrorCode::Cancelled, "the job was cancelled", JobEvent::Cancel)
         });
         let written = self.write_end(end);
         AtomicResponse::new(Box::pin(
@@ -483,10 +485,10 @@ async fn put(context: &JobContext, key: StorageKey, bytes: Bytes) -> Result<(), 
 fn report_end(context: &JobContext, record: &JobRecord) {
     tracing::info!(
         job.id = %record.id, account.id = %record.account, job.state = ?record.state,
-        job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
+        job.error_code = record.error.as_ref().map(|error| error.code.name()),
         render.ms = record.output.as_ref().map(|output| output.render_ms),
         "the job ended"
     );
-    let code = record.fault.as_ref().map(|fault| fault.code);
+    let code = record.error.as_ref().map(|error| error.code);
     context.pipeline.metrics.jobs.ended(record.kind, record.target, code);
 }

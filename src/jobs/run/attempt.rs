@@ -1,7 +1,7 @@
 //! One run of a job: reads inputs and secrets, runs the pipeline in a task of its own, reports by channels.
 //!
-//! Hazard: a run may panic, hang or be cancelled at any moment, and the job must still end once. So the task owns nothing
-//! of the actor: it sends what it made, and its end shows even where nothing was sent, by the closed channel.
+//! Hazard: a run may panic, hang or be cancelled at any moment, and the job must still end once. So the task owns
+//! nothing of the actor. It sends what it made; when it ends without sending, the closed channel shows that.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
 use crate::clock::Timestamp;
-use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading, Secrets};
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
@@ -23,7 +23,7 @@ use crate::jobs::view::Output;
 use crate::pipeline::{self, InlineInputs, PipelineContext, RunEnd, RunInput, StoredDocument};
 use crate::slots::meter::CostMeter;
 use crate::storage::index::IndexError;
-use crate::telemetry::Step;
+use crate::telemetry::JobPhase;
 use crate::templates::cache::source::TemplateUse;
 
 /// A run under way.
@@ -50,7 +50,7 @@ impl Attempt {
             render.kind = record.kind.name(), render.target = record.target.name(),
             job.attempt = record.attempts, job.queue_ms = queue_ms,
         );
-        context.pipeline.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
+        context.pipeline.metrics.steps.took(JobPhase::Queue, Duration::from_millis(queue_ms));
         let meter = slot.as_mut().map_or_else(|| CostMeter::new(record.account), RunSlot::begin);
         let (pipeline, journal, record) = (context.pipeline.clone(), context.journal.clone(), record.clone());
         let (publish, published) = oneshot::channel();
@@ -84,7 +84,7 @@ async fn run(
             options.protection.passwords = passwords;
             options.requests = requests;
         }
-        Err(fault) => return RunEnd::failed(fault),
+        Err(error) => return RunEnd::failed(error),
     }
     let JobRecord { account, preview, .. } = *record;
     let input = RunInput {
@@ -127,7 +127,7 @@ pub(super) fn ignored_options(record: &JobRecord, plan: Option<Plan>, catalog: &
 /// The end of a run that panicked.
 pub(super) fn panicked() -> RunEnd {
     let sentence = "the service met an internal error while it rendered the job";
-    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
+    RunEnd::failed(JobError::new(ErrorCode::Internal, sentence))
 }
 
 fn read_options(record: &JobRecord) -> Option<Reading> {
@@ -137,5 +137,5 @@ fn read_options(record: &JobRecord) -> Option<Reading> {
 fn unreadable(error: &IndexError) -> RunEnd {
     tracing::error!(error = %error, "the job's inputs cannot be read");
     let sentence = "the service could not read the job's inputs";
-    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
+    RunEnd::failed(JobError::new(ErrorCode::Internal, sentence))
 }

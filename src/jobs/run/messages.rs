@@ -7,7 +7,7 @@ use crate::jobs::messages::InputPart;
 use crate::jobs::run::notices::RunSlot;
 use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::JobView;
-use crate::outbound::Admitted;
+use crate::outbound::AdmittedUrl;
 use crate::pipeline::InlineInputs;
 use crate::problem::Problem;
 use crate::storage::CountedUpload;
@@ -29,7 +29,7 @@ pub(in crate::jobs) struct Create {
 #[derive(Message)]
 #[rtype(result = "Result<bool, Problem>")]
 pub(in crate::jobs) struct Start {
-    pub deliver_to: Option<Admitted>,
+    pub deliver_to: Option<AdmittedUrl>,
 }
 
 /// Continues a job from its record; answers whether it waits for a turn.
@@ -37,7 +37,7 @@ pub(in crate::jobs) struct Start {
 #[rtype(result = "bool")]
 pub(in crate::jobs) struct Resume;
 
-/// The job may run.
+/// Gives the job its slot: it may run.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(in crate::jobs) struct Assigned(pub RunSlot);

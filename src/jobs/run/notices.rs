@@ -45,7 +45,7 @@ impl ActorGuard {
         Self { job, number, registry }
     }
 
-    /// Sends a notice. Without a registry the service is at its end, and the notice is dropped.
+    /// Sends a notice. Without a registry the service is stopping, and the notice is dropped.
     pub fn notify(&self, notice: Notice) {
         let _ = self.registry.send((self.job, self.number, notice));
     }
@@ -106,18 +106,18 @@ mod tests {
         let (registry, mut notices) = tokio::sync::mpsc::unbounded_channel();
         let slot = || RunSlot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
         let mut cost = || notices.try_recv().map(|(_, _, notice)| notice);
-        let (gone, mut taken) = (slot(), slot());
+        let (unused, mut used) = (slot(), slot());
         tokio::time::advance(SECOND).await;
-        drop(gone);
+        drop(unused);
         assert_eq!(cost(), Ok(Notice::SlotFree { cost: None }));
-        // As while inputs are read and the document is published: the run holds nothing but its slot.
-        let meter = taken.begin();
+        // Reading inputs and publishing hold only the slot, and count too.
+        let meter = used.begin();
         tokio::time::advance(SECOND).await;
         let wait = meter.begin_wait();
         tokio::time::advance(SECOND).await;
         drop(wait);
         tokio::time::advance(SECOND).await;
-        drop(taken);
+        drop(used);
         assert_eq!(cost(), Ok(Notice::SlotFree { cost: Some(2 * SECOND) }));
     }
 }

@@ -1,4 +1,4 @@
-//! Idempotency keys: the job that a caller's key stands for, in the index beside the job itself.
+//! Idempotency keys: which job a caller's key has, in the index beside the job itself.
 //!
 //! `idempotency/<account>/<key>/<job>` holds the request that made the job; the newest one counts.
 //! `idempotency-due/<time>/<job>` names that entry, sorted by the time of its expiry, so that a sweep reads what is due and
@@ -26,7 +26,7 @@ struct KeyRecord {
     expires_at: Timestamp,
 }
 
-/// The job that a key stands for, and the request that made it.
+/// The job of a key, and the request that made it.
 pub(in crate::jobs) struct EarlierRequest {
     pub job: JobId,
     pub request: [u8; 32],
@@ -55,7 +55,7 @@ pub async fn sweep(index: &dyn Index, now: Timestamp) -> Result<usize, IndexErro
     }
 }
 
-/// The part of a new job's batch that makes the key stand for it until `expires_at`.
+/// The part of a new job's batch that gives it the key until `expires_at`.
 ///
 /// # Errors
 /// When the entry cannot be encoded.
@@ -99,7 +99,7 @@ fn prefix(account: AccountId, key: &[u8; 32]) -> String {
 }
 
 fn is_due(key: &str, now: Timestamp) -> bool {
-    let time = key.strip_prefix(DUE_PREFIX).and_then(|rest| rest.split('/').next());
+    let time = key.strip_prefix(DUE_PREFIX).and_then(|entry| entry.split('/').next());
     time.and_then(Timestamp::parse).is_some_and(|expires_at| expires_at <= now)
 }
 
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(found(&index, one, key, 199).await, Some(second));
         assert_eq!(found(&index, one, key, 200).await, None);
         assert_eq!(found(&index, one, other, 0).await, None);
-        assert_eq!(found(&index, two, key, 0).await, None, "a key is its account's");
+        assert_eq!(found(&index, two, key, 0).await, None, "a key counts only in its own account");
     }
 
     #[tokio::test]
@@ -151,12 +151,12 @@ mod tests {
             write(&index, account, key, Timestamp(5_000 - number)).await;
         }
         // The same key again, while its first entry is due.
-        let kept = write(&index, account, [0; 32], Timestamp(10_000)).await;
+        let renewed = write(&index, account, [0; 32], Timestamp(10_000)).await;
         assert_eq!(sweep(&index, Timestamp(3_800)).await.unwrap(), 0);
         assert_eq!(sweep(&index, Timestamp(3_801)).await.unwrap(), 1);
         assert_eq!(sweep(&index, Timestamp(5_000)).await.unwrap(), 1_199);
         assert_eq!(sweep(&index, Timestamp(9_999)).await.unwrap(), 0);
-        assert_eq!(found(&index, account, [0; 32], 9_999).await, Some(kept));
+        assert_eq!(found(&index, account, [0; 32], 9_999).await, Some(renewed));
         assert_eq!(index.scan("idempotency", None, 10).await.unwrap().len(), 2);
         assert_eq!(sweep(&index, Timestamp(10_000)).await.unwrap(), 1);
         assert!(index.scan("idempotency", None, 10).await.unwrap().is_empty());

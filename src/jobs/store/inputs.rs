@@ -1,6 +1,6 @@
-//! Where a job's inputs are kept: small ones that came with a request in the journal, in the batch of the record (a file
-//! each would cost four synced writes a job); large ones and uploads as objects. Which objects a job may have, so that
-//! none is left behind when it ends.
+//! Where a job's inputs are stored. Small ones that came with a request are in the journal, in the batch of the record:
+//! a file for each would cost four synced writes a job. Large ones and uploads are objects. [`objects`] names every
+//! object that a job may have, so that none is left behind when it ends.
 
 use bytes::Bytes;
 
@@ -84,7 +84,7 @@ pub(in crate::jobs) fn unnamed_objects(record: &JobRecord, staging: UploadStagin
 
 /// The objects that may hold inputs of the job, its secrets among them.
 pub(in crate::jobs) fn objects(record: &JobRecord, staging: UploadStaging) -> Vec<StorageKey> {
-    // Nobody has an upload address for the template of a job that names a saved one.
+    // A job that names a saved template has no URL to upload one.
     let is_input =
         |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
     let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part) && is_input(part));

@@ -21,14 +21,12 @@ use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::pipeline::InlineInputs;
 use crate::storage::deletion_log::{self, Gone};
-use crate::storage::index::{Entry, Index, IndexError, WriteBatch};
+use crate::storage::index::{Entry, Index, IndexError, Pages, WriteBatch};
 use crate::storage::{ObjectStore, UploadStaging, record};
 
 /// The form of a job record that this version reads and writes.
 const RECORD_VERSION: u8 = 1;
 const LIVE_PREFIX: &str = "live/";
-/// Entries read at a time.
-const PAGE: usize = 1_000;
 
 /// A job of a list; without a view where its record cannot be read.
 pub(in crate::jobs) type ListedJob = (JobId, Option<JobView>);
@@ -158,12 +156,8 @@ impl Journal {
     /// # Errors
     /// When the index fails.
     pub async fn unfinished(&self) -> Result<Vec<JobRecord>, IndexError> {
-        let mut records = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let page = self.index.scan(LIVE_PREFIX, after.as_deref(), PAGE).await?;
-            let Some(last) = page.last() else { return Ok(records) };
-            after = Some(last.key.clone());
+        let (mut records, mut pages) = (Vec::new(), Pages::of(self.index.as_ref(), LIVE_PREFIX));
+        while let Some(page) = pages.next().await? {
             for mark in &page {
                 let Some((account, id)) = parse_mark(mark) else { continue };
                 match self.read(account, id).await {
@@ -175,6 +169,7 @@ impl Journal {
                 }
             }
         }
+        Ok(records)
     }
 
     /// The batch that writes `with`, the record, and the marks of its state.

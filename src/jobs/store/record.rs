@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::accounts::UsageKey;
 use crate::clock::Timestamp;
-use crate::domain::fault::{JobFault, Warnings};
+use crate::domain::error::{JobError, Warnings};
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
@@ -23,7 +23,7 @@ pub struct JobRecord {
     pub id: JobId,
     /// Whose.
     pub account: AccountId,
-    /// Where it stands.
+    /// Its state.
     pub state: JobState,
     /// The template's kind.
     pub kind: TemplateKind,
@@ -64,7 +64,8 @@ pub struct JobRecord {
     /// The document, until it expires.
     pub output: Option<Output>,
     /// Why there is no document, or why it was not delivered.
-    pub fault: Option<JobFault>,
+    #[serde(rename = "fault")]
+    pub error: Option<JobError>,
     /// Warnings for the template's author.
     pub warnings: Warnings,
 }
@@ -117,7 +118,7 @@ impl JobRecord {
             run_at: None,
             finished_at: None,
             output: None,
-            fault: None,
+            error: None,
             warnings: Warnings::default(),
         }
     }
@@ -143,7 +144,7 @@ impl JobRecord {
             format_opts: self.format_opts.clone().map(Arc::from),
             status: wire_status(self.state),
             output: self.output.clone(),
-            fault: self.fault.clone(),
+            error: self.error.clone(),
             warnings: self.warnings.clone(),
             created_at: self.created_at,
             started_at: self.started_at,

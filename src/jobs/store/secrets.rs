@@ -10,14 +10,14 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
 use crate::clock;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords, Requests, Secrets};
 use crate::jobs::store::record::{JobRecord, SecretHalf};
 use crate::storage::{ObjectStore, StorageKey, StoreError};
 
-/// Room for a password and its length.
+/// A password and its length.
 const FIELD_BYTES: usize = PASSWORD_LIMIT_BYTES + 1;
-/// Room for two passwords: the length of a half does not show how long they are.
+/// Two passwords at full length: the length of a half does not show how long they are.
 const BYTES: usize = 2 * FIELD_BYTES;
 /// What requests carry is padded to a multiple of this, for the same reason.
 const BLOCK_BYTES: usize = 1_024;
@@ -36,8 +36,8 @@ pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(SecretHalf, 
         let carried = serde_json::to_vec(&secrets.requests).map_err(std::io::Error::other)?;
         whole.extend(carried);
         // JSON may end with blanks.
-        let rest = whole.len().next_multiple_of(BLOCK_BYTES) - whole.len();
-        whole.extend(std::iter::repeat_n(b' ', rest));
+        let padding = whole.len().next_multiple_of(BLOCK_BYTES) - whole.len();
+        whole.extend(std::iter::repeat_n(b' ', padding));
     }
     let mut pad = Vec::with_capacity(whole.len());
     while pad.len() < whole.len() {
@@ -56,7 +56,7 @@ pub(in crate::jobs) async fn load(
     store: &dyn ObjectStore,
     record: &JobRecord,
     given: &Secrets,
-) -> Result<Secrets, JobFault> {
+) -> Result<Secrets, JobError> {
     if given.is_empty() {
         return Ok(Secrets::default());
     }
@@ -68,7 +68,7 @@ pub(in crate::jobs) async fn load(
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
             tracing::error!(error = %error, "the secrets of a job cannot be read");
             let sentence = "the service could not read the job's passwords; render it again later";
-            JobFault::new(FaultCode::Internal, sentence)
+            JobError::new(ErrorCode::Internal, sentence)
         }
     })?;
     if pad.len() != half.len() {
@@ -90,17 +90,17 @@ pub(in crate::jobs) async fn load(
     secrets.filter(is_whole).ok_or_else(|| lost("their halves do not fit"))
 }
 
-fn lost(cause: &str) -> JobFault {
+fn lost(cause: &str) -> JobError {
     tracing::error!(error = cause, "a job has lost its secrets");
     let sentence = "the passwords of the job, or what its requests carry, are not there any more (a backup has none); send the job again";
-    JobFault::new(FaultCode::Internal, sentence)
+    JobError::new(ErrorCode::Internal, sentence)
 }
 
 fn written(password: Option<&Password>) -> [u8; FIELD_BYTES] {
     let mut field = [0; FIELD_BYTES];
     let secret = password.map(Password::secret).unwrap_or_default().as_bytes();
     let bytes = [u8::try_from(secret.len()).unwrap_or_default()].into_iter().chain(secret.iter().copied());
-    field.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    field.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte);
     field
 }
 

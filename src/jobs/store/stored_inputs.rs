@@ -34,7 +34,7 @@ pub struct StoredInputs {
     jobs: Mutex<HashMap<JobId, CountedInputs>>,
 }
 
-/// The inputs of one job; they count no more when this is dropped.
+/// The inputs of one job; they count until this is dropped.
 #[derive(Debug, Default)]
 pub(in crate::jobs) struct CountedInputs {
     data: Option<StorageReservation>,
@@ -108,7 +108,7 @@ impl StoredInputs {
         self.lock().get(&job).map_or(0, CountedInputs::bytes)
     }
 
-    /// Counts the inputs of a job that has ended no more.
+    /// Stops counting the inputs of a job that has ended.
     pub(in crate::jobs) fn remove(&self, job: JobId) {
         let counted = self.lock().remove(&job);
         drop(counted);
@@ -153,8 +153,8 @@ impl StoredInputs {
         Ok(())
     }
 
-    /// Counts the inputs of an earlier run of the service: of jobs that are `open`, and of those that were started and are
-    /// `unfinished`.
+    /// Counts the inputs of jobs from an earlier run of the service: of those that are `open`, and of those that were
+    /// started and are `unfinished`.
     ///
     /// # Errors
     /// When the index fails.
@@ -176,8 +176,8 @@ impl StoredInputs {
                         open.remove(account, job);
                         remove_mark(journal, account, job).await;
                     }
-                    // It can be neither started nor cancelled, so it must not keep a place among the account's open jobs;
-                    // and it must not keep the service from starting. The mark stays for a version that can read it.
+                    // It can be neither started nor cancelled, so it must not count among the account's open jobs, and
+                    // it must not stop the service from starting. The mark stays for a version that can read it.
                     Err(error) => {
                         open.remove(account, job);
                         tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
@@ -191,7 +191,7 @@ impl StoredInputs {
 
     async fn restore_open(&self, store: &dyn ObjectStore, record: &JobRecord) {
         if record.stored_bytes > 0 {
-            // As the part that has no upload: what came with init is one part, or both.
+            // All of it as one part, one that came with init: that part has no upload, so none is counted in its place.
             let part = if record.given.data { InputPart::Data } else { InputPart::Template };
             self.restore_part(record, part, record.stored_bytes);
         }

@@ -1,4 +1,4 @@
-//! A backup beside a running service: the service's part and the command's.
+//! A backup of a running service: the service's part and the command's.
 //!
 //! ```text
 //! command                                service
@@ -9,13 +9,13 @@
 //!   (writes the file `version`)   ←      `Kept`: nothing was deleted until now; and lets deletions go on
 //! ```
 //!
-//! What the index named at its moment was there and whole before it, for objects are written first; and nothing of it
-//! is deleted before `Kept`. The hold hangs on the connection: when the command ends, however it ends, the kernel
-//! closes that, and deletions go on. A command that neither works nor ends has `storage.backup_limit_s`.
+//! Every object that the index names at its moment is complete by then, for objects are written before their records; and none
+//! is deleted before `Kept`. The hold lasts as long as the connection: when the command ends, however it ends, the kernel
+//! closes it, and deletions go on. A command that hangs is cut off after `storage.backup_limit_s`.
 //!
-//! Hazard: what is not deleted fills the disk, and so does a copy on the same disk; with less than
-//! `storage.objects_free_limit_bytes` free the service would refuse every job for the sake of a backup. So the service looks at the
-//! disk while it holds, and breaks the backup off before that. The command hears of it between two files.
+//! Hazard: held deletions fill the disk, and so does a copy on the same disk; with less than
+//! `storage.objects_free_limit_bytes` free the service would refuse every job because of a backup. So the service measures
+//! the free space while it holds, and breaks the backup off before that. The command checks for it between two files.
 
 use std::fs::DirBuilder;
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
@@ -37,33 +37,33 @@ use crate::storage::deletions::Deletions;
 use crate::storage::free_bytes;
 use crate::storage::index::{ExportedPage, Index as _, SledIndex, WriteBatch};
 
-/// The line that asks for a backup.
+/// The command's request.
 pub const REQUEST: &str = r#"{"command":"backup"}"#;
-/// Pages of the index on their way.
+/// Pages of the index buffered between export and connection.
 const PAGES: usize = 4;
-/// Entries, and about the bytes, that are written into the copy's index together.
+/// Most entries, and about the most bytes, in one batch for the copy's index.
 const BATCH: (usize, usize) = (512, 1 << 20);
-/// How often the disk is looked at.
+/// How often the free space is measured.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a command that reads nothing is waited for at the end.
-const TELL_LIMIT: Duration = Duration::from_secs(2);
+/// Longest time to send the last frame to a command that may not read.
+const SEND_LIMIT: Duration = Duration::from_secs(2);
 
 /// Objects on a disk, whose deletions a backup holds.
 #[derive(Debug)]
 pub struct HeldObjects {
     /// Held for the time of the backup.
     pub deletions: Deletions,
-    /// Where they lie.
+    /// Their folder.
     pub folder: PathBuf,
 }
 
 /// The service's part.
 pub struct LiveBackup {
     index: Arc<SledIndex>,
-    /// Nothing, where objects live in a bucket, which is not copied.
+    /// `None` if objects are in a bucket, which is not copied.
     objects: Option<HeldObjects>,
     limit: Duration,
-    /// With less free on the disk of the objects no job is taken (`storage.objects_free_limit_bytes`).
+    /// With less free on the disk of the objects, jobs are refused (`storage.objects_free_limit_bytes`).
     free_limit_bytes: u64,
     turn: Semaphore,
 }
@@ -79,10 +79,11 @@ impl LiveBackup {
     /// Serves one backup to its end.
     ///
     /// # Errors
-    /// When the command is gone, the backup took too long, or the disk fills: it is none then, and the command knows.
+    /// When the command is gone, the backup took too long, or the disk fills. Then there is no backup, and the command gets the
+    /// reason if it still reads.
     pub async fn serve(&self, stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send)) -> io::Result<()> {
         let Ok(_turn) = self.turn.try_acquire() else {
-            return tell(
+            return send(
                 stream,
                 &Frame::Refused("another backup is being made; wait for its end".to_owned()),
             )
@@ -102,7 +103,7 @@ impl LiveBackup {
         stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
         deadline: Instant,
     ) -> io::Result<()> {
-        if let Some(why) = self.short_of_room().await {
+        if let Some(why) = self.lack_of_space().await {
             return break_off(stream, why).await;
         }
         let hold = self.unless_broken_off(deadline, async {
@@ -116,10 +117,10 @@ impl LiveBackup {
             Err(why) => return break_off(stream, why).await,
         };
         tracing::info!("a backup is being made: deletions wait");
-        // Broken off in the middle of the index, the connection holds half a frame: a reason behind it could not be read.
-        self.unless_broken_off(deadline, self.tell_index(stream)).await?;
+        // No reason is sent if this is broken off: the connection may hold half a frame, behind which it could not be parsed.
+        self.unless_broken_off(deadline, self.send_index(stream)).await?;
         match self.unless_broken_off(deadline, until_copied(stream)).await {
-            Ok(()) => timeout(TELL_LIMIT, tell(stream, &Frame::Kept)).await?,
+            Ok(()) => timeout(SEND_LIMIT, send(stream, &Frame::Kept)).await?,
             Err(why) => {
                 drop(hold);
                 break_off(stream, why).await
@@ -127,7 +128,7 @@ impl LiveBackup {
         }
     }
 
-    /// What `part` gives, if that comes before the end of a backup's time and of the disk's room.
+    /// Awaits `part`; an error if the deadline passes or the disk fills first.
     async fn unless_broken_off<T>(
         &self,
         deadline: Instant,
@@ -144,22 +145,22 @@ impl LiveBackup {
         }
     }
 
-    /// Ends when the disk of the objects is nearly as full as jobs are refused at.
+    /// Returns when the disk of the objects is nearly so full that jobs would be refused.
     async fn disk_fills(&self) -> io::Error {
         loop {
             sleep(LOOK_INTERVAL).await;
-            if let Some(why) = self.short_of_room().await {
+            if let Some(why) = self.lack_of_space().await {
                 return why;
             }
         }
     }
 
-    /// Why no deletion may wait, for want of room on the disk of the objects.
-    async fn short_of_room(&self) -> Option<io::Error> {
+    /// An error if there is too little space on the disk of the objects for holding deletions.
+    async fn lack_of_space(&self) -> Option<io::Error> {
         let folder = self.objects.as_ref()?.folder.clone();
         let shown = folder.display().to_string();
         let free_bytes = spawn_blocking(move || free_bytes(&folder)).await.ok()?.ok()?;
-        // A quarter more than jobs need, so that they go on while the command ends.
+        // A quarter more than jobs need, so that they are still accepted while the backup is broken off.
         let least_bytes = self.free_limit_bytes.saturating_add(self.free_limit_bytes / 4);
         (free_bytes < least_bytes).then(|| {
             let why = format!(
@@ -171,24 +172,24 @@ impl LiveBackup {
         })
     }
 
-    async fn tell_index(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        let (pages, told) = mpsc::channel(PAGES);
-        let (exported, written) = tokio::join!(self.index.export(pages), tell_pages(&mut *stream, told));
+    async fn send_index(&self, stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        let (sender, pages) = mpsc::channel(PAGES);
+        let (exported, written) = tokio::join!(self.index.export(sender), send_pages(&mut *stream, pages));
         written?;
         match exported {
-            Ok(()) => tell(stream, &Frame::Complete).await,
+            Ok(()) => send(stream, &Frame::Complete).await,
             Err(error) => {
-                tell(stream, &Frame::Refused(error.to_string())).await?;
+                send(stream, &Frame::Refused(error.to_string())).await?;
                 Err(io::Error::other(error))
             }
         }
     }
 }
 
-/// Tells the command why there is no backup, if it listens.
+/// Sends the reason to the command, if it still reads, and returns it as the error.
 async fn break_off(stream: &mut (impl AsyncWrite + Unpin), why: io::Error) -> io::Result<()> {
-    let told = Frame::Refused(why.to_string());
-    let _ = timeout(TELL_LIMIT, tell(stream, &told)).await;
+    let frame = Frame::Refused(why.to_string());
+    let _ = timeout(SEND_LIMIT, send(stream, &frame)).await;
     Err(why)
 }
 
@@ -201,8 +202,8 @@ async fn until_copied(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     Ok(())
 }
 
-/// Owns `pages`: when the connection fails they are dropped, and the export ends.
-async fn tell_pages(
+/// Sends the pages. Owns the receiver, so that a failed connection drops it, which ends the export.
+async fn send_pages(
     stream: &mut (impl AsyncWrite + Unpin),
     mut pages: mpsc::Receiver<ExportedPage>,
 ) -> io::Result<()> {
@@ -216,21 +217,21 @@ async fn tell_pages(
     stream.flush().await
 }
 
-async fn tell(stream: &mut (impl AsyncWrite + Unpin), frame: &Frame) -> io::Result<()> {
+async fn send(stream: &mut (impl AsyncWrite + Unpin), frame: &Frame) -> io::Result<()> {
     let mut bytes = Vec::new();
     frame.append_to(&mut bytes);
     stream.write_all(&bytes).await?;
     stream.flush().await
 }
 
-/// The command's part: a service that holds deletions for as long as this is there.
+/// The command's part: the connection to a service, which holds deletions while this lives.
 pub struct LiveSource(BufReader<UnixStream>);
 
 impl LiveSource {
-    /// Asks the service behind `socket`, if one is there.
+    /// Sends the request to the service behind `socket`; `None` if none runs.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// When the request cannot be sent.
     pub fn connect(socket: &Path) -> io::Result<Option<Self>> {
         let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
         writeln!(stream, "{REQUEST}")?;
@@ -271,31 +272,31 @@ impl LiveSource {
         }
     }
 
-    /// Whether deletions still wait: what is copied after their end is no part of a backup.
+    /// Checks that deletions are still held: objects copied after the hold has ended may not fit the index.
     ///
     /// # Errors
     /// When the service broke the backup off, or ended.
     pub(super) fn check(&mut self) -> Result<(), BackupError> {
         let stream = self.0.get_ref();
         stream.set_nonblocking(true).map_err(|error| broken(&error))?;
-        let told = self.0.fill_buf().map(|_| ());
+        let sent = self.0.fill_buf().map(|_| ());
         self.0.get_ref().set_nonblocking(false).map_err(|error| broken(&error))?;
-        match told {
+        match sent {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(broken(&error)),
-            // Before it is asked the service sends nothing but the reason why it broke off.
+            // Between `Complete` and `end` the service sends only a reason for breaking off.
             Ok(()) => match self.next()? {
                 Frame::Entry(..) | Frame::Complete | Frame::Kept | Frame::Refused(_) => Err(out_of_turn()),
             },
         }
     }
 
-    /// Everything is copied: asks whether nothing was deleted until now, and lets deletions go on.
+    /// Reports that everything is copied, waits for `Kept`, and lets deletions go on.
     ///
     /// # Errors
-    /// When the service ended meanwhile, or waited no longer.
+    /// When the service has ended, or broken the backup off.
     pub(super) fn end(mut self) -> Result<(), BackupError> {
-        // A service that waits no longer does not read this, and has sent the reason.
+        // A service that broke the backup off does not read this, but has sent the reason, which is read next.
         let asked = self.0.get_mut().write_all(b"\n");
         match self.next()? {
             Frame::Kept => asked.map_err(|error| broken(&error)),

@@ -1,10 +1,11 @@
-//! A copy of the data folder that can be started from, and the way back.
+//! Backup of the data folder, and restore.
 //!
-//! Of a folder that no service uses a copy is what the service left, to the byte. Beside a service that works no order
-//! of copying is right by itself: with the index first, what it names may be deleted before it is copied; with the
-//! objects first, what it names may not have been there yet. So the index comes first, from the service, as it was at
-//! one moment, and deletions wait until the last object is copied (`live.rs`). A snapshot of the whole file system has no
-//! order: a start from it is a start after a power cut.
+//! A folder that no service uses is copied file by file. Hazard beside a running service: with the index copied first, objects
+//! that it names may be deleted before they are copied; with the objects first, it may name newer ones. So the service sends
+//! its index as it was at one moment, and holds deletions until the last object is copied (`live.rs`). A snapshot of the whole
+//! file system needs neither: a start from it is like a start after a power cut.
+//!
+//! `cli` calls `backup`, `backup_live` and `restore`; only `accounts::control` serves a [`LiveBackup`].
 
 mod live;
 mod wire;
@@ -23,11 +24,11 @@ use super::key::SECRET;
 use super::{Folder, sync_folder};
 use crate::config::StorageConfig;
 
-/// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
-/// have not ended, what is made again, what probes wrote, what is not ours.
-const PASSING: [&str; 6] = ["control", ".staging", WORK, CACHES, SECRET, FILE_SYSTEMS_OWN];
+/// Names that are not copied: the control socket, staged and work files, caches, the passwords of jobs that have not ended,
+/// and the file system's own folder.
+const SKIPPED: [&str; 6] = ["control", ".staging", WORK, CACHES, SECRET, FILE_SYSTEMS_OWN];
 
-/// Why there is no copy.
+/// Why a backup or restore failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The folder to write into holds something.
@@ -41,13 +42,13 @@ pub enum BackupError {
         /// The one to read.
         folder: PathBuf,
     },
-    /// It is no data folder of ours.
+    /// The folder to read is not a complete data folder.
     #[error("{} is no whole data folder: it has no file '{VERSION}'; name the folder that `platen backup` wrote", .0.display())]
     NotOurs(PathBuf),
     /// Something in it cannot be copied.
     #[error("{} is neither a file nor a folder; remove it, or put in its place what it stands for", .0.display())]
     Strange(PathBuf),
-    /// The service that runs does not see the backup through.
+    /// The running service broke the backup off.
     #[error("the service broke the backup off: {0}; what was written so far is no backup")]
     Broken(String),
     /// The copy's index cannot be written.
@@ -66,9 +67,8 @@ pub enum BackupError {
     },
 }
 
-/// Copies the data folder `from`, which no process uses, to `to`, readable by its owner only, and durable
-/// when it returns; answers how many files that were. `to` gets its file `version` last: a copy without one
-/// is not whole.
+/// Copies the data folder `from`, which no process may use, to `to`, readable by its owner only; durable when it returns.
+/// Returns the number of files. The file `version` comes last: a copy without it is incomplete.
 ///
 /// # Errors
 /// See [`BackupError`]; `from` is not changed.
@@ -77,7 +77,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
     copy(from, to, None, 0)
 }
 
-/// The same of a data folder whose service runs and holds deletions for `source`.
+/// The same for the data folder of a running service, which holds deletions for `source`.
 ///
 /// # Errors
 /// See [`BackupError`].
@@ -95,7 +95,7 @@ pub async fn backup_live(
     copy(from, to, Some(source), files)
 }
 
-/// Looks at both folders before anything is written.
+/// Checks both folders before anything is written.
 fn prepare(from: &Path, to: &Path) -> Result<(), BackupError> {
     if data_dir::format_of(from)?.is_none() {
         return Err(BackupError::NotOurs(from.to_owned()));
@@ -104,18 +104,17 @@ fn prepare(from: &Path, to: &Path) -> Result<(), BackupError> {
     refuse_inside(from, to)
 }
 
-/// Copies the backup `from` into the data folder `to`, as `backup` does. A folder that a restore filled by
-/// half says so, and is refused by every start; so is it until `prepare` has done with it what a start needs.
+/// Copies the backup `from` into the data folder `to`, as `backup` does. Until the copy is complete and `prepare` has made it
+/// ready, a mark in the folder makes every start refuse it.
 ///
 /// # Errors
-/// See [`BackupError`], and what `prepare` says; nothing is written when `from` is no backup that this program can
-/// read.
+/// See [`BackupError`], and those of `prepare`; nothing is written if this program cannot read the backup.
 pub fn restore<E: From<BackupError>>(
     from: &Path,
     to: &Path,
     prepare: impl FnOnce() -> Result<(), E>,
 ) -> Result<u64, E> {
-    let files = restore_half(from, to)?;
+    let files = restore_marked(from, to)?;
     prepare()?;
     let mark = to.join(RESTORING);
     std::fs::remove_file(&mark).map_err(refused(&mark))?;
@@ -123,8 +122,8 @@ pub fn restore<E: From<BackupError>>(
     Ok(files)
 }
 
-/// Everything but the end: the mark stays.
-fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
+/// Copies everything, with the mark, which stays.
+fn restore_marked(from: &Path, to: &Path) -> Result<u64, BackupError> {
     data_dir::check_owner(to)?;
     prepare(from, to)?;
     let mark = to.join(RESTORING);
@@ -133,7 +132,7 @@ fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
     copy(from, to, None, 0)
 }
 
-/// Copies everything, and `version` last; beside a service that is `live`. So many `files` are there already.
+/// Copies everything, `version` last; beside a running service if `live`. `files` were copied before.
 fn copy(from: &Path, to: &Path, live: Option<LiveSource>, files: u64) -> Result<u64, BackupError> {
     let mut tree = Tree { top: from, live, files };
     tree.copy_folder(from, to, 0)?;
@@ -158,7 +157,7 @@ fn make_empty(path: &Path) -> Result<(), BackupError> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(refused(path))
 }
 
-/// A copy of a folder into itself would have no end. `to` is there and empty.
+/// Refuses to copy a folder into itself, which would never end. `to` exists and is empty.
 fn refuse_inside(from: &Path, to: &Path) -> Result<(), BackupError> {
     let real = |path: &Path| path.canonicalize().map_err(refused(path));
     if !real(to)?.starts_with(real(from)?) {
@@ -168,10 +167,10 @@ fn refuse_inside(from: &Path, to: &Path) -> Result<(), BackupError> {
     Err(BackupError::Inside { inside: to.to_owned(), folder: from.to_owned() })
 }
 
-/// What is copied.
+/// A folder being copied.
 struct Tree<'a> {
     top: &'a Path,
-    /// A service uses it: its index is not read here, and folders go in which nothing is left.
+    /// The running service, if there is one: then the index is not copied as files, and empty folders may vanish.
     live: Option<LiveSource>,
     /// How many were copied.
     files: u64,
@@ -186,7 +185,7 @@ impl Tree<'_> {
         for entry in entries {
             let entry = entry.map_err(refused(from))?;
             let (source, target, name) = (entry.path(), to.join(entry.file_name()), entry.file_name());
-            if self.is_passing(&source, &name) {
+            if self.is_skipped(&source, &name) {
                 continue;
             }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -210,20 +209,22 @@ impl Tree<'_> {
         sync(to)
     }
 
-    /// The folder of a job goes with its passwords, which wait for no backup.
+    /// Whether a folder has vanished beside a running service: that of a job goes with its passwords, whose deletion is not
+    /// held.
     fn is_gone(&self, depth: u32, error: &Error) -> bool {
         self.live.is_some() && depth > 0 && error.kind() == ErrorKind::NotFound
     }
 
-    fn is_passing(&self, path: &Path, name: &OsStr) -> bool {
+    /// Whether the entry is not copied, or not yet: `version` comes last, the index of a running service by its socket.
+    fn is_skipped(&self, path: &Path, name: &OsStr) -> bool {
         let is_probes =
             path.parent() == Some(self.top.join("objects").as_path()) && name == Folder::Probes.name();
         let is_index = self.live.is_some() && path == DataDir::at(self.top).index();
-        PASSING.iter().any(|passing| name == *passing) || name == VERSION || is_probes || is_index
+        SKIPPED.iter().any(|skipped| name == *skipped) || name == VERSION || is_probes || is_index
     }
 }
 
-/// Takes the rights of others away and makes everything in the folder durable.
+/// Removes the permissions of other users and makes everything in the folder durable.
 fn make_private(folder: &Path, files: &mut u64) -> Result<(), BackupError> {
     for entry in std::fs::read_dir(folder).map_err(refused(folder))? {
         let path = entry.map_err(refused(folder))?.path();
@@ -239,8 +240,8 @@ fn make_private(folder: &Path, files: &mut u64) -> Result<(), BackupError> {
     sync(folder)
 }
 
-/// At the top a link is followed, for operators put `objects` on another disk; below there is none of ours,
-/// and it might lead round in a circle.
+/// Follows links at the top only, where operators may link `objects` to another disk. Below, platen makes none, and a foreign
+/// one might lead into a loop.
 fn metadata(path: &Path, depth: u32) -> Result<Metadata, BackupError> {
     let found = if depth == 0 { path.metadata() } else { path.symlink_metadata() };
     found.map_err(refused(path))
@@ -270,7 +271,7 @@ fn refused(path: &Path) -> impl Fn(Error) -> BackupError + use<> {
 mod tests {
     use super::*;
 
-    /// A data folder with an object, and a place beside it.
+    /// A data folder with an object, and a path for a copy beside it.
     fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let root = tempfile::tempdir().unwrap();
         let (data, copy) = (root.path().join("data"), root.path().join("copy"));
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_folder_of_ours_goes_only_into_an_empty_one() {
+    fn only_a_complete_data_folder_is_copied_and_only_into_an_empty_one() {
         let (_root, data, copy) = folders();
         let inside = data.join("copy");
         assert!(matches!(backup(&data, &inside), Err(BackupError::Inside { .. })) && !inside.exists());
@@ -322,17 +323,18 @@ mod tests {
     }
 
     #[test]
-    fn a_restore_that_ends_half_way_says_so_in_the_folder() {
+    fn an_interrupted_restore_marks_its_folder() {
         let (_root, data, copy) = folders();
         std::os::unix::fs::symlink("whole", data.join("objects/link")).unwrap();
         assert!(matches!(restore(&data, &copy), Err(BackupError::Strange(_))));
         assert!(copy.join(RESTORING).exists() && !copy.join("version").exists());
         let refused = DataDir::open(&copy).unwrap_err().to_string();
         assert!(refused.contains("did not end"), "{refused}");
+        assert!(!copy.join("version").exists());
     }
 
     #[test]
-    fn no_start_comes_between_the_copy_and_what_is_done_with_it() {
+    fn a_restored_folder_is_refused_until_it_is_prepared() {
         let (_root, data, copy) = folders();
         let prepare = || {
             assert!(copy.join("objects/whole").exists() && DataDir::open(&copy).is_err());
@@ -343,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_lie_on_another_disk_are_copied_as_well() {
+    fn objects_linked_from_another_disk_are_copied() {
         let (root, data, copy) = folders();
         let elsewhere = root.path().join("elsewhere");
         std::fs::rename(data.join("objects"), &elsewhere).unwrap();

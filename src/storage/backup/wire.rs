@@ -1,10 +1,10 @@
-//! What a running service sends to `platen backup` over the control socket: frames, each after its length.
+//! The frames that a running service sends to `platen backup` over the control socket, each preceded by its length.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
 use crate::storage::index::{Exported, KEY_LIMIT_BYTES, VALUE_LIMIT_BYTES};
 
-/// Longest frame: a key, a value and what stands before them.
+/// Longest frame: a key, a value and their headers.
 const LIMIT_BYTES: usize = KEY_LIMIT_BYTES + VALUE_LIMIT_BYTES + 16;
 
 const VALUE: u8 = b'v';
@@ -17,13 +17,13 @@ const REFUSED: u8 = b'!';
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// What lies under a key; a later one of the same key counts.
+    /// An entry of the index; a later one with the same key replaces it.
     Entry(String, Exported),
-    /// That was all of the index; objects can be copied now.
+    /// The index is complete; objects can be copied now.
     Complete,
     /// Nothing was deleted until now.
     Kept,
-    /// There is no backup, and why.
+    /// The backup fails for this reason.
     Refused(String),
 }
 
@@ -55,10 +55,10 @@ impl Frame {
         bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
     }
 
-    /// Reads one.
+    /// Reads one frame.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the service closed the connection, `InvalidData` where another platen speaks.
+    /// `UnexpectedEof` if the service closed the connection, `InvalidData` if it is another version of platen.
     pub fn read(mut from: impl Read) -> Result<Self> {
         let mut length = [0; 4];
         from.read_exact(&mut length)?;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_one_after_the_other_and_nonsense_is_refused() {
+    fn frames_are_parsed_in_order_and_invalid_ones_refused() {
         let key = "k".repeat(KEY_LIMIT_BYTES);
         let frames = [
             Frame::Entry(key.clone(), Exported::Value(vec![7; 100_000])),

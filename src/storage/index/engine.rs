@@ -1,4 +1,4 @@
-//! The database itself: opening it, and one group of changes made durable at a time.
+//! The database itself: opening it, and making one group of changes durable at a time.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -20,24 +20,24 @@ use crate::storage::sync_folder;
 
 /// A key that every index has; keys of the index itself begin with `~`.
 const MARK: &str = "~mark";
-/// The file that says that the index has the key [`MARK`].
-const SAYS_SO: &str = "marked";
+/// The file whose presence means that the index has the key [`MARK`].
+const MARK_FILE: &str = "marked";
 
-/// The lock of a database that was just closed lives on for a moment in a child process that was
-/// started meanwhile and has not closed what it inherited yet: a second is enough for that.
+/// A database that was just closed may stay locked for a moment: a child process that was started meanwhile has inherited the
+/// lock and not closed it yet. A second is enough for that.
 const LOCK_ATTEMPTS: u32 = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A change that waits for the writer.
 pub(super) struct Request {
     pub(super) change: WriteBatch,
-    /// Whether the answer waits for the disk.
+    /// Whether the answer waits until the change is on the disk.
     pub(super) durable: bool,
     pub(super) answer: oneshot::Sender<Result<(), IndexError>>,
 }
 
 impl Request {
-    /// A caller that does not wait any more is no error.
+    /// Answers the caller, which may have stopped waiting.
     fn answer(self, outcome: Result<(), IndexError>) {
         drop(self.answer.send(outcome));
     }
@@ -51,9 +51,9 @@ pub(super) struct Engine {
     space: DiskSpace,
     /// The error of an earlier write. The files may lack it, so no later write is accepted.
     broken: Mutex<Option<String>>,
-    /// Files beside the log that are on the disk.
+    /// Files beside the log that are synced already.
     blobs: Mutex<HashSet<OsString>>,
-    /// The keys that were written since an export began; held while a group is applied.
+    /// The keys written since an export began; locked while a group is applied.
     noted: Mutex<Option<HashSet<String>>>,
 }
 
@@ -61,13 +61,13 @@ impl Engine {
     /// Opens the database in the folder `path`, or makes it.
     pub(super) fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
         let free_limit_bytes = config.free_limit_bytes;
-        if !path.join(SAYS_SO).exists() {
-            // A new index that a full disk leaves half made could not be told from a damaged one.
+        if !path.join(MARK_FILE).exists() {
+            // Check first: a new index that a full disk left half made would look like a damaged one.
             std::fs::create_dir_all(path).map_err(|error| space::refused(path, &error))?;
             space::check_free(path, free_limit_bytes)?;
         }
         Self::open_files(path, config).map_err(|refusal| {
-            // On a full disk sled reports damage, although its files may be whole.
+            // On a full disk sled reports damage, although its files may be intact.
             match (&refusal, space::check_free(path, free_limit_bytes)) {
                 (IndexError::Damaged { .. }, Err(full)) => full,
                 _ => refusal,
@@ -97,11 +97,11 @@ impl Engine {
     /// Applies a group of changes, makes them durable together and answers each.
     pub(super) fn write(&self, group: Vec<Request>) {
         let bytes = group.iter().map(|request| request.change.bytes()).sum();
-        // An export ends between two groups, never in one.
+        // Locked for the whole group, so that an export ends between two groups and never within one.
         let mut noted = self.noted();
         let applied = match self.ready(bytes) {
             Ok(()) => self.apply_group(group),
-            // A large change may not fit where small ones do.
+            // One large change may be too large while the small ones fit.
             Err(IndexError::Full { .. }) => self.apply_each(group),
             Err(refusal) => return group.into_iter().for_each(|one| one.answer(Err(refusal.clone()))),
         };
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Applies the changes as one batch (tried with 64 clients: three times as many commits a second
-    /// as with a batch each); one by one when that fails, so that the fault of one is not that of
+    /// as with a batch each); one by one if that fails, so that one invalid change does not fail
     /// all. Answers the failed ones and returns the others.
     fn apply_group(&self, group: Vec<Request>) -> Vec<Request> {
         let mut together = WriteBatch::new();
@@ -154,7 +154,7 @@ impl Engine {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
     }
 
-    /// The keys that are noted for an export, if one is under way.
+    /// The keys written since an export began, if one is under way.
     pub(super) fn noted(&self) -> MutexGuard<'_, Option<HashSet<String>>> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,7 +165,7 @@ impl Engine {
         self.space.check(bytes)
     }
 
-    /// Whether every write so far ended well.
+    /// Fails if an earlier write failed.
     pub(super) fn check_whole(&self) -> Result<(), IndexError> {
         match self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             Some(cause) => Err(IndexError::Failed(cause)),
@@ -198,8 +198,8 @@ impl Engine {
         outcome.map_err(|error| error.to_string()).inspect_err(|cause| self.give_up(cause.clone()))
     }
 
-    /// sled's flush hands the log to the kernel only; this puts it on the disk. Pages that did not
-    /// fit the log, should there be any, lie in files of their own, which are written once.
+    /// Syncs the files: sled's flush hands the log to the kernel only. Pages that did not fit the log, should there be any, are
+    /// in files of their own, which are written once.
     fn sync_files(&self) -> std::io::Result<()> {
         let folder = self.path.join("blobs");
         let mut synced = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +224,7 @@ impl Engine {
     }
 }
 
-/// Puts on the disk what opening wrote: the files' names as well as the log; answers the log file.
+/// Syncs everything that opening wrote: the files' names as well as the log. Returns the log file.
 fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
     db.flush().map_err(Error::other)?;
     let log = File::open(path.join("db"))?;
@@ -237,25 +237,25 @@ fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
     Ok(log)
 }
 
-/// sled takes a log that it cannot read for an empty one. So a new index gets a mark inside, and a
-/// file that says so: where the file is there and the mark is not, the records are lost.
+/// Hazard: sled treats a log that it cannot read as an empty one. So a new index gets a key as its mark, and a file beside it:
+/// if the file exists and the key does not, the records are lost, and opening fails.
 fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
-    let says_so = path.join(SAYS_SO);
+    let mark_file = path.join(MARK_FILE);
     let marked = db.contains_key(MARK).map_err(Error::other)?;
-    match (marked, says_so.try_exists()?) {
+    match (marked, mark_file.try_exists()?) {
         (true, true) => Ok(()),
         (false, true) => Err(Error::other("its log holds no records, although there were some")),
         (_, false) => {
             db.insert(MARK, &[1]).map_err(Error::other)?;
             db.flush().map_err(Error::other)?;
             log.sync_data()?;
-            File::create(says_so)?.sync_all()?;
+            File::create(mark_file)?.sync_all()?;
             sync_folder(path)
         }
     }
 }
 
-/// What sled said to the attempt to open; the outer error is a panic.
+/// The result of an attempt to open; the outer error is a panic of sled.
 type Opened = std::thread::Result<sled::Result<Db>>;
 
 /// Opens the database once no other process has its lock.
@@ -265,7 +265,8 @@ fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError
         if attempt > 0 {
             std::thread::sleep(LOCK_PAUSE);
         }
-        // Before each attempt: what could not be removed under the lock of another one would be read once that is gone.
+        // Before each attempt: while another process held the lock, torn snapshots could not be removed, and sled would read
+        // them now.
         if !remove_torn_snapshots(path).map_err(|error| space::refused(path, &error))? {
             continue;
         }
@@ -277,15 +278,15 @@ fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError
     Err(IndexError::InUse(path.to_owned()))
 }
 
-/// Hazard: a start that is killed, or meets a full disk, while sled writes a snapshot keeps half of one under a temporary
-/// name. sled would read that as the newest snapshot, and take the index for damaged at every later start.
-/// Nothing ever needs such a file; who holds the lock is not at work on one. False where another one holds it.
+/// Hazard: a start that is killed, or meets a full disk, while sled writes a snapshot leaves half of one under a temporary
+/// name. sled would read that as the newest snapshot, and report the index as damaged at every later start. Such a file is
+/// never needed, and while this process holds the lock, none is being written. False if another process holds the lock.
 fn remove_torn_snapshots(path: &Path) -> std::io::Result<bool> {
     let Ok(log) = File::open(path.join("db")) else { return Ok(true) };
     match log.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(false),
-        // sled meets the same, and says it.
+        // sled will meet and report the same error.
         Err(TryLockError::Error(_)) => return Ok(true),
     }
     for entry in std::fs::read_dir(path)? {
@@ -301,7 +302,7 @@ fn remove_torn_snapshots(path: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// sled has no error of its own for it, only this text.
+/// sled reports a lock conflict only by this text.
 fn is_lock_conflict(error: &sled::Error) -> bool {
     matches!(error, sled::Error::Io(error) if error.to_string().contains("could not acquire lock"))
 }

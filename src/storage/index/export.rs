@@ -1,9 +1,9 @@
-//! The whole index as it is at one moment, read while others write.
+//! Exports the whole index as it is at one moment, while others write.
 //!
-//! Hazard: sled has no snapshots. A scan beside a writer sees some keys before a batch and some after it, and what was
-//! one step would be torn. So the keys that are written during the scan are noted, and read again behind it; those
-//! written meanwhile once more; and the last few between two groups of the writer. A reader that applies all entries in
-//! their order has the state of that moment, and the writer waited for some hundred reads.
+//! Hazard: sled has no snapshots. A scan beside a writer sees some keys before a batch and some after it, so batches would be
+//! torn. So the keys written during the scan are noted and read again after it; those written meanwhile once more; and the
+//! last few while the writer waits between two groups. A reader that applies all entries in order has the state of that
+//! moment, and the writer has waited for a few hundred reads only.
 
 use std::collections::HashSet;
 use std::ops::Bound;
@@ -16,14 +16,14 @@ use super::{IndexError, SledIndex};
 
 /// Keys of one page.
 const PAGE: usize = 256;
-/// Rounds over what was written meanwhile, where it does not become less.
+/// Most rounds over the keys written meanwhile, if they do not become fewer.
 const ROUNDS: usize = 16;
 
-/// Some keys with what lies under them.
+/// Some keys with their contents.
 pub type ExportedPage = Vec<(String, Exported)>;
 
 impl SledIndex {
-    /// Tells `pages` everything; the index was like that at one moment between the call and its answer. One at a time.
+    /// Sends the index to `pages`, as it was at one moment during the call. Only one export may run at a time.
     ///
     /// # Errors
     /// `Closed` also when the receiver of the pages is dropped; `Failed` when an earlier write failed.
@@ -35,7 +35,7 @@ impl SledIndex {
             let page = self.read(move |engine| engine.page(from.as_deref())).await?;
             let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
-            tell(&pages, page).await?;
+            send(&pages, page).await?;
         }
         for _ in 0..ROUNDS {
             let written = self.engine()?.take_noted();
@@ -43,22 +43,22 @@ impl SledIndex {
             let mut written: Vec<String> = written.into_iter().collect();
             while !written.is_empty() {
                 let some = written.split_off(written.len().saturating_sub(PAGE));
-                tell(&pages, self.read(move |engine| engine.exported(some)).await?).await?;
+                send(&pages, self.read(move |engine| engine.exported(some)).await?).await?;
             }
             if are_few {
                 break;
             }
         }
         let last = self.read(Engine::end_noting).await?;
-        tell(&pages, last).await
+        send(&pages, last).await
     }
 }
 
-async fn tell(pages: &mpsc::Sender<ExportedPage>, page: ExportedPage) -> Result<(), IndexError> {
+async fn send(pages: &mpsc::Sender<ExportedPage>, page: ExportedPage) -> Result<(), IndexError> {
     pages.send(page).await.map_err(|_| IndexError::Closed)
 }
 
-/// Keys are noted while this is there.
+/// Written keys are noted while this lives.
 struct Noting(std::sync::Arc<Engine>);
 
 impl Noting {
@@ -82,7 +82,7 @@ impl Engine {
         let mut keys = Vec::with_capacity(PAGE);
         for pair in self.db.range::<Vec<u8>, _>((first, Bound::Unbounded)) {
             let (key, _) = pair.map_err(value::failed)?;
-            // Pieces of split values, and what else is the index' own, stand behind all keys of callers.
+            // Keys of the index itself, such as pieces of split values, sort behind all keys of callers.
             if key.first() == Some(&b'~') || keys.len() == PAGE {
                 break;
             }
@@ -91,18 +91,18 @@ impl Engine {
         self.exported(keys)
     }
 
-    /// What lies under these keys now.
+    /// The current contents of these keys.
     fn exported(&self, keys: Vec<String>) -> Result<ExportedPage, IndexError> {
         let with_value = |key: String| value::exported(&self.db, &key).map(|found| (key, found));
         keys.into_iter().map(with_value).collect()
     }
 
-    /// The keys that were written since the last call.
+    /// The keys written since the last call.
     fn take_noted(&self) -> HashSet<String> {
         self.noted().as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What was written last, read while the writer waits.
+    /// The contents of the keys written last, read while the writer waits.
     fn end_noting(&self) -> Result<ExportedPage, IndexError> {
         let mut noted = self.noted();
         let written = noted.take().unwrap_or_default();
@@ -142,10 +142,10 @@ mod tests {
         all
     }
 
-    /// Each change moves one unit between two of many counters and renames a value that tells how often, so that any
-    /// torn state has another sum, or not exactly one such value.
+    /// Each change moves one unit between two of many counters and renames a value that holds the number of the round, so that
+    /// any torn state has another sum, or not exactly one such value.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn what_is_exported_under_load_is_one_moment() {
+    async fn an_export_under_load_is_the_state_of_one_moment() {
         const COUNTERS: u64 = 3_000;
         let folder = tempfile::tempdir().unwrap();
         let index = Arc::new(SledIndex::open(folder.path(), &Config::default().storage).await.unwrap());

@@ -1,4 +1,7 @@
-//! The index: small records and counters under sorted keys, durable when a commit is answered.
+//! The index: small records and counters under sorted keys, durable when a commit returns.
+//!
+//! Others see [`Index`], [`WriteBatch`] and the page readers only; `app`, `cli` and `backup` open a [`SledIndex`]. Nothing
+//! outside of this folder names sled.
 
 mod engine;
 mod export;
@@ -19,10 +22,10 @@ use crate::problem::Problem;
 
 /// Longest key, in bytes.
 pub const KEY_LIMIT_BYTES: usize = 160;
-/// Largest value; anything larger belongs into the object store.
+/// Largest value; anything larger belongs in the object store.
 pub const VALUE_LIMIT_BYTES: usize = 4 << 20;
 
-/// Why the index did not do what was asked.
+/// An error of the index.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum IndexError {
     /// Another process has it open.
@@ -49,7 +52,7 @@ pub enum IndexError {
         /// How that shows.
         cause: String,
     },
-    /// The key or the value is not one that the index takes.
+    /// The key or the value is invalid.
     #[error("the index does not take the key '{key}': {cause}")]
     Refused {
         /// The key.
@@ -65,7 +68,7 @@ pub enum IndexError {
     Closed,
 }
 
-/// A full disk passes; everything else is a fault of ours.
+/// A full disk is temporary; everything else is an internal error.
 impl From<IndexError> for Problem {
     fn from(error: IndexError) -> Self {
         match error {
@@ -79,71 +82,71 @@ impl From<IndexError> for Problem {
     }
 }
 
-/// What happens to one key.
+/// The write to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum KeyWrite {
     /// The key gets this value.
     Put(Vec<u8>),
     /// The key is deleted.
     Delete,
-    /// The counter under the key moves by so much.
+    /// This is added to the counter under the key.
     Add(i64),
-    /// Whatever was under the key, it is a counter of this number now.
+    /// The key becomes a counter with this number, whatever it was.
     Count(i64),
-    /// A value is put and counted on: no counter, so none of the change is applied.
+    /// An addition to a value that is not a counter: the whole batch fails.
     AddToValue,
 }
 
-/// Steps that are applied all together or not at all, with the result that they had one after the other.
-/// Each key has one step: a later put or delete replaces an earlier step, an addition goes on from it.
+/// Writes that are applied all or none, with the same result as one after the other. Each key has one step: a later put or
+/// delete replaces an earlier step, an addition is merged into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct WriteBatch {
-    pub(crate) steps: BTreeMap<String, Step>,
+    pub(crate) steps: BTreeMap<String, KeyWrite>,
 }
 
 impl WriteBatch {
-    /// A change of nothing.
+    /// An empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// And `key` gets `value`.
+    /// Sets `key` to `value`.
     pub fn put(mut self, key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
-        self.steps.insert(key.into(), Step::Put(value.into()));
+        self.steps.insert(key.into(), KeyWrite::Put(value.into()));
         self
     }
 
-    /// And `key` goes; that it is not there is no error.
+    /// Deletes `key`; a missing one is not an error.
     pub fn delete(mut self, key: impl Into<String>) -> Self {
-        self.steps.insert(key.into(), Step::Delete);
+        self.steps.insert(key.into(), KeyWrite::Delete);
         self
     }
 
-    /// And the counter `key` moves by `delta`. The index adds when it writes, so additions of
-    /// several changes may come in any order. A counter that was never written is zero.
+    /// Adds `delta` to the counter `key`. The index adds when it writes, so several batches may add in any order. A counter
+    /// that was never written is zero.
     pub fn add(mut self, key: impl Into<String>, delta: i64) -> Self {
         let key = key.into();
         let step = match self.steps.get(&key) {
-            None => Step::Add(delta),
-            Some(Step::Add(before)) => Step::Add(before.saturating_add(delta)),
-            Some(Step::Delete) => Step::Count(delta),
-            Some(Step::Count(before)) => Step::Count(before.saturating_add(delta)),
-            Some(Step::Put(_) | Step::AddToValue) => Step::AddToValue,
+            None => KeyWrite::Add(delta),
+            Some(KeyWrite::Add(before)) => KeyWrite::Add(before.saturating_add(delta)),
+            Some(KeyWrite::Delete) => KeyWrite::Count(delta),
+            Some(KeyWrite::Count(before)) => KeyWrite::Count(before.saturating_add(delta)),
+            Some(KeyWrite::Put(_) | KeyWrite::AddToValue) => KeyWrite::AddToValue,
         };
         self.steps.insert(key, step);
         self
     }
 
-    /// And everything that `other` does.
+    /// Appends all writes of `other`.
     pub fn and(mut self, other: Self) -> Self {
         for (key, step) in other.steps {
             self = match step {
-                Step::Put(value) => self.put(key, value),
-                Step::Delete => self.delete(key),
-                Step::Add(delta) => self.add(key, delta),
-                Step::Count(number) => self.delete(key.clone()).add(key, number),
-                Step::AddToValue => self.put(key.clone(), []).add(key, 0),
+                KeyWrite::Put(value) => self.put(key, value),
+                KeyWrite::Delete => self.delete(key),
+                KeyWrite::Add(delta) => self.add(key, delta),
+                KeyWrite::Count(number) => self.delete(key.clone()).add(key, number),
+                KeyWrite::AddToValue => self.put(key.clone(), []).add(key, 0),
             };
         }
         self
@@ -151,13 +154,13 @@ impl WriteBatch {
 
     /// The keys that get a value.
     pub fn puts(&self) -> impl Iterator<Item = &str> {
-        self.steps.iter().filter(|(_, step)| matches!(step, Step::Put(_))).map(|(key, _)| key.as_str())
+        self.steps.iter().filter(|(_, step)| matches!(step, KeyWrite::Put(_))).map(|(key, _)| key.as_str())
     }
 
     /// Bytes of the keys and values that it writes.
     pub(super) fn bytes(&self) -> u64 {
-        let length = |(key, step): (&String, &Step)| {
-            let value = if let Step::Put(value) = step { value.len() } else { 0 };
+        let length = |(key, step): (&String, &KeyWrite)| {
+            let value = if let KeyWrite::Put(value) = step { value.len() } else { 0 };
             (key.len() + value) as u64
         };
         self.steps.iter().map(length).sum()
@@ -169,7 +172,7 @@ impl WriteBatch {
     }
 }
 
-/// A key with its value. A counter's value are the eight bytes of its number, least first.
+/// A key with its value. A counter's value is its number in eight bytes, little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key.
@@ -178,36 +181,57 @@ pub struct Entry {
     pub value: Vec<u8>,
 }
 
-/// Entries that [`scan_all`] reads at a time.
+/// Entries of one page of [`Pages`].
 const PAGE: usize = 1_000;
 
-/// Every entry whose key begins with `prefix`, for what is kept in memory anyway.
+/// The entries whose keys begin with a prefix, page by page. Deletions between two pages do not hide other entries.
+pub struct Pages<'a> {
+    index: &'a dyn Index,
+    prefix: &'a str,
+    after: Option<String>,
+}
+
+impl<'a> Pages<'a> {
+    /// The pages of `prefix`, from the first one.
+    pub fn of(index: &'a dyn Index, prefix: &'a str) -> Self {
+        Self { index, prefix, after: None }
+    }
+
+    /// The next page, in the order of the keys; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Index::scan`].
+    pub async fn next(&mut self) -> Result<Option<Vec<Entry>>, IndexError> {
+        let page = self.index.scan(self.prefix, self.after.as_deref(), PAGE).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        self.after = Some(last.key.clone());
+        Ok(Some(page))
+    }
+}
+
+/// Every entry whose key begins with `prefix`. Only for prefixes whose entries fit into memory.
 ///
 /// # Errors
 /// As [`Index::scan`].
 pub async fn scan_all(index: &dyn Index, prefix: &str) -> Result<Vec<Entry>, IndexError> {
-    let mut entries: Vec<Entry> = Vec::new();
-    loop {
-        let page = index.scan(prefix, entries.last().map(|entry| entry.key.as_str()), PAGE).await?;
-        if page.is_empty() {
-            return Ok(entries);
-        }
+    let (mut entries, mut pages) = (Vec::new(), Pages::of(index, prefix));
+    while let Some(page) = pages.next().await? {
         entries.extend(page);
     }
+    Ok(entries)
 }
 
-/// One sorted space of keys. Reading sees a change as soon as it is applied, which may be a moment
-/// before it is durable.
+/// One sorted key space. Readers see a change as soon as it is applied, which may be a moment before it is durable.
 #[async_trait]
 pub trait Index: Send + Sync {
-    /// Applies the change; it is durable when this answers `Ok`.
+    /// Applies the change; it is durable when this returns `Ok`.
     async fn commit(&self, change: WriteBatch) -> Result<(), IndexError>;
 
-    /// Applies the change after those before it without waiting for the disk: a crash of the
-    /// machine may lose it, but never it alone while a later commit stays.
+    /// Applies the change in order, without waiting for the disk. A crash of the machine, or of the service within sled's
+    /// flush interval (500 ms), may lose it, but then also every later change.
     async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError>;
 
-    /// Everything that can be seen now is durable when this answers.
+    /// When this returns, everything that readers saw at its call is durable.
     async fn sync(&self) -> Result<(), IndexError>;
 
     /// The value of a key.
@@ -225,30 +249,52 @@ pub trait Index: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Entry>, IndexError>;
 
-    /// The number a counter stands at; zero when it was never written.
+    /// The number of a counter; zero if it was never written.
     async fn counter(&self, key: &str) -> Result<i64, IndexError>;
 
-    /// Writes what waits and lets go of the files; everything after it is answered `Closed`.
+    /// Writes pending changes and closes the files; later calls fail with `Closed`.
     async fn close(&self);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     #[test]
-    fn the_last_step_of_a_key_counts_and_an_addition_goes_on_from_it() {
+    fn the_last_step_of_a_key_counts_and_additions_are_merged() {
         let step = |change: WriteBatch| change.steps["n"].clone();
-        assert_eq!(step(WriteBatch::new().put("n", "1").delete("n")), Step::Delete);
-        assert_eq!(step(WriteBatch::new().add("n", 2).and(WriteBatch::new().add("n", -5))), Step::Add(-3));
+        assert_eq!(step(WriteBatch::new().put("n", "1").delete("n")), KeyWrite::Delete);
+        assert_eq!(
+            step(WriteBatch::new().add("n", 2).and(WriteBatch::new().add("n", -5))),
+            KeyWrite::Add(-3)
+        );
         let begun_anew = WriteBatch::new().add("n", 7).delete("n").add("n", 2);
-        assert_eq!(step(begun_anew.clone()), Step::Count(2));
-        assert_eq!(step(WriteBatch::new().add("n", 9).and(begun_anew.clone())), Step::Count(2));
-        assert_eq!(step(begun_anew.clone().and(WriteBatch::new().add("n", 3))), Step::Count(5));
-        assert_eq!(step(begun_anew.put("n", "1")), Step::Put(b"1".to_vec()));
+        assert_eq!(step(begun_anew.clone()), KeyWrite::Count(2));
+        assert_eq!(step(WriteBatch::new().add("n", 9).and(begun_anew.clone())), KeyWrite::Count(2));
+        assert_eq!(step(begun_anew.clone().and(WriteBatch::new().add("n", 3))), KeyWrite::Count(5));
+        assert_eq!(step(begun_anew.put("n", "1")), KeyWrite::Put(b"1".to_vec()));
         let no_counter = WriteBatch::new().put("n", "1").and(WriteBatch::new().add("n", 1));
-        assert_eq!(step(no_counter.clone()), Step::AddToValue);
-        assert_eq!(step(WriteBatch::new().delete("n").and(no_counter.clone())), Step::AddToValue);
-        assert_eq!(step(no_counter.delete("n")), Step::Delete);
+        assert_eq!(step(no_counter.clone()), KeyWrite::AddToValue);
+        assert_eq!(step(WriteBatch::new().delete("n").and(no_counter.clone())), KeyWrite::AddToValue);
+        assert_eq!(step(no_counter.delete("n")), KeyWrite::Delete);
+    }
+
+    #[tokio::test]
+    async fn deletions_between_two_pages_hide_no_other_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = SledIndex::open(folder.path(), &Config::default().storage).await.unwrap();
+        let keys: Vec<_> = (0..=2 * PAGE).map(|number| format!("page/{number:05}")).collect();
+        let all = keys.iter().fold(WriteBatch::new(), |batch, key| batch.put(key.as_str(), "x"));
+        index.commit(all.put("pagf", "another prefix")).await.unwrap();
+        let (mut found, mut pages) = (Vec::new(), Pages::of(&index, "page/"));
+        while let Some(page) = pages.next().await.unwrap() {
+            let stale = page.iter().step_by(2).map(|entry| entry.key.as_str());
+            index.commit(stale.fold(WriteBatch::new(), WriteBatch::delete)).await.unwrap();
+            found.extend(page.into_iter().map(|entry| entry.key));
+        }
+        assert!(found == keys, "{} of {} were found", found.len(), keys.len());
+        assert_eq!(scan_all(&index, "page/").await.unwrap().len(), PAGE);
+        index.close().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The index on sled: one writer that commits in groups, readers beside it.
+//! The index on sled: one writer that commits in groups, with concurrent readers.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -11,13 +11,13 @@ use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::engine::{Engine, Request};
-use super::{Entry, Index, IndexError, Step, WriteBatch, value};
+use super::{Entry, Index, IndexError, KeyWrite, WriteBatch, value};
 use crate::config::StorageConfig;
 use crate::telemetry::Histogram;
 use crate::telemetry::IndexMetrics;
 use crate::telemetry::metrics::Metrics;
 
-/// Most changes made durable together: enough for the disk, and no batch without bounds.
+/// Most changes made durable together: enough to use the disk well, and a bound for a batch.
 const GROUP_LIMIT: usize = 256;
 
 /// An index in a folder of its own.
@@ -27,7 +27,7 @@ pub struct SledIndex {
     writer: AsyncMutex<Option<JoinHandle<()>>>,
 }
 
-/// What it has until it is closed.
+/// The parts that exist until it is closed.
 #[derive(Clone)]
 struct Open {
     engine: Arc<Engine>,
@@ -43,7 +43,7 @@ impl SledIndex {
         Self::open_counted(path, config, Metrics::new().index).await
     }
 
-    /// As `open`, and what it writes is counted in `metrics`.
+    /// As `open`, with its writes counted in `metrics`.
     ///
     /// # Errors
     /// `InUse` or `Damaged`.
@@ -100,7 +100,7 @@ impl SledIndex {
         Ok(self.opened()?.engine)
     }
 
-    /// Reads on a thread that may wait for the disk.
+    /// Reads on a blocking thread.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         reading: impl FnOnce(&Engine) -> Result<T, IndexError> + Send + 'static,
@@ -171,7 +171,7 @@ impl Index for SledIndex {
     }
 }
 
-/// Takes the requests that wait, makes them durable as one group, and again, until the index is closed.
+/// The writer: makes all waiting requests durable as one group, and repeats until the index is closed.
 async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Histogram) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
@@ -191,14 +191,14 @@ async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch
 fn check(change: &WriteBatch) -> Result<(), IndexError> {
     for (key, step) in &change.steps {
         value::check_key(key)?;
-        if let Step::Put(bytes) = step {
+        if let KeyWrite::Put(bytes) = step {
             value::check_value(key, bytes)?;
         }
     }
     Ok(())
 }
 
-/// The first key behind all that begin with `prefix`: no key of ours has a byte as high.
+/// An upper bound of all keys that begin with `prefix`: keys are ASCII, so none has the byte 0xff.
 fn behind(prefix: &str) -> Vec<u8> {
     [prefix.as_bytes(), &[0xff]].concat()
 }
@@ -214,12 +214,12 @@ fn collect(
             break;
         }
         let (key, stored) = pair.map_err(value::failed)?;
-        // Pieces of split values and what else is not a key of a caller.
+        // Keys of the index itself, such as pieces of split values.
         if key.first() == Some(&b'~') {
             continue;
         }
         let key = String::from_utf8_lossy(&key).into_owned();
-        // A value that was replaced since the scan met it is read again; one that went is left out.
+        // A split value that was replaced during the scan is read again; a deleted one is left out.
         let value = match value::assemble(db, &key, &stored)? {
             Some(value) => Some(value),
             None => value::get(db, &key)?,

@@ -1,9 +1,9 @@
 //! Space for the index on its disk: checked and allocated before each group of writes.
 //!
-//! Hazard: when sled meets a full disk in the middle of a write, it takes no more writes until it is opened again, and
-//! may leave a flush waiting for ever. Others fill the disk while we write, and quotas are in no count of free blocks.
-//! So blocks behind the end of the log are allocated to it (`FALLOC_FL_KEEP_SIZE`: its length stays) before a group of
-//! changes is written. Where that fails, the group is refused, and nothing has been begun.
+//! Hazard: when sled meets a full disk in the middle of a write, it accepts no more writes until it is opened again, and a flush
+//! may wait forever. Free space measured beforehand is no guarantee: others fill the disk meanwhile, and quotas do not show in
+//! it. So blocks behind the end of the log are allocated (`FALLOC_FL_KEEP_SIZE`: its length stays) before a group of changes
+//! is written. If that fails, the group is refused before anything was written.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind};
@@ -17,9 +17,9 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use super::IndexError;
 use crate::storage::free_bytes;
 
-/// Allocated before a small group is written: four of sled's segments, and what it moves between them.
+/// Allocated before a small group is written: room for four of sled's segments and for what it moves between them.
 const MARGIN_BYTES: u64 = 2 << 20;
-/// What sled writes for a byte of a change: a page is written anew after ten changes of it.
+/// Bytes that sled writes for each byte of a change: it rewrites a page after ten changes of it.
 const WRITTEN_FOR_A_BYTE: u64 = 4;
 /// Allocated at a time beyond what is needed.
 const STEP_BYTES: u64 = 2 << 20;
@@ -33,7 +33,7 @@ pub(super) struct DiskSpace {
     free_limit_bytes: u64,
     /// The log, open for writing.
     log: File,
-    /// Some file systems allocate nothing beforehand; there the free blocks alone count.
+    /// False on file systems that cannot allocate beforehand; there only the free space is checked.
     is_allocated: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ impl DiskSpace {
     /// Whether changes of so many bytes may be written now.
     ///
     /// # Errors
-    /// `Full`; `Failed` when the file system does not tell.
+    /// `Full`; `Failed` when the file system cannot be asked.
     pub fn check(&self, bytes: u64) -> Result<(), IndexError> {
         check_free(&self.path, self.free_limit_bytes)?;
         self.allocate(bytes).map_err(|error| refused(&self.path, &error))
@@ -78,8 +78,8 @@ impl DiskSpace {
         }
     }
 
-    /// Stops allocating beforehand. File systems without this call say so in many ways (`EOPNOTSUPP`, `ENOSYS`, FUSE and 9p
-    /// `EINVAL` or `ENODEV`, a filter of system calls `EPERM`), and none of them is about the space.
+    /// Stops allocating beforehand. File systems without this call report many errors (`EOPNOTSUPP`, `ENOSYS`, FUSE and 9p
+    /// `EINVAL` or `ENODEV`, a seccomp filter `EPERM`), none of which means lack of space.
     fn do_without(&self, cause: Errno) {
         if self.is_allocated.swap(false, Ordering::Relaxed) {
             tracing::warn!(
@@ -95,7 +95,7 @@ impl DiskSpace {
 /// Whether `free_limit_bytes` are free on the disk of `path`.
 ///
 /// # Errors
-/// `Full`; `Failed` when the file system does not tell.
+/// `Full`; `Failed` when the file system cannot be asked.
 pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), IndexError> {
     let free_bytes = free_bytes(path).map_err(|error| refused(path, &error))?;
     if free_bytes >= free_limit_bytes {
@@ -106,7 +106,7 @@ pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), Index
     Err(IndexError::Full { path: path.to_owned(), cause })
 }
 
-/// The error of the system as ours.
+/// Converts an error of the system.
 pub(super) fn refused(path: &Path, error: &Error) -> IndexError {
     if is_full(error) {
         return IndexError::Full { path: path.to_owned(), cause: error.to_string() };
@@ -114,7 +114,7 @@ pub(super) fn refused(path: &Path, error: &Error) -> IndexError {
     IndexError::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Whether it is for want of space.
+/// Whether it means lack of space.
 pub(super) fn is_full(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_allocates_nothing_beforehand_takes_writes_nevertheless() {
-        // To a device the system says ENODEV, as to a file of some FUSE.
+    fn a_disk_that_cannot_allocate_beforehand_is_still_written() {
+        // For a device the system reports ENODEV, as for a file of some FUSE file systems.
         let log = File::options().write(true).open("/dev/null").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let space = DiskSpace::new(folder.path(), log, 1);

@@ -1,18 +1,18 @@
-//! How a value lies in the database: small ones in one piece, larger ones split under further keys.
+//! The encoding of values in the database: small ones in one piece, larger ones split under further keys.
 //!
-//! sled writes a page that is larger than about 128 KiB to a file of its own that it never syncs. A
-//! leaf is split at its next visit when it has more than 16 entries, an inner page at more than 256
-//! keys, and either may take over the rest of several neighbours before that visit comes. Pieces of
-//! 2 KiB leave room for 55 entries, keys of at most 190 bytes for 600: pages stay in the log.
+//! Hazard: sled writes a page larger than about 128 KiB to a file of its own that it never syncs. It splits a leaf with more
+//! than 16 entries, or an inner page with more than 256 keys, only at its next visit, and before that either may absorb
+//! several neighbours. Pieces of 2 KiB leave room for 55 entries, keys of at most 190 bytes for 600, so pages stay in the
+//! log.
 
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};
 
-use super::{IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES, WriteBatch};
+use super::{IndexError, KEY_LIMIT_BYTES, KeyWrite, VALUE_LIMIT_BYTES, WriteBatch};
 
 /// Largest piece of a value under one key.
 const PIECE_BYTES: usize = 2_048;
-/// How often a reader begins again when the value is replaced while it reads.
+/// Most attempts of a reader while the value is replaced.
 const READ_ATTEMPTS: usize = 16;
 /// First byte of keys that the index makes itself.
 const OWN: char = '~';
@@ -21,27 +21,27 @@ const WHOLE: u8 = 0;
 const SPLIT: u8 = 1;
 const COUNTER: u8 = 2;
 
-/// What lies under a key.
+/// The decoded entry of a key.
 enum Head<'a> {
     /// The value, or a counter's number.
     Whole(&'a [u8]),
-    /// The value lies in so many pieces under keys with this tag.
+    /// The value is in so many pieces under keys with this tag.
     Split { pieces: u32, tag: [u8; 8] },
 }
 
-/// What lies under a key.
+/// The content of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exported {
     /// A value.
     Value(Vec<u8>),
     /// A counter.
     Counter(i64),
-    /// Nothing any more.
+    /// Nothing: the key was deleted.
     Gone,
 }
 
 impl Exported {
-    /// The change that makes an index have it under `key`.
+    /// The batch that writes it under `key`.
     pub fn change(self, key: String) -> WriteBatch {
         match self {
             Self::Value(value) => WriteBatch::new().put(key, value),
@@ -51,7 +51,7 @@ impl Exported {
     }
 }
 
-/// Whether the index takes the key.
+/// Checks the key.
 pub(super) fn check_key(key: &str) -> Result<(), IndexError> {
     let cause = if key.is_empty() || key.len() > KEY_LIMIT_BYTES {
         format!("it must have 1 to {KEY_LIMIT_BYTES} bytes")
@@ -63,7 +63,7 @@ pub(super) fn check_key(key: &str) -> Result<(), IndexError> {
     Err(IndexError::Refused { key: key.chars().take(80).collect(), cause })
 }
 
-/// Whether the index takes the value.
+/// Checks the value's length.
 pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
     if value.len() <= VALUE_LIMIT_BYTES {
         return Ok(());
@@ -72,21 +72,21 @@ pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
     Err(IndexError::Refused { key: key.to_owned(), cause })
 }
 
-/// Adds to `batch` what `step` makes of `key`.
-pub(super) fn add_step(db: &Db, batch: &mut Batch, key: &str, step: &Step) -> Result<(), IndexError> {
-    if !matches!(step, Step::Add(_)) {
+/// Adds the writes of one step to `batch`.
+pub(super) fn add_step(db: &Db, batch: &mut Batch, key: &str, step: &KeyWrite) -> Result<(), IndexError> {
+    if !matches!(step, KeyWrite::Add(_)) {
         remove_pieces(db, batch, key)?;
     }
     match step {
-        Step::Put(value) if value.len() <= PIECE_BYTES => batch.insert(key, headed(WHOLE, value)),
-        Step::Put(value) => split(batch, key, value),
-        Step::Delete => batch.remove(key),
-        Step::Add(delta) => {
+        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => batch.insert(key, headed(WHOLE, value)),
+        KeyWrite::Put(value) => split(batch, key, value),
+        KeyWrite::Delete => batch.remove(key),
+        KeyWrite::Add(delta) => {
             let number = counter(db, key)?.saturating_add(*delta);
             batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
         }
-        Step::Count(number) => batch.insert(key, headed(COUNTER, &number.to_le_bytes())),
-        Step::AddToValue => return Err(no_counter(key)),
+        KeyWrite::Count(number) => batch.insert(key, headed(COUNTER, &number.to_le_bytes())),
+        KeyWrite::AddToValue => return Err(no_counter(key)),
     }
     Ok(())
 }
@@ -103,18 +103,18 @@ fn split(batch: &mut Batch, key: &str, value: &[u8]) {
     batch.insert(key, headed(SPLIT, &[&pieces.to_le_bytes()[..], &tag].concat()));
 }
 
-/// A key, and what is to be stored there, or nothing.
+/// A key, and the bytes to store there, or `None` to remove it.
 pub(super) type Alone<'c> = (&'c str, Option<Vec<u8>>);
 
-/// The only key of a change, with what is to be stored there, or nothing; `None` where it is more than one key or piece. It needs no
-/// batch, for each of which sled writes to its log by itself, and has all its threads wake for that.
+/// The only write of a change; `None` if it touches more than one key or piece. Such a write needs no batch: sled writes each
+/// batch to its log by itself, and wakes all its threads for that.
 pub(super) fn alone<'c>(db: &Db, change: &'c WriteBatch) -> Result<Option<Alone<'c>>, IndexError> {
     let mut steps = change.steps.iter();
     let (Some((key, step)), None) = (steps.next(), steps.next()) else { return Ok(None) };
     let stored = match step {
-        Step::Put(value) if value.len() <= PIECE_BYTES => Some(headed(WHOLE, value)),
-        Step::Delete => None,
-        Step::Put(_) | Step::Add(_) | Step::Count(_) | Step::AddToValue => return Ok(None),
+        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => Some(headed(WHOLE, value)),
+        KeyWrite::Delete => None,
+        KeyWrite::Put(_) | KeyWrite::Add(_) | KeyWrite::Count(_) | KeyWrite::AddToValue => return Ok(None),
     };
     if let Some(before) = db.get(key).map_err(failed)?
         && let Head::Split { .. } = parse(key, &before)?
@@ -133,7 +133,7 @@ pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
     })
 }
 
-/// What lies under `key`, told apart by what it is.
+/// The content of `key`, by its type.
 pub(super) fn exported(db: &Db, key: &str) -> Result<Exported, IndexError> {
     for _ in 0..READ_ATTEMPTS {
         let Some(stored) = db.get(key).map_err(failed)? else { return Ok(Exported::Gone) };
@@ -147,7 +147,7 @@ pub(super) fn exported(db: &Db, key: &str) -> Result<Exported, IndexError> {
     Err(IndexError::Failed(format!("pieces of the value of '{key}' are missing")))
 }
 
-/// The value whose head is `stored`; `None` when a piece is gone, for then it has been replaced.
+/// The value whose head is `stored`; `None` if a piece is missing: then the value has been replaced since.
 pub(super) fn assemble(db: &Db, key: &str, stored: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
     let (pieces, tag) = match parse(key, stored)? {
         Head::Whole(value) => return Ok(Some(value.to_vec())),
@@ -176,12 +176,12 @@ fn number(key: &str, stored: &[u8]) -> Result<i64, IndexError> {
     .ok_or_else(|| no_counter(key))
 }
 
-/// What an addition to a value means.
+/// The error of an addition to a value.
 fn no_counter(key: &str) -> IndexError {
     IndexError::Failed(format!("'{key}' is not a counter"))
 }
 
-/// What a failure of the database means.
+/// Converts an error of the database.
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 pub(super) fn failed(error: sled::Error) -> IndexError {
     IndexError::Failed(error.to_string())

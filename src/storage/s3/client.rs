@@ -1,9 +1,9 @@
-//! Requests to the store: signed, sent, retried when it fails, and given up in time.
+//! Requests to the bucket: signed, sent, retried, and given up in time.
 //!
-//! Requests with a large body go to a signed URL by our own client: the library's PUT hashes the body
-//! three times (406 ms of processor time for 20 MiB, against 7), repeats no PUT, and has one time limit over the
-//! whole body, so that a large object on a slow line never arrives and a silent store holds a job for a minute.
-//! Here each phase has its limit: the connection, the answer, and a body of which nothing moves.
+//! Requests with a large body are sent to a signed URL by our own client: the library's PUT hashes the body three times (406 ms
+//! of processor time for 20 MiB, against 7), does not retry, and has one time limit for the whole body, so a large object
+//! on a slow line would never arrive and a silent store would hold a job for a minute. Here each phase has its own limit: the
+//! connection, the answer, and a stalled body.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::error::{ANSWER_LIMIT_BYTES, RequestError};
 use crate::config::S3Config;
 
-/// Lifetime of URLs signed for our own requests: every phase of a request begins within it.
+/// Lifetime of URLs signed for the service's own requests; longer than any of them waits before it is sent.
 const SIGNED_FOR_S: u32 = 3_600;
 const PAUSE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -43,7 +43,7 @@ pub(super) struct BucketClient {
     pause: Duration,
 }
 
-/// An object whose bytes arrive.
+/// An object being downloaded.
 pub(super) struct Download {
     response: Response,
     stall_limit: Duration,
@@ -90,7 +90,7 @@ impl BucketClient {
         &self.client
     }
 
-    /// Retries `request` until it succeeds, is refused, or was tried often enough.
+    /// Retries `request` until it succeeds, is refused, or has used up its retries.
     pub async fn repeat<T, F>(&self, request: impl Fn() -> F) -> Result<T, RequestError>
     where
         F: Future<Output = Result<T, RequestError>>,
@@ -98,16 +98,18 @@ impl BucketClient {
         let (began, mut is_repeated) = (Instant::now(), false);
         let pauses = ExponentialBuilder::new().with_min_delay(self.pause).with_max_delay(PAUSE_LIMIT);
         let retried = request.retry(pauses.with_max_times(self.retries)).when(|error| {
-            // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
+            // Always retry once: a pooled connection may have died unnoticed. But while the store is silent, each try takes the
+            // whole time limit, so after that the caller gets the error.
             let is_first = !replace(&mut is_repeated, true);
             matches!(error, RequestError::Passing(_)) && (is_first || began.elapsed() < self.answer_limit)
         });
-        let notify =
-            |error: &RequestError, _| tracing::debug!(?error, "the store failed; the request is repeated");
+        let notify = |error: &RequestError, _| {
+            tracing::debug!(error = %error, "the store failed; the request is repeated");
+        };
         retried.notify(notify).await
     }
 
-    /// Makes a request without a large body by the library.
+    /// Sends a request without a large body through the library.
     pub async fn ask<T, F>(&self, request: impl Fn() -> F) -> Result<T, RequestError>
     where
         F: Future<Output = Result<T, S3Error>>,
@@ -115,7 +117,7 @@ impl BucketClient {
         self.repeat(|| async { request().await.map_err(|error| RequestError::of_library(&error)) }).await
     }
 
-    /// What is known of an object; none where an answer says that it is not there.
+    /// The metadata of an object; `None` if the answer is 404.
     pub async fn head(&self, path: &str) -> Result<Option<HeadObjectResult>, RequestError> {
         self.repeat(|| async {
             match self.bucket.head_object(path).await {
@@ -127,7 +129,7 @@ impl BucketClient {
         .await
     }
 
-    /// Puts an object, whole; returns its entity tag. `body` is called for each attempt.
+    /// Puts an object; returns its entity tag. `body` is called for each attempt.
     pub async fn put(
         &self,
         path: &str,
@@ -155,7 +157,7 @@ impl BucketClient {
         self.repeat(|| async { self.get_once(path, range).await }).await
     }
 
-    /// The same without retries, for callers that retry it with what follows.
+    /// The same without retries, for callers that retry it together with reading the body.
     pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Download, RequestError> {
         let signed = self.bucket.presign_get(path, SIGNED_FOR_S, None).await;
         let url = signed.map_err(|error| RequestError::of_library(&error))?;
@@ -168,7 +170,7 @@ impl BucketClient {
         Ok(Download { response, stall_limit: self.stall_limit })
     }
 
-    /// Sends a request; an answer that is no success is an error.
+    /// Sends a request; an unsuccessful status is an error.
     async fn answer(&self, request: RequestBuilder) -> Result<Response, RequestError> {
         let response = request.send().await.map_err(|error| RequestError::of_connection(&error))?;
         let status = response.status();
@@ -178,7 +180,7 @@ impl BucketClient {
         let mut download = Download { response, stall_limit: self.stall_limit };
         let mut body = Vec::new();
         while body.len() < ANSWER_LIMIT_BYTES {
-            // An error response that breaks off may hold the code already.
+            // If the error response breaks off, its code may have arrived already.
             let Ok(Some(chunk)) = download.next().await else { break };
             body.extend_from_slice(&chunk);
         }
@@ -212,14 +214,14 @@ impl BucketClient {
 }
 
 impl Download {
-    /// The next chunk; none at the end.
+    /// The next chunk; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, RequestError> {
         let chunk =
             timeout(self.stall_limit, self.response.chunk()).await.map_err(|_| silent(self.stall_limit))?;
         chunk.map_err(|error| RequestError::of_connection(&error))
     }
 
-    /// All of it, if it is at most `limit_bytes` long.
+    /// All of it; `None` if it is longer than `limit_bytes`.
     pub async fn whole(mut self, limit_bytes: u64) -> Result<Option<Bytes>, RequestError> {
         let length = self.length()?;
         if length > limit_bytes {
@@ -232,7 +234,7 @@ impl Download {
         Ok(Some(bytes.into()))
     }
 
-    /// Its length as the store declares it.
+    /// Its length by `Content-Length`.
     pub fn length(&self) -> Result<u64, RequestError> {
         self.response
             .content_length()
@@ -259,7 +261,7 @@ pub(super) fn plain_tag(tag: &str) -> String {
     tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"').to_owned()
 }
 
-/// The chunks, and how many bytes of them were taken so far.
+/// The chunks, with a count of the bytes sent so far.
 fn watched(chunks: Chunks) -> (Arc<AtomicU64>, impl futures_util::Stream<Item = std::io::Result<Bytes>>) {
     let moved = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&moved);
@@ -271,7 +273,7 @@ fn watched(chunks: Chunks) -> (Arc<AtomicU64>, impl futures_util::Stream<Item = 
 
 pub(super) fn bucket(config: &S3Config, endpoint: &str) -> Result<Bucket, S3Error> {
     let region = config.region.clone();
-    // The library knows Amazon's regions of its day only.
+    // Not by the library's own list of regions, which lacks newer ones.
     let amazon = || format!("https://s3.{region}.amazonaws.com");
     let endpoint = if endpoint.is_empty() { amazon() } else { endpoint.to_owned() };
     let region = Region::Custom { region, endpoint };

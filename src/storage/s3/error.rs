@@ -1,7 +1,7 @@
-//! What the store refused or failed at, as a sentence with the remedy.
+//! Errors of the bucket, as sentences with the remedy.
 //!
-//! Hazard: a store's error may repeat the signed URL or the access key that it got. So only its error code and region are
-//! read, never its message: what we log and answer cannot hold a secret.
+//! Hazard: a store's error message may repeat the signed URL or the access key of the request. So only its code and region are
+//! read, never its message: no log and no answer can hold a secret.
 
 use std::io::{Error, ErrorKind};
 use std::iter::successors;
@@ -16,25 +16,28 @@ use crate::storage::StoreError;
 pub(super) const ANSWER_LIMIT_BYTES: usize = 16 << 10;
 const WORD_LIMIT_BYTES: usize = 64;
 
-/// Why a request did not succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RequestError {
     /// There is no such object.
+    #[error("there is no such object")]
     Absent,
-    /// The store answered that it does not do it.
+    /// The store refused: a retry would fail as well.
+    #[error("{}", status_and_code(.0))]
     Refused(ErrorResponse),
-    /// The store failed or could not be reached: a repetition may succeed.
+    /// The store failed or could not be reached: a retry may succeed.
+    #[error("{0}")]
     Passing(String),
 }
 
-/// An answer that is no success.
+/// An unsuccessful answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ErrorResponse {
     /// The HTTP status.
     pub status: u16,
-    /// What the store calls the error; empty where it says nothing.
+    /// The store's error code; empty if it gives none.
     pub code: String,
-    /// The region that it expects, where it says so.
+    /// The region that it expects; empty if it names none.
     pub region: String,
 }
 
@@ -45,12 +48,12 @@ pub(super) struct BucketAddress {
     pub bucket: String,
     /// Host and port of the store.
     pub host: String,
-    /// What signatures are made for.
+    /// The region of signatures.
     pub region: String,
 }
 
 impl BucketAddress {
-    /// What `config` names.
+    /// The bucket of `config`.
     pub fn of(config: &S3Config) -> Self {
         let host = Url::parse(&config.endpoint).ok().and_then(|url| {
             let host = url.host_str()?.to_owned();
@@ -62,22 +65,22 @@ impl BucketAddress {
 }
 
 impl RequestError {
-    /// What an answer with this status and body means.
+    /// The error of an answer with this status and body.
     pub fn of_answer(status: u16, body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&body[..body.len().min(ANSWER_LIMIT_BYTES)]);
         let answer = ErrorResponse { status, code: element(&text, "Code"), region: element(&text, "Region") };
         match (status, answer.code.as_str()) {
             (_, "NoSuchBucket") => Self::Refused(answer),
-            // A proxy before the store answers 404 as well. Taken for absence, it would make a lost input of a passing error.
+            // Hazard: a proxy in front of the store also answers 404. Read as absence, a temporary error would lose an input.
             (404, "") => Self::Passing("404, in words that are no store's".to_owned()),
             (404, _) | (_, "NoSuchKey") => Self::Absent,
             (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
-            | (408 | 429 | 500 | 502..=504, _) => Self::Passing(told(&answer)),
+            | (408 | 429 | 500 | 502..=504, _) => Self::Passing(status_and_code(&answer)),
             _ => Self::Refused(answer),
         }
     }
 
-    /// What the library's error means.
+    /// Converts an error of the library.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the library may get more; all others are ours, not the store's"
@@ -86,7 +89,7 @@ impl RequestError {
         match error {
             S3Error::HttpFailWithBody(status, body) => Self::of_answer(*status, body.as_bytes()),
             S3Error::Reqwest(error) => Self::of_connection(error),
-            // An answer that is no XML, or none to the end.
+            // The answer is not XML, or not complete.
             S3Error::SerdeXml(_) => Self::Passing("an answer that cannot be read".to_owned()),
             _ => Self::Refused(ErrorResponse {
                 code: "the request cannot be made".to_owned(),
@@ -95,7 +98,7 @@ impl RequestError {
         }
     }
 
-    /// A failed connection, without the URL, which may be signed.
+    /// The error of a failed connection, without the URL, which may be signed.
     pub fn of_connection(error: &reqwest::Error) -> Self {
         let below = successors(std::error::Error::source(error), |&cause| cause.source());
         let mut causes: Vec<_> = below.map(ToString::to_string).collect();
@@ -106,7 +109,7 @@ impl RequestError {
         Self::Passing(if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") })
     }
 
-    /// The error as the store's error; `action` says what was tried, with which permission.
+    /// Converts it to a `StoreError`, with a sentence about the `action` that was tried.
     pub fn into_error(self, address: &BucketAddress, action: Action, object: &str) -> StoreError {
         match self {
             Self::Absent => StoreError::NotFound(object.to_owned()),
@@ -127,13 +130,13 @@ impl RequestError {
 }
 
 impl ErrorResponse {
-    /// Whether the key is good, and lacks a permission.
+    /// Whether the access key is valid but lacks a permission.
     fn denies(&self) -> bool {
         matches!((self.code.as_str(), self.status), ("AccessDenied" | "AllAccessDisabled" | "", 401 | 403))
     }
 }
 
-/// What was tried.
+/// The operation that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Put,
@@ -144,7 +147,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// What it does to the bucket, and what a policy calls the permission for that.
+    /// A phrase for messages, and the permission in a policy.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Put => ("put an object into", "s3:PutObject"),
@@ -158,7 +161,7 @@ impl Action {
 
 pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: Action) -> String {
     let BucketAddress { bucket, host, region } = address;
-    let (told, (tried, permission)) = (told(answer), action.words());
+    let (code, (tried, permission)) = (status_and_code(answer), action.words());
     let why = match (answer.code.as_str(), answer.status) {
         ("NoSuchBucket", _) => {
             return format!("there is no bucket '{bucket}' at {host}: make it, or correct s3.bucket");
@@ -208,7 +211,7 @@ pub(super) fn refusal(answer: &ErrorResponse, address: &BucketAddress, action: A
         }
         _ => format!("does not let us {tried} it; see the store's own log"),
     };
-    format!("the bucket '{bucket}' at {host} {why} ({told})")
+    format!("the bucket '{bucket}' at {host} {why} ({code})")
 }
 
 fn expected(answer: &ErrorResponse) -> String {
@@ -216,7 +219,7 @@ fn expected(answer: &ErrorResponse) -> String {
     if region.is_empty() { String::new() } else { format!(": the store expects '{region}'") }
 }
 
-fn told(answer: &ErrorResponse) -> String {
+fn status_and_code(answer: &ErrorResponse) -> String {
     match (answer.status, answer.code.as_str()) {
         (0, code) => code.to_owned(),
         (status, "") => status.to_string(),
@@ -234,7 +237,7 @@ fn hint(cause: &str) -> &'static str {
     }
 }
 
-/// The text of an element, if it is a plain word: in others a store may repeat what it was sent.
+/// The text of an element if it is a plain word: other text may repeat parts of the request.
 fn element(text: &str, name: &str) -> String {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let inner = text.split_once(open.as_str()).and_then(|(_, rest)| rest.split_once(close.as_str()));
@@ -283,13 +286,13 @@ mod tests {
             (400, "InvalidBucketName", "", "s3.path_style"),
             (503, "SlowDown", "", "fails: 503 SlowDown"),
         ] {
-            let told = sentence(status, code, more);
-            assert!(told.contains(words), "{code}: {told}");
+            let message = sentence(status, code, more);
+            assert!(message.contains(words), "{code}: {message}");
         }
     }
 
     #[test]
-    fn absent_refused_and_failing_are_told_apart() {
+    fn absent_objects_refusals_and_failures_are_distinguished() {
         let of = |status, text: &str| RequestError::of_answer(status, text.as_bytes());
         for foreign in ["", "<html>not found</html>"] {
             assert!(matches!(of(404, foreign), RequestError::Passing(_)), "{foreign}");
@@ -307,11 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_store_repeats_of_the_request_is_not_told() {
+    fn parts_of_the_request_repeated_by_the_store_are_not_shown() {
         let more = "<StringToSign>AWS4 secret</StringToSign><SignatureProvided>0123abcd</SignatureProvided>";
-        let told = sentence(403, "SignatureDoesNotMatch", more);
-        assert!(!told.contains("0123abcd") && !told.contains("AWS4"), "{told}");
-        let told = sentence(403, "a code with blanks &X-Amz-Signature=1", "");
-        assert!(!told.contains("Signature"), "{told}");
+        let message = sentence(403, "SignatureDoesNotMatch", more);
+        assert!(!message.contains("0123abcd") && !message.contains("AWS4"), "{message}");
+        let message = sentence(403, "a code with blanks &X-Amz-Signature=1", "");
+        assert!(!message.contains("Signature"), "{message}");
     }
 }

@@ -1,8 +1,8 @@
-//! The store in an S3-compatible bucket. The only folder that names rust-s3.
+//! The store in an S3-compatible bucket. Only this folder may name rust-s3; `app` and `cli` call it.
 //!
-//! The library signs and makes requests without a large body; `client` makes those with one. Keys are our own ids and
-//! words, so that none needs an encoding that servers do differently; there are no tags, for prefixes say what may go.
-//! A PUT is durable and atomic when it is answered: that is the protocol's promise.
+//! The library signs, and sends requests without a large body; `client` sends those with one. Keys consist of ids and fixed
+//! words, so none needs escaping, which servers do differently. Lifecycle rules work by prefix, so there are no tags. The
+//! protocol guarantees that a PUT is durable and atomic once it is answered.
 
 mod client;
 mod error;
@@ -35,12 +35,12 @@ use super::{
 };
 use crate::config::S3Config;
 
-/// Keys that one page of a list has at most.
+/// Most keys in one page of a list.
 const PAGE: usize = 1_000;
-/// Objects that one request deletes at most.
+/// Most objects deleted by one request.
 const BATCH: usize = 1_000;
-/// How often an object is opened anew that was replaced between two looks at it.
-const LOOKS: usize = 4;
+/// Most attempts to open an object that is replaced between HEAD and GET.
+const OPEN_ATTEMPTS: usize = 4;
 
 /// Objects in a bucket.
 #[derive(Clone)]
@@ -48,20 +48,20 @@ pub struct S3Store {
     client: BucketClient,
     address: Arc<BucketAddress>,
     prefix: Arc<str>,
-    /// Where large objects wait that are being made.
+    /// The staged files of large objects being written.
     spool: Arc<ObjectFiles>,
     spool_bytes: usize,
     probe_limit: Duration,
-    /// The name that the bucket must hold before it is listed.
+    /// The name that the bucket must bear before it is listed.
     owner: Option<owner::Owner>,
 }
 
 impl S3Store {
-    /// The store that `config` names. No request is made yet: a store that is down now may be up later. Large
-    /// objects being made wait in `spool`, a folder of their own, as long as `free_limit_bytes` are left there.
+    /// The store of `config`. No request is sent yet: a store that is down now may be up later. Large objects being written
+    /// are staged in the folder `spool`, as long as `free_limit_bytes` are free there.
     ///
     /// # Errors
-    /// When the settings make no address, or the folder cannot be used.
+    /// When the settings do not make a valid URL, or the folder cannot be used.
     pub async fn open(config: &S3Config, spool: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         let spool = blocking(move || ObjectFiles::open(spool, free_limit_bytes)).await?;
         let address = BucketAddress::of(config);
@@ -83,12 +83,12 @@ impl S3Store {
         Self { client: self.client.impatient(), ..self.clone() }
     }
 
-    async fn tried(&self) -> Result<(), StoreError> {
+    async fn check_and_probe(&self) -> Result<(), StoreError> {
         self.check_owner().await?;
         write_and_read(self).await
     }
 
-    /// Begins to read an object, or the part of it that `range` names; answers the first byte and the length of that, too.
+    /// Begins to read an object or a range of it; returns also the range's first byte and length.
     async fn download(
         &self,
         key: &StorageKey,
@@ -102,11 +102,11 @@ impl S3Store {
             let meta = ObjectMeta { bytes, etag: download.tag() };
             return Ok((download, meta, (0, bytes)));
         }
-        for _ in 0..LOOKS {
+        for _ in 0..OPEN_ATTEMPTS {
             let meta = self.head(key).await?;
             let (start, length) = bounds(range, meta.bytes)?;
             let download = self.client.get(&path, Some((start, start + length - 1))).await.map_err(error)?;
-            // Another version may have been put in its place since.
+            // If the object was replaced since the HEAD, tag or length differ: try again.
             if download.tag() == meta.etag && download.length().map_err(error)? == length {
                 return Ok((download, meta, (start, length)));
             }
@@ -114,7 +114,7 @@ impl S3Store {
         Err(error(RequestError::Passing("the object is replaced all the time".to_owned())))
     }
 
-    /// Puts an object whose body is made anew for each try.
+    /// Puts an object; `body` is called for each attempt.
     async fn put_body(
         &self,
         key: &StorageKey,
@@ -126,7 +126,7 @@ impl S3Store {
         Ok(ObjectMeta { bytes, etag })
     }
 
-    /// Where the object lies in the bucket.
+    /// The key of the object in the bucket.
     fn path(&self, key: &StorageKey) -> String {
         format!("{}{key}", self.prefix)
     }
@@ -182,7 +182,7 @@ impl ObjectStore for S3Store {
         let path = self.path(key);
         let error = |error: RequestError| self.error(error, Action::Get, key);
         let Some(known) = self.client.head(&path).await.map_err(error)? else {
-            // Such an answer has no words. Whether the store gave it, or something before it, its answer to a GET says.
+            // A 404 to a HEAD has no body, so it may also come from a proxy. The body of a GET shows whether it is the store's.
             let there = self.client.get(&path, None).await.map_err(error)?;
             return Ok(ObjectMeta { bytes: there.length().map_err(error)?, etag: there.tag() });
         };
@@ -210,12 +210,13 @@ impl ObjectStore for S3Store {
             let (page, _) =
                 listed.map_err(|error| error.into_error(&self.address, Action::List, folder.name()))?;
             let paths = page.contents.iter().filter_map(|object| object.key.strip_prefix(&*self.prefix));
-            // A name that is none of ours is passed over.
+            // Foreign names are skipped.
             keys.extend(paths.filter_map(StorageKey::from_path));
             if !page.is_truncated {
                 break;
             }
-            // A list that ends early would have what it does not name swept or left out of a rebuild.
+            // Hazard: from a list that ends early a rebuild would miss templates, and the garbage collector would then delete
+            // their objects. So it is an error.
             let last = page.contents.last().map(|object| object.key.clone());
             if last.is_none() || last <= after {
                 let folder = folder.name();
@@ -230,7 +231,7 @@ impl ObjectStore for S3Store {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        // A copy onto itself is refused by the protocol.
+        // The protocol refuses to copy an object onto itself.
         if from != to {
             let (source, target) = (self.path(from), self.path(to));
             let request = || self.client.bucket().copy_object_internal(&source, &target);
@@ -269,6 +270,6 @@ impl ObjectStore for S3Store {
             let cause = format!("no answer within {limit_ms} ms (s3.probe_timeout_ms)");
             Err(RequestError::Passing(cause).into_error(&self.address, Action::Get, "probe"))
         };
-        timeout(self.probe_limit, self.impatient().tried()).await.unwrap_or_else(late)
+        timeout(self.probe_limit, self.impatient().check_and_probe()).await.unwrap_or_else(late)
     }
 }

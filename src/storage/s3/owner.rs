@@ -1,11 +1,11 @@
 //! Which index a bucket belongs to.
 //!
-//! Hazard: objects that no record names are swept. Two services with an index each and one bucket between them would
-//! delete each other's objects. So the bucket holds the name of its index, which is compared before anything is listed:
-//! a sweep finds objects by listing only.
+//! Hazard: sweeps delete objects that no record names. Two services with separate indexes and one bucket would delete each
+//! other's objects. So the bucket bears the name of its index, which is compared before every listing: a sweep finds objects
+//! only by listing.
 //!
-//! A service writes its name into a bucket without one, once, when it starts. From then on a missing name is an error and
-//! no permission to write another: the bucket may be another service's that lost its name.
+//! A service writes its name into a bucket without one, once, when it starts. After that a missing name is an error, and the
+//! service does not write it again: the bucket may belong to another service whose name was deleted.
 
 use bytes::Bytes;
 use tokio::time::timeout;
@@ -16,34 +16,34 @@ use super::{S3Store, StoreError};
 use crate::clock;
 use crate::storage::index::{Index, IndexError, WriteBatch};
 
-/// Where the name lies in the bucket, behind the prefix.
+/// The object with the name, behind the prefix.
 const OBJECT: &str = "owner/index";
-/// A name is a UUID; anything longer is not ours.
+/// A name is a UUID; anything longer was not written by platen.
 const NAME_LIMIT_BYTES: u64 = 64;
-/// The index' own name is under this key.
+/// The index's key for its own name.
 const NAME: &str = "store/owner";
-/// In the index once the bucket has held the name.
+/// Present in the index once the bucket has borne the name.
 const CLAIMED: &str = "store/claimed";
 
-/// Why a bucket is not used.
+/// Why a bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnerError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The store failed, or is not ours.
+    /// The store failed, or belongs to another index.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The name that a bucket must hold.
+/// The name that a bucket must bear.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     name: Bytes,
     has_claimed: bool,
 }
 
-/// Whose name a bucket holds.
+/// Whose name a bucket bears.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BucketOwner {
     Us,
@@ -52,7 +52,7 @@ enum BucketOwner {
 }
 
 impl S3Store {
-    /// The store as one that belongs to `index`; no request is made yet.
+    /// The store as belonging to `index`; no request is sent yet.
     ///
     /// # Errors
     /// When the index fails.
@@ -65,12 +65,12 @@ impl S3Store {
         Ok(Self { owner: Some(Owner { name, has_claimed }), ..self })
     }
 
-    /// Checks whether the bucket may be ours, without changing it. A bucket that does not answer passes: nothing is listed
-    /// before it has answered.
+    /// Checks at a start whether the bucket may be used, without changing it. A bucket that does not answer passes: every
+    /// listing checks again.
     ///
     /// # Errors
-    /// When it is another index's, or was ours and bears no name any more.
-    pub async fn respect(&self) -> Result<(), StoreError> {
+    /// When it belongs to another index, or has lost the name of this one.
+    pub async fn check_at_start(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
         match self.look_in_time(owner).await {
             Some(BucketOwner::AnotherIndex) => Err(another()),
@@ -79,10 +79,10 @@ impl S3Store {
         }
     }
 
-    /// Gives a bucket that bears no name that of `index`, which has met it.
+    /// Writes the name of `index` into a bucket without one, the first time that `index` reaches the bucket.
     ///
     /// # Errors
-    /// When the index fails, the store does while it is asked, or it is another index's by now.
+    /// When the index or the store fails, or the bucket belongs to another index by now.
     pub async fn claim(&self, index: &dyn Index) -> Result<(), OwnerError> {
         let Some(owner) = self.owner.as_ref().filter(|owner| !owner.has_claimed) else { return Ok(()) };
         let Some(mut found) = self.look_in_time(owner).await else { return Ok(()) };
@@ -97,8 +97,8 @@ impl S3Store {
         Ok(index.commit(WriteBatch::new().put(CLAIMED, [])).await?)
     }
 
-    /// The bucket belongs to `index` from now on, whosever it was. The name is a new one, for another copy of the index
-    /// may bear the old one.
+    /// Takes the bucket over for `index`, even from another index. The name is a new one: another copy of this index (a restored
+    /// backup) may still use the old one.
     ///
     /// # Errors
     /// When the index or the store fails.
@@ -109,7 +109,7 @@ impl S3Store {
         Ok(Self { owner: Some(Owner { name, has_claimed: true }), ..self })
     }
 
-    /// Checked before every list: nothing of another index' bucket is swept.
+    /// Called before every listing, so that nothing in another index's bucket is swept.
     pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
         match self.look(owner).await? {
@@ -119,7 +119,7 @@ impl S3Store {
         }
     }
 
-    /// `None` where the store does not answer.
+    /// The owner; `None` if the store does not answer in time.
     async fn look_in_time(&self, owner: &Owner) -> Option<BucketOwner> {
         let cause = match timeout(self.probe_limit, self.impatient().look(owner)).await {
             Ok(Ok(found)) => return Some(found),

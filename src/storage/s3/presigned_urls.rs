@@ -1,6 +1,6 @@
-//! Presigned URLs of the store itself: what is uploaded or fetched there never passes through the service.
+//! Presigned URLs of the bucket: uploads and downloads there bypass the service.
 //!
-//! No header is signed but the host, so that a client may send any type with its upload, or none.
+//! Only the header `Host` is signed, so that a client may send any content type with its upload, or none.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::storage::presigned_urls::{OwnPresignedUrls, PresignedUrl, PresignedUr
 use crate::storage::upload_staging::UploadStaging;
 use crate::storage::{StorageKey, StoreError};
 
-/// What a browser may keep of an object.
+/// `Cache-Control` of downloads.
 const CACHE_CONTROL: &str = "private, no-store";
 
 /// Makes presigned URLs of a bucket.
@@ -30,11 +30,11 @@ pub struct S3PresignedUrls {
 }
 
 impl S3PresignedUrls {
-    /// Presigned URLs of the bucket as callers reach it, which live for `lifetime_s`. Should one not be made, `own` makes one
-    /// that leads through the service.
+    /// Presigned URLs of the bucket at the endpoint for callers, valid for `lifetime_s`. If signing fails, `own` makes one that
+    /// leads through the service.
     ///
     /// # Errors
-    /// When the settings make no URL.
+    /// When the settings do not make a valid URL.
     pub fn new(
         config: &S3Config,
         lifetime_s: u64,
@@ -50,7 +50,7 @@ impl S3PresignedUrls {
         Ok(Self { bucket, prefix: config.prefix.clone(), lifetime_s, clock, own })
     }
 
-    /// From then on a URL that is signed now is refused: the signature's time has no fractions.
+    /// When a URL that is signed now expires: the signature's time is in whole seconds.
     fn expires_at(&self) -> Timestamp {
         let now = self.clock.now().0;
         Timestamp(now - now % 1_000).plus_ms(u64::from(self.lifetime_s) * 1_000)

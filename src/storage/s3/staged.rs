@@ -1,9 +1,9 @@
-//! An object being made for the store: in memory while it is small, then in a file of the data folder.
+//! An object being written for the bucket: in memory while it is small, then in a file of the data folder.
 //!
-//! Its key is known only at the end, and an upload in parts wants it at the beginning; parts that a kill leaves behind
-//! cost money until somebody looks for them. So the object is gathered here and goes in one PUT, whose length is
-//! known then: it is there whole or not at all, and can be repeated. The file is the disk store's staged one: it goes
-//! when it is dropped, and after a kill the next start removes it.
+//! A multipart upload needs the key at the beginning, but it is known only at the end; and the parts of an upload that was
+//! killed cost money until someone removes them. So the object is buffered here and sent in one PUT with a known length, which
+//! is atomic and can be retried. The file is a staged one of the disk store: removed on drop, and after a kill at the next
+//! start.
 
 use std::io::Error;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl StagedObject for Staged {
         let Some(file) = file else { return store.put(key, pending.into()).await };
         let file = blocking(move || files.append(Some(file), &pending)).await?;
         let opened = Arc::new(file.reader()?);
-        // The staged file stays until it is there.
+        // The staged file must exist until the PUT has succeeded: each retry reads it again.
         let body = || chunks(Arc::clone(&opened), 0, bytes).map_err(Error::other).boxed();
         let outcome = store.put_body(key, bytes, body).await;
         drop(file);
@@ -48,7 +48,7 @@ impl StagedObject for Staged {
     }
 }
 
-/// The chunks of what is in memory.
+/// The chunks of bytes in memory.
 pub(super) fn of_memory(bytes: &Bytes) -> Chunks {
     let starts = (0..bytes.len()).step_by(CHUNK_BYTES);
     let chunks: Vec<_> =

@@ -15,7 +15,8 @@ use crate::templates::package::Package;
 
 /// What a file takes in memory beside its bytes: its path, its entry in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache expects. So few that it does not split its bound into shards: one package may fill it.
+/// Packages that the cache expects: so few that the library does not split the bound into shards, and one package may
+/// fill it.
 const EXPECTED_PACKAGES: usize = 32;
 
 /// An unpacked package.
@@ -125,7 +126,7 @@ mod tests {
     use crate::domain::scripts::Script;
 
     #[test]
-    fn a_package_weighs_what_it_may_become_from_the_beginning() {
+    fn a_package_weighs_its_later_scripts_from_the_beginning() {
         let entry = Bytes::from("<p><%= name %></p>\n".repeat(50));
         let package = Package {
             entry: "index.html".to_owned(),
@@ -141,6 +142,6 @@ mod tests {
         assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);
         let script = Script::new(&entry, &entry, None, source).unwrap();
         cached.site.scripts().unwrap().keep(vec![("index.html".to_owned(), Some(script))]);
-        assert_eq!(weight(&cached), before, "the cache takes off what it put on");
+        assert_eq!(weight(&cached), before, "the cache subtracts the weight that it added");
     }
 }

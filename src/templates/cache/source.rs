@@ -11,7 +11,7 @@ use crate::templates::registry::problems;
 use crate::templates::registry::record::{Content, TemplateRecord};
 use crate::thread;
 
-/// How often a package is looked for that a change deleted between the look at the record and the look at the store.
+/// Attempts to read a package, which a change may delete between the read of the record and the read of the object.
 const ATTEMPTS: usize = 4;
 
 /// Who wants to render which template.
@@ -21,7 +21,7 @@ pub struct TemplateUse {
     pub account: AccountId,
     /// Which template.
     pub template: TemplateId,
-    /// For a preview: one that is not saved will do.
+    /// For a preview, which a template that is not saved may have as well.
     pub preview: bool,
 }
 
@@ -52,7 +52,7 @@ pub(in crate::templates) async fn present(
 
 /// Why the parts of a template are not there.
 pub(in crate::templates) enum LoadError {
-    /// The store has one of them no more.
+    /// The store does not have one of them any more.
     Gone(StoreError),
     /// Anything else.
     Other(Problem),
@@ -84,7 +84,7 @@ impl From<LoadError> for Problem {
     }
 }
 
-/// The unpacked files of a template of `account` whose content lies under `key`.
+/// The unpacked files of a template of `account` whose content is the object `key`.
 pub(in crate::templates) async fn load(
     templates: &TemplateContext,
     account: AccountId,

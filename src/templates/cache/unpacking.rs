@@ -1,8 +1,8 @@
 //! How many archives are unpacked in memory at once (`templates.unpacking_limit`).
 //!
-//! Hazard: an unpacked archive takes many times the memory that it has packed, and one account could have the service hold
-//! many. So an account has one slot at a time. Changes and renders have as many slots each: no flood of changes keeps
-//! renders waiting.
+//! Hazard: an unpacked archive takes many times the memory that it has packed, and one account could have the service
+//! hold many. So an account has one slot at a time. Changes have slots of their own, as many as renders have: a flood
+//! of changes keeps no render waiting.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Pr
         let record = writer.context.index.usable(of.account, of.template).await?;
         let original = problems::saved(record, of.template)?;
         // Without the original's lock: a crowd that clones a public template must not keep its owner waiting.
-        match copy_as_it_is(writer, of, &original).await {
+        match copy_record(writer, of, &original).await {
             Err(LoadError::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
             copied => return copied.map_err(Problem::from),
         }
@@ -40,7 +40,7 @@ async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Pr
 }
 
 /// Copies the template as its record says.
-async fn copy_as_it_is(
+async fn copy_record(
     writer: &TemplateWriter,
     of: TemplateRef,
     original: &TemplateRecord,

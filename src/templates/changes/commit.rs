@@ -1,12 +1,13 @@
-//! A change of a template: new objects first, then one commit that names them, then those are deleted that it names no more.
+//! A change of a template in three steps: new objects are written, one commit names them, and the objects that it names
+//! no more are deleted.
 //!
 //! Hazard: a kill at any moment, and a change that fails half-way. Each new object has an id that nothing had before, so
 //! whenever the service is killed the index names the old objects or the new ones, and all of them are there; and what a
 //! failed change deletes again is never what a later one relies on. New objects that no commit names, and old ones that a
 //! kill kept from being deleted, are swept.
 //!
-//! What is written counts in the account's quota before it is written, so that changes at the same moment get no more than
-//! one would. The counter in the index moves in the commit, by what the record counts more or less than those before it.
+//! What is written counts in the account's quota before it is written, so that several changes at once cannot exceed it
+//! together. The counter in the index moves in the commit, by what the record counts more or less than those before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ pub(in crate::templates) struct PendingChange<'a> {
 }
 
 impl<'a> PendingChange<'a> {
-    /// A change of templates of `account` under their `lock`, which has written nothing. What `replaced` count is free for
-    /// it: most of that is deleted by it.
+    /// A change of templates of `account` under their `lock`, which has written nothing. The bytes of `replaced` are
+    /// free for it, since it deletes most of them.
     pub fn begin(
         writer: &'a TemplateWriter,
         lock: TemplateLock,
@@ -50,7 +51,7 @@ impl<'a> PendingChange<'a> {
         Self::with(writer, lock, writer.context.quota.begin(account).replacing(count(replaced)))
     }
 
-    /// A change to which belongs what counts in `stored`.
+    /// A change whose bytes so far are counted in `stored`.
     pub fn with(writer: &'a TemplateWriter, lock: TemplateLock, stored: StorageReservation) -> Self {
         Self { writer, lock, written: Vec::new(), sizes: BTreeMap::new(), stored, refusal: None }
     }
@@ -66,10 +67,10 @@ impl<'a> PendingChange<'a> {
         self.writer.context.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
     }
 
-    /// Writes a new object with the content of another one. Where the quota has no room for it, the commit says so.
+    /// Writes a new object with the content of another one. Where the quota has no room for it, the commit fails.
     ///
     /// # Errors
-    /// As the store says it.
+    /// Those of the store.
     pub async fn copy(&mut self, from: &StorageKey, key: StorageKey) -> Result<(), StoreError> {
         self.written.push(key);
         let bytes = self.writer.context.store.copy(from, &key).await?.bytes;
@@ -92,7 +93,8 @@ impl<'a> PendingChange<'a> {
             let before = || replaced.iter().find_map(|record| record.sizes.get(object));
             self.sizes.get(object).or_else(before).copied()
         };
-        record.sizes = record.named().filter_map(|(object, _)| Some((object, known(&object)?))).collect();
+        record.sizes =
+            record.object_keys().filter_map(|(object, _)| Some((object, known(&object)?))).collect();
     }
 
     /// Commits `record` in place of `replaced`, of which those with another id are removed. It is durable when this answers;
@@ -113,8 +115,8 @@ impl<'a> PendingChange<'a> {
         record.look_up_sizes(self.writer.context.store.as_ref()).await?;
         record.counted = true;
         let mut batch = index::put_record(&record).map_err(Problem::internal)?;
-        for used_up in replaced.iter().filter(|used_up| used_up.id != record.id) {
-            batch = batch.and(index::delete_record(used_up));
+        for removed in replaced.iter().filter(|removed| removed.id != record.id) {
+            batch = batch.and(index::delete_record(removed));
         }
         self.send(batch, (record.account, count(replaced), record.stored_bytes()), gone).await
     }
@@ -133,7 +135,8 @@ impl<'a> PendingChange<'a> {
         (account, before, after): (AccountId, u64, u64),
         gone: Vec<StorageKey>,
     ) -> Result<(), Problem> {
-        // What was written had the quota of what it replaces; from the commit on it needs its own.
+        // So far the change could use the bytes that it replaces; the commit reserves what the account stores more than
+        // before.
         self.stored = self.writer.context.quota.begin(account);
         self.stored.grow(after.saturating_sub(before))?;
         let reserved = std::mem::replace(&mut self.stored, self.writer.context.quota.begin(account));
@@ -150,7 +153,7 @@ impl Handler<CommitChange> for TemplateRegistry {
     fn handle(&mut self, message: CommitChange, _: &mut Self::Context) -> Self::Result {
         let CommitChange { account, lock, batch, stored: (before, after), reserved, gone } = message;
         let (index, context) = (Arc::clone(&self.index), Arc::clone(&self.context));
-        // Commits of different templates are on their way at the same time: the index brings them to the disk together.
+        // Commits of different templates run at the same time, so that the index syncs them together.
         Box::pin(async move {
             let mark = ObjectId::generate().0;
             let mut batch = batch.and(deletion_log::mark(mark, &gone));
@@ -195,7 +198,7 @@ async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
     }
 }
 
-/// The package that lies under the key, if one does.
+/// The package that the key names, if it names one.
 fn package_of(key: &StorageKey) -> Option<ObjectId> {
     if let StorageKey::UnfinishedPackage(_, _, object)
     | StorageKey::Template(_, _, object, TemplatePart::Package) = key

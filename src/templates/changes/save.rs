@@ -1,12 +1,12 @@
-//! Save and update: files, previews and info are written where a saved template has them, one commit names them, and the
-//! template is unfinished no more.
+//! Save and update: files, previews and info are copied to the keys of a saved template, and one commit names them and
+//! removes the unfinished tag.
 
 use actix::prelude::*;
 
 use super::commit::PendingChange;
 use crate::domain::ids::{JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
 use crate::templates::cache::source::load;
 use crate::templates::registry::context::TemplateContext;
@@ -40,7 +40,8 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
             let former = problems::saved(Some(writer.context.own(of).await?), of.template)?;
             let is_new = !has_content(&former, content);
             if is_new {
-                // Any id may be named, a stranger's too: nobody waits for a template that is not an unfinished one of theirs.
+                // Any id may be named, even another account's. So it is checked before its lock is asked for: a caller
+                // waits for unfinished templates of their own only.
                 draft(&writer.context, &former, content).await?;
             }
             let (lock, former) = writer.lock_own_with(of, is_new.then_some(content)).await?;
@@ -77,16 +78,16 @@ async fn draft(
         "'{content}' is a saved template and keeps its content; upload the new content under an id of GET \
          /templates/init"
     );
-    Err(Problem::validation(vec![Fault::new("/contentId", detail)]))
+    Err(Problem::validation(vec![FieldError::new("/contentId", detail)]))
 }
 
 /// A save or an update under way.
 struct Saving {
-    /// As it is.
+    /// The record before this change.
     former: TemplateRecord,
-    /// The unfinished template whose content it gets, if it gets another one; that is used up.
+    /// The unfinished template whose content it gets, if it gets new content. The commit removes it.
     draft: Option<TemplateRecord>,
-    /// The content that it gets, as it lies now.
+    /// The content that it gets, where it is stored now.
     content: Content,
     info: TemplateInfo,
 }
@@ -100,9 +101,9 @@ impl Saving {
         let source = draft.as_ref().unwrap_or(&former);
         let content = source.content.clone().ok_or_else(|| problems::empty(source.id))?;
         if !info.kind.fits(content.kind) {
-            let (said, found, entry) = (info.kind.name(), content.kind.name(), &content.entry);
-            let detail = format!("is {said}, and the template's entry '{entry}' is {found}");
-            return Err(Problem::validation(vec![Fault::new("/templateInfo/type", detail)]));
+            let (declared, found, entry) = (info.kind.name(), content.kind.name(), &content.entry);
+            let detail = format!("is {declared}, and the template's entry '{entry}' is {found}");
+            return Err(Problem::validation(vec![FieldError::new("/templateInfo/type", detail)]));
         }
         Ok(Self { former, draft, content, info })
     }
@@ -126,7 +127,7 @@ impl Saving {
         record.updated_at = templates.clock.now();
         let replaced: Vec<_> = [&former].into_iter().chain(&draft).collect();
         let mut change = PendingChange::begin(writer, lock, former.account, &replaced);
-        record.content = Some(keep_content(&mut change, source, &record, content).await?);
+        record.content = Some(copy_content(&mut change, source, &record, content).await?);
         take_preview(&mut change, &record, png, Target::Png).await?;
         take_preview(&mut change, &record, pdf, Target::Pdf).await?;
         record.previews = Some(Previews { png, pdf });
@@ -136,8 +137,8 @@ impl Saving {
         let (key, bytes) = InfoObject::new(&record, &sample_data, known).encode().await?;
         change.put(key, bytes).await?;
 
-        if let (Some(source), Some(kept)) = (&source.content, &record.content) {
-            templates.cache.share(source.object, kept.object);
+        if let (Some(source), Some(saved)) = (&source.content, &record.content) {
+            templates.cache.share(source.object, saved.object);
         }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
@@ -151,13 +152,14 @@ impl Saving {
     /// The preview that the template has already, if its content stays; or a new one, which the document of the job becomes.
     fn choose(&self, PreviewJob { job, shows }: PreviewJob, target: Target) -> Result<Preview, Problem> {
         let previews = self.former.previews.filter(|_| self.draft.is_none());
-        let kept = previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
-        if let Some(kept) = kept.filter(|kept| kept.job == Some(job)) {
-            self.check_version(job, kept.version)?;
-            return Ok(kept);
+        let present =
+            previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
+        if let Some(present) = present.filter(|present| present.job == Some(job)) {
+            self.check_version(job, present.version)?;
+            return Ok(present);
         }
         let Shown { template: shown, version } = shows?;
-        // A document of another content would show what the template is not.
+        // A document of other content does not show this template.
         let is_of_this = match &self.draft {
             Some(draft) => shown == draft.id,
             None => shown == self.former.id || shown == self.content.id,
@@ -169,8 +171,8 @@ impl Saving {
         Err(self.unusable(job, &format!("belongs to another template, '{shown}'")))
     }
 
-    /// Hazard: between a preview and the save the text of the entry may be replaced, and the preview would show what the
-    /// template no longer is. One without a version was made by a platen that did not write it, and is taken.
+    /// Hazard: between a preview and the save the text of the entry may be replaced, and the preview would show the
+    /// former text. A preview without a version was made by an earlier platen, and is accepted.
     fn check_version(&self, job: JobId, shown: Option<ObjectId>) -> Result<(), Problem> {
         if shown.is_none_or(|shown| shown == self.content.version()) {
             return Ok(());
@@ -199,8 +201,8 @@ impl Saving {
     }
 }
 
-/// Copies the files to where those of a saved template lie, unless they lie there.
-async fn keep_content(
+/// Copies the files to the key of a saved template's, unless they are there.
+async fn copy_content(
     change: &mut PendingChange<'_>,
     source: &TemplateRecord,
     record: &TemplateRecord,
@@ -210,12 +212,12 @@ async fn keep_content(
     if from == record.package(&content) {
         return Ok(content);
     }
-    let kept = Content { object: ObjectId::generate(), copy_of: Some(content.version()), ..content };
-    change.copy(&from, record.package(&kept)).await.map_err(problems::lost)?;
-    Ok(kept)
+    let copied = Content { object: ObjectId::generate(), copy_of: Some(content.version()), ..content };
+    change.copy(&from, record.package(&copied)).await.map_err(problems::lost)?;
+    Ok(copied)
 }
 
-/// Copies the document of a new preview to where previews of a saved template lie; one that the template has stays.
+/// Copies the document of a new preview to the key of a template's; does nothing for one that the template has already.
 async fn take_preview(
     change: &mut PendingChange<'_>,
     record: &TemplateRecord,

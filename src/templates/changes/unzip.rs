@@ -71,14 +71,14 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     }
     let _slot = templates.unpacking.for_change(of.account).await?;
     let upload = templates.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
-    // A presigned URL of a bucket takes an upload at any moment, without a word to the service.
+    // A bucket takes uploads at any moment, and the service does not learn of it: what is read now is compared below.
     let read = templates.store.head(&upload).await.ok();
     let bytes = match templates.store.get(&upload, templates.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // Repeated as well: the first request deleted the upload that it unpacked.
         Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(problems::empty(of.template)),
-        // Only where a presigned URL of a bucket took it: the service's own stop at the limit.
+        // Only for an upload to a bucket: the service ends its own at the limit.
         Err(StoreError::TooLarge { limit_bytes }) => {
             let detail = format!(
                 "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
@@ -96,8 +96,9 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     change.put(former.package(&content), archive).await?;
     let record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     change.commit(&[&former], record, replaced.into_iter().collect()).await?;
-    // It is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would delete
-    // that one. One that came meanwhile stays. The lock is held until here, so that no upload is closed in between.
+    // It is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would
+    // delete that one. An upload that came meanwhile stays. The lock is held until here, so that no upload is closed in
+    // between.
     if templates.store.head(&upload).await.ok() != read {
         return Ok(());
     }
@@ -147,7 +148,7 @@ async fn write_entry(
     let (lock, before) = writer.lock_own(of).await?;
     let former = before.content.as_ref().ok_or_else(|| problems::empty(of.template))?;
     problems::text_entry(former)?;
-    // Before anything is unpacked: while it waits it must not hold an archive.
+    // Acquired before anything is unpacked: no archive is in memory while this waits.
     let slot = templates.unpacking.for_change(of.account).await?;
     let loaded = load(templates, before.account, (former, before.package(former))).await;
     let site = loaded.map_err(Problem::from)?.site.with_page(text);
@@ -155,7 +156,7 @@ async fn write_entry(
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
     let packed = thread::apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("text", &error))?;
-    // To find the variables may take a process that is long in coming; others pack meanwhile.
+    // Finding the variables may wait for a process; other changes use the slot meanwhile.
     drop(slot);
     let variables = if before.unfinished {
         KnownVariables::NotYet

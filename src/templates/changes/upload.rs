@@ -1,4 +1,4 @@
-//! A template is begun, with a new id; and what was uploaded for it becomes the file that unzip reads.
+//! Init, which begins a template with a new id; and the end of an upload, which makes it the file that unzip reads.
 
 use actix::prelude::*;
 
@@ -46,8 +46,8 @@ async fn close(writer: &TemplateWriter, message: CloseTemplateUpload) -> Result<
     let key = context.store.upload_staging().of(&StorageKey::TemplateUpload(account, template));
     let (staged, stored) = upload.into_parts();
     let bytes = stored.bytes();
-    // The record comes first. An index that refuses (a full disk) would otherwise do so when the upload that was
-    // acknowledged before is replaced already. Until the new one is there the larger of both counts.
+    // The record is written first: an index that fails (a full disk) must do so before the earlier upload, which was
+    // acknowledged, is replaced. Until the new one is in place the larger of both counts.
     let larger = bytes.max(former.upload_bytes);
     let begun = TemplateRecord { upload_bytes: larger, counted: true, ..former.clone() };
     let change = PendingChange::with(writer, lock.clone(), stored);

@@ -11,7 +11,7 @@ use super::view::cause;
 use super::{ArchiveLimits, PackageError, invalid};
 use crate::domain::site::Files;
 
-/// So many unpacked bytes are no bomb, however well they are packed: a page of one repeated row may shrink to a thousandth.
+/// So many unpacked bytes are accepted at any ratio: a page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
 
 /// A file of the archive that is to be unpacked.
@@ -19,7 +19,7 @@ struct Entry {
     index: usize,
     path: String,
     compressed: u64,
-    /// Its size unpacked, as it says of itself.
+    /// Its size unpacked, as its header declares it.
     size: u64,
 }
 
@@ -34,8 +34,8 @@ pub(super) fn files<R: Read + Seek>(
     unpack(archive, entries, packed, limits)
 }
 
-/// Holds an Office file of `packed` bytes to the limits by what its entries say of themselves: it stays packed, and the program
-/// that unpacks it counts what comes out. `repeated` says that its directory has a name twice.
+/// Holds an Office file of `packed` bytes to the limits by the sizes that its headers declare: it stays packed, and the
+/// program that unpacks it counts what comes out. `repeated` says that its directory has a name twice.
 pub(super) fn check<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     (packed, repeated): (u64, Option<PackageError>),
@@ -105,7 +105,7 @@ fn name(entry: &ZipFileEntry<'_>) -> String {
     }
 }
 
-/// The type of file among the bits of a Unix mode, which stand above the DOS attributes.
+/// The type of file in a Unix mode, which is in the bits above the DOS attributes.
 const TYPE_BITS: u32 = 0o170_000;
 const FOLDER_TYPE: u32 = 0o040_000;
 const DOS_FOLDER: u32 = 0x10;
@@ -185,7 +185,7 @@ fn check_overlaps<R: Read + Seek>(
     Ok(())
 }
 
-/// Unpacks the files, and counts what comes out: what entries say of themselves may be a lie.
+/// Unpacks the files, and counts what comes out: headers may declare false sizes.
 fn unpack<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     entries: Vec<Entry>,
@@ -220,7 +220,7 @@ fn unpack_entry<R: Read + Seek>(
     allowed: u64,
 ) -> Result<Bytes, PackageError> {
     let file = archive.by_index(entry.index).map_err(|error| damaged(&entry.path, &cause(&error)))?;
-    // Memory is taken ahead only as far as the packed bytes, which are there, make the size likely that the entry says.
+    // Memory is reserved for the declared size only as far as the packed bytes, which are there, make it likely.
     let likely = entry.size.min(entry.compressed.saturating_mul(4)).min(allowed);
     let mut content = Vec::with_capacity(usize::try_from(likely).unwrap_or_default());
     let read = file.take(allowed.saturating_add(1)).read_to_end(&mut content);

@@ -1,25 +1,25 @@
 //! Which of the older Office formats a compound file is ([MS-CFB]), by the streams at its top.
 //!
-//! Hazard: its sectors are chains by numbers that a stranger wrote. Every place is looked up within the bytes that are there, a
-//! chain has as many links as a limit allows, and of a tree's entries each is visited once.
+//! Hazard: sectors are chained by numbers that a stranger wrote. So every offset is checked against the length, every
+//! chain is followed for a limited number of links, and each entry of the tree is visited once.
 
 use super::{PackageError, invalid};
 use crate::domain::office_format::OfficeFormat;
 
-/// The header, and where in it stands what is read.
+/// The header, and the offsets of what is read of it.
 const HEADER_BYTES: u64 = 512;
 const SECTOR_SHIFT_AT: u64 = 30;
 const DIRECTORY_AT: u64 = 48;
 const SHORT_STREAM_AT: u64 = 56;
 const FIRST_TABLES_AT: u64 = 68;
 const TABLES_AT: u64 = 76;
-/// So many sectors of the table of chains are named in the header; the others in a chain.
+/// Sectors of the allocation table (FAT) that the header names; a chain (DIFAT) names the others.
 const TABLES_IN_HEADER: u64 = 109;
-/// The largest number that is a sector's.
+/// The largest number of a sector; greater ones are marks, such as the end of a chain.
 const LAST_SECTOR: u64 = 0xffff_fffa;
-/// So many sectors of the directory are read: some ten thousand entries.
+/// Most sectors of the directory that are read: some ten thousand entries.
 const DIRECTORY_LIMIT: usize = 4_096;
-/// So many links of the chain that names the table: files up to 2 GB.
+/// Most links of the chain that names the table: files up to 2 GB.
 const TABLE_CHAIN_LIMIT: u64 = 1 << 9;
 const ENTRY_BYTES: u64 = 128;
 const NAME_LIMIT_BYTES: u64 = 64;
@@ -27,7 +27,7 @@ const NAME_LIMIT_BYTES: u64 = 64;
 const WORD_FLAGS_AT: u64 = 10;
 const WORD_ENCRYPTED: u64 = 0x0100;
 
-/// A file, whose sectors are found.
+/// A compound file, and the sectors of its directory.
 struct Compound<'a> {
     bytes: &'a [u8],
     shift: u64,
@@ -90,19 +90,19 @@ impl<'a> Compound<'a> {
         Some(compound)
     }
 
-    /// Where a sector begins; the header takes the place of one.
-    fn place(&self, sector: u64) -> u64 {
+    /// The offset of a sector; the header is as large as one.
+    fn offset(&self, sector: u64) -> u64 {
         (sector + 1) << self.shift
     }
 
-    /// What follows a sector in its chain.
+    /// The next sector of the chain.
     fn next(&self, sector: u64) -> Option<u64> {
         let a_table = 1 << (self.shift - 2);
         let table = self.table(sector / a_table)?;
-        number(self.bytes, self.place(table) + 4 * (sector % a_table), 4)
+        number(self.bytes, self.offset(table) + 4 * (sector % a_table), 4)
     }
 
-    /// The sector of a part of the table of chains.
+    /// The sector of a part of the allocation table.
     fn table(&self, index: u64) -> Option<u64> {
         if index < TABLES_IN_HEADER {
             return number(self.bytes, TABLES_AT + 4 * index, 4).filter(|sector| *sector <= LAST_SECTOR);
@@ -114,25 +114,25 @@ impl<'a> Compound<'a> {
         }
         let mut sector = number(self.bytes, FIRST_TABLES_AT, 4)?;
         for _ in 0..links {
-            sector = number(self.bytes, self.place(sector) + 4 * a_link, 4)?;
+            sector = number(self.bytes, self.offset(sector) + 4 * a_link, 4)?;
         }
-        number(self.bytes, self.place(sector) + 4 * within, 4).filter(|sector| *sector <= LAST_SECTOR)
+        number(self.bytes, self.offset(sector) + 4 * within, 4).filter(|sector| *sector <= LAST_SECTOR)
     }
 
     /// The entries at the top: the tree below the root's child.
     fn top(&self) -> Vec<Stream> {
         let a_sector = (1 << self.shift) / ENTRY_BYTES;
-        let place = |entry: u64| {
+        let offset = |entry: u64| {
             let sector = self.directory.get(usize::try_from(entry / a_sector).ok()?)?;
-            Some(self.place(*sector) + ENTRY_BYTES * (entry % a_sector))
+            Some(self.offset(*sector) + ENTRY_BYTES * (entry % a_sector))
         };
         let entries = self.directory.len() as u64 * a_sector;
         let mut is_known = vec![false; usize::try_from(entries).unwrap_or_default()];
-        let root = place(0).and_then(|root| number(self.bytes, root + 76, 4));
+        let root = offset(0).and_then(|root| number(self.bytes, root + 76, 4));
         let (mut next, mut streams) = (Vec::from_iter(root), Vec::new());
         while let Some(entry) = next.pop() {
             let known = usize::try_from(entry).ok().and_then(|entry| is_known.get_mut(entry));
-            let (Some(known), Some(at)) = (known, place(entry)) else { continue };
+            let (Some(known), Some(at)) = (known, offset(entry)) else { continue };
             if !std::mem::replace(known, true) {
                 next.extend([68, 72].into_iter().filter_map(|side| number(self.bytes, at + side, 4)));
                 streams.extend(self.stream(at));
@@ -157,13 +157,13 @@ impl<'a> Compound<'a> {
     fn is_encrypted_word(&self, streams: &[Stream]) -> bool {
         let long = number(self.bytes, SHORT_STREAM_AT, 4).unwrap_or(HEADER_BYTES);
         let Some(main) = streams.iter().find(|stream| stream.name == "WordDocument") else { return false };
-        let flags = number(self.bytes, self.place(main.start) + WORD_FLAGS_AT, 2);
+        let flags = number(self.bytes, self.offset(main.start) + WORD_FLAGS_AT, 2);
         main.size >= long && flags.is_some_and(|flags| flags & WORD_ENCRYPTED != 0)
     }
 }
 
-/// The number of so many bytes at a place, if they are there.
+/// The number in `width` bytes at an offset, if they are there.
 fn number(bytes: &[u8], at: u64, width: usize) -> Option<u64> {
-    let rest = bytes.get(usize::try_from(at).ok()?..)?.get(..width)?;
-    Some(rest.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    let digits = bytes.get(usize::try_from(at).ok()?..)?.get(..width)?;
+    Some(digits.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }

@@ -1,4 +1,4 @@
-//! What bytes are by their own look: an archive, a text of some kind, or something that is no template.
+//! What bytes are, by their content: an archive, a text of some kind, or something that is no template.
 
 use memchr::{memchr, memmem};
 
@@ -40,7 +40,7 @@ const FLAT_ROOT_WITHIN: usize = 1 << 10;
 pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
 /// How the kind of an `OpenDocument` file begins.
 pub(super) const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
-/// Within so many bytes the first entries of an Office file begin, of which one tells it.
+/// The first entries of an Office file begin within so many bytes, and one of them identifies it.
 const OFFICE_ENTRY_WITHIN: usize = 4 << 10;
 
 const REPACK: &str = "pack the template's files as a zip archive";
@@ -98,7 +98,7 @@ pub(super) fn of(bytes: &[u8]) -> ContentKind {
     if memchr(0, bytes).is_none() {
         return ContentKind::Text(text_kind(bytes));
     }
-    // Some programs write a remark, or themselves, before the archive.
+    // Some programs write a note, or a program that unpacks it, before the archive.
     let tail = &bytes[bytes.len().saturating_sub(END_LIMIT_BYTES)..];
     if memmem::find(tail, END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
         return ContentKind::Archive;

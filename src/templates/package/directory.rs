@@ -10,7 +10,7 @@ pub(super) const HEADER: &[u8] = b"PK\x01\x02";
 /// A header without name, fields and comment.
 pub(super) const HEADER_BYTES: usize = 46;
 
-/// The field that holds sizes and places for which the header has no room.
+/// The field with sizes and offsets that are too large for the header (zip64).
 const LARGE_FIELD: u64 = 0x0001;
 /// The field that holds the name once more, in UTF-8.
 const NAME_FIELD: u64 = 0x7075;
@@ -33,14 +33,13 @@ struct Header<'a> {
 }
 
 impl Directory {
-    /// The directory of `upload`, which lies between these places and has so many entries. The copy is never larger than
-    /// that.
+    /// Copies the directory of `upload` between these offsets, which has so many entries. The copy is never larger.
     pub fn copy(upload: &[u8], (begin, limit): (usize, usize), entries: u64) -> Result<Self, String> {
-        let mut rest = &upload[begin..limit];
+        let mut input = &upload[begin..limit];
         let mut copy = Self::default();
         let mut seen = HashSet::new();
         for index in 0..entries {
-            let header = Header::cut(&mut rest)
+            let header = Header::cut(&mut input)
                 .ok_or_else(|| format!("its directory is cut off at entry {}", index + 1))?;
             if seen.insert(header.name) {
                 header.write(&mut copy.bytes);
@@ -60,13 +59,13 @@ fn may_repeat(name: &[u8]) -> bool {
 }
 
 impl<'a> Header<'a> {
-    /// The header that `rest` begins with, which is taken off it.
-    fn cut(rest: &mut &'a [u8]) -> Option<Self> {
-        let (fixed, after) = rest.split_at_checked(HEADER_BYTES)?;
-        let [name, extra, comment] = [28, 30, 32].map(|place| length(fixed, place));
+    /// The header that `input` begins with, which is taken off it.
+    fn cut(input: &mut &'a [u8]) -> Option<Self> {
+        let (fixed, after) = input.split_at_checked(HEADER_BYTES)?;
+        let [name, extra, comment] = [28, 30, 32].map(|at| length(fixed, at));
         let (name, after) = after.split_at_checked(name)?;
         let (extra, after) = after.split_at_checked(extra)?;
-        *rest = after.get(comment..)?;
+        *input = after.get(comment..)?;
         let content = |id| fields(extra).filter(move |field| number(field, 0, 2) == id);
         let header = Self {
             fixed,
@@ -106,11 +105,11 @@ fn renamed<'a>(name: &[u8], field: &'a [u8]) -> Option<&'a [u8]> {
     (meant && !renamed.is_empty() && std::str::from_utf8(renamed).is_ok()).then_some(renamed)
 }
 
-fn length(bytes: &[u8], place: usize) -> usize {
-    usize::try_from(number(bytes, place, 2)).unwrap_or(usize::MAX)
+fn length(bytes: &[u8], at: usize) -> usize {
+    usize::try_from(number(bytes, at, 2)).unwrap_or(usize::MAX)
 }
 
-/// The number of `width` bytes at `place`; bytes that are not there count as zeros.
-pub(super) fn number(bytes: &[u8], place: usize, width: usize) -> u64 {
-    bytes.iter().skip(place).take(width).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+/// The number of `width` bytes at `at`; bytes that are not there count as zeros.
+pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
+    bytes.iter().skip(at).take(width).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

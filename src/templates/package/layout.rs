@@ -54,7 +54,7 @@ enum NamedKind {
 }
 
 impl NamedKind {
-    /// Whether it is the entry where others lie beside it. An older Office file may be there to be downloaded.
+    /// Whether it is preferred as the entry. An older Office file beside such a one may be there for download.
     fn goes_first(self) -> bool {
         match self {
             Self::Page | Self::Ejs | Self::Latex => true,

@@ -1,8 +1,8 @@
 //! What an upload is, decided by its content and not by its name or header: a page, an Office file, an archive of files.
 //!
-//! Hazard: uploads are made by strangers. Every entry of an archive is checked before the first one is unpacked, and limits
-//! count what comes out, not what the archive says of itself. Calls no other room of `templates`; every caller of uploads calls
-//! [`Package`].
+//! Hazard: uploads are made by strangers. Every entry of an archive is checked before the first one is unpacked, and
+//! limits count what comes out, not what its headers declare. Calls no other folder of `templates`; everything that
+//! reads an upload calls [`Package`].
 
 mod archive;
 mod compound;

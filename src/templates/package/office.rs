@@ -33,10 +33,10 @@ const MAIN_PARTS: [(&[u8], OfficeFormat); 14] = [
     (b"ms-powerpoint.slideshow.macroenabled.main+xml", OfficeFormat::Pptx),
 ];
 
-/// What the kind of an `OpenDocument` file has behind [`OPEN_DOCUMENT`]; those of templates go on.
+/// What follows [`OPEN_DOCUMENT`] in the kind of a file; in that of a template more follows.
 const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
     [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
-/// The file of the kind.
+/// The file that holds the kind.
 const OPEN_DOCUMENT_KIND: &str = "mimetype";
 const OPEN_DOCUMENT_KIND_LIMIT_BYTES: u64 = 100;
 /// The file that lists its parts, and how they are encrypted.
@@ -53,8 +53,8 @@ pub(super) fn format_of<R: Read + Seek>(
     if let Some(list) = part(archive, CONTENT_TYPES, CONTENT_TYPES_LIMIT_BYTES) {
         return Ok(listed(&list));
     }
-    let said = part(archive, OPEN_DOCUMENT_KIND, OPEN_DOCUMENT_KIND_LIMIT_BYTES);
-    let Some(kind) = said.as_deref().and_then(|said| said.strip_prefix(OPEN_DOCUMENT)) else {
+    let declared = part(archive, OPEN_DOCUMENT_KIND, OPEN_DOCUMENT_KIND_LIMIT_BYTES);
+    let Some(kind) = declared.as_deref().and_then(|declared| declared.strip_prefix(OPEN_DOCUMENT)) else {
         return Ok(None);
     };
     let known = OPEN_DOCUMENTS.iter().find(|(name, _)| kind.starts_with(name));

@@ -61,8 +61,8 @@ pub(super) fn clean(name: &str, limits: &ArchiveLimits) -> Result<Option<String>
 pub(super) fn is_junk(path: &str) -> bool {
     let mut segments = path.split(['/', '\\']).rev().filter(|segment| !segment.is_empty() && *segment != ".");
     let name = segments.next().unwrap_or_default();
-    let noted = name.starts_with("._") || JUNK.contains(&name.to_lowercase().as_str());
-    noted || name == "__MACOSX" || segments.any(|segment| segment == "__MACOSX")
+    let has_junk_name = name.starts_with("._") || JUNK.contains(&name.to_lowercase().as_str());
+    has_junk_name || name == "__MACOSX" || segments.any(|segment| segment == "__MACOSX")
 }
 
 /// The names that are in use: one that is a file can be neither a second file nor a folder. Each folder is kept once, however
@@ -81,7 +81,7 @@ struct Node {
 }
 
 impl TakenNames {
-    /// Takes `path` as a file, and the folders that it lies in.
+    /// Adds `path` as a file, and the folders around it.
     pub(super) fn file(&mut self, path: &str) -> Result<(), PackageError> {
         let (folder, name) =
             path.rsplit_once('/').map_or((None, path), |(folder, name)| (Some(folder), name));
@@ -91,7 +91,7 @@ impl TakenNames {
         Err(if self.nodes[node].is_file { twice(&other, path) } else { file_and_folder(path, &other) })
     }
 
-    /// Takes `path` as a folder, and those that it lies in.
+    /// Adds `path` as a folder, and those around it.
     pub(super) fn folder(&mut self, path: &str) -> Result<(), PackageError> {
         self.enter(path).map(drop)
     }

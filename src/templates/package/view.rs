@@ -43,17 +43,17 @@ impl<'a> View<'a> {
         let body = &upload[end.base..end.directory.0];
         Ok(Self {
             body,
-            tail: tail(body.len() as u64, directory.bytes, directory.entries),
+            tail: end_record::with_end(directory.bytes, body.len() as u64, directory.entries),
             at: 0,
             is_office,
             repeated: directory.repeated,
         })
     }
 
-    fn rest(&self) -> &[u8] {
+    fn unread(&self) -> &[u8] {
         let at = usize::try_from(self.at).unwrap_or(usize::MAX);
         let behind = at.saturating_sub(self.body.len());
-        self.body.get(at..).filter(|rest| !rest.is_empty()).or(self.tail.get(behind..)).unwrap_or_default()
+        self.body.get(at..).filter(|body| !body.is_empty()).or(self.tail.get(behind..)).unwrap_or_default()
     }
 }
 
@@ -65,8 +65,8 @@ pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArch
 
 /// What the library says of an error, without the words that the sentences here have already.
 pub(super) fn cause(error: &ZipError) -> String {
-    let said = error.to_string();
-    said.strip_prefix("invalid Zip archive: ").unwrap_or(&said).to_owned()
+    let text = error.to_string();
+    text.strip_prefix("invalid Zip archive: ").unwrap_or(&text).to_owned()
 }
 
 fn broken(is_office: bool, why: &str) -> PackageError {
@@ -78,24 +78,9 @@ fn broken(is_office: bool, why: &str) -> PackageError {
     invalid(format!("the {what} is damaged or cut off ({why}); {remedy} and upload it again"))
 }
 
-/// The directory, which begins at `start`, and its end record: that of large archives, which has room for every number.
-fn tail(start: u64, mut bytes: Vec<u8>, entries: u64) -> Vec<u8> {
-    let size = bytes.len() as u64;
-    bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");
-    for number in [entries, entries, size, start] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend(b"PK\x06\x07\0\0\0\0");
-    bytes.extend((start + size).to_le_bytes());
-    bytes.extend(b"\x01\0\0\0PK\x05\x06\0\0\0\0");
-    bytes.extend([0xff; 12]);
-    bytes.extend([0; 2]);
-    bytes
-}
-
 impl Read for View<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.rest().read(buffer)?;
+        let count = self.unread().read(buffer)?;
         self.at += count as u64;
         Ok(count)
     }

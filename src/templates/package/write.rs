@@ -27,11 +27,11 @@ pub(super) fn pack(package: &Package) -> Result<Bytes, PackageError> {
         return Err(invalid(format!("the template has no file {entry}, which is to be its entry")));
     };
     let others = package.files.iter().filter(|(path, _)| **path != package.entry);
-    written([entry].into_iter().chain(others))
+    write_files([entry].into_iter().chain(others))
         .map_err(|error| invalid(format!("the template's archive cannot be written: {error}")))
 }
 
-fn written<'a>(files: impl Iterator<Item = (&'a String, &'a Bytes)>) -> ZipResult<Bytes> {
+fn write_files<'a>(files: impl Iterator<Item = (&'a String, &'a Bytes)>) -> ZipResult<Bytes> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, content) in files {
         writer.add_prepared_file(prepared(path, content)?)?;
@@ -50,7 +50,7 @@ fn prepared(path: &str, content: &[u8]) -> ZipResult<PreparedZipFile> {
     if after >= before || before > after.saturating_mul(RATIO_LIMIT) { store() } else { Ok(deflated) }
 }
 
-/// Without anything of the clock or the machine: the same files are the same bytes.
+/// Nothing depends on the clock or the machine: the same files give the same bytes.
 fn options(method: CompressionMethod) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .compression_method(method)

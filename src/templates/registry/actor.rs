@@ -1,4 +1,4 @@
-//! The template registry: the one actor that changes what the index says of templates.
+//! The template registry: the one actor that changes the templates' part of the index.
 //!
 //! It alone decides who may change what when ([`ChangeLocks`]), and it alone writes the index (`changes::commit`). A
 //! change is a future of its own on the registry's thread: unpacking one archive holds up no other message. Reads do not
@@ -30,7 +30,7 @@ pub struct TemplateRegistry {
 }
 
 impl TemplateRegistry {
-    /// The registry of `context`, which writes `index`, and before which at most `mailbox_limit` messages wait.
+    /// The registry of `context`, which writes `index`, and has at most `mailbox_limit` waiting messages.
     pub fn new(context: Arc<TemplateContext>, index: Arc<dyn Index>, mailbox_limit: u64) -> Self {
         let locks = ChangeLocks::new(context.limits.changes_account_limit);
         let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
@@ -43,7 +43,7 @@ impl TemplateRegistry {
         TemplateWriter::new(Arc::clone(&self.context), address.clone().recipient(), address.recipient())
     }
 
-    /// A change for `account`, counted under its name, in a span of its own. It goes on when whoever asked for it is gone.
+    /// A change for `account`, counted under its name, in a span of its own. It goes on when its caller has gone.
     pub(in crate::templates) fn change<T, F>(
         &mut self,
         ctx: &Context<Self>,
@@ -75,14 +75,14 @@ impl Actor for TemplateRegistry {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(self.mailbox_limit);
-        ctx.spawn(TakeBack);
+        ctx.spawn(ReleaseReturned);
     }
 }
 
-/// Takes back what dropped guards give back, as long as the registry lives.
-struct TakeBack;
+/// Releases what dropped guards held, as long as the registry lives.
+struct ReleaseReturned;
 
-impl ActorFuture<TemplateRegistry> for TakeBack {
+impl ActorFuture<TemplateRegistry> for ReleaseReturned {
     type Output = ();
 
     fn poll(

@@ -1,4 +1,4 @@
-//! What everybody who works with templates shares: readers, the registry, its changes, the garbage collector.
+//! What the readers of templates, the registry, its changes and the garbage collector share.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct TemplateContext {
     pub(in crate::templates) cache: ContentCache,
     pub(in crate::templates) unpacking: UnpackingLimits,
     pub(in crate::templates) quota: Arc<StorageQuota>,
-    /// Nothing where nobody finds variables: then a template need not be loaded for them.
+    /// None where nothing finds variables: then no template is loaded for them.
     pub(in crate::templates) variable_reader: OnceLock<Arc<dyn VariableReader>>,
     pub(in crate::templates) metrics: TemplateMetrics,
 }
@@ -64,8 +64,8 @@ impl TemplateContext {
         Self { quota, ..self }
     }
 
-    /// From now on `reader` finds the variables of templates: it stands on the engines, which start later than templates.
-    /// The first one stays.
+    /// Sets what finds the variables of templates: it uses the engines, which start after the templates. A second call
+    /// changes nothing.
     pub fn set_variable_reader(&self, reader: Arc<dyn VariableReader>) {
         let _ = self.variable_reader.set(reader);
     }

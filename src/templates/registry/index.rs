@@ -5,7 +5,7 @@
 //! | `template/<account>/<id>` | a record |
 //! | `public/<id>` | the owner of a template that every account may use |
 //! | `unfinished/<time>/<account>/<id>` | nothing: the template was begun then and is not saved |
-//! | `damaged/<account>/<id>` | nothing: a rebuild found something of it lost, and it is not saved again or deleted since |
+//! | `damaged/<account>/<id>` | nothing: a rebuild found a part of it lost, and it is not saved again or deleted since |
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 use super::record::TemplateRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::storage::index::{Entry, Index, IndexError, WriteBatch, scan_all};
+use crate::storage::index::{Entry, Index, IndexError, Pages, WriteBatch};
 use crate::storage::{StorageKey, Upload, record};
 
 /// The form of a template's record that this version reads and writes.
@@ -24,8 +24,6 @@ pub(in crate::templates) const RECORDS: &str = "template/";
 const PUBLIC: &str = "public/";
 const UNFINISHED: &str = "unfinished/";
 const DAMAGED: &str = "damaged/";
-/// Entries removed at a time.
-const PORTION: usize = 1_000;
 
 /// Reads the records of templates. Only the registry writes them, and a rebuild while no service runs.
 #[derive(Clone)]
@@ -99,7 +97,7 @@ impl TemplateIndex {
         let before = before.map(|id| record_key(account, id));
         let prefix = format!("{RECORDS}{account}/");
         let page = self.index.scan_back(&prefix, before.as_deref(), limit).await?;
-        // To read many records takes too long for a thread that others share.
+        // Decoding many records takes too long for a thread that others share.
         let listed = spawn_blocking(move || page.iter().filter_map(listed).collect());
         listed.await.map_err(|error| IndexError::Failed(error.to_string()))
     }
@@ -112,10 +110,14 @@ impl TemplateIndex {
 
     /// Every template that is saved and whose record can be read.
     pub async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
-        let entries = scan_all(self.index.as_ref(), RECORDS).await?;
-        let saved =
-            entries.iter().filter_map(|entry| decoded(entry).ok()).filter(|record| !record.unfinished);
-        Ok(saved.map(|record| (record.account, record.id)).collect())
+        let (mut saved, mut pages) = (Vec::new(), Pages::of(self.index.as_ref(), RECORDS));
+        while let Some(page) = pages.next().await? {
+            let records = page.iter().filter_map(|entry| decoded(entry).ok());
+            saved.extend(
+                records.filter(|record| !record.unfinished).map(|record| (record.account, record.id)),
+            );
+        }
+        Ok(saved)
     }
 
     /// Whether a rebuild found something of the template lost: nothing of it is swept then.
@@ -124,25 +126,26 @@ impl TemplateIndex {
     }
 }
 
-/// Removes, in portions, what `index` says of templates beside `kept`.
+/// Removes, page by page, the entries of templates whose keys are not `kept`.
 pub(in crate::templates) async fn keep_only(
     index: &dyn Index,
     kept: &HashSet<String>,
 ) -> Result<(), IndexError> {
     for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
-        let entries = scan_all(index, prefix).await?;
-        let stale: Vec<_> =
-            entries.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key)).collect();
-        for portion in stale.chunks(PORTION) {
-            index
-                .commit(portion.iter().fold(WriteBatch::new(), |batch, key| batch.delete(key.as_str())))
-                .await?;
+        let mut pages = Pages::of(index, prefix);
+        while let Some(page) = pages.next().await? {
+            let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
+            let batch = stale.fold(WriteBatch::new(), WriteBatch::delete);
+            if !batch.is_empty() {
+                index.commit(batch).await?;
+            }
         }
     }
     Ok(())
 }
 
-/// The batch that writes a record and the entries that belong to it. One that saves the template says that it is whole.
+/// The batch that writes a record and the entries that belong to it. Where it saves the template, it removes the mark
+/// of damage.
 ///
 /// # Errors
 /// When the record cannot be written as bytes.
@@ -162,7 +165,7 @@ pub fn put_record(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
     })
 }
 
-/// The batch that keeps the sweep from the objects of a template of which something is lost.
+/// The batch that marks a template of which something is lost, so that the sweep deletes none of its objects.
 pub(in crate::templates) fn mark_damaged(account: AccountId, id: TemplateId) -> WriteBatch {
     WriteBatch::new().put(damaged_key(account, id), [])
 }

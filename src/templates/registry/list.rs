@@ -5,7 +5,7 @@ use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::search::Page;
 
-/// Which templates a list shows; what is not given does not matter.
+/// Which templates a list shows; `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplateFilter {
     /// Templates that are rendered as this.

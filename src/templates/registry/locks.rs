@@ -1,5 +1,4 @@
-//! What changes hold of the registry: the locks of templates, each with its queue, and the changes that every account has
-//! under way.
+//! The locks of templates, each with its queue, and how many changes each account has under way.
 //!
 //! Plain maps: the registry alone decides, one message after the other.
 
@@ -22,7 +21,7 @@ enum Held {
     Change(AccountId),
 }
 
-/// Something held; dropping it gives it back.
+/// A lock or a counted change; dropping it releases it.
 ///
 /// Hazard: a drop can neither wait nor be refused, and what is not given back locks a template until the service ends.
 /// So it goes through a channel without a bound, not through the mailbox, which can be full. The channel stays short: it
@@ -46,7 +45,7 @@ pub(in crate::templates) type TemplateLock = Arc<Vec<Guard>>;
 /// The templates that are locked, and how many changes each account has under way.
 #[derive(Debug)]
 pub(in crate::templates) struct ChangeLocks {
-    /// A template is locked as long as it is in the map; its value is who waits for it, in order.
+    /// A template is locked as long as it is in the map; its value are those that wait for it, in order.
     queues: HashMap<TemplateId, VecDeque<oneshot::Sender<Guard>>>,
     changes: HashMap<AccountId, u64>,
     account_limit: u64,
@@ -68,7 +67,7 @@ impl ChangeLocks {
     pub fn admit(&mut self, account: AccountId) -> Result<Guard, Problem> {
         // A caller may ask again as soon as it is answered, which can be before the registry is polled for what the
         // answered change gave back.
-        self.settle();
+        self.release_returned();
         let count = self.changes.get(&account).copied().unwrap_or(0);
         if count >= self.account_limit {
             let limit = self.account_limit;
@@ -96,24 +95,24 @@ impl ChangeLocks {
         granted
     }
 
-    /// Takes back what guards gave back, and goes on to be polled.
+    /// Releases what guards gave back; never ready, so that it is polled again.
     pub fn poll_returned(&mut self, task: &mut Context<'_>) -> Poll<()> {
         while let Poll::Ready(Some(held)) = self.returned.poll_recv(task) {
-            self.take_back(held);
+            self.release(held);
         }
         Poll::Pending
     }
 
-    /// Takes back what guards gave back until now.
-    fn settle(&mut self) {
+    /// Releases what guards gave back until now.
+    fn release_returned(&mut self) {
         while let Ok(held) = self.returned.try_recv() {
-            self.take_back(held);
+            self.release(held);
         }
     }
 
-    fn take_back(&mut self, held: Held) {
+    fn release(&mut self, held: Held) {
         match held {
-            Held::Template(template) => self.pass_on(template),
+            Held::Template(template) => self.grant_next(template),
             Held::Change(account) => {
                 if let Entry::Occupied(mut count) = self.changes.entry(account) {
                     *count.get_mut() -= 1;
@@ -126,9 +125,9 @@ impl ChangeLocks {
     }
 
     /// Gives the lock to the first who still waits for it.
-    fn pass_on(&mut self, template: TemplateId) {
+    fn grant_next(&mut self, template: TemplateId) {
         while let Some(next) = self.queues.get_mut(&template).and_then(VecDeque::pop_front) {
-            // Where nobody receives it, it would come back once more by its guard's drop.
+            // A guard sent to a closed receiver would be dropped, and the lock released twice.
             if !next.is_closed() {
                 let _ = next.send(self.guard(Held::Template(template)));
                 return;
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_is_locked_for_one_after_the_other_in_order_and_passes_over_who_gave_up() {
+    fn a_lock_is_granted_in_order_and_skips_waiters_that_gave_up() {
         let mut locks = ChangeLocks::new(1);
         let (one, other) = (TemplateId::generate(), TemplateId::generate());
         let held = locks.lock(one).try_recv().unwrap();
@@ -156,19 +155,19 @@ mod tests {
         assert!(next.try_recv().is_err());
         drop(gone);
         drop(held);
-        locks.settle();
+        locks.release_returned();
         let held = next.try_recv().unwrap();
         assert!(last.try_recv().is_err());
         drop(held);
-        locks.settle();
+        locks.release_returned();
         // Granted, and never taken out of the channel.
         drop(last);
-        locks.settle();
+        locks.release_returned();
         assert!(locks.queues.is_empty(), "a lock that nobody holds is forgotten");
     }
 
     #[test]
-    fn an_account_has_so_many_changes_under_way_and_another_account_its_own() {
+    fn changes_under_way_are_limited_for_each_account() {
         let mut locks = ChangeLocks::new(2);
         let (one, other) = (AccountId::generate(), AccountId::generate());
         let held = [locks.admit(one).unwrap(), locks.admit(one).unwrap()];
@@ -176,7 +175,7 @@ mod tests {
         drop(locks.admit(other).unwrap());
         drop(held);
         drop(locks.admit(one).expect("what was given back counts no more, polled or not"));
-        locks.settle();
+        locks.release_returned();
         assert!(locks.changes.is_empty());
     }
 }

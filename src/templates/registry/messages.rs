@@ -34,10 +34,10 @@ pub struct CloseTemplateUpload {
     pub upload: CountedUpload,
 }
 
-/// One template, and who asks.
+/// A template, and the account that asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemplateRef {
-    /// Who asks.
+    /// The account that asks.
     pub account: AccountId,
     /// Which template.
     pub template: TemplateId,
@@ -164,8 +164,8 @@ pub(in crate::templates) struct LockTemplate(pub TemplateId);
 pub(in crate::templates) struct CommitChange {
     /// Whose templates.
     pub account: AccountId,
-    /// The locks of all templates that the batch names. They are held until the commit has ended, even when whoever sent it
-    /// is gone meanwhile.
+    /// The locks of all templates that the batch names. They are held until the commit has ended, even when its sender
+    /// has gone.
     pub lock: TemplateLock,
     /// What is written.
     pub batch: WriteBatch,

@@ -1,7 +1,8 @@
 //! The actor that owns the templates' index, and what is read of templates beside it.
 //!
-//! `http` sends `messages` to the actor and reads by [`TemplateReader`]; jobs load by the reader. `app` builds both over one
-//! `context`. The other rooms use `context`, `index`, `record` and `writer`; `changes` holds the actor's handlers.
+//! `http` sends `messages` to the actor and reads by [`TemplateReader`]; jobs load by the reader. `app` builds both
+//! over one `context`. The other folders use `context`, `index`, `record` and `writer`; `changes` holds the actor's
+//! handlers.
 
 mod actor;
 pub mod context;

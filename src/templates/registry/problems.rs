@@ -6,7 +6,7 @@ use crate::domain::kinds::TemplateKind;
 use crate::problem::{Code, Problem};
 use crate::storage::StoreError;
 
-/// There is none, or the account may not know of it: both read the same, or strangers could try out ids.
+/// There is none, or it is another account's and not public: the answer is the same, or callers could probe for ids.
 pub(in crate::templates) fn not_found(template: TemplateId) -> Problem {
     let detail = format!(
         "There is no template '{template}' of yours: it never was, was deleted, was used up by an update, or is not \

@@ -1,7 +1,7 @@
-//! Reads of templates: on the threads of whoever asks, beside the registry and never through its mailbox.
+//! Reads of templates: on the caller's thread, beside the registry and never through its mailbox.
 //!
-//! Hazard: a change may replace an object between the look at the record and the look at the object. The record is then read
-//! again: it names an object that is there. What has been read stays whole, for objects are never replaced.
+//! Hazard: a change may replace an object between the read of the record and the read of the object. The record is then
+//! read again: it names an object that is there. What has been read stays whole, for objects are never replaced.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl TemplateReader {
         }
     }
 
-    /// Where the archive lies: of one's own template as soon as it has files, of a public one as it is saved.
+    /// The key of the archive: of one's own template as soon as it has files, of a public one as it is saved.
     ///
     /// # Errors
     /// `template_not_found`, `template_archive_invalid` when it has no files.

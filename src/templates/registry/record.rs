@@ -186,11 +186,11 @@ impl TemplateRecord {
 
     /// The objects that it names, first the info object, from which a rebuild knows all others. An upload is not among them.
     pub fn objects(&self) -> Vec<StorageKey> {
-        self.named().map(|(_, key)| key).collect()
+        self.object_keys().map(|(_, key)| key).collect()
     }
 
     /// The ids of these objects, each with its key.
-    pub(in crate::templates) fn named(&self) -> impl Iterator<Item = (ObjectId, StorageKey)> {
+    pub(in crate::templates) fn object_keys(&self) -> impl Iterator<Item = (ObjectId, StorageKey)> {
         let of = |object, part| (object, self.key(object, part));
         let info = self.info.iter().map(move |info| of(info.object, TemplatePart::Info));
         let content = self.content.iter().map(|content| (content.object, self.package(content)));
@@ -205,7 +205,7 @@ impl TemplateRecord {
     /// # Errors
     /// When the store fails; an object that is not there has no size.
     pub async fn look_up_sizes(&mut self, store: &dyn ObjectStore) -> Result<(), StoreError> {
-        let unknown = self.named().filter(|(object, _)| !self.sizes.contains_key(object));
+        let unknown = self.object_keys().filter(|(object, _)| !self.sizes.contains_key(object));
         for (object, key) in unknown.collect::<Vec<_>>() {
             self.sizes.extend(size(store, &key).await?.map(|bytes| (object, bytes)));
         }

@@ -10,7 +10,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 
-/// A longer one is counted and not kept.
+/// A longer path is counted and not stored.
 const PATH_CHARACTERS: usize = 120;
 
 /// The variables of a template, as they are kept.
@@ -44,7 +44,7 @@ pub enum KnownVariables<T = Variables> {
     NotYet,
 }
 
-/// Finds the variables of templates. That takes an engine, and engines stand above templates.
+/// Finds the variables of templates. That takes an engine, and templates must not import engines.
 #[async_trait(?Send)]
 pub trait VariableReader: Send + Sync {
     /// All paths of a template of this kind, if they are found within `limit`.
@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn paths_beyond_the_limit_and_long_ones_are_only_counted() {
         let all = vec!["a".to_owned(), "b".repeat(PATH_CHARACTERS + 1), "c".to_owned(), "d".to_owned()];
-        let kept = |limit| Variables::bounded(all.clone(), limit);
-        assert_eq!((kept(9).paths.join(" "), kept(9).more), ("a c d".to_owned(), 1));
-        assert_eq!((kept(1).paths.join(" "), kept(1).more), ("a".to_owned(), 3));
+        let bounded = |limit| Variables::bounded(all.clone(), limit);
+        assert_eq!((bounded(9).paths.join(" "), bounded(9).more), ("a c d".to_owned(), 1));
+        assert_eq!((bounded(1).paths.join(" "), bounded(1).more), ("a".to_owned(), 3));
     }
 }

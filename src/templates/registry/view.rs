@@ -54,7 +54,7 @@ impl TemplateSummary {
         Some(Self { id, account, created_at, updated_at, content, info, previews })
     }
 
-    /// Where a part of it lies.
+    /// The key of a part of it.
     pub fn key(&self, part: TemplatePart) -> StorageKey {
         let object = match part {
             TemplatePart::Package => self.content.object,

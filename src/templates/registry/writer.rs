@@ -13,7 +13,7 @@ use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
 
-/// The registry, as changes and the garbage collector know it.
+/// The context with the registry's locks and commits, for changes and the garbage collector.
 #[derive(Clone)]
 pub(in crate::templates) struct TemplateWriter {
     pub context: Arc<TemplateContext>,
@@ -33,8 +33,8 @@ impl TemplateWriter {
 
     /// The lock of all these templates.
     ///
-    /// Hazard: two changes that each hold what the other waits for would wait for ever. So everybody asks for locks in
-    /// the order of the ids.
+    /// Hazard: two changes that each hold what the other waits for would wait for ever. So locks are always asked for
+    /// in the order of the ids.
     pub async fn lock(
         &self,
         templates: impl IntoIterator<Item = TemplateId>,

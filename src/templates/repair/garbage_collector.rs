@@ -1,6 +1,7 @@
 //! The garbage collector: deletes templates that were begun and not saved in time, and objects that no record names.
 //!
-//! What was begun stands in the index in the order of its time, so a sweep reads what is over and nothing else.
+//! Unfinished templates are in the index in the order of their times, so a sweep reads those whose time is over and no
+//! others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use actix::prelude::*;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::Timestamp;
+use crate::clock::{Timestamp, repeat_every};
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::deletion_log;
@@ -24,7 +25,7 @@ use crate::templates::registry::{TemplateContext, TemplateRegistry};
 
 /// Templates that are removed at a time: their commits go to the disk together.
 const PAGE: usize = 100;
-/// Where the objects of templates lie.
+/// The folders of templates' objects.
 const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
 /// What a sweep deleted.
@@ -53,16 +54,14 @@ impl GarbageCollector {
 
     /// Sweeps every `templates.sweep_interval_s` until the service stops. A sweep under way is then dropped: it holds
     /// nothing that the registry does not finish or give back.
-    pub async fn run(mut self, stopping: CancellationToken) {
+    pub async fn run(self, stopping: CancellationToken) {
         let interval = Duration::from_secs(self.writer.context.limits.sweep_interval_s);
-        let sweeps = async {
-            loop {
-                tokio::time::sleep(interval).await;
-                let swept = self.sweep().await;
-                self.report(swept);
-            }
+        let sweep = |mut collector: Self| async move {
+            let swept = collector.sweep().await;
+            collector.report(swept);
+            collector
         };
-        stopping.run_until_cancelled(sweeps).await;
+        repeat_every(interval, stopping, self, sweep).await;
     }
 
     /// Deletes every template whose time is over, and looks at `templates.sweep_objects_limit` objects.
@@ -76,21 +75,21 @@ impl GarbageCollector {
         Ok(Swept { unfinished, orphans })
     }
 
-    /// Goes on until nothing is over: what was begun in a minute must not take longer than a minute to go.
+    /// Goes on until none is left: templates must be deleted at least as fast as they can be begun.
     async fn sweep_unfinished(&self, now: Timestamp) -> Result<u64, Problem> {
-        let kept_ms = self.writer.context.limits.unfinished_retention_s.saturating_mul(1_000);
+        let retention_ms = self.writer.context.limits.unfinished_retention_s.saturating_mul(1_000);
         let (mut removed, mut after) = (0, None::<String>);
         loop {
             let oldest = self.writer.context.index.unfinished(after.as_deref(), PAGE).await?;
             let begun: Vec<_> = oldest.iter().filter_map(|key| Unfinished::parse(key)).collect();
-            let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
+            let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= retention_ms);
             let gone = join_all(over.map(|begun| self.expire(begun))).await;
             let gone: Vec<bool> = gone.into_iter().collect::<Result<_, _>>()?;
             removed += gone.iter().filter(|gone| **gone).count() as u64;
             if oldest.len() < PAGE || gone.len() < begun.len() {
                 return Ok(removed);
             }
-            // One that cannot be removed stays the oldest: it goes on behind it.
+            // One that cannot be removed stays the oldest, so the next page begins behind it.
             after = oldest.last().cloned();
         }
     }
@@ -113,7 +112,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Looks at some of the objects, and deletes those that no template names. A change that was broken off leaves such
+    /// Looks at some of the objects, and deletes those that no template names. An interrupted change makes such
     /// objects.
     ///
     /// Hazard: a change under way has objects that no record names yet. So one is looked at under the lock of its template,
@@ -220,20 +219,20 @@ mod tests {
         let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(2 * 3_600_000)));
         index.commit(index::put_record(&begun).unwrap()).await.unwrap();
         let upload = |upload| StorageKey::Upload(account, upload);
-        let kept = upload(Upload::Content(begun.id));
+        let named_upload = upload(Upload::Content(begun.id));
         let gone = upload(Upload::Content(TemplateId::generate()));
         let of_a_job = upload(Upload::Data(JobId::generate()));
-        for key in [&kept, &gone, &of_a_job] {
+        for key in [&named_upload, &gone, &of_a_job] {
             store.put(key, "x".into()).await.unwrap();
         }
         let index: Arc<dyn Index> = Arc::new(index);
-        let places = (Arc::clone(&index), store.clone() as Arc<_>);
-        let context = TemplateContext::new(clock, places, &config, Metrics::new().templates.clone());
+        let storage = (Arc::clone(&index), store.clone() as Arc<_>);
+        let context = TemplateContext::new(clock, storage, &config, Metrics::new().templates.clone());
         let context = Arc::new(context);
         let registry = TemplateRegistry::new(Arc::clone(&context), index, 10).start();
         let swept = GarbageCollector::new(context, &registry).sweep().await.unwrap();
         assert_eq!(swept, Swept { unfinished: 0, orphans: 1 });
         assert!(matches!(store.head(&gone).await, Err(StoreError::NotFound(_))));
-        assert!(store.head(&kept).await.is_ok() && store.head(&of_a_job).await.is_ok());
+        assert!(store.head(&named_upload).await.is_ok() && store.head(&of_a_job).await.is_ok());
     }
 }

@@ -4,9 +4,9 @@
 //! archive, or from its upload. Nothing in the store is changed, and no template is worse off than before: a record whose
 //! files are there stays, whatever else is lost.
 //!
-//! Hazard: what no record names is swept. So a template of which something is lost gets an entry that keeps the sweep from
-//! all of its objects, until an operator has looked at it. And a mark stands in the index from the first write to the last:
-//! a service does not start on half a rebuild, and another rebuild does all of it again.
+//! Hazard: what no record names is swept. So a template of which something is lost gets an entry that keeps the sweep
+//! from all of its objects, until an operator has looked at it. And the index has a mark from the first write to the
+//! last: a service does not start on half a rebuild, and another rebuild does all of it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum RebuildError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The store does not tell what it holds.
+    /// The store cannot be listed.
     #[error("{0}. Look at the disk of the store, then run `platen index rebuild` again")]
     Store(#[from] StoreError),
 }
@@ -74,7 +74,7 @@ type Templates = BTreeMap<Owner, Found>;
 
 /// What can be made of a template.
 #[derive(Debug, Default)]
-struct Verdict {
+struct Recovered {
     record: Option<TemplateRecord>,
     /// Why it is damaged, if it is.
     damage: Option<String>,
@@ -179,7 +179,7 @@ impl Rebuild {
         let mut damaged = BTreeMap::new();
         let (mut restored, mut used_up) = (BTreeSet::new(), BTreeSet::new());
         for (&owner, found) in templates {
-            let Verdict { record, damage } = self.saved(owner, found).await?;
+            let Recovered { record, damage } = self.saved(owner, found).await?;
             damaged.extend(damage.map(|damage| (owner, damage)));
             if let Some(record) = record {
                 restored.insert(owner);
@@ -193,7 +193,7 @@ impl Rebuild {
             if restored.contains(&owner) || used_up.contains(&owner) {
                 continue;
             }
-            let Verdict { record, damage } = self.unfinished(owner, found).await?;
+            let Recovered { record, damage } = self.unfinished(owner, found).await?;
             if let Some(damage) = damage {
                 damaged.entry(owner).or_insert(damage);
             }
@@ -208,7 +208,7 @@ impl Rebuild {
                 damaged.extend(self.remains(owner, found).await?.map(|damage| (owner, damage)));
             }
         }
-        // After the records, which delete these entries: a batch that writes a record takes its template for whole.
+        // After the records: the batch that writes a saved template's record deletes its mark of damage.
         for ((account, template), cause) in damaged {
             self.add(index::mark_damaged(account, template)).await?;
             self.rebuilt.damaged.push(Damaged { account, template, cause });
@@ -217,14 +217,14 @@ impl Rebuild {
     }
 
     /// What can be made of a template as a saved one; nothing where no info object and no record says that it was saved.
-    async fn saved(&self, (account, template): Owner, found: &Found) -> Result<Verdict, RebuildError> {
+    async fn saved(&self, (account, template): Owner, found: &Found) -> Result<Recovered, RebuildError> {
         let known = self.known((account, template)).await?;
         let is_draft = |known: &TemplateRecord| known.unfinished && known.content.is_some();
         if known.as_ref().is_some_and(|known| is_draft(known) && found.has_all_of(known)) {
-            return Ok(Verdict::default());
+            return Ok(Recovered::default());
         }
-        // Where the index still has a record, it names the state that was acknowledged; another info object may be of a change that
-        // was broken off.
+        // Where the index still has a record, it names the state that was acknowledged; another info object may be of a
+        // change that was broken off.
         let known = known.filter(|known| !known.unfinished);
         let named = known.as_ref().and_then(|known| known.info.as_ref()).map(|info| info.object);
         let others = found.infos.iter().filter(|object| Some(**object) != named);
@@ -232,23 +232,23 @@ impl Rebuild {
         for &object in named.iter().chain(others) {
             let key = StorageKey::Template(account, template, object, TemplatePart::Info);
             let cause = match self.described(&key, found).await {
-                Ok(record) => return Ok(Verdict { record: Some(record), damage }),
+                Ok(record) => return Ok(Recovered { record: Some(record), damage }),
                 Err(cause) => cause,
             };
             if let Some(known) = known.as_ref().filter(|known| found.has_files_of(known)) {
                 let damage = format!(
                     "{cause}; its files are there and it is rendered as before: save it again with new previews"
                 );
-                return Ok(Verdict { record: Some(known.clone()), damage: Some(damage) });
+                return Ok(Recovered { record: Some(known.clone()), damage: Some(damage) });
             }
             damage.get_or_insert(cause);
         }
         if found.objects.is_empty() && known.is_some() {
             let damage = "nothing of it is in the store; the index keeps its record: look whether the whole folder of \
                          the objects is there and rebuild again, or delete the template";
-            return Ok(Verdict { record: known, damage: Some(damage.to_owned()) });
+            return Ok(Recovered { record: known, damage: Some(damage.to_owned()) });
         }
-        Ok(Verdict { record: None, damage: damage.map(|cause| unsolved(&cause)) })
+        Ok(Recovered { record: None, damage: damage.map(|cause| unsolved(&cause)) })
     }
 
     /// The record in an info object, if everything that it names is there; what is wrong otherwise.
@@ -259,7 +259,7 @@ impl Rebuild {
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let object = InfoObject::read(&bytes).map_err(|problem| unreadable(key, cause_of(&problem)))?;
         let mut record = object.record;
-        // The info object was not written yet when it said how large everything is.
+        // The sizes in an info object were written before its own was known.
         record.sizes.extend(record.info.iter().map(|info| (info.object, bytes.len() as u64)));
         if !is_of(&record, key) {
             return Err(format!("{key} tells of another template"));
@@ -271,7 +271,7 @@ impl Rebuild {
     }
 
     /// What can be made of a template as one that is not saved.
-    async fn unfinished(&self, (account, template): Owner, found: &Found) -> Result<Verdict, RebuildError> {
+    async fn unfinished(&self, (account, template): Owner, found: &Found) -> Result<Recovered, RebuildError> {
         let known = self.known((account, template)).await?;
         let known = known.filter(|known| known.unfinished && found.has_all_of(known));
         let known = known.and_then(|known| known.content).map(|content| content.object);
@@ -283,16 +283,16 @@ impl Rebuild {
                     let content = Content { id: template, object, entry, kind, copy_of: None };
                     let mut record = TemplateRecord::unfinished(account, template, Some(content));
                     record.sizes.insert(object, bytes);
-                    return Ok(Verdict { record: Some(record), damage: None });
+                    return Ok(Recovered { record: Some(record), damage: None });
                 }
                 Err(cause) => drop(damage.get_or_insert(cause)),
             }
         }
         let record = found.has_upload.then(|| TemplateRecord::unfinished(account, template, None));
-        Ok(Verdict { record, damage: damage.map(|cause| unsolved(&cause)) })
+        Ok(Recovered { record, damage: damage.map(|cause| unsolved(&cause)) })
     }
 
-    /// The package that lies there, and its size in bytes.
+    /// The package under the key, and its size in bytes.
     async fn reopened(&self, key: &StorageKey) -> Result<(Package, u64), String> {
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let size = bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! Which system calls a caged child may make: the filters, by seccomp.
+//! The seccomp filters: which system calls a caged child may make.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use super::super::spec::{Cage, Signals};
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// On x86-64 every call has a second number with this bit, and some a third of another value with it: none of
-/// them must be a way round a refusal.
+/// The x32 ABI of x86-64: every call has a second number with this bit. Hazard: a filter by single numbers would not match those,
+/// so all numbers with the bit are refused.
 const X32_BIT: u32 = 0x4000_0000;
 
 /// `BPF_LD|BPF_W|BPF_ABS`: load a word of the call's description.
@@ -30,14 +30,14 @@ const NAMESPACE_FLAGS: &[u64] =
 /// `PROT_EXEC`.
 const PROT_EXEC: u64 = 4;
 
-/// `CLONE_PARENT`: the new process would be a child of the service, which nobody waits for and nobody watches.
+/// `CLONE_PARENT`: the new process would become a child of the service, which neither waits for it nor watches it.
 const CLONE_PARENT: u64 = 0x8000;
 
-/// `CLONE_THREAD` and `CLONE_FILES`: a thread with open files of its own could hide them from whoever watches.
+/// `CLONE_THREAD` and `CLONE_FILES`: a thread with open files of its own could hide them from the watch.
 const CLONE_THREAD: u64 = 0x0001_0000;
 const CLONE_FILES: u64 = 0x0400;
 
-/// `CLOSE_RANGE_UNSHARE`: the same by another call.
+/// `CLOSE_RANGE_UNSHARE`: would give a thread open files of its own, too.
 const CLOSE_RANGE_UNSHARE: u64 = 2;
 
 /// Opening and using sockets, refused to a child without network.
@@ -60,19 +60,19 @@ const SIGNAL_CALLS: &[c_long] = &[
     libc::SYS_tkill,
 ];
 
-/// The way out of a session and a process group, where a kill of the group would not reach.
+/// Leaving the session or process group: a kill of the group would not reach such a process.
 const GROUP_CALLS: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
 /// Becoming another program.
 const PROGRAM_CALLS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
 
-/// Making a process by older calls, which newer processors never had.
+/// Older calls that make a process, which only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 const OLD_PROCESS_CALLS: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_PROCESS_CALLS: &[c_long] = &[];
 
-/// What works on the process that the first argument names, or on the caller, where it is 0.
+/// Calls on the process that the first argument names, 0 for the caller; only that is allowed.
 const CALLS_ON_A_PROCESS: &[c_long] = &[
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
@@ -83,21 +83,21 @@ const CALLS_ON_A_PROCESS: &[c_long] = &[
     libc::SYS_sched_setscheduler,
 ];
 
-/// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`: the kernel would send a signal of the child's choice for it.
+/// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`: make the kernel send a signal of the child's choice to another process.
 const SIGNALLING_COMMANDS: &[u64] = &[8, 10, 15];
 
-/// `FIOSETOWN`, `SIOCSPGRP`, the same as `F_SETOWN`, and `TIOCSTI`, which types for another.
+/// `FIOSETOWN`, `SIOCSPGRP`, the same as `F_SETOWN`; and `TIOCSTI`, which injects input into a terminal.
 const SIGNALLING_CONTROLS: &[u64] = &[0x8901, 0x8902, 0x5412];
 
-/// `PR_SET_DUMPABLE`, `PR_SET_CHILD_SUBREAPER`: to be hidden from whoever watches, to lead such a household within the
-/// household.
+/// `PR_SET_DUMPABLE`, which would hide a process from the watch, and `PR_SET_CHILD_SUBREAPER`, by which it would adopt the
+/// orphans of its group.
 const HIDING_OPTIONS: &[u64] = &[4, 36];
 
-/// `PR_SET_PDEATHSIG`: with anything but `SIGKILL`, to outlive the service.
+/// `PR_SET_PDEATHSIG`: with anything but `SIGKILL` a process could outlive the service.
 const PARENT_DEATH_OPTION: u64 = 1;
 const SIGKILL: u64 = 9;
 
-/// What Landlock lets pass with any file that the child's user may read or write: to watch it, to mark it.
+/// Watching files and setting their attributes: Landlock does not restrict these for files that the child's user may access.
 const MARKING_CALLS: &[c_long] = &[
     libc::SYS_inotify_add_watch,
     libc::SYS_lremovexattr,
@@ -109,11 +109,11 @@ const MARKING_CALLS: &[c_long] = &[
     SYS_FILE_SETATTR,
 ];
 
-/// What Landlock lets pass with any file that is the child's user's: where that is the service's user, its locks,
-/// its notes and its programs. By a descriptor a child may change what it could open.
+/// Changing owner and mode by path: Landlock does not restrict these for files of the child's user. Where that is the service's
+/// user, these are the service's locks, records and programs. By descriptor they stay allowed: the child could open that file.
 const OWNER_CALLS: &[c_long] = &[libc::SYS_fchmodat, SYS_FCHMODAT2, libc::SYS_fchownat];
 
-/// The same by older calls, which newer processors never had.
+/// Older calls for the same, which only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 const OLD_OWNER_CALLS: &[c_long] = &[
     libc::SYS_chmod,
@@ -126,7 +126,7 @@ const OLD_OWNER_CALLS: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_OWNER_CALLS: &[c_long] = &[];
 
-// Younger than the library's list; the same on every processor.
+// Missing in the `libc` crate; the same number on every architecture.
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
@@ -138,7 +138,7 @@ const PRIO_PROCESS: u64 = 0;
 /// `IOPRIO_WHO_PROCESS` of `ioprio_set`.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-/// What no child of ours needs and exploits of the kernel or of neighbours begin with.
+/// Calls that no child of ours needs, and by which the kernel or other processes are attacked.
 const REFUSED_CALLS: &[c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -204,7 +204,7 @@ const REFUSED_CALLS: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// All that a child needs which only computes: what it has open, memory, its end.
+/// All calls of a child that only computes: on open descriptors, for memory, to end.
 const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_brk,
     libc::SYS_clock_gettime,
@@ -221,14 +221,14 @@ const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_mmap,
     libc::SYS_mremap,
     libc::SYS_munmap,
-    // The child looks how much memory it has mapped, in a file that it has opened before.
+    // Reads `/proc/self/statm`, which was opened before.
     libc::SYS_pread64,
     libc::SYS_read,
     libc::SYS_restart_syscall,
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
-    // A spin lock of the script engine's that is taken.
+    // The script engine's spin locks yield.
     libc::SYS_sched_yield,
     libc::SYS_sigaltstack,
     libc::SYS_tgkill,
@@ -236,8 +236,8 @@ const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_writev,
 ];
 
-/// The filters of a cage, for the process `leader` and all that it starts; `has_own_user`: nothing outside of its
-/// folder is its user's.
+/// The filters of a cage, for the process `leader` and all that it starts; `has_own_user`: its user owns no file outside of its
+/// folder.
 pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[BpfProgram; 2], BackendError> {
     let mut rules = Rules::new();
     refuse(&mut rules, REFUSED_CALLS);
@@ -248,7 +248,7 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
     if !has_own_user {
         refuse(&mut rules, OWNER_CALLS);
         refuse(&mut rules, OLD_OWNER_CALLS);
-        // Without a path it is about a descriptor.
+        // Without a path it changes an open file, which is allowed.
         let has_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         refuse_when(&mut rules, libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
     }
@@ -269,14 +269,14 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
         refuse_signals(&mut rules, leader)?;
     }
     let refusals = refusals(rules)?;
-    // The flags of `clone3` lie in memory, where a filter cannot look. Told that there is no such call,
-    // the C library takes `clone`.
+    // The flags of `clone3` are in memory, which a filter cannot read. When it fails with ENOSYS, the C library falls back to
+    // `clone`, whose flags are an argument.
     let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
     let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
     Ok([refusals, absences])
 }
 
-/// The filter that keeps a process `itself` from all others: no signal but to itself, and no process of its own.
+/// The filter by which the process `itself` signals no other process, and starts none.
 pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules = Rules::new();
     refuse_signals(&mut rules, itself)?;
@@ -286,7 +286,7 @@ pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
     refusals(rules)
 }
 
-/// The filter that leaves a process `itself` nothing but what it needs to compute.
+/// The filter that leaves the process `itself` only what it needs to compute.
 pub(super) fn computing(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules: Rules = COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();
     rules.insert(libc::SYS_mmap, vec![rule(2, SeccompCmpOp::MaskedEq(PROT_EXEC), 0)?]);
@@ -313,8 +313,8 @@ fn refuse_when(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
     rules.insert(call, when);
 }
 
-/// A filter that refuses these calls, and every number with [`X32_BIT`]. The latter is written out before it, for a
-/// list of calls is one of single numbers, and whatever number is not in it would be a way round.
+/// A filter that refuses these calls, and every number with [`X32_BIT`]. The library's filters match single numbers only, so the
+/// test of the bit is written out before them.
 fn refusals(rules: Rules) -> Result<BpfProgram, BackendError> {
     let refused = SeccompAction::Errno(errno(libc::EPERM));
     let instruction = |code, jf, k| sock_filter { code, jt: 0, jf, k };
@@ -324,7 +324,7 @@ fn refusals(rules: Rules) -> Result<BpfProgram, BackendError> {
         instruction(JUMP_IF_SET, 1, X32_BIT),
         instruction(ANSWER, 0, refused.clone().into()),
     ];
-    // Its jumps are relative, so it may stand behind others.
+    // Jumps are relative, so one program can be appended to another.
     program.extend(filter(rules, SeccompAction::Allow, refused)?);
     Ok(program)
 }
@@ -337,8 +337,7 @@ fn filter(
     SeccompFilter::new(rules, otherwise, matched, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// `clone` with any flag that makes a namespace, for in one of its own a child would be root, or that hides what
-/// is made from whoever watches.
+/// `clone` with a flag that makes a namespace, in which a child could be root, or that hides the new process from the watch.
 fn refused_clones() -> Result<Vec<SeccompRule>, BackendError> {
     let alone = NAMESPACE_FLAGS.iter().chain([&CLONE_PARENT]).map(|&flag| (flag, flag));
     alone
@@ -350,7 +349,7 @@ fn refused_clones() -> Result<Vec<SeccompRule>, BackendError> {
         .collect()
 }
 
-/// The options of `prctl` by which a process would get out of sight.
+/// The options of `prctl` by which a process would hide from the watch or outlive the service.
 fn hiding() -> Result<Vec<SeccompRule>, BackendError> {
     let mut rules = any_of(0, HIDING_OPTIONS)?;
     let condition =
@@ -365,7 +364,7 @@ fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError
     values.iter().map(|&value| rule(argument, SeccompCmpOp::Eq, value)).collect()
 }
 
-/// Holds where the argument, of which the kernel takes 32 bits, compares so.
+/// A condition on one argument; 32 bits, as the kernel reads it.
 fn rule(argument: u8, compared: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)?])
 }

@@ -1,4 +1,4 @@
-//! One document: its folder, its child, what that made.
+//! Converts one document: its folder, its child, and the outcome.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -13,36 +13,36 @@ use nix::unistd::close;
 use rustix::fs::{Mode, OFlags, open, statvfs};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
+use super::{ConvertJob, Converted, Remarks, ServerOptions, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
 
-/// Without it a broken document makes LibreOffice ask, and wait for an answer.
+/// Without this LibreOffice shows a dialog for a broken document, and waits for ever.
 pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
-/// What a child finds in its folder: what is to become of the document, and that.
+/// The files that a child finds in its folder: the job, and the document.
 const JOB: &str = "job";
 const DOCUMENT: &str = "document";
 
-/// What it leaves there.
+/// The files that it writes there: the result, an error's sentence, remarks.
 const MADE: &str = "made";
 const SENTENCE: &str = "sentence";
 const REMARKS: &str = "remarks";
-/// Longest remarks: with what is said around them shorter than the longest header of an answer, which is 64 KiB.
+/// Longest remarks; they must fit into an answer's header, which has at most 64 KiB.
 const REMARKS_BYTES: u64 = 32 << 10;
-/// Most families of fonts in them, which so are no longer.
+/// Most font families in them, which keeps them within [`REMARKS_BYTES`].
 const FONTS: usize = 100;
-/// Most of a document's parts that are read for the fonts that they name.
+/// How much of a document is searched for names of fonts.
 const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
 const SENTENCE_BYTES: u64 = 400;
-/// A disk with less left is full: where something cannot be read or written then, that is not the document's doing.
+/// With less free the disk counts as full, and an error is not blamed on the document.
 const LEFT_BYTES: u64 = 16 << 20;
 
-/// How many children may try a document, where one stands still.
+/// How many children try a document if one hangs without using the processor.
 const ATTEMPTS: u32 = 3;
 
-/// How a child says what it could not do.
+/// Exit codes of a child.
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
 const UNCAGED: u8 = 3;
@@ -53,46 +53,46 @@ const UNTOLD: u8 = 7;
 const OUTSIDE: u8 = 8;
 const UNTAKEN: u8 = 9;
 
-/// Where a server works on documents, one after the other.
-pub(super) struct Bench {
-    order: ServerOrder,
+/// The folder in which a server's children convert documents, one after the other.
+pub(super) struct DocumentFolder {
+    order: ServerOptions,
     /// What a child may read.
     read: Vec<PathBuf>,
     work: PathBuf,
-    /// Folders that LibreOffice believes to be in `work`.
+    /// Folders in `work` that LibreOffice made at its start and expects to exist.
     folders: Vec<PathBuf>,
 }
 
-impl Bench {
-    pub fn new(order: ServerOrder, work: PathBuf, profile: PathBuf, folders: Vec<PathBuf>) -> Self {
+impl DocumentFolder {
+    pub fn new(order: ServerOptions, work: PathBuf, profile: PathBuf, folders: Vec<PathBuf>) -> Self {
         let read = order.read.iter().cloned().chain([profile]).collect();
         Self { order, read, work, folders }
     }
 
-    /// Removes what the last document has left.
+    /// Removes all files of the last document.
     pub fn clear(&self) -> io::Result<()> {
-        [&self.work, &self.kept()].into_iter().try_for_each(|folder| match fs::remove_dir_all(folder) {
+        [&self.work, &self.set_aside()].into_iter().try_for_each(|folder| match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })
     }
 
-    /// The folder for a document, and the files in it for its job and itself.
-    pub fn set(&self) -> io::Result<[File; 2]> {
+    /// Makes the folder for a document, and the files in it for the job and the document.
+    pub fn prepare(&self) -> io::Result<[File; 2]> {
         self.make_folders()?;
         Ok([File::create_new(self.work.join(JOB))?, File::create_new(self.work.join(DOCUMENT))?])
     }
 
-    /// The same for another child: of what the last one has left only these are there, which LibreOffice does not write to.
-    fn set_anew(&self) -> io::Result<()> {
-        let kept = self.kept();
-        fs::rename(&self.work, &kept)?;
+    /// A fresh folder for the next attempt: only the job and the document are moved into it.
+    fn prepare_again(&self) -> io::Result<()> {
+        let old = self.set_aside();
+        fs::rename(&self.work, &old)?;
         self.make_folders()?;
-        [JOB, DOCUMENT].into_iter().try_for_each(|name| fs::rename(kept.join(name), self.work.join(name)))?;
-        fs::remove_dir_all(kept)
+        [JOB, DOCUMENT].into_iter().try_for_each(|name| fs::rename(old.join(name), self.work.join(name)))?;
+        fs::remove_dir_all(old)
     }
 
-    fn kept(&self) -> PathBuf {
+    fn set_aside(&self) -> PathBuf {
         self.work.with_file_name("kept")
     }
 
@@ -102,7 +102,7 @@ impl Bench {
         self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))
     }
 
-    /// What the child has made; never what a link leads to.
+    /// Opens a file that the child has made. Links are not followed: the child may have been taken over.
     fn open(&self, name: &str) -> io::Result<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(open(self.work.join(name), flags, Mode::empty())?);
@@ -110,7 +110,7 @@ impl Bench {
         if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 
-    /// LibreOffice does not say so: to it, what it cannot write is a failure like any other.
+    /// LibreOffice does not report a full disk: to it, that is a failed write like any other.
     fn is_on_a_full_disk(&self) -> bool {
         statvfs(&self.work).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEFT_BYTES)
     }
@@ -132,13 +132,13 @@ impl Bench {
     }
 }
 
-/// Has a child make the file.
-pub(super) fn convert(kit: &Kit, bench: &Bench) -> (Converted, Option<(File, u64)>) {
-    let order = &bench.order;
+/// Converts the document in a child: the outcome, and the file with its length.
+pub(super) fn convert(kit: &Kit, documents: &DocumentFolder) -> (Converted, Option<(File, u64)>) {
+    let order = &documents.order;
     let (deadline, begun) = (Duration::from_millis(order.deadline_ms), Instant::now());
     let bounds = |left: Duration| Bounds {
         deadline: left,
-        // A net under the deadline: all its threads together.
+        // In case the deadline is not enforced; all its threads together.
         processor_s: order.deadline_ms.div_ceil(1_000).saturating_mul(4),
         memory_bytes: order.memory_bytes,
         file_bytes: order.file_bytes,
@@ -146,8 +146,8 @@ pub(super) fn convert(kit: &Kit, bench: &Bench) -> (Converted, Option<(File, u64
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
             give_up_inherited().map_err(|_| UNCAGED)?;
-            make(kit, bench).map_err(|(code, sentence)| {
-                let _ = fs::write(bench.work.join(SENTENCE), sentence);
+            make(kit, documents).map_err(|(code, sentence)| {
+                let _ = fs::write(documents.work.join(SENTENCE), sentence);
                 code
             })
         })
@@ -157,72 +157,78 @@ pub(super) fn convert(kit: &Kit, bench: &Bench) -> (Converted, Option<(File, u64
     for _ in 1..ATTEMPTS {
         if is_still(&ended) {
             let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
-            ended = bench.set_anew().and_then(|()| attempt());
+            ended = documents.prepare_again().and_then(|()| attempt());
         }
     }
     match ended {
-        Ok(ended) => outcome(&ended, bench),
+        Ok(ended) => outcome(&ended, documents),
         Err(error) => (Converted::Broken(error.to_string()), None),
     }
 }
 
-/// In the child.
-fn make(kit: &Kit, bench: &Bench) -> Result<(), (u8, String)> {
-    // Opened while it may be.
-    let account = Account::open().map_err(|error| (UNCAGED, error.to_string()))?;
-    let write = [bench.work.clone(), PathBuf::from("/dev/null")];
-    cage::narrow(&bench.read, &write).map_err(|sentence| (UNCAGED, sentence))?;
-    let (job, path) = take(bench).map_err(|error| (UNTAKEN, error.to_string()))?;
-    work(kit, bench, &job, &path).map_err(|(code, sentence)| {
-        let is_exhausted = account.grown_bytes() > enough(bench.order.memory_bytes);
+/// Runs in the child: restricts it, and converts the document.
+fn make(kit: &Kit, documents: &DocumentFolder) -> Result<(), (u8, String)> {
+    // Opened before `narrow`, which forbids it.
+    let memory = MemoryReader::open().map_err(|error| (UNCAGED, error.to_string()))?;
+    let write = [documents.work.clone(), PathBuf::from("/dev/null")];
+    cage::narrow(&documents.read, &write).map_err(|sentence| (UNCAGED, sentence))?;
+    let (job, path) = read_job(documents).map_err(|error| (UNTAKEN, error.to_string()))?;
+    work(kit, documents, &job, &path).map_err(|(code, sentence)| {
+        let is_exhausted = memory.grown_bytes() > enough(documents.order.memory_bytes);
         (if is_exhausted { EXHAUSTED } else { code }, sentence)
     })
 }
 
-/// What is to become of which file.
-fn take(bench: &Bench) -> io::Result<(ConvertJob<'static>, PathBuf)> {
-    let job: ConvertJob<'static> = serde_json::from_slice(&fs::read(bench.work.join(JOB))?)?;
-    // LibreOffice goes by the name, and a field of the document may show it.
-    let path = bench.work.join(format!("{DOCUMENT}.{}", job.extension));
-    fs::hard_link(bench.work.join(DOCUMENT), &path)?;
+/// The job, and the path of the document.
+fn read_job(documents: &DocumentFolder) -> io::Result<(ConvertJob<'static>, PathBuf)> {
+    let job: ConvertJob<'static> = serde_json::from_slice(&fs::read(documents.work.join(JOB))?)?;
+    // LibreOffice goes by the extension, and a field of the document may print the name.
+    let path = documents.work.join(format!("{DOCUMENT}.{}", job.extension));
+    fs::hard_link(documents.work.join(DOCUMENT), &path)?;
     Ok((job, path))
 }
 
-/// A document that has taken so much of its memory and then fails is thought to fail for want of the rest.
+/// A document that fails with more than this in use is reported as out of memory: LibreOffice gives no reason for a failed
+/// allocation.
 fn enough(memory_bytes: u64) -> u64 {
     memory_bytes / 4 * 3
 }
 
-fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(), (u8, String)> {
+fn work(
+    kit: &Kit,
+    documents: &DocumentFolder,
+    job: &ConvertJob<'_>,
+    path: &Path,
+) -> Result<(), (u8, String)> {
     let document = kit.load(path, LOAD_OPTIONS).map_err(|sentence| (UNREADABLE, sentence))?;
     let unwritable = |sentence| (UNWRITABLE, sentence);
     for command in &job.commands {
         document.command(&command.name, &command.arguments).map_err(unwritable)?;
     }
     let mut remarks = Remarks::default();
-    let made = bench.work.join(MADE);
+    let made = documents.work.join(MADE);
     match &job.html {
         Some(order) => {
-            let made = page::make(&document, order, &bench.work, &made);
+            let made = page::make(&document, order, &documents.work, &made);
             remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
         }
         None => save(&document, job, &made)?,
     }
     if let Some(metadata) = &job.metadata {
-        annotate(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
+        append_metadata(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
     }
     if job.fonts {
         remarks.fonts = fonts(path);
     }
     let remarks = serde_json::to_vec(&remarks).unwrap_or_default();
-    fs::write(bench.work.join(REMARKS), remarks).map_err(|error| (UNTOLD, error.to_string()))?;
-    // The process ends now: closing the document would be for nothing, and may crash.
+    fs::write(documents.work.join(REMARKS), remarks).map_err(|error| (UNTOLD, error.to_string()))?;
+    // The process ends now. Closing the document takes time, and may crash.
     std::mem::forget(document);
     Ok(())
 }
 
-/// Of pages that are not there LibreOffice makes nothing, and says no more than that. How many there are is known once all
-/// are written.
+/// Saves the document. LibreOffice fails without a reason if none of the requested pages exist, so after an error all pages are
+/// saved to count them.
 fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, made: &Path) -> Result<(), (u8, String)> {
     let Err(sentence) = document.save_as(made, &job.format, &job.options) else { return Ok(()) };
     let count = || {
@@ -233,61 +239,63 @@ fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, made: &Path) -> Resu
     Err(count.map_or((UNWRITABLE, sentence), |count| (OUTSIDE, count.to_string())))
 }
 
-/// Says it behind the end of the PDF.
-fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
+/// Appends the properties to the PDF as an incremental update.
+fn append_metadata(made: &Path, metadata: &Metadata) -> io::Result<()> {
     let Metadata { title, author, subject, keywords } = metadata.clone();
-    let said = pdf_metadata::Metadata { title, author, subject, keywords };
-    let added = pdf_metadata::addition(&fs::read(made)?, &said);
+    let properties = pdf_metadata::Metadata { title, author, subject, keywords };
+    let added = pdf_metadata::addition(&fs::read(made)?, &properties);
     let added = added.ok_or_else(|| io::Error::other("a PDF is not as LibreOffice writes them"))?;
     OpenOptions::new().append(true).open(made)?.write_all(&added)
 }
 
-/// The families of fonts that a document asks for, the first of very many.
+/// The font families that a document names, up to the limit.
 fn fonts(path: &Path) -> Vec<String> {
     let document = fs::read(path).unwrap_or_default();
     document_fonts::asked(&document, FONTS_BYTES).into_iter().take(FONTS).collect()
 }
 
-fn outcome(ended: &Ended, bench: &Bench) -> (Converted, Option<(File, u64)>) {
-    // It began with what the server holds.
-    let own = Account::open().map(|account| account.read("RssAnon:")).unwrap_or_default();
-    let is_full = ended.peak_bytes.saturating_sub(own) > enough(bench.order.memory_bytes);
+fn outcome(ended: &Ended, documents: &DocumentFolder) -> (Converted, Option<(File, u64)>) {
+    // A fork begins with the server's memory, which is not the document's.
+    let own = MemoryReader::open().map(|memory| memory.read("RssAnon:")).unwrap_or_default();
+    let is_full = ended.peak_bytes.saturating_sub(own) > enough(documents.order.memory_bytes);
     let converted = match ended.end {
-        End::Done => match bench.open(MADE) {
-            Ok(made) => return (Converted::Made(bench.remarks()), Some(made)),
+        End::Done => match documents.open(MADE) {
+            Ok(made) => return (Converted::Made(documents.remarks()), Some(made)),
             Err(error) => Converted::Unwritable(error.to_string()),
         },
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Still => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,
-        End::Signal(_) | End::Failed(_) if bench.is_on_a_full_disk() => {
+        End::Signal(_) | End::Failed(_) if documents.is_on_a_full_disk() => {
             Converted::Broken("the disk with the documents' folders is full (workers.scratch_dir)".to_owned())
         }
         End::Signal(_) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
-        End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
-        End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
-        End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
-        End::Failed(OUTSIDE) => Converted::NoSuchPages(bench.sentence().parse().unwrap_or_default()),
-        End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
+        End::Failed(UNREADABLE) => Converted::Unreadable(documents.sentence()),
+        End::Failed(UNWRITABLE) => Converted::Unwritable(documents.sentence()),
+        End::Failed(NO_HTML) => Converted::NoHtml(documents.sentence()),
+        End::Failed(OUTSIDE) => Converted::NoSuchPages(documents.sentence().parse().unwrap_or_default()),
+        End::Failed(code) => {
+            Converted::Broken(format!("a child ended with {code}: {}", documents.sentence()))
+        }
     };
     (converted, None)
 }
 
-/// What the system says of the memory of this process, also when it may open nothing any more.
-struct Account {
+/// Reads this process' memory from a file that stays open, so that it works after `narrow`.
+struct MemoryReader {
     file: File,
     begun_bytes: u64,
 }
 
-impl Account {
+impl MemoryReader {
     fn open() -> io::Result<Self> {
-        let account = Self { file: File::open("/proc/self/status")?, begun_bytes: 0 };
-        Ok(Self { begun_bytes: account.read("VmPeak:"), ..account })
+        let memory = Self { file: File::open("/proc/self/status")?, begun_bytes: 0 };
+        Ok(Self { begun_bytes: memory.read("VmPeak:"), ..memory })
     }
 
-    /// What it has mapped since it was opened, at most.
+    /// The peak of mapped memory since this was opened.
     fn grown_bytes(&self) -> u64 {
         self.read("VmPeak:").saturating_sub(self.begun_bytes)
     }
@@ -300,12 +308,12 @@ impl Account {
     }
 }
 
-/// Gives up what a child has open of its server's, which the server and its later children have open too, before the child opens its document: files are opened anew, to be read; pipes and
-/// whatever else is no file become `/dev/null`.
+/// Replaces the descriptors that a child inherits from its server: files are opened again for reading; pipes and all else become
+/// `/dev/null`.
 ///
-/// Hazard: the cage binds what a process opens, not what it has open. A child that a document has taken over could write
-/// through what it inherited, or move where others read: LibreOffice itself keeps a data base open to write to, which
-/// documents of other accounts see.
+/// Hazard: the cage restricts what a process opens, not what is open already. Through an inherited descriptor a child that a
+/// document has taken over could write, or move the offset at which the server and later children read. LibreOffice keeps a
+/// database open for writing, which documents of other accounts would see.
 fn give_up_inherited() -> io::Result<()> {
     let listed = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
     let numbers = listed.collect::<io::Result<Vec<_>>>()?;
@@ -314,19 +322,19 @@ fn give_up_inherited() -> io::Result<()> {
 
 fn replace(number: RawFd) -> io::Result<()> {
     let path = format!("/proc/self/fd/{number}");
-    // The listing's own is closed by now.
+    // The descriptor of the listing itself is closed already.
     let Ok(about) = fs::metadata(&path) else { return Ok(()) };
     let own = if about.is_file() { File::open(&path) } else { null_device() };
     let own = own.or_else(|_| null_device())?;
     close(number)?;
-    // The lowest number from this one on, so this one: no other thread takes it, for a fork has none.
-    let kept = fcntl_dupfd_cloexec(own, number)?;
-    // It is LibreOffice's.
-    std::mem::forget(kept);
+    // Takes the lowest free number from `number` on, which is `number`: a forked process has no other thread to take it.
+    let replaced = fcntl_dupfd_cloexec(own, number)?;
+    // LibreOffice uses it by its number.
+    std::mem::forget(replaced);
     Ok(())
 }
 
-/// It can be written to, for where LibreOffice prints to it.
+/// Also for writing: LibreOffice prints to what it has open.
 fn null_device() -> io::Result<File> {
     Ok(File::from(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?))
 }

@@ -1,8 +1,7 @@
-//! Office documents by LibreOffice: what is said between the service and a server that holds LibreOffice, and how that
-//! is started.
+//! LibreOffice servers: the protocol between the service and a server, and how it is started. `engines/libreoffice` uses them.
 //!
-//! A server is this program. It loads LibreOffice once and one small document of each kind; then it makes a child for
-//! each document, which has all that loaded already. What a document makes of LibreOffice goes with its child.
+//! A server is this binary. It loads LibreOffice and one small document of each kind, then forks a child for each document,
+//! which has all that loaded already. Whatever a document does to LibreOffice ends with its child.
 
 mod document;
 mod page;
@@ -21,15 +20,15 @@ pub(super) use server::run;
 /// The command of our binary that is a server.
 pub(super) const COMMAND: &str = "libreoffice-server";
 
-/// What a server is told at its start, for all documents.
+/// The options of a server, for all its documents.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct ServerOrder {
+pub struct ServerOptions {
     /// The folder of LibreOffice's programs and libraries.
     pub programs: PathBuf,
     /// What a document's child may read beside its own folder.
     pub read: Vec<PathBuf>,
-    /// Until a document is done (`office.timeout_ms`).
+    /// The deadline of a document (`office.timeout_ms`).
     pub deadline_ms: u64,
     /// Memory of a document, beside what the server holds (`office.memory_limit_mb`).
     pub memory_bytes: u64,
@@ -37,69 +36,69 @@ pub struct ServerOrder {
     pub file_bytes: u64,
 }
 
-/// A document to be made another kind of; the body is the document.
+/// A document to convert; the body is the document.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct ConvertJob<'a> {
-    /// What kind the document is, as its name would end.
+    /// The file extension of its format.
     pub extension: Cow<'a, str>,
-    /// What LibreOffice is to do with it first, in this order.
+    /// Commands that LibreOffice runs first, in this order.
     pub commands: Vec<UnoCommand<'a>>,
-    /// What it is to become, by LibreOffice's name.
+    /// LibreOffice's name of the target format.
     pub format: Cow<'a, str>,
-    /// What is said of that, as LibreOffice takes it.
+    /// The filter options, in LibreOffice's syntax.
     pub options: Cow<'a, str>,
-    /// The first page that is wanted of it, where not all are; the options say which.
+    /// The first requested page, if not all are; the range itself is in `options`.
     pub first_page: Option<u32>,
-    /// What is said of a PDF beside what the document says of itself.
+    /// Properties to add to a PDF.
     pub metadata: Option<Metadata>,
-    /// It becomes HTML of ours instead.
-    pub html: Option<HtmlOrder<'a>>,
-    /// Whether the families of fonts are told that the document asks for.
+    /// Makes HTML of ours instead.
+    pub html: Option<HtmlOptions<'a>>,
+    /// Whether to list the font families that the document names.
     pub fonts: bool,
 }
 
 /// How a document becomes HTML.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct HtmlOrder<'a> {
-    /// What LibreOffice saves it as, of which the HTML is made.
+pub struct HtmlOptions<'a> {
+    /// The format that LibreOffice saves, from which the HTML is made.
     pub saved: Cow<'a, str>,
-    /// Whether it is slides, which are drawn.
+    /// Whether it has slides, which become pictures.
     pub slides: bool,
     /// Longest HTML.
     pub output_bytes: usize,
 }
 
-/// What there is to know of a document that was made.
+/// Remarks on a converted document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Remarks {
-    /// What its author should know.
+    /// Warnings for the author.
     pub warnings: Vec<String>,
-    /// The families of fonts that it asks for.
+    /// The font families that it names.
     pub fonts: Vec<String>,
 }
 
-/// What a menu of LibreOffice would do.
+/// A UNO command, as LibreOffice's menus run them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct UnoCommand<'a> {
     /// Its name, `.uno:…`.
     pub name: Cow<'a, str>,
-    /// What it is told, as JSON.
+    /// Its arguments, as JSON.
     pub arguments: Cow<'a, str>,
 }
 
-/// What came of it.
+/// The result of a [`ConvertJob`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Converted {
     /// The body is the file.
     Made(Remarks),
-    /// LibreOffice cannot read the document, and what it says of it.
+    /// LibreOffice cannot read the document; holds its message.
     Unreadable(String),
-    /// It cannot write the file, and what it says of it.
+    /// It cannot write the file; holds its message.
     Unwritable(String),
-    /// The document ends before the pages that are wanted of it: it has so many.
+    /// The document ends before the requested pages; holds their number.
     NoSuchPages(u32),
-    /// The document does not become HTML, and why.
+    /// The document cannot become HTML; holds the reason.
     NoHtml(String),
     /// It was not done in time.
     Late,
@@ -114,15 +113,15 @@ pub enum Converted {
 }
 
 /// A server, started by our binary at `binary`.
-pub fn server_child(binary: PathBuf, order: &ServerOrder) -> ChildSpec {
+pub fn server_child(binary: PathBuf, order: &ServerOptions) -> ChildSpec {
     let spec = ChildSpec::of_ours(COMMAND, order)
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8")
         .variable("TZ", "UTC")
-        // What threads free goes to where the main one finds it, and a child copies less.
+        // With few arenas freed memory is reused, and a fork copies less.
         .variable("MALLOC_ARENA_MAX", "2")
-        // Threads of one document; it has as many cores as are paid for, and one.
+        // LibreOffice's threads for one document: one more than the core that its step acquires.
         .variable("MAX_CONCURRENCY", "2");
-    // Started as such, for LibreOffice reads its environment where C keeps it.
+    // `binary`: the environment must be set at the process' start, for LibreOffice reads it through C's `environ`.
     ChildSpec { binary: Some(binary), ..spec }
 }

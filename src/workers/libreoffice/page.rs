@@ -1,4 +1,4 @@
-//! HTML of a document that is open: made in its child, of what LibreOffice saves of it.
+//! HTML of an open document: made in its child, from what LibreOffice saves.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -8,20 +8,20 @@ use std::sync::Arc;
 use document_html::{Error, Extras, Limits};
 use pdf_raster::{Artist, Fonts, Format, RasterError, Resolution};
 
-use super::HtmlOrder;
+use super::HtmlOptions;
 
-/// Slides are shown 960 pixels wide: so they are sharp on a screen of twice as many.
+/// Slides are shown 960 pixels wide; this is twice as many, for dense screens.
 const DPI: u16 = 144;
-/// A slide is a metre and more wide where it has more.
+/// Most pixels of a slide's picture: one of more is over a metre wide.
 const SLIDE_PIXELS: u64 = 40_000_000;
-/// Longer than this, a slide is likely to be photographs, which are shorter as JPEG.
+/// A longer PNG probably shows photographs, so JPEG is tried, too.
 const LONG_PICTURE_BYTES: usize = 400_000;
 const JPEG: Format = Format::Jpeg(85);
 
-/// Writes the document into `made`, and answers what its author should know.
+/// Writes the document into `made`; returns warnings for its author.
 pub(super) fn make(
     document: &lok::Document<'_>,
-    order: &HtmlOrder<'_>,
+    order: &HtmlOptions<'_>,
     work: &Path,
     made: &Path,
 ) -> Result<Vec<String>, String> {
@@ -39,20 +39,20 @@ pub(super) fn make(
     }
     let mut file = |name: &str| beside(work, name, order.output_bytes);
     let extras = Extras { html: &extras.html, file: Some(&mut file), slides: &extras.slides };
-    let page = document_html::write(&saved, extras, &limits).map_err(|error| told(&error))?;
+    let page = document_html::write(&saved, extras, &limits).map_err(|error| message_with_limit(&error))?;
     fs::write(made, page.html).map_err(|error| error.to_string())?;
     Ok(missing(page.missing_pictures).into_iter().collect())
 }
 
-/// What is drawn of a document.
+/// What LibreOffice draws for the parts that the HTML writer cannot: a page with pictures, or slides.
 #[derive(Default)]
 struct Drawn {
     html: Vec<u8>,
     slides: Vec<Vec<u8>>,
 }
 
-/// Why there is no HTML.
-fn told(error: &Error) -> String {
+/// The error message, with the limit's key where a limit was exceeded.
+fn message_with_limit(error: &Error) -> String {
     match error {
         Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
         Error::Package(_)
@@ -63,7 +63,7 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// A picture of each slide that is not hidden; an empty one of a slide that nobody can draw.
+/// A picture of each slide that is not hidden; an empty one of a slide that cannot be drawn.
 fn slides(document: &lok::Document<'_>, work: &Path, limit: usize) -> Result<Vec<Vec<u8>>, String> {
     let path = work.join("slides.pdf");
     document.save_as(&path, "pdf", "")?;
@@ -82,10 +82,10 @@ fn drawn_slides(pdf: Vec<u8>, limit: usize) -> Result<Vec<Vec<u8>>, String> {
             Err(RasterError::Undrawable { .. } | RasterError::TooManyPixels { .. }) => Vec::new(),
             Err(error) => return Err(error.to_string()),
         };
-        // The html is longer still: its pictures are in base64.
+        // Checked early: the HTML is longer still, with its pictures in base64.
         bytes = bytes.saturating_add(slide.len());
         if bytes > limit {
-            return Err(told(&Error::Output { limit }));
+            return Err(message_with_limit(&Error::Output { limit }));
         }
         slides.push(slide);
     }
@@ -103,7 +103,7 @@ fn slide(artist: &mut Artist<'_>, number: u32) -> Result<Vec<u8>, RasterError> {
     Ok(if photograph.len() < picture.len() { photograph } else { picture })
 }
 
-/// A file that LibreOffice wrote beside its page.
+/// A file that LibreOffice wrote beside its page. The name comes from the document, so only plain ones are opened.
 fn beside(work: &Path, name: &str, limit: usize) -> Option<Vec<u8>> {
     let is_name = name.bytes().all(|one| one.is_ascii_alphanumeric() || matches!(one, b'_' | b'-' | b'.'));
     if !is_name || !name.starts_with("drawn") {
@@ -154,15 +154,15 @@ mod tests {
     }
 
     #[test]
-    fn a_slide_that_nobody_can_draw_is_left_out_and_their_pictures_are_bounded_while_they_are_drawn() {
+    fn a_slide_that_cannot_be_drawn_is_left_out_and_pictures_are_bounded_while_they_are_drawn() {
         let slides = drawn_slides(pdf(&[100, 14_000, 100]), 1 << 20).unwrap();
         let drawn: Vec<_> = slides.iter().map(|slide| !slide.is_empty()).collect();
         assert_eq!(drawn, [true, false, true]);
         let one = slides[0].len();
         assert_eq!(drawn_slides(pdf(&[100, 100]), 2 * one).unwrap().len(), 2);
         // The third would not be drawn any more.
-        let told = drawn_slides(pdf(&[100, 100, 14_000]), 2 * one - 1).unwrap_err();
-        assert!(told.contains(&format!("the {} bytes allowed", 2 * one - 1)), "{told}");
-        assert!(told.contains("(workers.scratch_limit_mb)"), "{told}");
+        let error = drawn_slides(pdf(&[100, 100, 14_000]), 2 * one - 1).unwrap_err();
+        assert!(error.contains(&format!("the {} bytes allowed", 2 * one - 1)), "{error}");
+        assert!(error.contains("(workers.scratch_limit_mb)"), "{error}");
     }
 }

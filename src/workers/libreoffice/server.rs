@@ -1,10 +1,10 @@
 //! A server: its folders, its profile, what it loads ahead, and the loop over documents.
 //!
 //! ```text
-//! files/settings/    LibreOffice's settings, made here; nobody changes them
-//! files/profile/     what LibreOffice keeps for itself; children only read it
-//! files/work/        LibreOffice's temporary folder: one document's, made anew for each under the same name, for
-//!                    LibreOffice remembers that; the child writes nowhere else
+//! files/settings/    LibreOffice's settings, written once
+//! files/profile/     LibreOffice's user profile; children only read it
+//! files/work/        LibreOffice's temporary folder and a document's only writable one: made anew for each document,
+//!                    under the same name, for LibreOffice remembers that from its start
 //! ```
 
 use std::convert::Infallible;
@@ -19,21 +19,21 @@ use nix::unistd::{dup2_stdin, dup2_stdout};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::document::{Bench, LOAD_OPTIONS, convert};
-use super::{COMMAND, Converted, ServerOrder};
+use super::document::{DocumentFolder, LOAD_OPTIONS, convert};
+use super::{COMMAND, Converted, ServerOptions};
 use crate::workers::child;
-use crate::workers::frame::{self, Saying};
+use crate::workers::frame::{self, ChildMessage};
 
 const SETTINGS: &str = include_str!("../../../assets/libreoffice/settings.xcu");
 
-/// One of each kind. What is loaded for them, children have.
+/// One document of each kind. Children inherit what LibreOffice loads for them.
 const WARM: [(&str, &[u8]); 3] = [
     ("warm.docx", include_bytes!("../../../assets/libreoffice/warm.docx")),
     ("warm.xlsx", include_bytes!("../../../assets/libreoffice/warm.xlsx")),
     ("warm.pptx", include_bytes!("../../../assets/libreoffice/warm.pptx")),
 ];
 
-/// The code of a server that cannot go on; why, it has said before.
+/// The exit code of a server that cannot go on; the reason is on standard error.
 const FAILED: u8 = 1;
 
 /// Runs a server until its input ends.
@@ -42,11 +42,12 @@ pub(in crate::workers) fn run(arguments: &[OsString]) -> ExitCode {
 }
 
 /// Returns only where LibreOffice does not run, with the cause.
-fn serve(order: ServerOrder) -> Result<Infallible, String> {
+fn serve(order: ServerOptions) -> Result<Infallible, String> {
     let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
     let [settings, profile, work] = ["settings", "profile", "work"].map(|name| folder.join(name));
-    furnish(&settings, &profile, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
+    create_folders(&settings, &profile, &work)
+        .map_err(|error| format!("cannot make its folders: {error}"))?;
     let place = Place { programs: &order.programs, profile: &profile, settings: &settings, temporary: &work };
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
@@ -54,8 +55,8 @@ fn serve(order: ServerOrder) -> Result<Infallible, String> {
         let Some((order, pipes)) = own.take() else { return FAILED };
         let ended = warm_up(kit, &work).and_then(|folders| {
             kit.settle();
-            let bench = Bench::new(order, work.clone(), profile.clone(), folders);
-            work_on(kit, &bench, pipes)
+            let documents = DocumentFolder::new(order, work.clone(), profile.clone(), folders);
+            work_on(kit, &documents, pipes)
         });
         let Err(cause) = ended else { return 0 };
         let _ = writeln!(io::stderr(), "{COMMAND}: {cause}");
@@ -63,14 +64,14 @@ fn serve(order: ServerOrder) -> Result<Infallible, String> {
     })
 }
 
-fn furnish(settings: &Path, profile: &Path, work: &Path) -> io::Result<()> {
+fn create_folders(settings: &Path, profile: &Path, work: &Path) -> io::Result<()> {
     fs::create_dir(work)?;
     fs::create_dir(profile)?;
     fs::create_dir_all(settings.join("data"))?;
     fs::write(settings.join("data/platen.xcu"), SETTINGS)
 }
 
-/// Makes a document of each kind; answers the folders that LibreOffice has made itself among its temporary files.
+/// Converts a document of each kind; returns the folders that LibreOffice has made in its temporary folder.
 fn warm_up(kit: &Kit, work: &Path) -> Result<Vec<PathBuf>, String> {
     for (name, bytes) in WARM {
         let path = work.join(name);
@@ -81,11 +82,11 @@ fn warm_up(kit: &Kit, work: &Path) -> Result<Vec<PathBuf>, String> {
         drop(document);
         fs::remove_file(&path).and_then(|()| fs::remove_file(made)).map_err(|error| error.to_string())?;
     }
-    let kept = work.with_file_name("begun");
+    let old = work.with_file_name("begun");
     let mut folders = Vec::new();
     list_folders(work, Path::new(""), &mut folders).map_err(|error| error.to_string())?;
-    // LibreOffice itself may have some of these files open.
-    fs::rename(work, kept).map_err(|error| error.to_string())?;
+    // Moved, not removed: LibreOffice may have some of these files open.
+    fs::rename(work, old).map_err(|error| error.to_string())?;
     Ok(folders)
 }
 
@@ -101,34 +102,34 @@ fn list_folders(root: &Path, below: &Path, folders: &mut Vec<PathBuf>) -> io::Re
     Ok(())
 }
 
-/// One document after the other, until the service closes the pipe.
-fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
+/// Converts one document after the other, until the service closes the pipe.
+fn work_on(kit: &Kit, documents: &DocumentFolder, mut pipes: Pipes) -> Result<(), String> {
     loop {
-        let taken = match pipes.next(|| bench.set()) {
-            Ok(taken) => taken,
+        let received = match pipes.next(|| documents.prepare()) {
+            Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (converted, made) = match taken {
-            Ok(()) => convert(kit, bench),
+        let (converted, made) = match received {
+            Ok(()) => convert(kit, documents),
             Err(cause) => (Converted::Broken(cause.to_string()), None),
         };
         pipes.answer(&converted, made).map_err(|error| error.to_string())?;
-        bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
+        documents.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
     }
 }
 
-/// Standard streams are 0, 1 and 2; ours lie behind them.
+/// The first descriptor after the standard streams.
 const FIRST: i32 = 3;
 
-/// A server's two pipes to the service, out of LibreOffice's way: that prints what it likes to standard output.
+/// A server's two pipes to the service. LibreOffice prints to standard output, so they are moved to other descriptors.
 struct Pipes {
     input: File,
     output: File,
 }
 
 impl Pipes {
-    /// Takes standard input and output: what is read from them now is nothing, what is printed is for the log.
+    /// Moves the pipes: standard input becomes empty, and standard output goes to the log.
     fn take() -> io::Result<Self> {
         let input = File::from(fcntl_dupfd_cloexec(io::stdin(), FIRST)?);
         let output = File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?);
@@ -137,19 +138,19 @@ impl Pipes {
         Ok(Self { input, output })
     }
 
-    /// Says that everything is loaded, and takes the next document: what is to become of it, and itself. Hazard: what this process holds, children have, also those of
-    /// later documents, which may be of others. So it goes from the pipe into files.
+    /// Sends `Ready`, and receives the next job and its document. Hazard: children inherit this process' memory, also those for
+    /// later documents of other accounts. So both go from the pipe straight into files.
     fn next(&mut self, open: impl FnOnce() -> io::Result<[File; 2]>) -> io::Result<io::Result<()>> {
-        frame::write(&self.output, &Saying::<()>::Ready, &[])?;
+        frame::write(&self.output, &ChildMessage::<()>::Ready, &[])?;
         frame::pass(&mut self.input, open)
     }
 
-    /// What came of it, with the file that was made.
+    /// Sends the result, with the file if there is one.
     fn answer(&self, converted: &Converted, made: Option<(File, u64)>) -> io::Result<()> {
-        let said = Saying::Done(converted);
+        let message = ChildMessage::Done(converted);
         match made {
-            Some((file, length)) => frame::copy(&self.output, &said, file, length),
-            None => frame::write(&self.output, &said, &[]),
+            Some((file, length)) => frame::copy(&self.output, &message, file, length),
+            None => frame::write(&self.output, &message, &[]),
         }
     }
 }

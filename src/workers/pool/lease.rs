@@ -1,4 +1,4 @@
-//! One job at work in a child of the pool.
+//! A child of a pool while it does a job.
 
 use std::pin::pin;
 
@@ -9,32 +9,37 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::Pool;
-use super::shelf::Shelf;
+use super::state::PoolState;
 use crate::domain::ids::AccountId;
-use crate::workers::place::Place;
+use crate::workers::job_slots::JobSlot;
 use crate::workers::priority::{processor_time, yield_processor};
-use crate::workers::waits::Waits;
-use crate::workers::worker::{Job, Worker, WorkerFault};
+use crate::workers::work_clock::WorkClock;
+use crate::workers::worker::{Job, Worker, WorkerError};
 
-/// A child at work and its turn: however the job ends, the child is made ready again for its account, or
-/// killed, reaped and replaced.
+/// A working child and its slot. However the job ends, the child is made ready again for its account, or killed, reaped and
+/// replaced.
 pub(super) struct Lease {
-    rest: Option<(Worker, Place, Claim)>,
+    held: Option<(Worker, JobSlot, WorkingCount)>,
     pool: Pool,
     account: AccountId,
     answered: bool,
-    /// It computed for so long that it goes last in line for the processor.
+    /// The child has been made nice, which cannot be undone.
     has_yielded: bool,
-    /// How the job ended, for the count of them.
+    /// How the job ended, as the metric's label.
     pub end: &'static str,
 }
 
 impl Lease {
-    /// The child has a job from now on.
-    pub fn new(pool: Pool, account: AccountId, (worker, claim): (Worker, Claim), mut place: Place) -> Self {
-        place.begin_work();
+    /// A lease of the child from now on.
+    pub fn new(
+        pool: Pool,
+        account: AccountId,
+        (worker, count): (Worker, WorkingCount),
+        mut job_slot: JobSlot,
+    ) -> Self {
+        job_slot.begin_work();
         Self {
-            rest: Some((worker, place, claim)),
+            held: Some((worker, job_slot, count)),
             pool,
             account,
             answered: false,
@@ -43,22 +48,22 @@ impl Lease {
         }
     }
 
-    /// Has the child do the job. One that computes for long goes on when nobody else has use for the processor.
-    pub async fn work_in_turn<H: Serialize, R: DeserializeOwned>(
+    /// Has the child do the job. After `undisturbed` of processor time it yields the processor to all other processes.
+    pub async fn work_and_yield<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
-        waits: &Waits,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        if self.pool.inner.quarters.is_some() {
-            // What computes is the server's child; who shall yield does so from its start.
-            return self.work(job, waits).await;
+        clock: &WorkClock,
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
+        if self.pool.inner.servers.is_some() {
+            // The server's child computes; it yields from its start if its profile says so.
+            return self.work(job, clock).await;
         }
         let undisturbed = self.pool.inner.settings.undisturbed;
-        let process = self.rest.as_ref().and_then(|(worker, ..)| worker.process());
+        let process = self.held.as_ref().and_then(|(worker, ..)| worker.process());
         let used = || process.and_then(processor_time).unwrap_or_default();
         let before = used();
         let done = {
-            let mut work = pin!(self.work(job, waits));
+            let mut work = pin!(self.work(job, clock));
             loop {
                 if let Ok(done) = timeout(undisturbed, &mut work).await {
                     return done;
@@ -70,7 +75,6 @@ impl Lease {
             process.inspect(|process| yield_processor(*process));
             work.await
         };
-        // That cannot be taken back.
         self.has_yielded = true;
         done
     }
@@ -78,13 +82,13 @@ impl Lease {
     async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
-        waits: &Waits,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+        clock: &WorkClock,
+    ) -> Result<Option<(R, Bytes)>, WorkerError> {
         let limit = self.pool.inner.settings.answer_limit_bytes;
-        let Some((worker, place, _)) = &mut self.rest else {
-            return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
+        let Some((worker, job_slot, _)) = &mut self.held else {
+            return Err(WorkerError::NotStarted("the child is gone already".to_owned()));
         };
-        let answer = worker.work(job, (waits, place), limit).await;
+        let answer = worker.work(job, (clock, job_slot), limit).await;
         self.answered = matches!(answer, Ok(Some(_)));
         answer
     }
@@ -92,47 +96,47 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some((worker, mut place, claim)) = self.rest.take() else { return };
-        place.end_work();
+        let Some((worker, mut job_slot, count)) = self.held.take() else { return };
+        job_slot.end_work();
         self.pool.count_end(self.end);
         let (pool, account, answered) = (self.pool.clone(), self.account, self.answered && !self.has_yielded);
         if !answered {
             worker.kill();
         }
         let Ok(runtime) = Handle::try_current() else { return };
-        // The next child starts when this one is done with: until then the cores belong to the job's page.
+        // The spare is started only after this child is retired: its start would compete with the rest of the job for cores.
         runtime.spawn(async move {
-            pool.retire(account, (worker, claim), answered).await;
-            drop(place);
+            pool.retire(account, (worker, count), answered).await;
+            drop(job_slot);
             pool.refill();
         });
     }
 }
 
-/// A job's child, counted ([`Shelf::working`]) from when the job takes it or begins to start one: whoever looks meanwhile how
-/// many there are would else start one too many. Dropped, it is not counted any more.
-pub(super) struct Claim {
+/// Counts a job's child in [`PoolState::working`], from when it is taken or its start begins until this is dropped. Without the
+/// count a refill meanwhile would start one too many.
+pub(super) struct WorkingCount {
     pool: Option<Pool>,
 }
 
-impl Claim {
-    /// Counts one more child of the pool, whose shelf this is.
-    pub fn new(pool: &Pool, stock: &mut Shelf) -> Self {
-        stock.working += 1;
+impl WorkingCount {
+    /// Counts one more child of the pool, whose state is locked already.
+    pub fn new(pool: &Pool, state: &mut PoolState) -> Self {
+        state.working += 1;
         Self { pool: Some(pool.clone()) }
     }
 
-    /// Gives it up with the shelf in hand, on which the child is put.
-    pub fn give_up(mut self, stock: &mut Shelf) {
+    /// Ends the count under the lock under which the child goes back into `state`.
+    pub fn give_up(mut self, state: &mut PoolState) {
         self.pool = None;
-        stock.working -= 1;
+        state.working -= 1;
     }
 }
 
-impl Drop for Claim {
+impl Drop for WorkingCount {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.take() {
-            pool.shelf().working -= 1;
+            pool.state().working -= 1;
         }
     }
 }

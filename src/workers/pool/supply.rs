@@ -1,21 +1,20 @@
-//! The children that a pool starts ahead, and those in the place of servers that have ended or did enough.
+//! Starts a pool's spare children, and replacements of servers.
 //!
-//! A server that did as many jobs as it may, or holds more than it may between two, goes on with jobs until another one is
-//! ready in its place; then it ends, at once or when its job is done. Both take memory until then, so the pool
-//! replaces one at a time.
+//! A server that has done its number of jobs, or holds too much memory, continues until its replacement is ready; then it ends,
+//! at once or after its job. Both take memory until then, so the pool replaces one server at a time.
 
 use std::sync::Weak;
 
-use super::shelf::Shelf;
+use super::state::PoolState;
 use super::{Inner, Pool};
-use crate::workers::worker::{Relief, Worker, WorkerFault};
+use crate::workers::worker::{Replacement, Worker, WorkerError};
 
 impl Pool {
-    /// A server has ended. If it had no job, nobody has seen it yet.
+    /// Called when a server has ended: removes it if it was idle, and starts another one.
     pub(super) async fn replace_gone(pool: &Weak<Inner>) {
         let Some(inner) = pool.upgrade() else { return };
         let pool = Self { inner };
-        let gone = pool.shelf().remove_gone();
+        let gone = pool.state().remove_gone();
         for worker in gone {
             tracing::warn!(pool.name = pool.inner.settings.name, "a server ended while it had no job");
             worker.end().await;
@@ -28,11 +27,11 @@ impl Pool {
     pub(super) fn refill(&self) {
         let wanted = self.inner.settings.spares;
         let missing = {
-            let mut stock = self.shelf();
-            let others = if self.inner.quarters.is_some() { stock.kept.len() + stock.working } else { 0 };
-            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting + others);
-            stock.starting += missing;
-            self.tell(&stock);
+            let mut state = self.state();
+            let others = if self.inner.servers.is_some() { state.kept.len() + state.working } else { 0 };
+            let missing = wanted.saturating_sub(state.ready.len() + state.starting + others);
+            state.starting += missing;
+            self.publish_levels(&state);
             missing
         };
         for _ in 0..missing {
@@ -44,70 +43,70 @@ impl Pool {
         }
     }
 
-    fn put(&self, started: Result<Worker, WorkerFault>) {
-        let mut stock = self.shelf();
-        stock.starting -= 1;
+    fn put(&self, started: Result<Worker, WorkerError>) {
+        let mut state = self.state();
+        state.starting -= 1;
         match started {
-            Ok(worker) => stock.ready.push_back(worker),
-            Err(fault) => {
-                tracing::warn!(pool.name = self.inner.settings.name, error = %fault, "no spare");
+            Ok(worker) => state.ready.push_back(worker),
+            Err(error) => {
+                tracing::warn!(pool.name = self.inner.settings.name, error = %error, "no spare");
             }
         }
-        self.tell(&stock);
+        self.publish_levels(&state);
         self.inner.arrival.notify_waiters();
     }
 
-    /// Starts a server in the place of one that did enough and has no job, unless one is on its way already.
-    pub(super) fn relieve(&self) {
-        let relief = {
-            let mut stock = self.shelf();
-            let Some(relief) = stock.relief_wanted() else { return };
-            stock.is_relieving = true;
-            stock.starting += 1;
-            self.tell(&stock);
-            relief
+    /// Starts a replacement for an idle server that requested one, unless a replacement is starting already.
+    pub(super) fn start_replacement(&self) {
+        let replacement = {
+            let mut state = self.state();
+            let Some(replacement) = state.wanted_replacement() else { return };
+            state.is_replacing = true;
+            state.starting += 1;
+            self.publish_levels(&state);
+            replacement
         };
         let pool = self.clone();
         tokio::spawn(async move {
             let started = pool.start(&[]).await;
             let is_ready = started.is_ok();
             pool.put(started);
-            pool.end_relieved(is_ready.then_some(relief)).await;
+            pool.end_replaced(is_ready.then_some(replacement)).await;
         });
     }
 
-    /// The new server is ready, or is not to be had: then the old one goes on, and its next job tries again.
-    async fn end_relieved(&self, relief: Option<Relief>) {
+    /// Ends the old server when the new one is ready. If its start failed the old one continues, and its next job tries again.
+    async fn end_replaced(&self, replacement: Option<Replacement>) {
         let gone = {
-            let mut stock = self.shelf();
-            stock.is_relieving = false;
-            relief.as_ref().inspect(|relief| relief.come());
-            let gone = stock.remove_relieved();
-            self.tell(&stock);
+            let mut state = self.state();
+            state.is_replacing = false;
+            replacement.as_ref().inspect(|replacement| replacement.set_ready());
+            let gone = state.remove_replaced();
+            self.publish_levels(&state);
             gone
         };
         for worker in gone {
             worker.end().await;
         }
-        if relief.is_some() {
-            // One may have died meanwhile, and another one be due.
+        if replacement.is_some() {
+            // Meanwhile a server may have died, and another may have requested a replacement.
             self.refill();
-            self.relieve();
+            self.start_replacement();
         }
     }
 }
 
-impl Shelf {
-    /// That of the server that has waited longest of those that did enough.
-    fn relief_wanted(&self) -> Option<Relief> {
-        let wanted = || self.kept.iter().find_map(|(_, worker)| worker.relief().cloned());
-        if self.is_relieving { None } else { wanted() }
+impl PoolState {
+    /// The request of the server that has been idle longest, if no replacement is starting.
+    fn wanted_replacement(&self) -> Option<Replacement> {
+        let wanted = || self.kept.iter().find_map(|(_, worker)| worker.replacement().cloned());
+        if self.is_replacing { None } else { wanted() }
     }
 
-    /// Takes out those in whose place others are ready.
-    fn remove_relieved(&mut self) -> Vec<Worker> {
+    /// Takes out the servers that have been replaced.
+    fn remove_replaced(&mut self) -> Vec<Worker> {
         let (gone, kept) =
-            std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.may_go());
+            std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.is_replaced());
         self.kept = kept;
         let gone: std::collections::VecDeque<_> = gone;
         gone.into_iter().map(|(_, worker)| worker).collect()

@@ -1,4 +1,4 @@
-//! What a program may take, and the watch that sees when it takes more.
+//! The limits of a program, and the watch that finds when one is exceeded.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,15 +9,14 @@ use tokio::time::sleep;
 
 use crate::config::WorkersConfig;
 use crate::workers::group;
-use crate::workers::holdings::{self, Reading};
 use crate::workers::scratch::{self, Size, Unseen};
-use crate::workers::spec::Limits;
+use crate::workers::spec::ResourceLimits;
+use crate::workers::usage::{self, Usage};
 
-/// What one run may take. The limits of processor time and of a file's length are kept by the system; the
-/// others are watched.
+/// The limits of one run. The system enforces those of processor time and of a file's length; the others are watched.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Until it has ended (`workers.timeout_ms`).
+    /// How long it may take (`workers.timeout_ms`).
     pub deadline: Duration,
     /// Memory, all processes together (`workers.memory_limit_mb`).
     pub memory_bytes: u64,
@@ -25,15 +24,15 @@ pub struct Bounds {
     pub processes: u64,
     /// Processor time of each process (`workers.processor_limit_s`).
     pub processor_s: u64,
-    /// What it has on the disk (`workers.scratch_limit_mb`); no file is longer.
+    /// All its files on the disk, and the longest one (`workers.scratch_limit_mb`).
     pub scratch_bytes: u64,
     /// Files and folders (`workers.scratch_files_limit`).
     pub scratch_files: u64,
-    /// What it prints, to each of the two (`workers.printed_limit_bytes`).
+    /// Its output to standard output and standard error, each (`workers.printed_limit_bytes`).
     pub printed_bytes: u64,
 }
 
-/// What a program took too much of.
+/// The resource of which a program took too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
     /// Memory.
@@ -52,16 +51,16 @@ pub enum Excess {
 
 /// Open files of each process.
 const OPEN_FILES: u64 = 256;
-/// As an unprivileged user the limit of processes counts everything that runs as the service's user, whose
-/// own threads come and go: so much more is allowed, and the watch keeps the true limit.
+/// Where programs run as the service's user, `RLIMIT_NPROC` also counts the service's threads, which come and go. So the system's
+/// limit has this margin, and the watch enforces the true one.
 const OTHERS_SLACK: u64 = 256;
-/// A look takes no more than this part of the time.
+/// The watch pauses this many times as long as a check takes.
 const LOOK_SHARE: u32 = 10;
-/// But no longer than this it looks away because of that: a program that makes looks long would have much time unseen.
+/// The longest pause for that reason. Hazard: a program that makes checks slow would win time in which it is not watched.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 impl Bounds {
-    /// Those of the configuration.
+    /// The configured limits.
     pub fn new(config: &WorkersConfig) -> Self {
         Self {
             deadline: Duration::from_millis(config.timeout_ms),
@@ -74,17 +73,22 @@ impl Bounds {
         }
     }
 
-    /// The limits that the system keeps, for who is a user of its own or, if not, the service's.
-    pub(in crate::workers) fn limits(&self, has_own_user: bool) -> io::Result<Limits> {
+    /// The limits that the system enforces. `has_own_user`: the program runs as a user of its own, not as the service's.
+    pub(in crate::workers) fn limits(&self, has_own_user: bool) -> io::Result<ResourceLimits> {
         let others = || group::tasks_of(nix::unistd::geteuid().as_raw()).map(|tasks| tasks + OTHERS_SLACK);
         let processes = self.processes + if has_own_user { 0 } else { others()? };
-        Ok(Limits { processes: Some(processes), cpu_s: Some(self.processor_s), ..self.lasting_limits(true) })
+        Ok(ResourceLimits {
+            processes: Some(processes),
+            cpu_s: Some(self.processor_s),
+            ..self.lasting_limits(true)
+        })
     }
 
-    /// Those of who works for long: none of processor time; and where it is the service's user none of processes, which
-    /// would be that of its start: once Chromium had more tabs than then it could make no child. The watch counts them.
-    pub(in crate::workers) fn lasting_limits(&self, has_own_user: bool) -> Limits {
-        Limits {
+    /// The system's limits of a server, which runs for long: none of processor time. As the service's user none of processes
+    /// either: `RLIMIT_NPROC` counts Chromium's, too, and when those become more the server could fork no child. The watch
+    /// counts its processes.
+    pub(in crate::workers) fn lasting_limits(&self, has_own_user: bool) -> ResourceLimits {
+        ResourceLimits {
             address_space_bytes: None,
             cpu_s: None,
             file_bytes: Some(self.scratch_bytes),
@@ -93,27 +97,27 @@ impl Bounds {
         }
     }
 
-    fn excess(&self, reading: Reading, size: Result<Size, Unseen>) -> Option<Excess> {
+    fn excess(&self, usage: Usage, size: Result<Size, Unseen>) -> Option<Excess> {
         let (size, unseen) = match size {
             Ok(size) => (size, None),
-            // Whoever hides what he writes has more to hide than he may write.
+            // What a program hides cannot be measured, so it counts as too much.
             Err(Unseen::Hidden) => (Size::default(), Some(Excess::Written)),
             Err(Unseen::TooMany) => (Size::default(), Some(Excess::Files)),
         };
         let found = [
-            (reading.memory_bytes > self.memory_bytes).then_some(Excess::Memory),
-            (reading.tasks > self.processes).then_some(Excess::Processes),
-            (size.bytes + reading.unnamed_bytes > self.scratch_bytes).then_some(Excess::Written),
+            (usage.memory_bytes > self.memory_bytes).then_some(Excess::Memory),
+            (usage.tasks > self.processes).then_some(Excess::Processes),
+            (size.bytes + usage.unnamed_bytes > self.scratch_bytes).then_some(Excess::Written),
             unseen,
-            reading.is_hidden.then_some(Excess::Written),
+            usage.is_hidden.then_some(Excess::Written),
         ];
         found.into_iter().flatten().next()
     }
 }
 
 impl Excess {
-    /// What it is, and the setting that bounds it.
-    pub(in crate::workers) fn words(self) -> &'static str {
+    /// The resource and the setting that limits it.
+    pub(in crate::workers) fn description(self) -> &'static str {
         match self {
             Self::Memory => "memory (workers.memory_limit_mb)",
             Self::Processes => "processes (workers.process_limit)",
@@ -136,7 +140,7 @@ impl Excess {
     }
 }
 
-/// Waits until `leader`, with all that it started and all in its `folder`, takes more than it may; otherwise for ever.
+/// Completes when `leader`, with all that it started and all in its `folder`, exceeds a limit; otherwise never.
 pub(in crate::workers) async fn excess(
     leader: i32,
     folder: &OwnedFd,
@@ -149,11 +153,10 @@ pub(in crate::workers) async fn excess(
         let Ok(folder) = folder.try_clone() else { continue };
         let looked = spawn_blocking(move || {
             let begun = Instant::now();
-            let reading = holdings::read(leader, bounds.processes);
+            let usage = usage::read(leader, bounds.processes);
             let size = scratch::measure(&folder, bounds.scratch_files);
-            (bounds.excess(reading, size), begun.elapsed())
+            (bounds.excess(usage, size), begun.elapsed())
         });
-        // Without a thread to be had it looks again later.
         let Ok((found, took)) = looked.await else { continue };
         if let Some(excess) = found {
             return excess;
@@ -167,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_works_for_long_has_no_limit_that_others_can_use_up() {
+    fn a_server_has_no_limit_that_other_processes_can_use_up() {
         let bounds = Bounds::new(&crate::config::Config::default().workers);
         let limits = [true, false].map(|has_own_user| bounds.lasting_limits(has_own_user));
         assert_eq!(limits.map(|limits| limits.processes), [Some(bounds.processes), None]);
@@ -177,26 +180,26 @@ mod tests {
     }
 
     #[test]
-    fn each_bound_is_told_from_the_others() {
+    fn each_bound_is_reported_from_the_others() {
         let bounds = Bounds {
             memory_bytes: 10,
             processes: 2,
             scratch_bytes: 100,
             ..Bounds::new(&crate::config::Config::default().workers)
         };
-        let reading = Reading { memory_bytes: 10, tasks: 2, unnamed_bytes: 50, is_hidden: false };
+        let usage = Usage { memory_bytes: 10, tasks: 2, unnamed_bytes: 50, is_hidden: false };
         let size = Ok(Size { bytes: 50, files: 1 });
-        assert_eq!(bounds.excess(reading, size), None);
+        assert_eq!(bounds.excess(usage, size), None);
         let cases = [
-            (Reading { memory_bytes: 11, ..reading }, size, Excess::Memory),
-            (Reading { tasks: 3, ..reading }, size, Excess::Processes),
-            (Reading { unnamed_bytes: 51, ..reading }, size, Excess::Written),
-            (Reading { is_hidden: true, ..reading }, size, Excess::Written),
-            (reading, Err(Unseen::Hidden), Excess::Written),
-            (reading, Err(Unseen::TooMany), Excess::Files),
+            (Usage { memory_bytes: 11, ..usage }, size, Excess::Memory),
+            (Usage { tasks: 3, ..usage }, size, Excess::Processes),
+            (Usage { unnamed_bytes: 51, ..usage }, size, Excess::Written),
+            (Usage { is_hidden: true, ..usage }, size, Excess::Written),
+            (usage, Err(Unseen::Hidden), Excess::Written),
+            (usage, Err(Unseen::TooMany), Excess::Files),
         ];
-        for (reading, size, excess) in cases {
-            assert_eq!(bounds.excess(reading, size), Some(excess));
+        for (usage, size, excess) in cases {
+            assert_eq!(bounds.excess(usage, size), Some(excess));
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Foreign programs: one run in a cage and a folder of its own, then nothing of it is left.
+//! Foreign programs: each run has a cage and a folder of its own, and is removed with all that it started and wrote.
 //!
 //! ```text
-//! seat ─► scratch folder ─► inputs ─► at work, watched ─► dead with its whole group ─► outputs ─► folder and seat free
-//!                                        └─► killed: deadline, too much of something, nobody waits
+//! slot ─► scratch folder ─► inputs ─► at work, watched ─► dead with its whole group ─► outputs ─► folder and slot free
+//!                                        └─► killed: deadline, limit exceeded, job cancelled
 //! ```
 //!
-//! The cage keeps all that a program starts in its process group, so that one kill ends it; its first process
-//! stays a zombie until then, so that the group's number is nobody else's.
+//! The cage keeps all that a program starts in its process group, so that one kill ends it. Its first process is not waited for
+//! before that: a zombie keeps the group's number from being reused.
 
 mod bounds;
-mod grounds;
+mod resources;
 mod running;
 mod shared;
 
@@ -29,23 +29,23 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::cage::Landlock;
+use super::process_slots::ProcessSlots;
 use super::scratch::{Output, OutputError, Scratch};
-use super::seats::Seats;
 use super::spec::{Cage, ChildSpec, Signals};
 use super::starter::Starter;
 use crate::config::WorkersConfig;
 use crate::telemetry::ChildMetrics;
 pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
-use grounds::Grounds;
+use resources::ProgramResources;
 use running::Running;
 pub use shared::SharedFile;
 
-/// Why programs do not run as root without a capability.
+/// The error where root lacks a capability.
 const UNSEEN: &str = "the service is root without CAP_SYS_PTRACE, so it cannot watch what programs of other users hold; \
                       run it as an unprivileged user, or give it that capability";
 
-/// Runs foreign programs. Cloning shares the seats; the folder of all their folders goes with the last clone.
+/// Runs foreign programs. Cloning shares the slots; the folder of all their folders goes with the last clone.
 #[derive(Clone, Debug)]
 pub struct Programs {
     inner: Arc<Inner>,
@@ -55,9 +55,9 @@ pub struct Programs {
 struct Inner {
     starter: Starter,
     config: WorkersConfig,
-    /// Made for the first program: who runs none needs neither users nor a folder for them.
-    grounds: OnceCell<Grounds>,
-    /// Whether the system lets us look at what programs of other users hold.
+    /// Made for the first program: a service that runs none needs neither users nor a folder for them.
+    resources: OnceCell<ProgramResources>,
+    /// Whether the service may inspect processes of other users.
     sees_programs: bool,
     bounds: Bounds,
     watch: Duration,
@@ -65,16 +65,16 @@ struct Inner {
     metrics: ChildMetrics,
 }
 
-/// Whether the files of this machine are fenced from programs.
+/// Whether programs are confined to their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Confinement {
-    Kept,
-    /// The operator wants programs all the same.
+    Enforced,
+    /// Impossible, and the operator runs programs nevertheless.
     Waived,
     Impossible,
 }
 
-/// What a program may reach beside its own folder, and how it runs.
+/// A program's sandbox: what it may reach beside its own folder, and how it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// Files and folders (with all below) it may execute and read: programs, and the libraries they load.
@@ -83,27 +83,27 @@ pub struct Profile {
     pub read: Vec<PathBuf>,
     /// Files and folders (with all below) it may write beside its folder, such as `/dev/null`.
     pub write: Vec<PathBuf>,
-    /// Whom it may signal: of those that it has started.
+    /// Which of the processes that it has started it may signal.
     pub signals: Signals,
-    /// Whether it leaves the processor to everybody else, from its start.
+    /// Whether it runs at low priority from its start.
     pub yields: bool,
 }
 
 /// One run of a program.
 pub struct ProgramRun {
-    /// What it is for metrics and the log.
+    /// Its name in metrics and logs.
     pub name: &'static str,
-    /// The program by its path.
+    /// The program's path.
     pub program: PathBuf,
-    /// Its arguments. It starts in its folder, where inputs and outputs lie by their names.
+    /// Its arguments. It starts in its folder, so inputs and outputs are named relative to that.
     pub arguments: Vec<String>,
-    /// Its environment, beside `HOME` and `TMPDIR`, which are a further folder of its own.
+    /// Its environment, beside `HOME` and `TMPDIR`, which name a second folder of its own.
     pub environment: BTreeMap<String, String>,
-    /// What it may reach.
+    /// Its sandbox.
     pub profile: Arc<Profile>,
-    /// The files it finds.
+    /// The files in its folder.
     pub inputs: Vec<Input>,
-    /// What it may take.
+    /// Its limits.
     pub bounds: Bounds,
 }
 
@@ -113,25 +113,25 @@ pub struct Input {
     content: Box<dyn AsyncRead + Send + Unpin>,
 }
 
-/// A program that has ended, with all that it started. Dropped, its folder goes; what was opened of it stays readable.
+/// A program that has ended, with all that it started. Dropping this removes its folder; opened outputs stay readable.
 #[derive(Debug)]
 pub struct Finished {
     /// How it ended.
     pub status: ExitStatus,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Bytes,
-    /// What it printed to standard error.
+    /// Its standard error.
     pub stderr: Bytes,
     scratch: Scratch,
 }
 
-/// Why a program has made nothing. The texts are for the log.
+/// Why a run failed. The texts are for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// It could not be started: a fault of the installation.
+    /// It could not be started: the installation is wrong.
     #[error("a program cannot start: {0}")]
     NotStarted(String),
-    /// The kernel cannot keep it from the files of this machine.
+    /// The kernel cannot confine it to its files.
     #[error(
         "this kernel has no Landlock, so files cannot be fenced from programs; boot it with landlock among lsm=, \
          or let programs read whatever their user can by workers.allow_unfenced_files"
@@ -143,8 +143,8 @@ pub enum ProgramError {
     /// It took longer than its deadline and was killed.
     #[error("the program was killed at its deadline (workers.timeout_ms)")]
     Deadline,
-    /// It took too much of something and was killed.
-    #[error("the program was killed, for it took too much: {}", .0.words())]
+    /// It exceeded a limit and was killed.
+    #[error("the program was killed, for it took too much: {}", .0.description())]
     TooMuch(Excess),
     /// The system failed.
     #[error("a program's folder cannot be used: {0}")]
@@ -152,13 +152,12 @@ pub enum ProgramError {
 }
 
 impl Programs {
-    /// Programs whose users and folder are made for the first of them. `landlock` is what the kernel says
-    /// ([`landlock`](super::landlock)).
+    /// Users and folders are made when the first program runs. `landlock` is the answer of [`landlock`](super::landlock).
     pub fn new(starter: Starter, config: &WorkersConfig, landlock: Landlock, metrics: ChildMetrics) -> Self {
         let inner = Inner {
             starter,
             config: config.clone(),
-            grounds: OnceCell::new(),
+            resources: OnceCell::new(),
             sees_programs: sees_others(),
             bounds: Bounds::new(config),
             watch: Duration::from_millis(config.watch_ms),
@@ -168,20 +167,20 @@ impl Programs {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Sweeps what a killed service of this user has left behind, and logs what keeps programs from running here:
-    /// for a service at its start, in the background. Before the first program it happens in any case.
+    /// Removes what a killed service of this user has left behind, and logs why programs cannot run here. For the service's
+    /// start, in the background; it is done again before the first program.
     pub async fn prepare(self) {
         if !self.inner.sees_programs {
             tracing::error!("{UNSEEN}");
         }
         let config = self.inner.config.clone();
-        let prepared = spawn_blocking(move || Grounds::prepare(&config));
+        let prepared = spawn_blocking(move || ProgramResources::prepare(&config));
         if let Err(error) = prepared.await.map_err(io::Error::other).flatten() {
             tracing::error!(%error, "foreign programs cannot run");
         }
     }
 
-    /// What a run may take by the configuration.
+    /// The configured limits of a run.
     pub fn bounds(&self) -> Bounds {
         self.inner.bounds
     }
@@ -189,36 +188,36 @@ impl Programs {
     /// Whether programs may run here at all.
     ///
     /// # Errors
-    /// [`ProgramError::NotFenced`], and [`ProgramError::NotStarted`] where they could not be watched.
+    /// [`ProgramError::NotFenced`]; [`ProgramError::NotStarted`] where they could not be watched.
     pub fn check(&self) -> Result<(), ProgramError> {
         match self.inner.confinement {
             Confinement::Impossible => Err(ProgramError::NotFenced),
-            Confinement::Kept | Confinement::Waived if self.inner.sees_programs => Ok(()),
-            Confinement::Kept | Confinement::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
+            Confinement::Enforced | Confinement::Waived if self.inner.sees_programs => Ok(()),
+            Confinement::Enforced | Confinement::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
         }
     }
 
-    /// Whether the files of this machine are kept from programs. Where they are not, programs may write what this user may.
+    /// Whether programs are confined to their files. Otherwise they may write whatever this user may.
     pub fn confines_files(&self) -> bool {
-        self.inner.confinement == Confinement::Kept
+        self.inner.confinement == Confinement::Enforced
     }
 
-    /// Runs a program and waits until it has ended, well or badly: that is in the answer. It waits for a seat
-    /// first; the deadline counts from there, the writing of inputs included. Dropping the future kills the program.
+    /// Waits for a slot, runs a program, and waits for its end; the caller checks its exit status. The deadline includes the
+    /// writing of inputs, but not the wait for a slot. Dropping the future kills the program.
     ///
     /// # Errors
     /// See [`ProgramError`].
     pub async fn run(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
         let name = run.name;
         let finished = async {
-            // Where nothing may run, no folder is made.
+            // First: where nothing may run, no folder is made.
             self.check()?;
             self.run_in(self.scratch().await?, run).await
         };
         self.counted(name, finished.await)
     }
 
-    /// The same in the folder of a run that has ended, with all that lies there.
+    /// Runs a further program in the folder of a finished run, with all files there.
     ///
     /// # Errors
     /// See [`ProgramError`].
@@ -250,50 +249,52 @@ impl Programs {
         let spec = ChildSpec::new(run.program).arguments(run.arguments);
         let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
         spec.environment.extend(run.environment);
-        let running = Running::start(self, run.name, scratch.house(spec, cage), (scratch, bounds)).await?;
+        let running = Running::start(self, run.name, scratch.confine(spec, cage), (scratch, bounds)).await?;
         running.finish().await
     }
 
-    /// The cage of a profile, which is closed to all of them where files cannot be fenced.
+    /// The cage of a profile; an error where programs may not run at all.
     pub(super) fn cage(&self, profile: &Profile) -> Result<Cage, ProgramError> {
         self.check()?;
-        Ok(profile.cage(self.inner.confinement == Confinement::Kept))
+        Ok(profile.cage(self.inner.confinement == Confinement::Enforced))
     }
 
     pub(super) fn watch_interval(&self) -> Duration {
         self.inner.watch
     }
 
-    /// A program's folder and whom it belongs to.
+    /// Waits for a slot: a program's folder with it.
     async fn scratch(&self) -> Result<Scratch, ProgramError> {
-        let grounds = self.grounds().await?;
-        grounds.scratch(&grounds.seats).await
+        let resources = self.resources().await?;
+        resources.scratch(&resources.slots).await
     }
 
-    /// Seats for so many servers, none of which a program could have.
-    pub(super) fn server_seats(&self, count: usize) -> Arc<Seats> {
-        Arc::new(grounds::server_seats(&self.inner.config, count))
+    /// `count` slots for servers, separate from those of programs.
+    pub(super) fn server_slots(&self, count: usize) -> Arc<ProcessSlots> {
+        Arc::new(resources::server_slots(&self.inner.config, count))
     }
 
-    /// A server's folder and whom it belongs to.
-    pub(super) async fn server_scratch(&self, seats: &Arc<Seats>) -> Result<Scratch, ProgramError> {
-        self.grounds().await?.scratch(seats).await
+    /// Waits for a slot: a server's folder with it.
+    pub(super) async fn server_scratch(&self, slots: &Arc<ProcessSlots>) -> Result<Scratch, ProgramError> {
+        self.resources().await?.scratch(slots).await
     }
 
-    async fn grounds(&self) -> Result<&Grounds, ProgramError> {
-        let grounds = self.inner.grounds.get_or_try_init(|| Grounds::make(&self.inner.config)).await;
-        grounds.map_err(|error| ProgramError::NotStarted(error.to_string()))
+    async fn resources(&self) -> Result<&ProgramResources, ProgramError> {
+        let resources =
+            self.inner.resources.get_or_try_init(|| ProgramResources::make(&self.inner.config)).await;
+        resources.map_err(|error| ProgramError::NotStarted(error.to_string()))
     }
 }
 
-/// Hazard: without that capability root is refused the open files and the mappings of another user's process, so that
-/// what a program hides there would count as nothing. As an unprivileged user programs are the service's own user.
+/// Whether the watch can see all that programs hold. Hazard: root without `CAP_SYS_PTRACE` cannot read the open files and mappings
+/// of another user's process, and what a program hides there would not count. For an unprivileged service programs run as its
+/// own user.
 fn sees_others() -> bool {
     let may = caps::has_cap(None, CapSet::Effective, Capability::CAP_SYS_PTRACE).unwrap_or(false);
     may || !nix::unistd::geteuid().is_root()
 }
 
-/// Writes the inputs of a run, which may have `limit_bytes` together.
+/// Writes the inputs of a run, at most `limit_bytes` together.
 async fn stage_all(
     inputs: Vec<Input>,
     mut scratch: Scratch,
@@ -311,7 +312,7 @@ async fn stage_all(
 impl Confinement {
     fn of(landlock: Landlock, is_waived: bool) -> Self {
         match (landlock, is_waived) {
-            (Landlock::Available, _) => Self::Kept,
+            (Landlock::Available, _) => Self::Enforced,
             (Landlock::Missing, false) => Self::Impossible,
             (Landlock::Missing, true) => {
                 tracing::error!(
@@ -339,7 +340,7 @@ impl Profile {
 }
 
 impl Input {
-    /// A file from memory. `name` is relative and leads down; folders on the way are made.
+    /// A file from memory. `name` is a relative path without `..`; its folders are made.
     pub fn bytes(name: impl Into<String>, content: Bytes) -> Self {
         Self { name: name.into(), content: Box::new(io::Cursor::new(content)) }
     }
@@ -349,7 +350,7 @@ impl Input {
         Self { name: name.into(), content: Box::new(content) }
     }
 
-    /// Writes it, one byte more than `limit_bytes` at most; and says how many these are.
+    /// Writes the file and returns its length. It stops one byte above `limit_bytes`, which the caller recognises as too much.
     async fn stage(self, scratch: Scratch, limit_bytes: u64) -> io::Result<(Scratch, u64)> {
         let name = self.name;
         let (scratch, file) =
@@ -363,7 +364,7 @@ impl Input {
 }
 
 impl Finished {
-    /// Opens a file that the program has made; never what a link leads to, nor anything else than a file of its own.
+    /// Opens a file that the program has made; only a regular file of its own, and no link.
     ///
     /// # Errors
     /// See [`OutputError`].

@@ -1,4 +1,4 @@
-//! A program at work: watched until it has ended, and then ended with all that it has started.
+//! A running program: watched until its end, then killed with all that it has started.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,28 +24,28 @@ use crate::workers::scratch::Scratch;
 use crate::workers::spec::ChildSpec;
 use crate::workers::starter::{Streams, kill_group};
 
-/// What `platen exec` begins its words with when there is no program.
-const EXEC_WORDS: &[u8] = b"platen exec: ";
-/// How long the end of what a dead program has printed may take to come.
-const WORDS_TIMEOUT: Duration = Duration::from_secs(1);
+/// The prefix of messages of `platen exec` where it could not start the program.
+const EXEC_ERROR_PREFIX: &[u8] = b"platen exec: ";
+/// How long the output of a dead program is waited for.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A program that was started. However it ends, it is killed with its whole group and waited for, and its folder goes.
+/// A program that was started. However its run ends, its whole group is killed, it is waited for, and its folder is removed.
 pub(super) struct Running {
-    rest: Option<Rest>,
+    live: Option<LiveProcess>,
     bounds: Bounds,
     watch: Duration,
     _working: GaugeGuard,
 }
 
-/// What is to be ended.
-struct Rest {
+/// The process that is to be ended.
+struct LiveProcess {
     child: Child,
     group: i32,
-    /// Can be read from when the first process has ended, and does not take its number from it.
+    /// Readable when the first process has ended; does not reap it, so its number is not reused.
     ended: AsyncFd<OwnedFd>,
     stdout: JoinHandle<Vec<u8>>,
     stderr: JoinHandle<Vec<u8>>,
-    is_loud: CancellationToken,
+    is_output_full: CancellationToken,
     scratch: Scratch,
 }
 
@@ -70,54 +70,54 @@ impl Running {
             return Err(ProgramError::NotStarted("it has no pipes".to_owned()));
         };
         let ended = group::watch_end(group).map_err(|error| {
-            // It may have started others already, whom nobody would watch.
+            // The whole group: it may have started others already, which would run unwatched.
             kill_group(&child);
             unable(error)
         })?;
-        let is_loud = CancellationToken::new();
-        let stdout = tokio::spawn(keep(stdout, bounds.printed_bytes, is_loud.clone()));
-        let stderr = tokio::spawn(keep(stderr, bounds.printed_bytes, is_loud.clone()));
+        let is_output_full = CancellationToken::new();
+        let stdout = tokio::spawn(collect(stdout, bounds.printed_bytes, is_output_full.clone()));
+        let stderr = tokio::spawn(collect(stderr, bounds.printed_bytes, is_output_full.clone()));
         let working = GaugeGuard::new(&programs.inner.metrics.children.of([name, "working"]));
-        let rest = Rest { child, group, ended, stdout, stderr, is_loud, scratch };
-        Ok(Self { rest: Some(rest), bounds, watch: programs.inner.watch, _working: working })
+        let live = LiveProcess { child, group, ended, stdout, stderr, is_output_full, scratch };
+        Ok(Self { live: Some(live), bounds, watch: programs.inner.watch, _working: working })
     }
 
-    /// Waits until it has ended, or has to be.
+    /// Waits until it ends or exceeds a limit, and then ends all of it.
     pub async fn finish(mut self) -> Result<Finished, ProgramError> {
-        let outcome = match &self.rest {
-            Some(rest) => rest.work(self.bounds, self.watch).await,
+        let outcome = match &self.live {
+            Some(live) => live.work(self.bounds, self.watch).await,
             None => Ok(()),
         };
-        let Some(mut rest) = self.rest.take() else {
+        let Some(mut live) = self.live.take() else {
             return Err(ProgramError::NotStarted("it is gone already".to_owned()));
         };
-        let gone = rest.end().await.map_err(ProgramError::System);
-        let [stdout, stderr] = rest.words().await;
+        let gone = live.end().await.map_err(ProgramError::System);
+        let [stdout, stderr] = live.printed().await;
         outcome?;
         let status = gone?;
-        // Whom nobody listens to any more may end of that before it is killed.
-        if rest.is_loud.is_cancelled() {
+        // Output is not read beyond its limit: the program may have died of a broken pipe before it was killed.
+        if live.is_output_full.is_cancelled() {
             return Err(ProgramError::TooMuch(Excess::Printed));
         }
-        if status.code() == Some(i32::from(EXEC_FAILED)) && stderr.starts_with(EXEC_WORDS) {
-            let words = String::from_utf8_lossy(&stderr[EXEC_WORDS.len()..]);
+        if status.code() == Some(i32::from(EXEC_FAILED)) && stderr.starts_with(EXEC_ERROR_PREFIX) {
+            let words = String::from_utf8_lossy(&stderr[EXEC_ERROR_PREFIX.len()..]);
             return Err(ProgramError::NotStarted(words.trim().to_owned()));
         }
         match status.signal().map(Signal::try_from) {
             Some(Ok(Signal::SIGXCPU)) => Err(ProgramError::TooMuch(Excess::Processor)),
             Some(Ok(Signal::SIGXFSZ)) => Err(ProgramError::TooMuch(Excess::Written)),
-            _ => Ok(Finished { status, stdout, stderr, scratch: rest.scratch }),
+            _ => Ok(Finished { status, stdout, stderr, scratch: live.scratch }),
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let Some(mut rest) = self.rest.take() else { return };
-        kill_group(&rest.child);
+        let Some(mut live) = self.live.take() else { return };
+        kill_group(&live.child);
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(error) = rest.end().await {
+                if let Err(error) = live.end().await {
                     tracing::warn!(%error, "a program that nobody waits for any more does not end");
                 }
             });
@@ -125,21 +125,21 @@ impl Drop for Running {
     }
 }
 
-impl Rest {
+impl LiveProcess {
     async fn work(&self, bounds: Bounds, interval: Duration) -> Result<(), ProgramError> {
         let folder = self.scratch.watched().map_err(ProgramError::System)?;
         tokio::select! {
             biased;
             ended = self.ended.readable() => ended.map(|_| ()).map_err(ProgramError::System),
-            () = self.is_loud.cancelled() => Err(ProgramError::TooMuch(Excess::Printed)),
+            () = self.is_output_full.cancelled() => Err(ProgramError::TooMuch(Excess::Printed)),
             excess = excess(self.group, &folder, bounds, interval) => Err(ProgramError::TooMuch(excess)),
             () = sleep(bounds.deadline) => Err(ProgramError::Deadline),
         }
     }
 
-    /// Kills it with its whole group, and returns when all of that is dead.
+    /// Kills its whole group, and returns when all of it is dead.
     async fn end(&mut self) -> io::Result<ExitStatus> {
-        // Nobody has waited for the first process yet, so the number of the group is its own.
+        // Before the first process is waited for: its zombie keeps the group's number from being reused.
         kill_group(&self.child);
         let status = self.child.wait().await?;
         if group::gone(self.group).await {
@@ -148,26 +148,30 @@ impl Rest {
         Err(io::Error::other("what the program has started cannot be ended"))
     }
 
-    async fn words(&mut self) -> [Bytes; 2] {
-        let mut words = [Bytes::new(), Bytes::new()];
-        for (kept, stream) in words.iter_mut().zip([&mut self.stdout, &mut self.stderr]) {
-            if let Ok(Ok(bytes)) = timeout(WORDS_TIMEOUT, &mut *stream).await {
-                *kept = bytes.into();
+    async fn printed(&mut self) -> [Bytes; 2] {
+        let mut printed = [Bytes::new(), Bytes::new()];
+        for (output, stream) in printed.iter_mut().zip([&mut self.stdout, &mut self.stderr]) {
+            if let Ok(Ok(bytes)) = timeout(OUTPUT_TIMEOUT, &mut *stream).await {
+                *output = bytes.into();
             } else {
                 stream.abort();
             }
         }
-        words
+        printed
     }
 }
 
-/// Reads to the end, or until it is more than `limit_bytes`, which it tells.
-async fn keep(mut stream: impl AsyncRead + Unpin, limit_bytes: u64, is_loud: CancellationToken) -> Vec<u8> {
-    let mut kept = Vec::new();
-    // What cannot be read to its end was printed by who is dead.
-    let _ = (&mut stream).take(limit_bytes + 1).read_to_end(&mut kept).await;
-    if kept.len() as u64 > limit_bytes {
-        is_loud.cancel();
+/// Reads to the end, or to one byte above `limit_bytes`, and then cancels `is_output_full`.
+async fn collect(
+    mut stream: impl AsyncRead + Unpin,
+    limit_bytes: u64,
+    is_output_full: CancellationToken,
+) -> Vec<u8> {
+    let mut output = Vec::new();
+    // When reading fails the program is dead; what came until then is its output.
+    let _ = (&mut stream).take(limit_bytes + 1).read_to_end(&mut output).await;
+    if output.len() as u64 > limit_bytes {
+        is_output_full.cancel();
     }
-    kept
+    output
 }

@@ -1,4 +1,4 @@
-//! Files of the service's that programs may read and none may write: made once, used by many runs.
+//! Read-only files of the service for programs: made once, used by many runs.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -10,23 +10,23 @@ use tokio::task::spawn_blocking;
 
 use super::{ProgramError, Programs};
 use crate::clock;
-use crate::workers::scratch::Place;
+use crate::workers::scratch::ScratchRoot;
 
-/// A file beside the folders of runs, which a run reads whose [`Profile`](super::Profile) names it. Dropped, it is
-/// removed; a service that was killed leaves it to the sweep of the next one, which uses none of what it finds.
+/// A file beside the folders of runs, for runs whose [`Profile`](super::Profile) names it. It is removed when this is dropped; after
+/// a kill the next service removes it, and never uses it.
 #[derive(Debug)]
 pub struct SharedFile {
     path: PathBuf,
     bytes: u64,
-    /// The folder that it lies in goes with the last one who has it.
-    _place: Arc<Place>,
+    /// Keeps its folder from being removed.
+    _root: Arc<ScratchRoot>,
 }
 
 impl Programs {
-    /// Makes a file that runs may read whose profile names it; `write` fills it, on a thread that may take its time.
+    /// Makes a file for runs whose profile names it; `write` fills it, on a blocking thread.
     ///
     /// # Errors
-    /// [`ProgramError::NotFenced`] where any program could write it, and what fails in writing it.
+    /// [`ProgramError::NotFenced`] where any program could overwrite it; and errors of writing it.
     pub async fn share(
         &self,
         extension: &'static str,
@@ -36,40 +36,40 @@ impl Programs {
         if !self.confines_files() {
             return Err(ProgramError::NotFenced);
         }
-        let place = self.grounds().await?.place();
-        let made = spawn_blocking(move || SharedFile::create(place, extension, write));
+        let root = self.resources().await?.root();
+        let made = spawn_blocking(move || SharedFile::create(root, extension, write));
         made.await.map_err(io::Error::other).flatten().map_err(ProgramError::System)
     }
 }
 
 impl SharedFile {
-    /// Has `write` write it, and closes it to everybody's writing.
+    /// Has `write` fill the file, and makes it read-only.
     fn create(
-        place: Arc<Place>,
+        root: Arc<ScratchRoot>,
         extension: &str,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<Self> {
-        let path = place.path().join(format!("{}.{extension}", clock::new_id().simple()));
+        let path = root.path().join(format!("{}.{extension}", clock::new_id().simple()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        // From here on it is removed when something fails.
-        let mut shared = Self { path, bytes: 0, _place: place };
+        // From here on the file is removed after an error, by `Drop`.
+        let mut shared = Self { path, bytes: 0, _root: root };
         write(&mut file)?;
         file.set_permissions(Permissions::from_mode(0o444))?;
         shared.bytes = file.metadata()?.len();
         Ok(shared)
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long it is.
+    /// Its length.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it is still there: the system may tidy its folder for temporary files.
+    /// Whether it still exists: the system may clean its folder of temporary files.
     pub fn exists(&self) -> bool {
         std::fs::symlink_metadata(&self.path).is_ok_and(|found| found.len() == self.bytes)
     }

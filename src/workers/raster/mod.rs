@@ -1,12 +1,13 @@
-//! PDF in, pictures of its pages out, each a file or all on the slides of a presentation, in a child of its own: the protocol, and how the child is started.
+//! The protocol of the child that draws pages of a PDF, as picture files or as slides of a presentation, and how it is
+//! started. `engines/raster` and `engines/pandoc` use it.
 //!
 //! ```text
 //! child    find fonts ─► only compute ─► ready        want ─► want ─►        part ─► part ─► done ─► ready …
 //! service                                    job ─►    chunk ─► chunk, nothing
 //! ```
 //!
-//! The document comes in chunks that the child asks for, and the pictures go in parts, so that the service holds neither
-//! whole. Once the child computes only it opens nothing: the files of the machine's fonts are open by then.
+//! The child asks for the document in chunks and sends the pictures in parts, so that the service holds neither whole. Once it
+//! may only compute it can open no file, so it opens the machine's fonts before.
 
 mod serve;
 
@@ -22,10 +23,10 @@ pub(super) use serve::run;
 /// The sub-command of our binary that is this child.
 pub const COMMAND: &str = "raster-child";
 
-/// What the child asks for to get the next chunk of the document; behind the last one it gets nothing.
+/// The name by which the child asks for the next chunk of the document; an empty one is the end.
 pub const DOCUMENT: &str = "document";
 
-/// Longest part of what it makes.
+/// Longest part of the output.
 pub const PART_LIMIT_BYTES: usize = 256 << 10;
 
 /// Files that are open at once: fonts, and a few of its own.
@@ -43,23 +44,23 @@ pub struct RasterLimits {
     pub pages: u32,
     /// Where the machine's fonts are (`raster.font_dirs`).
     pub font_dirs: Vec<PathBuf>,
-    /// Processor time of its whole life: a net under the deadline, should the service not be there to keep it.
+    /// Processor time of the child's whole life, in case the service dies and cannot enforce the deadline.
     pub cpu_s: u64,
 }
 
-/// Pictures to make; the document is asked for.
+/// Pictures to make; the child asks for the document.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RasterJob {
-    /// Of which pages.
+    /// The pages.
     pub selection: Selection,
-    /// Dots an inch; where nothing is said, as many as make a picture as sharp as a large screen shows it.
+    /// Dots per inch; `None`: as sharp as a large screen can show.
     pub dpi: Option<u16>,
-    /// What they become.
+    /// The kind of output.
     pub output: Output,
 }
 
-/// What pictures become.
+/// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
@@ -69,22 +70,22 @@ pub enum Output {
     Slides,
 }
 
-/// What came of it. Of one picture the parts are the file, of several an archive of the files, or they are the presentation.
+/// The result of a [`RasterJob`]. The parts are one picture's file, a zip archive of several, or the presentation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rastered {
-    /// All of it is there.
+    /// All parts were sent.
     Made {
         /// How many pages the document has.
         pages: u32,
         /// How many pictures were made.
         pictures: u32,
-        /// What whoever made the document should know.
+        /// Warnings for the document's author.
         warnings: Vec<String>,
     },
-    /// The document, or what is wanted of it, is not for it.
+    /// An error in the document or the options.
     Failed(RasterError),
-    /// The document did not come, or the parts could not be said; for the log.
+    /// The document could not be received, or a part not be sent; for the log.
     Broken(String),
 }
 
@@ -94,6 +95,6 @@ pub fn raster_child(limits: &RasterLimits, user: Option<User>) -> ChildSpec {
     if let Some(cage) = &mut spec.cage {
         cage.read.extend(limits.font_dirs.iter().cloned());
     }
-    // One arena, so that what is freed is used again.
+    // With one arena freed memory is reused.
     spec.variable("MALLOC_ARENA_MAX", "1")
 }

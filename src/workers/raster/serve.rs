@@ -13,15 +13,15 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{COMMAND, DOCUMENT, Output, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
-use crate::workers::child::{self, Given, Memory, Saying};
+use crate::workers::child::{self, ChildMessage, FileReply, Memory};
 
-/// A document may be nested so deeply that the usual 8 MB are too little; what goes beyond ends the process.
+/// A deeply nested document needs more than the usual 8 MB; beyond this the process dies.
 const STACK_BYTES: u64 = 64 << 20;
 
-/// A child that needed so much more memory at any time is not kept for a further job.
+/// A child whose memory ever grew by more than this ends after its job: it would hold that memory while idle.
 const KEPT_GROWTH_BYTES: u64 = 192 << 20;
 
-/// So many pixels has the longer side of a picture that nobody gave dots an inch for: those of a large screen.
+/// The longer side of a picture where no resolution is given: that of a large screen.
 const SHARP_PIXELS: u16 = 2_400;
 
 /// Why a job has no pictures.
@@ -33,7 +33,7 @@ enum Failure {
     Archive(#[from] ZipError),
 }
 
-/// What the pictures are written to.
+/// Sends what is written to it as parts.
 struct Parts;
 
 /// Runs `platen raster-child <limits>`.
@@ -52,7 +52,7 @@ fn serve(limits: &RasterLimits) -> Result<(), String> {
             Failure::Document(error) => Rastered::Failed(error),
             Failure::Pipe(_) | Failure::Archive(_) => Rastered::Broken(failure.to_string()),
         });
-        child::say(&Saying::Done(done), b"")?;
+        child::say(&ChildMessage::Done(done), b"")?;
         if memory.has_grown(KEPT_GROWTH_BYTES) {
             break;
         }
@@ -73,7 +73,7 @@ fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Ra
         (Output::Pictures(format), pages) => {
             let width = document.page_count().to_string().len();
             let mut archive = ZipWriter::new_stream(Parts);
-            // A picture is packed already.
+            // Pictures are compressed already.
             let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
             for page in pages {
                 let picture = artist.picture(*page, resolution(&artist, *page, job.dpi)?, format)?;
@@ -87,7 +87,7 @@ fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Ra
     Ok(Rastered::Made { pages: document.page_count(), pictures, warnings: artist.warnings() })
 }
 
-/// The presentation of these pages; the first one says how large slides are.
+/// Writes a presentation of these pages; slides are as large as the first one.
 fn slides(artist: &mut Artist<'_>, pages: &[u32], dpi: Option<u16>) -> Result<(), Failure> {
     let first = pages.first().copied().unwrap_or(1);
     let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
@@ -113,24 +113,24 @@ fn receive() -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     loop {
         match child::ask(DOCUMENT).map_err(io::Error::other)? {
-            (Given::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
-            (Given::File { .. }, chunk) => document.extend_from_slice(&chunk),
-            (Given::Refused(why), _) => return Err(io::Error::other(why).into()),
+            (FileReply::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
+            (FileReply::File { .. }, chunk) => document.extend_from_slice(&chunk),
+            (FileReply::Refused(why), _) => return Err(io::Error::other(why).into()),
         }
     }
 }
 
-/// Up to what the system allows.
+/// Raises the stack's limit, as far as the system allows.
 fn raise_stack() -> Result<(), String> {
-    let told = |errno| format!("cannot raise the limit of its stack: {errno}");
-    let (now, most) = getrlimit(Resource::RLIMIT_STACK).map_err(told)?;
-    setrlimit(Resource::RLIMIT_STACK, STACK_BYTES.min(most).max(now), most).map_err(told)
+    let not_raised = |errno| format!("cannot raise the limit of its stack: {errno}");
+    let (now, most) = getrlimit(Resource::RLIMIT_STACK).map_err(not_raised)?;
+    setrlimit(Resource::RLIMIT_STACK, STACK_BYTES.min(most).max(now), most).map_err(not_raised)
 }
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.chunks(PART_LIMIT_BYTES) {
-            child::say(&Saying::<()>::Part, part).map_err(io::Error::other)?;
+            child::say(&ChildMessage::<()>::Part, part).map_err(io::Error::other)?;
         }
         Ok(bytes.len())
     }

@@ -1,19 +1,19 @@
-//! Scratch folders: where foreign programs work, one folder a run, gone with it.
+//! Scratch folders of foreign programs and servers: one a run, removed after it. Only `program` and `server.rs` make them.
 //!
 //! ```text
-//! <temporary files>/platen-scratch-<id>/     the service's, locked as long as it lives
+//! <temporary files>/platen-scratch-<id>/     owned by the service, locked while it lives
 //!   lock
-//!   <id>/                                    one run; the service's
-//!     tenant                                 who runs there
-//!     files/                                 the program's, private: inputs, what it makes
-//!     tmp/                                   the program's, private: its home and temporary files
+//!   <id>/                                    one run; owned by the service
+//!     tenant                                 the record of the process that runs there
+//!     files/                                 owned by the program, private: inputs and outputs
+//!     tmp/                                   owned by the program, private: its home and temporary files
 //! ```
 
 mod output;
-mod place;
+mod process_record;
 mod removal;
+mod root;
 mod size;
-mod tenant;
 
 use std::ffi::CString;
 use std::fs::{DirBuilder, File};
@@ -26,119 +26,118 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, chownat, fchown, mkdirat, openat2, unlinkat};
 use tokio::runtime::Handle;
 
-use super::seats::Seat;
+use super::process_slots::ProcessSlot;
 use super::spec::{Cage, ChildSpec};
 use crate::clock;
 pub use output::{Output, OutputError};
-pub(super) use place::Place;
+pub(super) use process_record::ProcessRecord;
+pub(super) use root::ScratchRoot;
 pub(super) use size::{Size, Unseen, measure};
-pub(super) use tenant::Tenant;
 
-const TENANT: &str = "tenant";
+const PROCESS_RECORD: &str = "tenant";
 const FILES: &str = "files";
 const TEMPORARY: &str = "tmp";
-/// How a name below a scratch folder is looked up: never by a link, never out of it, never into another disk.
+/// How a name in a scratch folder is resolved: not through links, not out of the folder, not onto another file system.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// The folder of one run, and the seat of who runs there. Dropped, it is removed on a thread that may take
-/// its time, and then the seat is free.
+/// The folder of one run, and its slot. Dropping this removes the folder on a blocking thread, and then frees the slot.
 #[derive(Debug)]
 pub(super) struct Scratch(Option<Folder>);
 
 #[derive(Debug)]
 struct Folder {
-    place: Arc<Place>,
+    root: Arc<ScratchRoot>,
     name: CString,
     path: PathBuf,
     top: OwnedFd,
     files: OwnedFd,
-    /// Free when the folder is gone: until then its user owns what lies there.
-    seat: Seat,
+    /// Freed after the folder is removed: until then the slot's user owns files there.
+    slot: ProcessSlot,
 }
 
 impl Scratch {
-    /// Makes the folder for who has the seat.
-    pub fn create(place: Arc<Place>, seat: Seat) -> io::Result<Self> {
+    /// Makes the folder for a program of the slot.
+    pub fn create(root: Arc<ScratchRoot>, slot: ProcessSlot) -> io::Result<Self> {
         let name = clock::new_id().simple().to_string();
-        let path = place.path().join(&name);
+        let path = root.path().join(&name);
         let name = CString::new(name)?;
-        // The seat's user goes through it and does not list it.
-        let mode = if seat.user().is_some() { 0o711 } else { 0o700 };
+        // The slot's user may enter it, but not list it.
+        let mode = if slot.user().is_some() { 0o711 } else { 0o700 };
         DirBuilder::new().mode(mode).create(&path)?;
-        let top = removal::open_folder(place.folder(), &name)?;
+        let top = removal::open_folder(root.folder(), &name)?;
         for folder in [FILES, TEMPORARY] {
             mkdirat(&top, folder, Mode::RWXU)?;
-            own(&top, folder, &seat)?;
+            own(&top, folder, &slot)?;
         }
         let files = removal::open_folder(&top, c"files")?;
-        Ok(Self(Some(Folder { place, name, path, top, files, seat })))
+        Ok(Self(Some(Folder { root, name, path, top, files, slot })))
     }
 
-    /// Makes room for a further program, when the one before it is dead with all that it started.
+    /// Removes the record of the last program, so that another can run here; the last one must be dead with all that it started.
     pub fn vacate(&self) -> io::Result<()> {
-        match unlinkat(&self.folder()?.top, TENANT, AtFlags::empty()) {
+        match unlinkat(&self.folder()?.top, PROCESS_RECORD, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// Where the program starts and finds its inputs.
+    /// The program's working directory, with its inputs.
     pub fn files(&self) -> PathBuf {
         self.path().join(FILES)
     }
 
-    /// Its home, and where its temporary files lie.
+    /// The program's home and folder of temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.path().join(TEMPORARY)
     }
 
-    /// Lets a child live here: as the seat's user, alone, with all its folders here, and with `cage` opened for them.
-    pub fn house(&self, spec: ChildSpec, cage: Cage) -> ChildSpec {
-        let user = self.0.as_ref().and_then(|folder| folder.seat.user());
+    /// The child's spec for a run in this folder: as the slot's user, with this folder added to what `cage` may write.
+    pub fn confine(&self, spec: ChildSpec, cage: Cage) -> ChildSpec {
+        let user = self.0.as_ref().and_then(|folder| folder.slot.user());
         let (files, temporary) = (self.files(), self.temporary());
         let write = cage.write.into_iter().chain([files.clone(), temporary.clone()]).collect();
         let home = temporary.display().to_string();
         ChildSpec {
             user,
             alone: user.is_some(),
-            tenant: Some(self.path().join(TENANT)),
+            process_record: Some(self.path().join(PROCESS_RECORD)),
             working_directory: files,
             cage: Some(Cage { write, ..cage }),
             ..spec.variable("HOME", &home).variable("TMPDIR", home)
         }
     }
 
-    /// Makes the file `name`, before anybody lives here; folders on the way to it are made too.
+    /// Makes the file `name` and its folders, before a program runs here.
     pub fn create_file(&self, name: &str) -> io::Result<File> {
         let folder = self.folder()?;
         let plain = plain_name(name).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
         for (end, _) in plain.match_indices('/') {
             match mkdirat(&folder.files, &plain[..end], Mode::RWXU) {
-                Ok(()) => own(&folder.files, &plain[..end], &folder.seat)?,
+                Ok(()) => own(&folder.files, &plain[..end], &folder.slot)?,
                 Err(rustix::io::Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat2(&folder.files, plain, flags, Mode::RUSR | Mode::WUSR, INSIDE)?;
-        if let Some(user) = folder.seat.user() {
+        if let Some(user) = folder.slot.user() {
             fchown(&file, Some(uid(user.uid)), Some(gid(user.gid)))?;
         }
         Ok(file.into())
     }
 
-    /// The folder with all that is in it, for who [measures](measure) it.
+    /// The whole folder, to be [measured](measure).
     pub fn watched(&self) -> io::Result<OwnedFd> {
         self.folder()?.top.as_fd().try_clone_to_owned()
     }
 
-    /// Opens what the program has made, after it and all that it started is dead.
+    /// Opens a file that the program has made. The program and all that it started must be dead.
     pub fn open(&self, name: &str, limit_bytes: u64) -> Result<Output, OutputError> {
         let folder = self.folder().map_err(OutputError::System)?;
-        let owner = folder.seat.user().map_or_else(|| nix::unistd::geteuid().as_raw(), |user| user.uid);
+        let owner = folder.slot.user().map_or_else(|| nix::unistd::geteuid().as_raw(), |user| user.uid);
         let name = plain_name(name).ok_or(OutputError::Missing)?;
         output::open(&folder.files, name, owner, limit_bytes)
     }
@@ -156,7 +155,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let Some(folder) = self.0.take() else { return };
         if let Ok(runtime) = Handle::try_current() {
-            // A runtime that ends drops what it does not run, which removes the folder as well.
+            // A runtime that shuts down drops the closure unrun, which removes the folder as well.
             runtime.spawn_blocking(move || drop(folder));
         }
     }
@@ -165,21 +164,21 @@ impl Drop for Scratch {
 impl Drop for Folder {
     fn drop(&mut self) {
         let emptied = removal::empty(&self.top);
-        let removed = unlinkat(self.place.folder(), &self.name, AtFlags::REMOVEDIR);
+        let removed = unlinkat(self.root.folder(), &self.name, AtFlags::REMOVEDIR);
         if let Err(error) = emptied.and(removed.map_err(io::Error::from)) {
             tracing::warn!(path = %self.path.display(), %error, "a scratch folder could not be removed");
         }
     }
 }
 
-/// A relative name that leads down only.
+/// A relative path without `..`.
 fn plain_name(name: &str) -> Option<&str> {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
     name.split('/').all(is_plain).then_some(name)
 }
 
-fn own(parent: &OwnedFd, name: &str, seat: &Seat) -> io::Result<()> {
-    let Some(user) = seat.user() else { return Ok(()) };
+fn own(parent: &OwnedFd, name: &str, slot: &ProcessSlot) -> io::Result<()> {
+    let Some(user) = slot.user() else { return Ok(()) };
     Ok(chownat(parent, name, Some(uid(user.uid)), Some(gid(user.gid)), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 

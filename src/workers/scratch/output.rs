@@ -1,4 +1,5 @@
-//! What a program has made, opened as what it is: a name in its folder may be anything.
+//! Opens a file that a program has made. Hazard: a program that was taken over may put a link, a pipe or another user's file in
+//! its place; the service would read that with its own rights.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -12,12 +13,12 @@ use super::INSIDE;
 
 const CLOSED: &str = "a file that cannot be read";
 
-/// A file that a program has made. It stays readable when the folder is gone.
+/// A file that a program has made. It stays readable after its folder is removed.
 #[derive(Debug)]
 pub struct Output {
     /// The file, at its beginning.
     pub file: File,
-    /// How long it is.
+    /// Its length.
     pub bytes: u64,
 }
 
@@ -27,16 +28,15 @@ pub enum OutputError {
     /// The program has not made it.
     #[error("the program has not made it")]
     Missing,
-    /// It is something else than a file of the program's own, which only a program makes that hostile input
-    /// has taken over.
+    /// It is no regular file of the program's own, so hostile input has taken the program over.
     #[error("the program has made {0} in its place")]
     NoFile(&'static str),
     /// It is longer than wanted.
     #[error("it has {bytes} bytes, {limit_bytes} are the limit")]
     TooLong {
-        /// How long it is.
+        /// Its length.
         bytes: u64,
-        /// How long it may be.
+        /// The limit.
         limit_bytes: u64,
     },
     /// The system failed.
@@ -44,16 +44,16 @@ pub enum OutputError {
     System(#[from] io::Error),
 }
 
-/// Opens `name` beneath `files` without following anything, and takes a file of `owner` that has no other name.
+/// Opens `name` beneath `files` without following links; accepts only a file of `owner` with a single name.
 pub(super) fn open(files: &OwnedFd, name: &str, owner: u32, limit_bytes: u64) -> Result<Output, OutputError> {
-    // Not blocking: a named pipe would wait for a writer for ever, and a device may do anything when it is opened.
+    // Not blocking: opening a named pipe would wait for a writer for ever.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file: File = match openat2(files, name, flags, Mode::empty(), INSIDE) {
         Ok(file) => file.into(),
         Err(Errno::NOENT | Errno::NOTDIR) => return Err(OutputError::Missing),
         Err(Errno::LOOP) => return Err(OutputError::NoFile("a link")),
         Err(Errno::XDEV) => return Err(OutputError::NoFile("a way out of its folder")),
-        // Whoever made it has taken our right to read it, or to go there.
+        // The program has removed the right to read it, or to enter its folder.
         Err(Errno::ACCESS) => return Err(OutputError::NoFile(CLOSED)),
         Err(Errno::NXIO) => return Err(OutputError::NoFile("a socket")),
         Err(errno) => return Err(OutputError::System(errno.into())),
@@ -76,10 +76,10 @@ fn what_else(metadata: &Metadata, owner: u32) -> Option<&'static str> {
         () if kind.is_fifo() => Some("a named pipe"),
         () if kind.is_socket() => Some("a socket"),
         () if !kind.is_file() => Some("a device"),
-        // By another name it may be changed while it is read, or is somebody else's file.
+        // A file with a second name may be changed while it is read, or is another user's.
         () if metadata.nlink() != 1 => Some("a file with another name"),
         () if metadata.uid() != owner => Some("somebody else's file"),
-        // Root could read it all the same; it is refused whoever the service is.
+        // Root could read it nevertheless; refused, so that root and other users get the same result.
         () if metadata.mode() & 0o400 == 0 => Some(CLOSED),
         () => None,
     }
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    fn said(files: &OwnedFd, name: &str, owner: u32) -> String {
+    fn outcome(files: &OwnedFd, name: &str, owner: u32) -> String {
         match open(files, name, owner, 3) {
             Ok(output) => format!("{} bytes", output.bytes),
             Err(error) => error.to_string(),
@@ -139,8 +139,11 @@ mod tests {
             ("file/in", "the program has not made it"),
         ];
         for (name, sentence) in cases {
-            assert_eq!(said(&files, name, owner), sentence, "{name}");
+            assert_eq!(outcome(&files, name, owner), sentence, "{name}");
         }
-        assert_eq!(said(&files, "file", owner + 1), "the program has made somebody else's file in its place");
+        assert_eq!(
+            outcome(&files, "file", owner + 1),
+            "the program has made somebody else's file in its place"
+        );
     }
 }

@@ -1,8 +1,7 @@
-//! Removes what a program has left in its folder, however it arranged that.
+//! Removes all that a program has left in its folder.
 //!
-//! Hazard: a tree as deep as a program can make one overflows the stack of whoever descends into it, or takes
-//! a descriptor for each level. So nobody descends: what lies in a folder is moved up to the top, where every
-//! folder is emptied by two descriptors at a time.
+//! Hazard: a program can nest folders so deeply that descending into them overflows the stack or runs out of descriptors.
+//! So this does not descend: folders inside a folder are moved up to the top, where each is emptied with two descriptors.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-/// Longer than this no removal goes on; what is left is the next sweep's.
+/// A removal stops after this; the next service's sweep removes the rest.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// Empties the folder `top`, unless it takes too long; the folder itself stays.
@@ -36,13 +35,13 @@ pub(super) fn empty(top: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Opens a folder, not by a link.
+/// Opens a folder; a link is not followed.
 pub(super) fn open_folder(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(parent, name, flags, Mode::empty())?)
 }
 
-/// Removes what is no folder; false where it is one.
+/// Removes an entry that is no folder; false if it is one.
 fn is_unlinked(parent: &OwnedFd, name: &CStr) -> io::Result<bool> {
     match unlinkat(parent, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -51,7 +50,7 @@ fn is_unlinked(parent: &OwnedFd, name: &CStr) -> io::Result<bool> {
     }
 }
 
-/// Removes the folder `name` of `top`; the folders in it come to lie beside it.
+/// Removes the folder `name` of `top`; its inner folders are moved up into `top`.
 fn flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
     open_up(top, name)?;
     let folder = open_folder(top, name)?;
@@ -59,10 +58,10 @@ fn flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
         if is_unlinked(&folder, &inner)? {
             continue;
         }
-        // Its parent changes, which is written into the folder itself.
+        // Moving a folder to another parent changes the folder itself (`..`), so that must be writable.
         open_up(&folder, &inner)?;
         while let Err(errno) = renameat(&folder, &inner, top, format!(".moved-{moved}")) {
-            // A name of ours that the program has given to something else.
+            // The program has used our name for something else: the next number is tried.
             if !matches!(errno, Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) {
                 return Err(errno.into());
             }
@@ -76,7 +75,7 @@ fn flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
     }
 }
 
-/// Takes away whatever rights the program has taken from us. A link in the folder's place is not followed.
+/// Restores our rights on a folder that the program may have closed. A link in its place is not followed.
 fn open_up(parent: &OwnedFd, name: &CStr) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(parent, name, flags, Mode::empty())?;
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_deep_hidden_or_a_link_goes_and_what_is_outside_stays() {
+    fn deep_and_closed_folders_are_removed_and_links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("kept"), "").unwrap();

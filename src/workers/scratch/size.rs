@@ -1,4 +1,4 @@
-//! How much a program has in its folder, while it may still be changing that.
+//! Measures a program's folder while the program may be changing it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,21 +7,21 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use rustix::io::Errno;
 
 use super::removal::open_folder;
-use crate::workers::holdings::BLOCK_BYTES;
+use crate::workers::usage::BLOCK_BYTES;
 
-/// Folders inside folders that are looked into, by a descriptor each.
+/// The deepest nesting of folders that is measured; each level takes a descriptor.
 const DEPTH_LIMIT: u32 = 32;
 
-/// What lies in a folder.
+/// The size of a folder's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// On the disk, not by length: a file may be longer than what it holds.
+    /// Allocated blocks: a sparse file is longer than what it takes on the disk.
     pub bytes: u64,
-    /// Files, folders and whatever else has a name.
+    /// Entries of all kinds, folders included.
     pub files: u64,
 }
 
-/// Why it cannot be told how much there is, which is the program's doing.
+/// Why a folder cannot be measured. Only the program can cause either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unseen {
     /// More than `most` files, or folders more than 32 deep.
@@ -30,7 +30,7 @@ pub enum Unseen {
     Hidden,
 }
 
-/// Looks, and stops behind the `most`th file.
+/// Measures a folder; stops after `most` files.
 pub fn measure(top: &OwnedFd, most: u64) -> Result<Size, Unseen> {
     let mut size = Size::default();
     add(top, &mut size, most, DEPTH_LIMIT)?;
@@ -39,7 +39,7 @@ pub fn measure(top: &OwnedFd, most: u64) -> Result<Size, Unseen> {
 
 fn add(folder: &OwnedFd, size: &mut Size, most: u64, depth: u32) -> Result<(), Unseen> {
     let entries = Dir::read_from(folder).map_err(|_| Unseen::Hidden)?;
-    // What changes between two looks at it is seen at the next.
+    // Entries that vanish meanwhile are skipped; the next measurement sees what has changed.
     for entry in entries.flatten() {
         let name = entry.file_name();
         if [c".", c".."].contains(&name) {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_has_a_name_counts_up_to_the_limit() {
+    fn all_entries_count_up_to_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let top =
             open_folder(rustix::fs::CWD, &CString::new(folder.path().to_str().unwrap()).unwrap()).unwrap();

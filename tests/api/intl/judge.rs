@@ -1,10 +1,10 @@
 //! Whether two answers to the same call differ as two versions of the locale data do, or as only a fault makes them.
 //!
-//! Translators change words, blanks, separators and the order of the parts from version to version; nobody changes what
-//! a number is. So digits must be the same in the same order, whatever numbering system they are written in; in dates
+//! Translators change words, blanks, separators and the order of the parts from version to version, but never
+//! a number. So digits must be the same in the same order, whatever numbering system they are written in; in dates
 //! zeros before a number do not count (`05.03.` and `5.3.`). A number keeps its sign. Sort orders, letter case,
 //! normal forms, plurals, decimal and currency signs, segments, refusals and what was resolved must be the same.
-//! What the data changed beyond that stands in [`KNOWN`], each with its reason.
+//! Further known differences between versions are in [`KNOWN`], each with its reason.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,7 +49,7 @@ const KNOWN: [(&str, &str, &str); 21] = [
 
 /// A call, and its answer for each locale.
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct IntlCall {
     kind: Kind,
     call: String,
     answers: Vec<Value>,
@@ -81,7 +81,7 @@ pub struct Report {
 
 impl Report {
     /// Adds the answers for these locales.
-    pub fn compare(&mut self, locales: &[String], template: &[Asked], script: &[Asked]) {
+    pub fn compare(&mut self, locales: &[String], template: &[IntlCall], script: &[IntlCall]) {
         assert_eq!(template.len(), script.len());
         for (ours, theirs) in template.iter().zip(script) {
             assert_eq!((&ours.call, ours.kind), (&theirs.call, theirs.kind));
@@ -123,7 +123,7 @@ impl Report {
         assert!(differing * 100 < compared * DIFFERENT_PER_CENT, "{differing} of {compared} differ");
     }
 
-    fn add(&mut self, locale: &str, asked: &Asked, (ours, theirs): (&Value, &Value)) {
+    fn add(&mut self, locale: &str, asked: &IntlCall, (ours, theirs): (&Value, &Value)) {
         self.compared += 1;
         if ours == theirs {
             return;
@@ -179,7 +179,7 @@ fn digit(letter: char) -> Option<char> {
 }
 
 #[test]
-fn what_translators_change_passes_and_an_amount_does_not() {
+fn changed_translations_pass_and_changed_amounts_do_not() {
     let cases = [
         (Kind::Number, "1.234,50 €", "€ 1 234,50", true),
         (Kind::Number, "१,२३४.५०", "1,234.50", true),
@@ -196,7 +196,7 @@ fn what_translators_change_passes_and_an_amount_does_not() {
     for (kind, ours, theirs, wanted) in cases {
         assert_eq!(may_differ(kind, ours, theirs), wanted, "{kind:?} {ours} {theirs}");
     }
-    let asked = Asked { kind: Kind::Number, call: String::new(), answers: Vec::new() };
+    let asked = IntlCall { kind: Kind::Number, call: String::new(), answers: Vec::new() };
     let mut report = Report::default();
     report.add("de", &asked, (&Value::from("1"), &serde_json::json!({"thrown": "RangeError"})));
     assert_eq!((report.failed.len(), report.passed.len()), (1, 0), "one refuses, the other does not");

@@ -204,6 +204,15 @@ const carriers = {
 
   // Kept by the tab.
   'window.name': { set: mark => { window.name = mark }, look: () => window.name },
+  // What an answer of the browser goes on with runs where scripts are switched off, too.
+  'window.name by answers': {
+    set: mark => { (async () => { const slow = new Blob([mark.repeat(30_000)]); for (;;) { await slow.text(); window.name = mark } })() },
+    look: () => window.name,
+  },
+  'console by answers': {
+    set: mark => { (async () => { const slow = new Blob([mark.repeat(30_000)]); for (let i = 0; i < 400; i++) { await slow.text(); if (i > 50 && i % 10 === 0) console.error(mark) } })() },
+    look: () => '',
+  },
   'window.opener': { set: () => { window.open('/deep/empty.html', 'left') }, look: () => window.opener && 'opener' },
   'window by its name': { set: () => { window.open('/deep/empty.html', 'named') }, look: () => window.open('', 'named') && 'window' },
   'frames': {

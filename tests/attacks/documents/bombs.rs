@@ -1,4 +1,4 @@
-//! Suites E and F: documents that want all of a machine, hang or break what opens them. Each is followed by a good one.
+//! Suites E and F: documents that exhaust, hang or crash LibreOffice. Each is followed by a good one.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
@@ -16,17 +16,17 @@ use crate::app::{TestApp, descendants};
 use crate::service::text_of;
 use crate::table::{Outcome, report};
 
-/// A document may take so long here.
+/// The deadline of a document.
 const DOCUMENT_MS: &str = "6000";
-/// What documents may end with; everything else is a fault of the service.
+/// The error codes that such documents may end with; any other is a fault of the service.
 const ENDS: [&str; 4] = ["template_invalid", "template_limit", "output_too_large", "template_missing"];
 
 fn good() -> Vec<u8> {
     word("<w:p><w:r><w:t>after it</w:t></w:r></w:p>", &[], &[])
 }
 
-/// The good document comes out.
-async fn is_well(app: &TestApp) -> Option<String> {
+/// The error where the next, good document is not made.
+async fn failure_of_next_document(app: &TestApp) -> Option<String> {
     let (view, pdf) = convert(app, "docx", good()).await;
     let is_made = view["success"] == true && text_of(&pdf).contains("after it");
     (!is_made).then(|| format!("the next document failed: {view}"))
@@ -67,7 +67,7 @@ fn entities() -> Vec<u8> {
     word("", &[("styles", "styles.xml")], &[("word/styles.xml", bomb.as_bytes())])
 }
 
-/// What is in the middle of a good document's archive is gone.
+/// A good document's archive with its middle cut out.
 fn truncated() -> Vec<u8> {
     let whole = good();
     whole[..whole.len() / 2].to_vec()
@@ -158,16 +158,16 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 #[actix::test]
 async fn whatever_a_document_does_the_next_one_is_made() {
     let app = TestApp::on_disk(&[("office.timeout_ms", DOCUMENT_MS)]).await;
-    assert_eq!(is_well(&app).await, None);
+    assert_eq!(failure_of_next_document(&app).await, None);
     let mut outcomes = Vec::new();
     for (name, kind, document) in documents() {
         let (view, _) = convert(&app, kind, document).await;
         let code = view["errorCode"].as_str().unwrap_or_default().to_owned();
-        let mut leaks: Vec<String> = is_well(&app).await.into_iter().collect();
+        let mut leaks: Vec<String> = failure_of_next_document(&app).await.into_iter().collect();
         leaks.extend((view["success"] == false && !ENDS.contains(&code.as_str())).then(|| view.to_string()));
-        let told =
+        let messages =
             if view["success"] == true { "a PDF".to_owned() } else { format!("{code} {}", view["error"]) };
-        outcomes.push(Outcome { name: name.to_owned(), carrier: kind.to_owned(), leaks, told });
+        outcomes.push(Outcome { name: name.to_owned(), carrier: kind.to_owned(), leaks, messages });
     }
     report("Documents that want everything (E, F)", outcomes);
     app.until("only the server is left", async || holders(&app).len() == 1).await;
@@ -188,10 +188,10 @@ fn holders(app: &TestApp) -> Vec<u32> {
 }
 
 #[actix::test]
-async fn what_is_killed_costs_its_own_document() {
+async fn a_killed_child_costs_its_own_document_only() {
     let app =
         TestApp::on_disk(&[("office.timeout_ms", "30000"), ("engines.slots", "[\"libreoffice=1\"]")]).await;
-    assert_eq!(is_well(&app).await, None);
+    assert_eq!(failure_of_next_document(&app).await, None);
     let slow = documents().into_iter().find(|(name, ..)| *name == "formulas without end").unwrap().2;
     for victim in ["document", "server"] {
         let job = app.init(json!({"type": "xlsx", "target": "pdf", "data": {}})).await;
@@ -205,7 +205,7 @@ async fn what_is_killed_costs_its_own_document() {
         // A document that lost its server through no fault of its own is made by another one.
         assert_eq!(view["success"], victim == "server", "{victim}: {view}");
         assert_ne!(view["errorCode"], "internal", "{victim}: {view}");
-        let next = tokio::time::timeout(Duration::from_secs(20), is_well(&app)).await;
+        let next = tokio::time::timeout(Duration::from_secs(20), failure_of_next_document(&app)).await;
         assert_eq!(next.expect("it is replaced in time"), None, "after the {victim}");
     }
     app.until("nobody of them is left", async || holders(&app).len() == 1).await;

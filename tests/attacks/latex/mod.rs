@@ -1,5 +1,5 @@
-//! Suites A, B, D and H for LaTeX: what TeX reads, writes and runs of this machine for a document that wants it to, what
-//! the document may take, and what it leaves behind.
+//! Suites A, B, D and H for LaTeX: what a hostile document makes TeX read, write and run on this machine, how much it may
+//! use, and what is left of it.
 
 mod bounds;
 mod lists;
@@ -19,15 +19,15 @@ use crate::canary::Canary;
 use crate::service::{archive, text_of};
 use crate::table::{Outcome, report};
 
-/// What stands in the planted file and in nothing else.
+/// Text that is in the planted file only.
 const SECRET: &str = "s3cretWordsOfTheMachine";
 /// What begins the list of users, and may be in no document.
 const USERS: &str = "root:x:0:0";
 
-/// Files of the machine that everybody may read, in a folder in which everybody may write.
-struct Planted(TempDir);
+/// World-readable files of the machine, in a world-writable folder.
+struct PlantedFiles(TempDir);
 
-impl Planted {
+impl PlantedFiles {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
@@ -53,7 +53,7 @@ impl Planted {
         self.0.path()
     }
 
-    /// What somebody has written, removed or changed there.
+    /// What was written, removed or changed there.
     fn changes(&self) -> Vec<String> {
         let names = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
@@ -67,7 +67,7 @@ impl Planted {
 
 /// A document that is made of `code` by `engine`, and the file, if there is one.
 async fn made(app: &TestApp, engine: &str, source: &str) -> (Value, Vec<u8>) {
-    // As an archive, so that nothing of it is taken for a tag of templates but what is one.
+    // As an archive, so that no text of it is mistaken for a tag of templates.
     made_of(app, engine, &[("main.tex", source)]).await
 }
 
@@ -98,13 +98,13 @@ fn contains(bytes: &[u8], words: &str) -> bool {
     bytes.windows(words.len()).any(|window| window == words.as_bytes())
 }
 
-/// What of the machine is in the document or in what is told of it.
+/// Data of the machine in the document or in the job's view.
 fn leaks(view: &Value, pdf: &[u8]) -> Vec<String> {
     let text = if pdf.is_empty() { String::new() } else { text_of(pdf) };
-    let told = view.to_string();
+    let messages = view.to_string();
     let mut leaks = Vec::new();
     for words in [SECRET, USERS] {
-        if told.contains(words) || text.contains(words) || contains(pdf, words) {
+        if messages.contains(words) || text.contains(words) || contains(pdf, words) {
             leaks.push(format!("'{words}' came out"));
         }
     }
@@ -120,7 +120,7 @@ async fn a_document_reads_writes_and_runs_nothing_of_this_machine() {
     let mut outcomes = Vec::new();
     for (name, engines, code) in ATTACKS {
         for engine in *engines {
-            let planted = Planted::new();
+            let planted = PlantedFiles::new();
             let folder = planted.path().display().to_string();
             let code = canary.aim(&code.replace("FOLDER", &folder));
             let (view, pdf) = made(&app, engine, &document(&code)).await;
@@ -130,8 +130,13 @@ async fn a_document_reads_writes_and_runs_nothing_of_this_machine() {
             leaks.extend(
                 (view["errorCode"] == "internal" && !name.starts_with("output")).then(|| view.to_string()),
             );
-            let told = view["error"].as_str().unwrap_or("made").to_owned();
-            outcomes.push(Outcome { name: (*name).to_owned(), carrier: (*engine).to_owned(), leaks, told });
+            let messages = view["error"].as_str().unwrap_or("made").to_owned();
+            outcomes.push(Outcome {
+                name: (*name).to_owned(),
+                carrier: (*engine).to_owned(),
+                leaks,
+                messages,
+            });
         }
     }
     let (view, pdf) = made(&app, "pdflatex", &document("good")).await;
@@ -139,7 +144,7 @@ async fn a_document_reads_writes_and_runs_nothing_of_this_machine() {
     report("suites A, B, D for LaTeX", outcomes);
 }
 
-/// What a job has written is not there for the next one, and what it wants of the cache is no other one's.
+/// Files that a job writes, also into its cache folder, are gone for the next one.
 #[actix::test]
 async fn a_document_leaves_nothing_for_the_next_one() {
     let app = TestApp::start().await;

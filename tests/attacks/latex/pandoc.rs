@@ -1,17 +1,17 @@
-//! What pandoc reads, runs and fetches for a document that wants it to, what it lets out, and what such a document may take.
+//! What a hostile document makes pandoc read, run and fetch, script in its output, and the limits of such documents.
 
 use std::io::{Cursor, Read as _};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Planted, SECRET, USERS, contains};
+use super::{PlantedFiles, SECRET, USERS, contains};
 use crate::app::{TestApp, descendants};
 use crate::canary::Canary;
 use crate::service::archive;
 use crate::table::{Outcome, report};
 
-/// A name and the code. `FOLDER` is a folder in which everybody may read and write, `PORT` a port that nobody may reach.
+/// A name and the code. `FOLDER` is a folder with mode 0777, `PORT` a port that must not be reached.
 const TRIES: &[(&str, &str)] = &[
     ("read: input", r"\input{/etc/passwd}"),
     ("read: input of ours", r"\input{FOLDER/secret}"),
@@ -66,7 +66,7 @@ const TRIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A name, the code, and what its author is told; nothing where it is made after all.
+/// A name, the code, and words of the message; none where the document is made after all.
 const BOMBS: &[(&str, &str, &str)] = &[
     ("a loop", r"\def\a{\a}\a", "calls itself"),
     ("doubling", r"\def\a{\b\b}\def\b{\c\c}\def\c{xxxxxxxxxxxxxxxxxxxx\a}\a", "(pandoc."),
@@ -100,9 +100,9 @@ async fn made(app: &TestApp, target: &str, code: &str) -> (Value, Vec<u8>) {
     (view, all)
 }
 
-/// What of the machine, or of what runs, is in the file or in what is told of it.
+/// Data of the machine, or script that runs, in the file or in the job's view.
 fn leaks(view: &Value, file: &[u8]) -> Vec<String> {
-    let told = view.to_string();
+    let messages = view.to_string();
     let bad = [
         "<script",
         "=\"javascript:",
@@ -113,7 +113,7 @@ fn leaks(view: &Value, file: &[u8]) -> Vec<String> {
         " onerror=\"",
         "url(http",
     ];
-    let out = [SECRET, USERS].into_iter().filter(|words| told.contains(words) || contains(file, words));
+    let out = [SECRET, USERS].into_iter().filter(|words| messages.contains(words) || contains(file, words));
     let lower = file.to_ascii_lowercase();
     out.chain(bad.into_iter().filter(|words| contains(&lower, words)))
         .map(|words| format!("'{words}' came out"))
@@ -126,7 +126,7 @@ async fn pandoc_reads_fetches_and_runs_nothing_and_lets_no_script_out() {
     let mut outcomes = Vec::new();
     for (name, code) in TRIES {
         for target in ["html", "docx"] {
-            let planted = Planted::new();
+            let planted = PlantedFiles::new();
             for name in ["secret.png", "secret.svg"] {
                 std::fs::write(planted.path().join(name), format!("<svg>{SECRET}</svg>")).unwrap();
             }
@@ -139,8 +139,8 @@ async fn pandoc_reads_fetches_and_runs_nothing_and_lets_no_script_out() {
             leaks.extend(planted.changes());
             leaks.extend(canary.hits());
             leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
-            let told = view["error"].as_str().unwrap_or("made").to_owned();
-            outcomes.push(Outcome { name: (*name).to_owned(), carrier: target.to_owned(), leaks, told });
+            let messages = view["error"].as_str().unwrap_or("made").to_owned();
+            outcomes.push(Outcome { name: (*name).to_owned(), carrier: target.to_owned(), leaks, messages });
         }
     }
     let (view, html) = made(&app, "html", "good").await;
@@ -149,7 +149,7 @@ async fn pandoc_reads_fetches_and_runs_nothing_and_lets_no_script_out() {
 }
 
 #[actix::test]
-async fn what_takes_without_an_end_is_stopped_and_the_next_document_is_made() {
+async fn an_endless_conversion_is_stopped_and_the_next_document_is_made() {
     let app = TestApp::with(&[("pandoc.timeout_ms", "5000"), ("pandoc.memory_limit_mb", "512")]).await;
     let deep = format!("{}x{}", "{".repeat(200_000), "}".repeat(200_000));
     let lists = format!("{}x{}", "\\begin{itemize}\\item ".repeat(4_000), "\\end{itemize}".repeat(4_000));
@@ -168,14 +168,14 @@ async fn what_takes_without_an_end_is_stopped_and_the_next_document_is_made() {
     for (name, code, words) in bombs {
         let begun = Instant::now();
         let (view, _) = made(&app, "html", &code).await;
-        let told = view["error"].as_str().unwrap_or("made").to_owned();
+        let messages = view["error"].as_str().unwrap_or("made").to_owned();
         let mut leaks = Vec::new();
-        leaks.extend((!told.contains(words)).then(|| format!("no '{words}' in: {told}")));
+        leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
         leaks.extend((begun.elapsed() > Duration::from_secs(40)).then(|| format!("{:?}", begun.elapsed())));
         leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
         let (view, html) = made(&app, "html", "good").await;
         leaks.extend((!contains(&html, "good")).then(|| view.to_string()));
-        outcomes.push(Outcome { name: name.to_owned(), carrier: "html".to_owned(), leaks, told });
+        outcomes.push(Outcome { name: name.to_owned(), carrier: "html".to_owned(), leaks, messages });
     }
     let is_pandoc = |pid: u32| {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "pandoc")

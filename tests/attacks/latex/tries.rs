@@ -1,5 +1,5 @@
-//! The attacks: a name, the programs that know the commands, and the code. `FOLDER` is a folder in which everybody may
-//! read and write, `PORT` a port that nobody may reach. What prints `GOT` has what it wanted.
+//! The attacks: a name, the programs that know the commands, and the code. `FOLDER` is a folder with mode 0777,
+//! `PORT` a port that must not be reached. An attack that prints `GOT` has succeeded.
 
 type Attack = (&'static str, &'static [&'static str], &'static str);
 

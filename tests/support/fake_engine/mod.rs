@@ -1,7 +1,7 @@
-//! A fake engine, in the form of a folder of `src/engines`: LaTeX that a shell program makes shout.
+//! A fake engine, in the form of a folder of `src/engines`: LaTeX that a shell program writes in capitals.
 //!
-//! `latex` is filled with its data (a docx, as far as anybody is told), set (a PDF whose letters are upper case) and
-//! pictured; where there is more than one page, the pictures are an archive. A PDF gets an outline where it is asked for.
+//! `latex` is filled with its data (declared as a docx), set (a PDF whose letters are upper case) and drawn; the pictures
+//! of more than one page are an archive. A PDF gets an outline where it is asked for.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::error::{ErrorCode, JobError};
 use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::error::EngineError;
@@ -23,8 +23,7 @@ use platen::engines::step::{Step, StepKind};
 use platen::engines::{Engine, EngineContext};
 use platen::workers::{Profile, ProgramRun};
 
-/// Where the program lies: whoever runs it must reach it, so not in anybody's home. The tests install it and take it
-/// away.
+/// The program's path. Every user that runs it must reach it, so it is in no home folder. The tests install and remove it.
 pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("platen-press-{}", std::process::id()));
     folder.join("press").display().to_string().leak()
@@ -182,7 +181,7 @@ async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Res
     let text = String::from_utf8_lossy(site.page().expect("a template has an entry")).into_owned();
     let data: serde_json::Value = serde_json::from_slice(job.data).expect("data is complete JSON");
     let Some(name) = data["name"].as_str() else {
-        return Err(JobFault::new(FaultCode::TemplateError, "the data has no name").into());
+        return Err(JobError::new(ErrorCode::TemplateError, "the data has no name").into());
     };
     let mut sink = job.outlet.open().await?;
     sink.write(Bytes::from(text.replace("{{name}}", name))).await?;
@@ -200,7 +199,7 @@ pub fn install(program: &str) {
     std::fs::rename(&new, press).expect("it is ours");
 }
 
-/// Leaves nothing of it.
+/// Removes it.
 pub fn uninstall() {
     let folder = Path::new(*PROGRAM).parent().expect("it has a folder");
     // It may never have been installed.

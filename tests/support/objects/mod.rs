@@ -1,12 +1,12 @@
-//! Stores of objects with an S3 interface, ours and others', and what may happen on the way to them.
+//! Object stores with an S3 interface, our own and Swift, and a proxy before them that fails.
 
 #![expect(dead_code, reason = "each test program uses some of it")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
-pub mod place;
 pub mod proxy;
 pub mod server;
 pub mod swift;
+pub mod test_store;
 pub mod tools;
 
 pub use server::ObjectServer;
@@ -25,7 +25,7 @@ pub fn settings(endpoint: &str) -> Vec<(&'static str, &str)> {
 
 /// The bucket that the server has.
 pub const BUCKET: &str = "documents";
-/// Who may use it.
+/// Its access keys.
 pub const ACCESS_KEY: &str = "AKIAPLATENTEST";
 /// The secret that its signatures are made with.
 pub const SECRET_KEY: &str = "a-secret-that-only-tests-know";

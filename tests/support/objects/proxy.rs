@@ -1,4 +1,4 @@
-//! What lies between the service and its store: passes everything, or does what networks and servers do.
+//! A proxy between the service and its store: passes everything, or fails as networks and servers do.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ const FAILURE: &[u8] =
     b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 const ABSENCE: &[u8] = b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-type Answer = Arc<Mutex<OwnedWriteHalf>>;
+type ClientWriter = Arc<Mutex<OwnedWriteHalf>>;
 
-/// What it does with what comes from the service.
+/// How it treats data from the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Passes it on.
@@ -39,7 +39,7 @@ pub enum Mode {
 pub struct Proxy {
     /// Where it listens.
     pub address: SocketAddr,
-    /// How many requests, or pieces of them, met something else than `Pass`.
+    /// How many requests, or pieces of them, were not simply passed on.
     pub met: Arc<AtomicU64>,
     mode: watch::Sender<Mode>,
     runtime: Option<Runtime>,
@@ -69,7 +69,7 @@ impl Proxy {
         Self { address, met, mode, runtime: Some(runtime) }
     }
 
-    /// Does so from now on, with what is under way as well.
+    /// Sets the mode for new connections and for those under way.
     pub fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
     }
@@ -103,15 +103,20 @@ impl Link {
         let (from_read, from_write) = from.into_split();
         let (to_read, to_write) = to.into_split();
         let from_write = Arc::new(Mutex::new(from_write));
-        let forth = self.clone().forth(from_read, to_write, Arc::clone(&from_write));
+        let forward_requests = self.clone().forward_requests(from_read, to_write, Arc::clone(&from_write));
         // When one direction ends the other is of no use: both are dropped, which closes them.
         tokio::select! {
-            () = forth => {}
-            () = self.back(to_read, from_write) => {}
+            () = forward_requests => {}
+            () = self.forward_responses(to_read, from_write) => {}
         }
     }
 
-    async fn forth(mut self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, answer: Answer) {
+    async fn forward_requests(
+        mut self,
+        mut from: OwnedReadHalf,
+        mut to: OwnedWriteHalf,
+        answer: ClientWriter,
+    ) {
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let length = from.read(&mut chunk).await.unwrap_or(0);
@@ -134,7 +139,7 @@ impl Link {
         }
     }
 
-    async fn back(mut self, mut to: OwnedReadHalf, answer: Answer) {
+    async fn forward_responses(mut self, mut to: OwnedReadHalf, answer: ClientWriter) {
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let length = to.read(&mut chunk).await.unwrap_or(0);
@@ -147,7 +152,7 @@ impl Link {
         }
     }
 
-    /// Waits as long as it must; whether the bytes may pass then.
+    /// Waits as the mode demands; whether the bytes may pass then.
     async fn may_pass(&mut self, length: usize) -> bool {
         let passed = self.passed.fetch_add(length as u64, Ordering::Relaxed);
         let mode = *self.mode.borrow_and_update();

@@ -22,12 +22,12 @@ pub struct ObjectServer {
     runtime: Option<Runtime>,
 }
 
-/// What its key may do, and who has an address.
+/// What its key may do, and what a presigned URL may do.
 #[derive(Clone, Default)]
 struct Rights {
     /// Everything but this, by the protocol's name.
     denied: Option<&'static str>,
-    /// With an address for an upload, also a copy of what the key may read.
+    /// Whether a presigned upload URL also copies whatever the key may read.
     is_careless: bool,
 }
 
@@ -55,7 +55,7 @@ impl ObjectServer {
         Self::with(folder, Rights { denied: Some(denied), ..Rights::default() })
     }
 
-    /// The same, which takes from who has an address what that does not cover.
+    /// A server with a fault: a presigned upload URL also copies objects that it does not cover.
     pub fn careless(folder: &Path) -> Self {
         Self::with(folder, Rights { is_careless: true, ..Rights::default() })
     }

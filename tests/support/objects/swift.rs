@@ -32,9 +32,9 @@ impl SwiftServer {
             .spawn()
             .expect("Python runs");
         let open = program.stdin.take();
-        let told = program.stdout.take().expect("its output is ours");
+        let stdout = program.stdout.take().expect("its output is ours");
         let mut endpoint = String::new();
-        BufReader::new(told).read_line(&mut endpoint).expect("an address");
+        BufReader::new(stdout).read_line(&mut endpoint).expect("an address");
         assert!(endpoint.starts_with("http://"), "Swift did not start; what it says stands above");
         Self { endpoint: endpoint.trim_end().to_owned(), program, open }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where the program lies that is at `path` below the folder of them.
+/// The program at `path` below the folder of test tools.
 #[expect(
     clippy::disallowed_methods,
     reason = "the set-up script finds the folder by the environment as well"

@@ -1,4 +1,4 @@
-//! What a server remembers of a document.
+//! A server's memory after a document.
 
 use std::io::Cursor;
 use std::os::unix::fs::FileExt as _;
@@ -10,13 +10,13 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::{MADE, USUAL, run, servers, usual, word_of};
 use crate::foreign::Foreign;
 
-/// A child has what its server has, and the next document may be somebody else's.
+/// A child is a fork of its server and has its memory; the next document may be another account's.
 #[tokio::test]
 async fn nothing_of_a_document_is_left_in_the_memory_of_the_server() {
     const MARK: &str = "vQ7nothing-of-this-stays";
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
-    // One that is long enough to be read in many pieces, and in which the mark stands as it is.
+    // A document that is long enough to be read in many pieces, with the mark in it uncompressed.
     let document = stored(&word_of(&format!("<!--{}--><w:p/>", MARK.repeat(50_000))));
     let mut job = usual("docx");
     job.metadata = Some(Metadata { title: Some(MARK.to_owned()), ..Metadata::default() });

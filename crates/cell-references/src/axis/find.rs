@@ -1,4 +1,4 @@
-//! Which of the new lines a reference means: of the blocks around who asks the own turn, of all others every turn.
+//! Which of the new lines a reference means: of the blocks around the formula the own turn, of all others every turn.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::address::Lines;
 /// Which turns a reference means.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct View {
-    /// Own turns are meant of the blocks around this.
+    /// Of the blocks around this spot its own turns are meant.
     spot: Option<Spot>,
-    /// But of this block all turns.
+    /// Of this block all turns are meant, even if it is around the spot.
     pub open: Option<usize>,
 }
 
 impl Axis {
-    /// The view from a spot; with a `$` on a line of a block around it, of that block all turns.
+    /// The view from a spot. A `$` on a line that a block around the spot has means all turns of that block.
     pub fn view(&self, spot: Option<Spot>, pinned: Option<u32>) -> View {
         let open = pinned.and_then(|line| self.own_block(spot, line));
         View { spot, open }
@@ -93,7 +93,7 @@ impl Axis {
         Some(found.map_or(own, |found| found.max(own)))
     }
 
-    /// The turns of an inner block that are meant, and how one looks on from there.
+    /// The turns of an inner block that are meant, and the view within them.
     fn meant(&self, child: usize, outer: &Range<u32>, view: View) -> (Range<u32>, View) {
         let all = self.strips[child].turns.run(outer.clone());
         if view.open == Some(child) {
@@ -136,7 +136,7 @@ impl Axis {
         parts
     }
 
-    /// Within a turn of a block. False once it was told that enough was found.
+    /// The same within a turn of a block. False once `found` has said that it has enough.
     fn parts_in(
         &self,
         (strip, turn): (usize, u32),

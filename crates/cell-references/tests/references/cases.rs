@@ -1,4 +1,4 @@
-//! What references become: blocks, where the formula stands, the formula, and what is written.
+//! What references become: blocks, the place of the formula, the formula, and what is written.
 
 use cell_references::Meaning;
 
@@ -197,7 +197,7 @@ fn references_follow_columns_and_cells() {
 }
 
 #[test]
-fn a_sum_of_too_many_parts_is_told() {
+fn a_sum_of_too_many_parts_is_reported() {
     let told = |blocks: &str| {
         written(&moves(blocks), cell_references::Place::default(), "SUM(E4,E5)", Meaning::Value)
     };

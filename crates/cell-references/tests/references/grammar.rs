@@ -143,7 +143,7 @@ fn token() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
-    /// Where nothing moves, every text is what it was; where something does, nothing panics, and the text is written as often.
+    /// Where nothing moves, every text stays what it was; where something does, nothing panics.
     #[test]
     fn any_text_is_kept(tokens in prop::collection::vec(token(), 0..24)) {
         let text = tokens.concat();
@@ -154,7 +154,7 @@ proptest! {
         shifted_by(&text, 3, -2);
     }
 
-    /// There and back again, between tokens that say where a reference ends.
+    /// What is shifted and shifted back is what it was; the tokens around it show where the reference ends.
     #[test]
     fn what_moved_down_moves_up_again(columns in 1u32..9_000, rows in 1u32..900_000, height in 0u32..9, fixed in 0u32..4) {
         let corner = |row: u32, column: u32| {

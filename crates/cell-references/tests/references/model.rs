@@ -41,7 +41,8 @@ fn expand(
     labels
 }
 
-/// Whether a line is meant from a place: of the blocks around both the same turn, but any turn of a block that is open, and of what is in it.
+/// Whether a line is meant from a place: of the blocks around both the same turn, but any turn of a block that is open, and of
+/// what is in it.
 fn is_meant(path: &[(usize, u32)], place: &[(usize, u32)], open: Option<usize>) -> bool {
     for (there, here) in path.iter().zip(place) {
         if there.0 != here.0 || Some(there.0) == open {
@@ -185,7 +186,7 @@ struct World {
     columns: Vec<Label>,
 }
 
-/// A reference to some lines, with or without `$` at its first and its last one, and where it stands.
+/// A reference to some lines, with or without `$` at its first and its last one, and the place it is in.
 struct Ends {
     lines: Lines,
     pins: [bool; 2],

@@ -64,7 +64,7 @@ fn references_follow_other_sheets() {
         ("SUM(Sum:Data!A5)", "SUM(Sum:Data!A6:A7)"),
         ("SUM(Region:Gone!A1)", "SUM(North:South!A1)"),
         ("SUM(Gone:Gone!A1)", "SUM(#REF!)"),
-        // Sheets that are not ours.
+        // Sheets of other workbooks, and of none.
         ("[1]Data!A5+'[2]Data'!A5+[1]!Rate", "[1]Data!A5+'[2]Data'!A5+[1]!Rate"),
         ("'C:\\x\\[b.xlsx]Data'!A5", "'C:\\x\\[b.xlsx]Data'!A5"),
         ("[0]Data!A5+[0]!Rate", "[0]Data!A7+[0]!Rate"),

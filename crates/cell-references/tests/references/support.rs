@@ -5,8 +5,8 @@ use cell_references::{
     Workbook, Written,
 };
 
-/// Reads blocks: `3-5*2` rows 3 to 5 twice, `C-D*3` columns, `A3:B4*2` cells; `/0` before one says that it is within block 0, and then
-/// it has a count for each turn: `/0:4*3,0`.
+/// Reads blocks: `3-5*2` rows 3 to 5 twice, `C-D*3` columns, `A3:B4*2` cells; `/0` before one says that it is within block 0, and
+/// then it has a count for each turn: `/0:4*3,0`.
 pub fn blocks(text: &str) -> Vec<Block> {
     text.split_ascii_whitespace().map(block).collect()
 }
@@ -53,7 +53,7 @@ pub fn place(moves: &Moves, text: &str) -> Place {
     })
 }
 
-/// The formula in a workbook of one sheet, and what there is to say of it.
+/// The formula as it is written in a workbook of one sheet, and how many references were lost or widened.
 pub fn written(moves: &Moves, place: Place, text: &str, meaning: Meaning) -> (String, Written) {
     let workbook = Workbook::of_one("Sheet1", moves.clone());
     let mut out = String::new();

@@ -1,7 +1,6 @@
 //! Pixels of one ink, and the PNG they become.
 
 use super::colour::Colours;
-use super::glyphs;
 
 /// How much ink each pixel has: 0 none, 255 all.
 pub(super) struct Canvas {
@@ -30,7 +29,7 @@ impl Canvas {
         let rows = self.ink.chunks_exact_mut(self.width.max(1)).enumerate().skip(whole(top));
         for (y, row) in rows.take(whole(bottom - top) + 2) {
             for (x, pixel) in row.iter_mut().enumerate().skip(whole(left)).take(whole(right - left) + 2) {
-                let distance = glyphs::distance((centre(x), centre(y)), from, to);
+                let distance = distance((centre(x), centre(y)), from, to);
                 let cover = ((radius - distance + 0.5).clamp(0.0, 1.0)) * 255.0;
                 *pixel = (*pixel).max(byte(cover));
             }
@@ -79,6 +78,16 @@ impl Canvas {
         writer.finish()?;
         Ok(out)
     }
+}
+
+/// How far a place is from a line.
+fn distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
+    let (across, down) = (to.0 - from.0, to.1 - from.1);
+    let length = across * across + down * down;
+    let along =
+        if length > 0.0 { ((place.0 - from.0) * across + (place.1 - from.1) * down) / length } else { 0.0 };
+    let along = along.clamp(0.0, 1.0);
+    (place.0 - (from.0 + across * along)).hypot(place.1 - (from.1 + down * along))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a canvas has some thousand pixels a side")]

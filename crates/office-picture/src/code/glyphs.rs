@@ -175,13 +175,3 @@ fn middle(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
 fn between(one: (f64, f64), other: (f64, f64), part: f64) -> (f64, f64) {
     (one.0 + (other.0 - one.0) * part, one.1 + (other.1 - one.1) * part)
 }
-
-/// How far a place is from a line.
-pub(super) fn distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
-    let (across, down) = (to.0 - from.0, to.1 - from.1);
-    let length = across * across + down * down;
-    let along =
-        if length > 0.0 { ((place.0 - from.0) * across + (place.1 - from.1) * down) / length } else { 0.0 };
-    let nearest = between(from, to, along.clamp(0.0, 1.0));
-    (place.0 - nearest.0).hypot(place.1 - nearest.1)
-}

@@ -2,7 +2,7 @@
 
 use super::bytes::{Order, array, slice};
 use super::{Flaw, Measures, exif};
-use crate::picture::Turn;
+use crate::turn::Turn;
 
 const BIG: Order = Order::Big;
 const END: [u8; 2] = [0xff, 0xd9];
@@ -55,6 +55,11 @@ impl Segments {
     fn read(&mut self, marker: u8, data: &[u8]) -> Result<(), Flaw> {
         match marker {
             0xc0..=0xc2 => {
+                if array(data, 0)? != [8] {
+                    return Err(Flaw::Wrong(
+                        "has more than 8 bits a colour, which Office doesn't draw; save it with 8 bits or as PNG",
+                    ));
+                }
                 self.size = Some((u32::from(BIG.two(data, 3)?), u32::from(BIG.two(data, 1)?)));
             }
             0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {

@@ -31,6 +31,22 @@ pub(super) fn measure(bytes: &[u8]) -> Result<Measures, Flaw> {
     }
 }
 
+/// Whether every chunk has its checksum, the header is the first and the only one, and nothing lies behind the last one.
+pub(super) fn has_checksums(bytes: &[u8]) -> bool {
+    let mut at = SIGNATURE;
+    while let Ok(length) = Order::Big.four(bytes, at).and_then(place) {
+        let Ok(chunk) = slice(bytes, at + 4, length.saturating_add(4)) else { return false };
+        let is_header = chunk.starts_with(b"IHDR");
+        if array(bytes, at + 8 + length) != Ok(crc32fast::hash(chunk).to_be_bytes())
+            || is_header != (at == SIGNATURE)
+        {
+            return false;
+        }
+        at += AROUND + length;
+    }
+    at == bytes.len()
+}
+
 /// Pixels per metre, if the unit is the metre and not merely the pixel's shape.
 fn resolution(data: &[u8]) -> Result<Option<(f64, f64)>, Flaw> {
     let per_inch = |at| Ok(f64::from(Order::Big.four(data, at)?) * 0.0254);

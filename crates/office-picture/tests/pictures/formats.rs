@@ -168,10 +168,13 @@ fn what_office_does_not_draw_is_refused_by_its_name() {
 
 #[test]
 fn a_jpeg_that_office_does_not_draw_is_refused() {
-    let mut bytes = files::jpeg(None);
-    let header = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
-    bytes[header + 1] = 0xc3;
-    assert!(fault(&bytes).contains("lossless"));
+    let whole = files::jpeg(None);
+    let header = whole.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+    for (behind, value, reason) in [(1, 0xc3, "lossless"), (4, 12, "more than 8 bits")] {
+        let mut bytes = whole.clone();
+        bytes[header + behind] = value;
+        assert!(fault(&bytes).contains(reason));
+    }
 }
 
 #[test]

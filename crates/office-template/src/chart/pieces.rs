@@ -1,10 +1,10 @@
-//! The pieces of a chart's part that its data take.
+//! The pieces of a chart's part that its data replace.
 
 use std::ops::Range;
 
 use super::Kind;
 use crate::error::Error;
-use crate::package::{Entry, entries};
+use crate::package::entries::{Entry, entries};
 
 /// The elements of a chart's part.
 pub(super) struct Layout {
@@ -17,11 +17,11 @@ pub(super) struct Layout {
 
 /// A chart of a plot area.
 pub(super) struct Group {
-    /// What its names begin with.
+    /// The namespace prefix of its elements, with the colon.
     pub prefix: String,
-    /// Its name without that, as `lineChart`.
+    /// Its name without the prefix, such as `lineChart`.
     pub name: String,
-    /// Where its series stand, or would.
+    /// The offset in the part at which its series are written.
     pub at: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Pattern {
     pub group: usize,
 }
 
-/// What stands in a chart before its series.
+/// Elements of a chart that come before its series.
 const BEFORE: [&str; 7] =
     ["barDir", "grouping", "varyColors", "wireframe", "scatterStyle", "radarStyle", "ofPieType"];
 
@@ -71,7 +71,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// What all charts of the plot area draw over.
+    /// What all charts of the plot area draw their values over; an error where they differ.
     pub(super) fn kind(&self) -> Result<Kind, String> {
         let kind = |group: &Group| match group.name.as_str() {
             "scatterChart" => Kind::Points,
@@ -90,7 +90,7 @@ impl Layout {
         Ok(first)
     }
 
-    /// The element's children.
+    /// The indices of the element's children.
     pub(super) fn children(&self, of: usize) -> Vec<usize> {
         let end = self.elements.get(of).map_or(0, |element| element.whole.end);
         let mut children = Vec::new();
@@ -108,7 +108,7 @@ impl Layout {
         { children }.find(|child| child.name == name)
     }
 
-    /// The elements in a range, which is one of them.
+    /// The elements in the range of one of them, this one included.
     pub(super) fn within(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, &Entry)> {
         let first = self.elements.partition_point(|element| element.whole.start < range.start);
         let end = range.end;
@@ -117,7 +117,7 @@ impl Layout {
     }
 }
 
-/// What the element's name begins with.
+/// The element's namespace prefix, with its colon.
 pub(super) fn prefix(xml: &[u8], element: &Entry) -> String {
     let name = xml.get(element.tag.start + 1..element.tag.end).unwrap_or_default();
     let at = memchr::memmem::find(name, element.name.as_bytes()).unwrap_or_default();

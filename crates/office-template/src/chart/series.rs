@@ -1,4 +1,5 @@
-//! The series of a chart's part: each as the template's own at its place is, further ones as the first.
+//! The series of a chart's part: each looks like the template's series of the same index, further ones like the first series in
+//! the group of the template's last.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,19 +9,20 @@ use super::pieces::{Group, Layout, prefix};
 use super::table::{Cell, Places, Table, letters, sheet_number};
 use crate::error::quoted;
 use crate::forms::colour::colour;
-use crate::package::replaced;
-use crate::package::{Entry, escaped};
+use crate::package::entries::Entry;
+use crate::package::xml::escaped;
+use crate::package::xml::replaced;
 
-/// What a series draws.
+/// Elements with a series' data.
 const DATA: [&str; 5] = ["cat", "val", "xVal", "yVal", "bubbleSize"];
 
-/// What stands behind that in a series.
+/// Elements of a series that come behind its data.
 const BEHIND: [&str; 4] = ["smooth", "shape", "bubble3D", "extLst"];
 
-/// What has a series' colours.
+/// Elements with a series' colours.
 const COLOURED: [&str; 2] = ["spPr", "marker"];
 
-/// A theme has so many colours for series.
+/// How many accent colours a theme has.
 const ACCENTS: usize = 6;
 
 const DRAWING: &str = "http://schemas.openxmlformats.org/drawingml/2006/main";
@@ -29,7 +31,7 @@ const STRICT_DRAWING: &str = "http://purl.oclc.org/ooxml/drawingml/main";
 /// Pieces of a part, with what takes their places.
 pub(super) type Edits = Vec<(Range<usize>, String)>;
 
-/// What becomes of the chart's part; `None` where it would be more than `room`.
+/// The edits of the chart's part; `None` where its series would be more than `room` bytes.
 pub(super) fn written(
     chart: &Chart,
     table: &Table,
@@ -85,18 +87,17 @@ fn hexadecimal(given: &str) -> Result<String, String> {
     })
 }
 
-/// Writes one series.
 struct Writer<'a> {
     table: &'a Table,
     layout: &'a Layout,
     xml: &'a [u8],
-    /// As it stands in formulas, escaped.
+    /// The sheet's name as formulas write it, escaped.
     sheet: &'a str,
     group: &'a Group,
     pattern: Option<usize>,
-    /// The template has no series at its place.
+    /// The template has no series of this index.
     is_copy: bool,
-    /// Six digits.
+    /// Six hexadecimal digits.
     colour: Option<String>,
     index: usize,
     name: &'a str,
@@ -150,7 +151,7 @@ impl Writer<'_> {
         )
     }
 
-    /// What it draws; numbers are shown as the template's are.
+    /// The series' data; numbers keep the template's format unless the data give one.
     fn data(&self, places: Places, children: &[&Entry]) -> String {
         let c = &self.group.prefix;
         let (across, along) = match self.table.kind {
@@ -170,7 +171,7 @@ impl Writer<'_> {
         out
     }
 
-    /// The format of the template's numbers, as it is written.
+    /// The template's number format, still escaped.
     fn format(&self, name: &str, children: &[&Entry]) -> Option<String> {
         let child = children.iter().find(|child| child.name == name)?;
         let (_, format) =
@@ -179,7 +180,7 @@ impl Writer<'_> {
         inner.rfind('<').and_then(|at| inner.get(..at)).map(str::to_owned)
     }
 
-    /// A column of the sheet, and what it says.
+    /// A reference to a column of the sheet, with a copy of the column's values.
     fn reference(&self, index: usize, takes_numbers: bool, format: &str) -> String {
         let c = &self.group.prefix;
         let (sheet, letters, rows) = (self.sheet, letters(index), self.table.rows);
@@ -205,7 +206,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The looks of a series of which the template says nothing.
+    /// The shape properties with this colour, for a series whose pattern has none.
     fn looks(&self, colour: &str) -> String {
         let c = &self.group.prefix;
         let is_strict = memchr::memmem::find(self.xml, STRICT_DRAWING.as_bytes()).is_some();
@@ -227,7 +228,7 @@ impl Writer<'_> {
         let is_coloured = COLOURED.contains(&child.name.as_str());
         for (at, element) in self.layout.within(&child.whole) {
             match element.name.as_str() {
-                // Two series with the same id are one to what Word keeps of them.
+                // A copy without its own id: Word would take two series with the same id for one.
                 "ext" if self.is_copy && self.layout.child(at, "uniqueId").is_some() => {
                     edits.push((element.whole.clone(), String::new()));
                 }
@@ -260,9 +261,9 @@ impl Writer<'_> {
     }
 }
 
-/// A sheet's name as it stands in formulas.
+/// A sheet's name as formulas write it.
 fn in_formula(sheet: &str) -> String {
-    // What could be a cell's name, as A1 or R1C1, stands in quotes.
+    // A name that could be a cell's, such as A1 or R1C1, must be quoted.
     let is_plain = sheet.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && sheet.chars().all(|letter| letter.is_ascii_alphanumeric())
         && sheet.trim_end_matches(|letter: char| letter.is_ascii_digit()).len() > 3;

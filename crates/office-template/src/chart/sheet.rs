@@ -6,14 +6,16 @@ use std::fmt::Write as _;
 use super::pieces::prefix;
 use super::table::{Cell, Column, Table, letters, sheet_number};
 use crate::error::Error;
-use crate::package::replaced;
-use crate::package::{attribute_text, entries, escaped};
+use crate::package::entries::entries;
+use crate::package::xml::replaced;
+use crate::package::xml::{attribute_text, escaped};
 use crate::word::attribute::value_in;
 
-/// What stands above the categories where the sheet has nothing there: a table's heading must not be empty.
+/// The heading of the categories where the sheet has none: a table's heading must not be empty.
 const CORNER: &str = " ";
 
-/// The sheet with these columns in the place of all of its cells; `corner` stands above the first one, which has this style.
+/// The sheet with all its cells replaced by these columns; `corner` is the heading of the first one, `style` that of its numbers.
+/// `None` where the sheet has no `sheetData`.
 pub(super) fn filled(
     xml: &[u8],
     table: &Table,
@@ -43,12 +45,12 @@ pub(super) fn filled(
     Some(replaced(xml, &edits))
 }
 
-/// All cells of the table: one row at least is under the headings.
+/// The range of the table's cells, with at least one row under the headings even where there are no data.
 fn range(table: &Table) -> String {
     format!("A1:{}{}", letters(table.columns.len().saturating_sub(1)), table.rows.max(1) + 1)
 }
 
-/// How the cell of this name is shown.
+/// The style number of the cell of this name.
 fn style_of(rows: &[u8], cell: &str) -> Option<String> {
     let at = memmem::find(rows, format!("r=\"{cell}\"").as_bytes())?;
     let begin = memrchr(b'<', rows.get(..at)?)?;
@@ -96,12 +98,12 @@ fn heading<'a>(column: &'a Column, index: usize, corner: &'a str) -> &'a str {
     if index == 0 && column.heading.is_empty() { corner } else { &column.heading }
 }
 
-/// The table's part with these columns, and what its first column was called, which stays.
+/// The table's part with these columns, and the name of its first column, which is kept.
 pub(super) fn table(part: &str, xml: &[u8], table: &Table) -> Result<(Vec<u8>, Option<String>), Error> {
     let elements = entries(part, xml)?;
     let first =
         elements.iter().find(|element| element.name == "tableColumn").map(|element| element.value("name"));
-    // A blank is a name: Word's own.
+    // An empty name becomes a blank, as Word writes it.
     let corner = first.map(|name| if name.is_empty() { CORNER.to_owned() } else { name.to_owned() });
     let mut edits = Vec::new();
     for element in &elements {

@@ -2,13 +2,14 @@
 
 use super::pieces::prefix;
 use crate::error::Error;
-use crate::package::replaced;
-use crate::package::{Entry, attribute_text, entries};
+use crate::package::entries::{Entry, entries};
+use crate::package::xml::attribute_text;
+use crate::package::xml::replaced;
 
-/// The first number of formats that are no one's own.
+/// The first number for formats of a file; lower ones are built into Excel.
 const FIRST: u32 = 164;
 
-/// The styles with one more, of this format, and its number; `None` where they have none at all.
+/// The styles with one more, of this number format, and its index; `None` where the part has no `cellXfs`.
 pub(super) fn with_format(part: &str, xml: &[u8], format: &str) -> Result<Option<(Vec<u8>, usize)>, Error> {
     let elements = entries(part, xml)?;
     let named = |name: &str| elements.iter().find(|element| element.name == name);

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{Chart, Kind, Name, Series, Value};
+use super::Kind;
+use super::data::{Chart, Name, Series, Value};
 use crate::error::quoted;
 
-/// So many cells has a sheet at most: all of them are written twice.
+/// Most cells of a chart's sheet; each is written twice, to the chart and to its workbook.
 const CELLS: usize = 250_000;
 
-/// So many series has a chart of Excel at most.
+/// Most series of a chart, as in Excel.
 const SERIES: usize = 255;
 
-/// The columns, the first of which has the categories or what is across.
+/// The columns; the first has the categories or the X values.
 pub(super) struct Table {
     pub kind: Kind,
     pub columns: Vec<Column>,
@@ -22,7 +23,7 @@ pub(super) struct Table {
 }
 
 pub(super) struct Column {
-    /// What stands above; empty where the sheet's own stays.
+    /// Empty where the sheet's own heading is kept.
     pub heading: String,
     pub cells: Vec<Cell>,
     /// How Excel shows its numbers.
@@ -58,7 +59,7 @@ impl Column {
 }
 
 impl Table {
-    /// The table of a chart that draws over this.
+    /// The table of a chart of this kind; an error where the data do not fit it or pass a limit.
     pub(super) fn new(chart: &Chart, kind: Kind) -> Result<Self, String> {
         if chart.series.len() > SERIES {
             return Err(format!(
@@ -80,7 +81,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Headings that no other column has: Excel takes a table with two of the same for damaged.
+    /// Makes the headings unique: Excel calls a table with two equal ones damaged.
     fn name_columns(&mut self) {
         let mut known = BTreeSet::new();
         for (index, column) in self.columns.iter_mut().enumerate().skip(1) {
@@ -137,10 +138,9 @@ fn over_categories(chart: &Chart) -> Result<Table, String> {
     Ok(Table { kind: Kind::Categories, columns, rows: 0, series: places })
 }
 
-/// A series' points: across, along, size.
 type Points = Vec<Point>;
 
-/// Where it is across, how high, and how large.
+/// X, Y and size.
 type Point = (f64, Option<f64>, Option<f64>);
 
 fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
@@ -148,7 +148,7 @@ fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
         chart.series.iter().map(|series| series.points(kind)).collect::<Result<_, _>>()?;
     let is_ascending =
         |points: &Points| points.windows(2).all(|pair| matches!(pair, [one, other] if one.0 < other.0));
-    // Points that go forth and back have their own column: in a common one each place across stands once.
+    // A common column has each X value once, in order. If any series' points go back, each series gets its own column.
     let common = points.iter().all(is_ascending).then(|| {
         let mut across: Vec<f64> = points.iter().flatten().map(|point| point.0).collect();
         across.sort_by(f64::total_cmp);
@@ -174,7 +174,6 @@ fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
 }
 
 impl Table {
-    /// The columns of a series of points.
     fn add(&mut self, heading: &str, points: &Points, common: Option<&[f64]>) {
         let spread = |of: fn(&Point) -> Option<f64>| match common {
             None => points.iter().map(of).collect::<Vec<_>>(),
@@ -216,7 +215,7 @@ impl Series {
         quoted(&format!("{:?}", self.heading()))
     }
 
-    /// Its points; those that are nothing are left out.
+    /// Its points without those that are `null`.
     fn points(&self, kind: Kind) -> Result<Points, String> {
         let written = if kind == Kind::Bubbles {
             "{ \"x\": 1, \"y\": 2, \"size\": 3 }"
@@ -238,13 +237,13 @@ impl Series {
     }
 }
 
-/// A number as a sheet has it.
+/// A number as a sheet writes it: with an exponent if it is very large or small.
 pub(super) fn sheet_number(number: f64) -> String {
     let size = number.abs();
     if size != 0.0 && !(1e-7..1e15).contains(&size) { format!("{number:E}") } else { number.to_string() }
 }
 
-/// What a column is called: A, B, … Z, AA.
+/// A column's name, counted from 0: A, B, … Z, AA.
 pub(super) fn letters(column: usize) -> String {
     const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut name = Vec::new();

@@ -1,17 +1,19 @@
-//! The data of a workbook's own chart: they stand on a sheet that nobody sees, and that can be shown.
+//! The data of a chart in a workbook: they are put on a hidden sheet, which users can unhide in Excel.
 
 use std::fmt::Write as _;
 
 use super::sheet;
 use super::table::Table;
 use crate::error::Error;
-use crate::package::{Package, Target, attribute_text, entries};
+use crate::package::entries::entries;
+use crate::package::xml::attribute_text;
+use crate::package::{Package, Target};
 
 const KIND: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml";
 const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 const STRICT_MAIN: &str = "http://purl.oclc.org/ooxml/spreadsheetml/main";
 
-/// Puts the table on a sheet of its own, which [`list`] makes a part of the workbook; tells what it is called.
+/// Puts the table on a sheet of its own, which [`list`] adds to the workbook; returns the sheet's name.
 pub(super) fn added(table: &Table, package: &mut Package<'_>) -> String {
     let main = if package.is_strict() { STRICT_MAIN } else { MAIN };
     let empty = format!(
@@ -31,7 +33,7 @@ pub(super) fn added(table: &Table, package: &mut Package<'_>) -> String {
     name
 }
 
-/// Lists the sheets with charts' data behind all others in the workbook, whose main part this is.
+/// Adds the hidden sheets with charts' data behind all others to the workbook, whose main part is `main`.
 pub(crate) fn list(main: &str, package: &mut Package<'_>) -> Result<(), Error> {
     let sheets = std::mem::take(&mut package.unseen_sheets);
     if sheets.is_empty() {

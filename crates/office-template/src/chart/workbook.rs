@@ -1,6 +1,7 @@
-//! The workbook of a chart: Word shows it when somebody edits the chart's data.
+//! The workbook inside a chart, which Word opens when somebody edits the chart's data.
 //!
-//! Hazard: a stranger packed it. What is read of it is small or refused; its sheet is never parsed, only a piece of it replaced.
+//! Hazard: the file is untrusted. Parts of it are parsed only up to [`LARGEST`] bytes; its sheet is never parsed, only a piece of
+//! it replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +12,11 @@ use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{Content, Entry, Relationship, entries, relationships_in, relationships_of, resolved};
+use crate::package::entries::{Entry, entries};
+use crate::package::packer::Content;
+use crate::package::{Relationship, relationships_in, relationships_of, resolved};
 
-/// So large is no list of sheets, no table and no list of styles.
+/// The largest part that is parsed, in bytes. No real list of sheets, table or list of styles is as large.
 const LARGEST: usize = 1 << 20;
 
 pub(super) struct Workbook<'a> {
@@ -22,7 +25,7 @@ pub(super) struct Workbook<'a> {
     entries: BTreeMap<String, usize>,
     /// The name of the workbook's own part.
     book: String,
-    /// What its first sheet is called, and the part that it is.
+    /// The first sheet's name, and the name of its part.
     sheet: (String, String),
     changed: BTreeMap<usize, Vec<u8>>,
     removed: BTreeSet<usize>,
@@ -55,12 +58,10 @@ impl<'a> Workbook<'a> {
         Ok(workbook)
     }
 
-    /// What the sheet is called.
     pub(super) fn sheet(&self) -> &str {
         &self.sheet.0
     }
 
-    /// The workbook with the table in its first sheet.
     pub(super) fn filled(mut self, table: &Table, (limits, left): Unpacking<'_>) -> Result<Vec<u8>, Error> {
         let name = self.sheet.1.clone();
         let &entry = self.entries.get(&name.to_ascii_lowercase()).ok_or_else(no_sheet)?;
@@ -88,7 +89,7 @@ impl<'a> Workbook<'a> {
         }
     }
 
-    /// The style of the first column's cells, where the data say how they are shown.
+    /// The style of the first column's cells, where the data give a format for them.
     fn style(&mut self, table: &Table, (limits, left): Unpacking<'_>) -> Result<Option<usize>, Error> {
         let format = table.columns.first().and_then(|column| column.format.clone());
         let (Some(format), Some(part)) =
@@ -102,7 +103,7 @@ impl<'a> Workbook<'a> {
         Ok(Some(index))
     }
 
-    /// Excel takes a workbook for damaged whose list of calculated cells names others.
+    /// Removes the list of calculated cells: Excel calls a workbook damaged if the list names cells that have no formula.
     fn forget_calculations(&mut self, (limits, left): Unpacking<'_>) -> Result<(), Error> {
         let book = self.book.clone();
         let Some(part) = self.related(&book, "/calcChain", (limits, left))? else { return Ok(()) };
@@ -121,12 +122,12 @@ impl<'a> Workbook<'a> {
                 .filter(|element| gone(element))
                 .map(|element| (element.whole.clone(), String::new()))
                 .collect();
-            self.put(&name, crate::package::replaced(&xml, &edits));
+            self.put(&name, crate::package::xml::replaced(&xml, &edits));
         }
         Ok(())
     }
 
-    /// The part that another refers to by a relationship whose type ends so.
+    /// The part that `part` refers to by a relationship whose type ends with `end`.
     fn related(&mut self, part: &str, end: &str, unpacking: Unpacking<'_>) -> Result<Option<String>, Error> {
         let all = self.relationships(part, unpacking)?;
         let found = all.iter().find(|one| one.kind.ends_with(end) && !one.is_external);
@@ -138,7 +139,7 @@ impl<'a> Workbook<'a> {
         xml.map_or_else(|| Ok(Vec::new()), |xml| relationships_in(&xml))
     }
 
-    /// A part that is small in any honest workbook.
+    /// The content of a part, `None` where it is missing; an error where it is larger than [`LARGEST`].
     fn small(&mut self, name: &str, (limits, left): Unpacking<'_>) -> Result<Option<Vec<u8>>, Error> {
         let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
         let content = container::unpack(&mut self.archive, entry, left, limits)?;

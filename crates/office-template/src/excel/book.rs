@@ -4,16 +4,17 @@ use super::finder::Finder;
 use super::headers::Header;
 use super::links::decoded;
 use super::parts::{self, Listed, Listing, Part, Strings, Tab};
-use super::plan::{Item, Plan, Planner, Rows, Text};
+use super::plan::{Planner, Text};
 use super::sheet::{Content, Sheet, shared_number};
 use super::styles;
-use super::tags::{Found, Of, Section, pair};
+use super::tags::{Found, Of, Place, Section, pair};
 use super::text::runs;
+use super::tree::{Item, Plan, Rows, Title};
+use crate::collected::Collected;
 use crate::container::Archive;
 use crate::error::{Error, Fault};
 use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
-use crate::outline::Collected;
 use crate::program::{Step, step};
 use crate::read::Reading;
 use cell_references::{Cell, Once};
@@ -24,44 +25,32 @@ pub(crate) struct Book {
     pub(super) main: String,
     pub(super) sheets: Vec<BookSheet>,
     pub(super) strings: Strings,
-    /// The shared texts that have tags: nothing refers to them when the sheets are filled.
+    /// Numbers of the shared strings that have tags. Filled cells hold their text inline, so these are blanked, but for
+    /// `shown_texts`.
     pub(super) tagged: BTreeSet<usize>,
     pub(super) is_1904: bool,
-    /// How many answers are its own.
+    /// How many answers it takes: one for each of its outermost steps.
     pub(crate) answers: usize,
 }
 
 /// A sheet of a workbook.
 pub(super) struct BookSheet {
     pub name: String,
-    /// What its name becomes: texts, and the places of answers.
+    /// The pieces of its name in the result: texts, and indices of answers.
     pub title: Vec<Title>,
     /// Its headers and footers that have tags.
     pub headers: Vec<Header>,
-    /// Its part; none of what has no cells.
+    /// Its part; `None` where it is not a worksheet, but a chart sheet for example.
     pub part: Option<String>,
     pub tab: Tab,
     pub sheet: Option<Sheet>,
     pub plan: Plan,
-    /// Cells that are not repeated with what is beside them.
+    /// Cells that are written once although others in their rows or columns are repeated.
     pub once: Vec<Once>,
-    /// Where its answers begin among the workbook's; all of them are one where it is repeated.
+    /// The index of its first answer among the workbook's. A repeated sheet has one answer: a list with an item for each copy.
     pub begin: usize,
     /// The number of the tag that repeats it.
     pub repeat: Option<usize>,
-}
-
-/// A piece of a sheet's name.
-pub(super) enum Title {
-    Text(String),
-    Value { tag: usize, at: usize },
-}
-
-/// A tag, for what is to be said of it.
-pub(crate) struct Place {
-    /// Which cell it stands in, as `Sheet1!B7`.
-    pub cell: String,
-    pub shown: String,
 }
 
 /// What is read of a workbook before its tags are looked for.
@@ -85,7 +74,7 @@ impl Source {
         Ok(Self { main: main.to_owned(), listing })
     }
 
-    /// The texts that tags may stand in, for the delimiters that they are written with.
+    /// The texts that may hold tags; the delimiters are found in them.
     pub(crate) fn texts(&self) -> Vec<String> {
         let whole = |part: &Option<(String, Vec<u8>)>| {
             part.as_ref().map(|(_, xml)| runs(xml).into_iter().map(|run| run.text).collect::<Vec<_>>())
@@ -99,7 +88,8 @@ impl Source {
 }
 
 impl Book {
-    /// Finds the tags of a workbook, the first of which has the number `first`: it, its steps, and the places of its tags.
+    /// Finds the tags of a workbook and numbers them from `first`: the workbook, the steps of the program, and where its tags
+    /// are.
     pub(crate) fn plan(
         source: Source,
         (delimiters, first): (&Delimiters, usize),
@@ -138,7 +128,9 @@ impl Book {
             };
             let number = first + places.len();
             let texts = match &mut sheet {
-                Some(sheet) => finder.texts(sheet, (&name, &dates, &links), &mut book)?,
+                Some(sheet) => {
+                    finder.texts(sheet, (&name, &dates, &links), (&book.strings, &mut book.tagged))?
+                }
                 None => Vec::new(),
             };
             let Finder { mut found, mut faults, .. } = finder;
@@ -173,7 +165,8 @@ impl Book {
         self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
     }
 
-    /// The shared texts that cells show which have no tags: those of other delimiters are text there.
+    /// Shared strings with tags that some cell still shows as plain text. Delimiters may change from one cell to the next, so the
+    /// same string can be tags in one and text in another; blanking it would empty the second.
     pub(super) fn shown_texts(&self) -> BTreeSet<usize> {
         let sheets = self.sheets.iter().filter_map(|sheet| sheet.sheet.as_ref());
         let texts = sheets.flat_map(|sheet| {
@@ -195,7 +188,7 @@ impl Book {
     }
 }
 
-/// Which formats are those of dates, and the shared texts.
+/// The cell formats that show dates, and the shared strings.
 fn dates_and_strings(
     (styles, strings): (Part, Part),
     reading: &mut Reading<'_>,
@@ -214,7 +207,7 @@ fn read_sheet(
     Sheet::read(part, names, (&limits.elements, &mut reading.elements_left, &mut reading.formulas_left))
 }
 
-/// The plan of a sheet, and the cells that stand once.
+/// The plan of a sheet, and the cells that are written once.
 fn planned(
     planner: Planner<'_>,
     sheet: &mut Sheet,
@@ -231,12 +224,12 @@ fn planned(
     (plan, once)
 }
 
-/// What a cell of a sheet is called, or the sheet where it is none.
+/// `Sheet1!B7`, or the sheet's name where `cell` is empty.
 fn of_sheet(name: &str, cell: &str) -> String {
     if cell.is_empty() { name.to_owned() } else { format!("{name}!{cell}") }
 }
 
-/// Tells the tags of a sheet to who wants to know them.
+/// Adds the tags of a sheet to the outline, if one is collected.
 fn tell(found: &[Found], place: impl Fn(&Found) -> String, reading: &mut Reading<'_>) {
     if let Some(outline) = &mut reading.outline {
         let cells: Vec<_> = found.iter().map(|one| (place(one), &one.tag, one.shown.as_str())).collect();
@@ -244,7 +237,7 @@ fn tell(found: &[Found], place: impl Fn(&Found) -> String, reading: &mut Reading
     }
 }
 
-/// Adds the steps of a sheet; those of a repeated one are a section's. `told` is where its own begin among those that are told.
+/// Adds the steps of a sheet; if it is repeated, as the body of one `section` step. `told` is where its own begin in the outline.
 fn add_steps(
     steps: &mut Vec<Step>,
     (body, repeat): (Vec<Step>, Option<&(usize, Expression)>),
@@ -261,7 +254,7 @@ fn add_steps(
     }
 }
 
-/// Whether there may be a tag anywhere: without one nothing is filled, and no cell need be read.
+/// Whether there may be a tag anywhere; if not, no cell is read. An `&` counts, because it may begin an entity that is a brace.
 fn may_have_tags(sheets: &[Listed], strings: &Strings, delimiters: &Delimiters) -> bool {
     let start = delimiters.start.as_bytes();
     let has = |text: &[u8]| {
@@ -273,7 +266,7 @@ fn may_have_tags(sheets: &[Listed], strings: &Strings, delimiters: &Delimiters) 
     has(&strings.xml) || sheets.iter().any(in_sheet) || sheets.iter().any(in_link)
 }
 
-/// The tag that repeats a sheet, by its place, and what it goes over.
+/// The index of the tag that repeats the sheet, and its list. Each further one is a fault.
 fn repeated(
     found: &[Found],
     (faults, place): (&mut Vec<Fault>, impl Fn(&Found) -> String),
@@ -289,7 +282,7 @@ fn repeated(
     first.map(|(index, _, list)| (index, list))
 }
 
-/// The cells that stand once, beside what is repeated in their rows or columns.
+/// The cells that are written once although others in their rows or columns are repeated.
 fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
     let Plan { items, areas, .. } = plan;
     let mut once = Vec::new();
@@ -297,7 +290,7 @@ fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
     add_rows(items, (found, &numbers), &mut once, true);
     let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
     let of_columns: Vec<&Section> = of_columns.collect();
-    // Each with those of columns around it, the outermost one first.
+    // Each section of columns with those around it, outermost first.
     let mut chains: Vec<Vec<(usize, &Found, &Found)>> = Vec::new();
     for number in 0..of_columns.len() {
         let (mut chain, mut next) = (Vec::new(), Some(numbers.len() + number));
@@ -313,7 +306,8 @@ fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
         chain.reverse();
         chains.push(chain);
     }
-    // What is found first counts: a cell above two sections in each other stands in the first turn of both.
+    // The first area that has a cell counts, so the longest chains come first: a cell above two nested sections is written in the
+    // first turn of both.
     chains.sort_by_key(|chain| std::cmp::Reverse(chain.len()));
     for chain in chains {
         let Some((_, open, close)) = chain.last() else { continue };
@@ -346,7 +340,7 @@ fn add_rows(
             .get(rows.block)
             .and_then(|section| Some((found.get(section.open)?, found.get(section.close)?)));
         let Some((open, close)) = ends else { continue };
-        // In a row that is repeated again, what is around stands in each turn.
+        // Beside a nested section of one row are cells of the outer section: they are repeated with it.
         if open.row != close.row || is_outermost {
             let mut add = |row: u32, (first, last): (u32, u32), is_last: bool| {
                 if first <= last {
@@ -366,7 +360,7 @@ fn add_rows(
     }
 }
 
-/// The blocks within others that have a row, too.
+/// Adds the nested blocks that have the row, too.
 fn inner(items: &[Item], row: u32, is_last: bool, blocks: &mut Vec<(usize, bool)>) {
     let of_row = |item: &&Item| matches!(item, Item::Block(rows) if (rows.lines.first..=rows.lines.last).contains(&row));
     if let Some(Item::Block(Rows { block, items, .. })) = items.iter().find(of_row) {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::package::{Package, relationships_of, resolved};
 use crate::powerpoint::copies::redirected;
 
-/// How the types of relationships end whose targets copies share: they know nothing of the sheet.
+/// The ends of the types of relationships whose targets all copies of a sheet share: these parts do not name its cells.
 const SHARED: [&str; 9] = [
     "image",
     "hyperlink",
@@ -20,7 +20,7 @@ const SHARED: [&str; 9] = [
     "worksheet",
 ];
 
-/// The parts that belong to this one, itself first.
+/// The parts that are copied with this one, itself first: all that it refers to, directly or not, but what is shared.
 pub(super) fn owned(part: &str, package: &mut Package<'_>) -> Result<Vec<String>, Error> {
     let mut owned = vec![part.to_owned()];
     let mut at = 0;
@@ -40,7 +40,7 @@ pub(super) fn owned(part: &str, package: &mut Package<'_>) -> Result<Vec<String>
     Ok(owned)
 }
 
-/// Adds a copy of these parts; tells the copy's name of the first.
+/// Adds copies of these parts, which refer to each other as the parts do; the name of the first copy.
 pub(super) fn copied(parts: &[String], kinds: &Kinds, package: &mut Package<'_>) -> Result<String, Error> {
     let mut names = BTreeMap::new();
     for part in parts {

@@ -1,22 +1,23 @@
-//! How often each block of a sheet is there, by the answers.
+//! Counts how often each block of a sheet is there, by the answers.
 
 use std::collections::BTreeMap;
 
 use cell_references::{Area, Block};
 
-use super::plan::{Item, Piece, Pieces, Plan, Rows, Slot};
 use super::sheet::{Content, Sheet};
+use super::tree::{Item, Piece, Pieces, Plan, Rows, Slot};
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::fill::misfit;
 
-/// Where the answers to tags are looked for.
+/// The answers that the tags of one turn see.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'a> {
     Answers(&'a [Answer<'a>]),
-    /// The one turn of a list without items: tags say nothing.
+    /// The one turn that an empty list has: all its tags are blank.
     Empty,
-    /// The one turn of what is false, for the sake of other cells in its rows: its own cells are empty.
+    /// The one turn of a false condition whose rows have cells outside of it: they are written for these, and its own cells are
+    /// empty.
     Hollow,
 }
 
@@ -27,7 +28,7 @@ pub(super) enum Turns<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The answer at a place; none in an empty turn.
+    /// The answer at an index; `None` in an empty turn.
     pub(super) fn get(self, at: usize) -> Result<Option<&'a Answer<'a>>, Error> {
         match self {
             Self::Answers(answers) => answers.get(at).map(Some).ok_or_else(misfit),
@@ -55,7 +56,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// What is known in one of them.
+    /// The scope of one turn.
     pub(super) fn scope(&self, turn: u32) -> Result<Scope<'a>, Error> {
         match self {
             Self::Copies(copies) => match copies.get(turn as usize) {
@@ -101,9 +102,9 @@ pub(super) fn blocks(sheet: &Sheet, plan: &Plan, scope: Scope<'_>) -> Result<Vec
 /// Counts the turns of blocks.
 struct Counter<'s> {
     sheet: &'s Sheet,
-    /// Of each section of rows, for each turn around it.
+    /// For each section of rows, how many turns it has in each turn of the section around it.
     rows: Vec<Vec<u32>>,
-    /// Of sections of columns, by their numbers and the turns around them: the most that any row has.
+    /// For sections of columns, by their numbers and the turns around them, the most turns that any row has.
     columns: BTreeMap<(usize, Vec<u32>), u32>,
     has_columns: bool,
 }

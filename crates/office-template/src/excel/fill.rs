@@ -1,11 +1,11 @@
-//! A workbook with its answers: how often each of its sheets and blocks is there, then its parts.
+//! Fills a workbook with its answers: names and lays out the copies of its sheets, then writes the parts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cell_references::{Cell, Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
 use workbook_parts as parts;
 
-use super::book::{Book, BookSheet, Title};
+use super::book::{Book, BookSheet};
 use super::copies;
 use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
@@ -14,6 +14,8 @@ use super::headings::{self, Tables};
 use super::links;
 use super::output::Output;
 use super::pictures::{self, Canvas};
+use super::tail::LIST_LIMIT;
+use super::tree::Title;
 use super::workbook::{self, Copy};
 use super::write::{Told, Writer};
 use crate::answer::Answer;
@@ -21,18 +23,16 @@ use crate::error::{Error, TagFaults};
 use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
-use crate::package::{Package, can_stand, replaced};
+use crate::package::Package;
+use crate::package::xml::{can_stand, replaced};
 
-/// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
-pub(super) const LIST: usize = 200_000;
-
-/// What to do where a sheet cannot hold all turns.
+/// The remedy where a sheet would have too many rows or columns.
 const FEWER: &str = "repeat less, or part the list over several sheets with {:sheet list}";
 
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
 
-/// What came of it.
+/// The result of filling a workbook.
 #[derive(Default)]
 pub(crate) struct Done {
     /// Tags whose answers cannot be written, by their numbers.
@@ -56,7 +56,7 @@ impl Book {
         let mut made = Vec::with_capacity(self.sheets.len());
         let mut workbook = Workbook { sheets: Vec::with_capacity(self.sheets.len()) };
         let mut names = Names::default();
-        // The data of charts have sheets already.
+        // The sheets with the data of charts have their names already.
         names.taken.extend(package.unseen_sheets.iter().map(|(name, _)| name.to_lowercase()));
         let (kinds, mut tables) = (package.kinds()?, Tables::read(&self.sheets, package)?);
         let mut left = most.value;
@@ -98,7 +98,7 @@ impl Book {
         if !done.faults.is_empty() {
             return Ok(done);
         }
-        let book = parts::Book::new(&workbook, LIST).with_elements(package.elements_at_most());
+        let book = parts::Book::new(&workbook, LIST_LIMIT).with_elements(package.elements_at_most());
         let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
         let names: Vec<&str> = self.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
@@ -123,7 +123,8 @@ impl Book {
         Ok(done)
     }
 
-    /// Empties the shared texts that had tags, which no cell has any more.
+    /// Empties the shared strings whose tags were filled: no cell refers to them, and the result must not carry the template's
+    /// tags. They are not removed, because cells refer to the others by their index.
     fn blank_texts(&self, package: &mut Package<'_>) -> Result<(), Error> {
         if self.tagged.is_empty() {
             return Ok(());
@@ -165,17 +166,17 @@ fn laid_out(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
     Ok(moves.with_once(sheet.once.clone()))
 }
 
-/// The names of the sheets before.
+/// The names that have been given to sheets so far.
 #[derive(Default)]
 struct Names {
     /// All, in lower case.
     taken: HashSet<String>,
-    /// The last numbers that were given to those that came again.
+    /// The last number that was appended to each name that came again.
     numbers: HashMap<String, u32>,
 }
 
 impl Names {
-    /// A name that no sheet has: this one, or one with a number behind it.
+    /// A name that no sheet has: this one, or this one with a number behind it, cut to Excel's length.
     fn free(&mut self, plain: &str) -> String {
         let (mut name, key) = (plain.to_owned(), plain.to_lowercase());
         while !self.taken.insert(name.to_lowercase()) {
@@ -221,7 +222,7 @@ fn named(
     Ok(names.free(&name))
 }
 
-/// Why Excel would not take a name.
+/// Why Excel would refuse a name.
 fn wrong(name: &str) -> Option<String> {
     const FORBIDDEN: [char; 7] = ['[', ']', ':', '*', '?', '/', '\\'];
     let shown: String = name.chars().take(40).collect();
@@ -261,14 +262,14 @@ fn listed(sheet: &MovedSheet, made: Vec<Made<'_>>) -> Vec<Copy> {
     copies.map(|(copy, made)| Copy { name: copy.name.clone(), part: made.part }).collect()
 }
 
-/// Tells of references of cells that are lost.
+/// Warns of references in cells that became `#REF!`.
 fn lost(count: usize, cell: Option<&str>, package: &mut Package<'_>) {
     let Some(cell) = cell else { return };
     let references = if count == 1 { "a reference is lost (#REF!)" } else { "references are lost (#REF!)" };
     package.warnings.push(&format!("{cell}: {references}: the cells are not there any more"));
 }
 
-/// Writes a copy of a sheet, and what belongs to it.
+/// Writes a copy of a sheet, and the parts that belong to it.
 fn write<'a>(
     (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
     (workbook, names, (number, copy)): (&'a Workbook, &'a [&'a str], (usize, usize)),

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cell_references::Cell;
 
-use super::book::{Book, Place, Title};
 use super::headers::{self, Header};
 use super::links::{self, LinkTag};
+use super::parts::Strings;
 use super::plan::Text;
 use super::sheet::{Content, Sheet, shared_number};
-use super::tags::Found;
+use super::tags::{Found, Place};
 use super::text::{self, Run};
+use super::tree::Title;
 use crate::error::{Error, Fault};
 use crate::lexer::{Delimiters, Tag, Token, lex};
 use crate::limits::Limits;
@@ -33,7 +34,7 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// The pieces of a sheet's name, and what is asked for them.
+    /// The pieces of a sheet's name, and the steps of its tags.
     pub(super) fn title(
         &mut self,
         name: &str,
@@ -65,7 +66,7 @@ impl Finder<'_, '_> {
         Ok(found)
     }
 
-    /// The pieces of a text that is no cell's, and what is asked for it. `first` is the number of its first tag.
+    /// The pieces of a sheet's name, header or footer; adds the steps of its tags. `first` is the number of its first tag.
     fn pieces(
         &mut self,
         text: &str,
@@ -105,7 +106,7 @@ impl Finder<'_, '_> {
         &mut self,
         sheet: &mut Sheet,
         (name, dates, addresses): (&str, &BTreeSet<u32>, &BTreeMap<String, String>),
-        book: &mut Book,
+        (strings, tagged): (&Strings, &mut BTreeSet<usize>),
     ) -> Result<Vec<Text>, Error> {
         let mut texts = Vec::new();
         let mut links = links::find(sheet, addresses, &self.delimiters);
@@ -115,7 +116,7 @@ impl Finder<'_, '_> {
             let xml = match &cell.content {
                 Content::Value(kind, value) if kind == "s" => {
                     number = shared_number(&sheet.xml, value);
-                    number.map(|number| book.strings.get(number)).unwrap_or_default()
+                    number.map(|number| strings.get(number)).unwrap_or_default()
                 }
                 Content::Inline(range) => sheet.xml.get(range.clone()).unwrap_or_default(),
                 Content::Empty | Content::Value(..) | Content::Formula(_) | Content::Tagged(_) => &[],
@@ -128,7 +129,7 @@ impl Finder<'_, '_> {
             }
             let has_tags = self.found.len() > begin;
             if has_tags {
-                book.tagged.extend(number);
+                tagged.extend(number);
             }
             let at = Cell { row: cell.row, column: cell.column };
             if let Some((link, tags)) = links.remove(&at) {
@@ -145,7 +146,8 @@ impl Finder<'_, '_> {
         Ok(texts)
     }
 
-    /// The tags of a cell's link: they stand in the sections that the cell opens, and in those that it closes. Its own begin at `begin`.
+    /// Adds the tags of a cell's link among its own, which begin at `begin`: where all sections are open that the cell opens or
+    /// closes, so that the link sees their data.
     fn link(
         &mut self,
         tags: Vec<LinkTag>,
@@ -203,7 +205,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The place among a cell's tags that is in all sections of rows which the cell has a part of.
+/// The index among a cell's tags at which all sections of rows are open that the cell opens or closes.
 fn in_sections(tags: &[Found]) -> usize {
     let (mut open, mut place): (Vec<usize>, _) = (Vec::new(), None);
     for (at, found) in tags.iter().enumerate() {
@@ -220,13 +222,13 @@ fn in_sections(tags: &[Found]) -> usize {
     open.last().map(|at| at + 1).or(place).unwrap_or(tags.len())
 }
 
-/// What a cell can hold, in a sentence.
+/// What a cell can hold, for messages.
 const CELL: &str = "a cell has values, pictures, sections and {:sheet list}";
 
-/// How a cell leads to an address.
+/// The remedy for `{:link}` in a cell.
 const LINK: &str = "write the tag into the address of the cell's own link, or the address into a cell and =HYPERLINK(A2, \"text\") into another";
 
-/// What a cell can hold.
+/// Refuses tags that a cell cannot hold.
 fn in_cell(tag: Tag) -> Result<Tag, String> {
     match &tag {
         Tag::Value(_)

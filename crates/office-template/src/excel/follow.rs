@@ -1,4 +1,4 @@
-//! What names the cells of a sheet follows them: tables, drawings, charts, comments, pivot tables, and the workbook's own part.
+//! Rewrites the parts that name cells of a sheet, once these have moved: tables, drawings, charts, comments, pivot tables.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::content_types::Kinds;
 use crate::error::Error;
 use crate::package::{Package, Relationship, resolved};
 
-/// What a sheet's other parts ask of it.
+/// What the sheet itself must change because of its other parts.
 #[derive(Default)]
 pub(super) struct Followed {
     /// The relationships of tables that are gone.
@@ -19,7 +19,7 @@ pub(super) struct Followed {
     pub headings: BTreeMap<Cell, String>,
 }
 
-/// What all sheets are followed with.
+/// What is needed to rewrite the parts of all sheets.
 pub(super) struct Follower<'w> {
     pub book: Moved<'w>,
     pub kinds: Kinds,
@@ -28,7 +28,7 @@ pub(super) struct Follower<'w> {
     pub tables: u32,
 }
 
-/// A part cannot be rewritten.
+/// The error for a part that cannot be rewritten.
 pub(super) fn failed(part: &str, error: &parts::Error, package: &Package<'_>) -> Error {
     match error {
         parts::Error::Xml(_) | parts::Error::Missing(_) => Error::NotOffice(format!("{part}: {error}")),
@@ -116,7 +116,7 @@ impl Follower<'_> {
     }
 }
 
-/// The part that a relationship leads to, and its text.
+/// The name and the bytes of the part that a relationship refers to.
 pub(super) fn target(
     part: &str,
     one: &Relationship,
@@ -126,7 +126,7 @@ pub(super) fn target(
     Ok(package.part(&name)?.map(|xml| (name, xml)))
 }
 
-/// Puts a part where it is not what it was.
+/// Puts a part if it has changed.
 pub(super) fn put(
     name: &str,
     written: Vec<u8>,

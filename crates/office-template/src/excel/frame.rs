@@ -1,4 +1,4 @@
-//! The steps of sections while they are read.
+//! The steps of a section of rows, and of the sections of columns open in it, while the tags are read.
 
 use super::tags::{Found, Section};
 use crate::lexer::Tag;
@@ -9,7 +9,7 @@ use crate::tags::list;
 #[derive(Default)]
 pub(super) struct Frame {
     pub steps: Vec<Step>,
-    /// The sections of columns that are open, by their numbers, and the row that they are open in.
+    /// The open sections of columns, outermost first: their numbers, the row they are open in, and their steps.
     pub columns: Vec<(usize, u32, Vec<Step>)>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Frame {
 pub(super) type All<'p> = (&'p [Section], &'p [Found], usize);
 
 impl Frame {
-    /// The places of the sections of columns that are open, and of what would be next in the innermost one.
+    /// The indices of the open sections of columns, each in the scope around it, and that of the next step in the innermost one.
     pub(super) fn slots(&self) -> (Vec<usize>, usize) {
         let mut slots = vec![self.steps.len()];
         slots.extend(self.columns.iter().map(|(_, _, steps)| steps.len()));
@@ -25,7 +25,7 @@ impl Frame {
         (slots, at)
     }
 
-    /// Ends the sections of columns but these, which are open in this row.
+    /// Ends the open sections of columns, but the outermost ones that `columns` begins with and that are open in `row`.
     pub(super) fn close(&mut self, (columns, row): (&[usize], u32), (sections, found, first): All<'_>) {
         let same = self
             .columns

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 
 use cell_references::Lines;
 
-use super::pictures::EMU_PER_PIXEL;
 use super::sheet::Sheet;
 use crate::error::Error;
-use crate::package::entries;
+use crate::package::entries::entries;
 use crate::word::attribute::value_in;
 
-/// Pixels of a digit in the font that Excel uses where nothing else is chosen: widths are counted in digits.
+/// The width of a digit in Excel's default font, in pixels: widths of columns are counted in digits.
 const DIGIT_PIXELS: f64 = 7.0;
-/// Pixels of a column that nobody changed.
+/// The default width of a column, in pixels.
 const COLUMN_PIXELS: f64 = 64.0;
-/// Points of such a row.
+/// The default height of a row, in points.
 const ROW_POINTS: f64 = 15.0;
+/// English metric units in a pixel, of which there are 96 an inch: what a length without a unit is.
+pub(super) const EMU_PER_PIXEL: f64 = 9_525.0;
 const EMU_PER_POINT: f64 = 12_700.0;
 
 /// The sizes of a sheet's columns, as they are in the result, and of its rows, as they are in the template.
@@ -27,7 +28,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Of what stands before the cells of the part, and of the template's rows.
+    /// Reads the columns from `head`, the bytes before the cells in the result, and the rows from the template.
     pub(super) fn read(part: &str, head: &[u8], sheet: &Sheet) -> Result<Self, Error> {
         let mut grid = Self {
             columns: Vec::new(),
@@ -77,12 +78,12 @@ impl Grid {
         (columns.first..=columns.last).map(|column| self.column(column)).sum()
     }
 
-    /// The height of rows of the template that are these of the result now.
+    /// The height of the rows `now` of the result, which come from the rows `template`.
     pub(super) fn height(&self, template: Lines, now: Lines) -> f64 {
         heights(self, template, now).map(|(_, height)| height).sum()
     }
 
-    /// The column, counted from 0, and how far into it, so far right of the first of some columns.
+    /// The column, counted from 0, that is `left` behind the begin of `columns`, and how far into it that is.
     pub(super) fn column_at(&self, columns: Lines, left: f64) -> (u32, f64) {
         at((columns.first..=columns.last).map(|column| (column, self.column(column))), left)
     }
@@ -93,7 +94,7 @@ impl Grid {
     }
 }
 
-/// Rows of the result with their heights. Those that came between are as high as the last.
+/// Rows of the result with their heights. Where these are more than the template's, the others are as high as its last.
 fn heights(grid: &Grid, template: Lines, now: Lines) -> impl Iterator<Item = (u32, f64)> + '_ {
     let old = (template.first..=template.last).chain(std::iter::repeat(template.last));
     (now.first..=now.last).zip(old).map(|(row, old)| (row, grid.row(old)))
@@ -111,7 +112,7 @@ fn at(lines: impl Iterator<Item = (u32, f64)>, mut distance: f64) -> (u32, f64) 
     last
 }
 
-/// A width in digits.
+/// A column's width in digits as English metric units, in whole pixels.
 fn width(digits: f64) -> f64 {
     let rounding = (128.0 / DIGIT_PIXELS).trunc();
     ((256.0 * digits + rounding) / 256.0 * DIGIT_PIXELS).trunc() * EMU_PER_PIXEL

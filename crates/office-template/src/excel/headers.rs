@@ -6,11 +6,11 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::book::Title;
 use super::counts::Scope;
+use super::tree::Title;
 use crate::answer::Answer;
 use crate::error::{Error, TagFaults};
-use crate::package::{escaped, replaced};
+use crate::package::xml::{escaped, replaced};
 use crate::unfilled::letter;
 
 /// The most characters of a header or footer (Microsoft, "Excel specifications and limits").
@@ -21,16 +21,16 @@ const NAMES: [&[u8]; 6] =
 
 /// A header or footer with tags.
 pub(super) struct Header {
-    /// Where it stands in the sheet's part, without its element's tags.
+    /// Its bytes in the sheet's part, without its element's tags.
     pub range: Range<usize>,
     pub pieces: Vec<Title>,
 }
 
-/// The headers and footers of a sheet: their places in its part, and what they say. They stand behind the cells, which end at `from`.
+/// The headers and footers of a sheet: their bytes in its part, and their texts. They follow the cells, which end at `from`.
 pub(super) fn texts(xml: &[u8], from: usize) -> Vec<(Range<usize>, String)> {
     let mut reader = Reader::from_reader(xml.get(from..).unwrap_or_default());
     reader.config_mut().check_end_names = false;
-    // The end of the sheet itself is there, and its begin is not.
+    // The sheet's end tag is among these bytes, and its start tag is not.
     reader.config_mut().allow_unmatched_ends = true;
     let (mut texts, mut begin, mut text) = (Vec::new(), None, String::new());
     let mut at = from;
@@ -110,14 +110,14 @@ pub(super) fn filled<'x>(
     Ok(Cow::Owned(replaced(xml, &edits)))
 }
 
-/// Adds a value: `&` would begin a code, and a digit would belong to the size before it, as in `&12`.
+/// Adds a value as text. Hazard: its `&` would begin a code, and its first digit would belong to a size before it, as in `&12`.
 fn add(text: &mut String, value: &str) {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_behind_size = digits.len() < text.len() && ends_in_code(digits);
     if is_behind_size && value.starts_with(|letter: char| letter.is_ascii_digit()) {
         text.push(' ');
     }
-    // Hazard: behind an & of the template's own the value would be a code.
+    // Hazard: behind a single & of the template the value would be read as a code.
     if ends_in_code(text) && !value.is_empty() {
         text.push('&');
     }

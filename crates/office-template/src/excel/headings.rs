@@ -1,4 +1,5 @@
-//! The headings of tables: Excel takes a file for damaged in which a table's column is called otherwise than its heading says.
+//! The headings of tables. Hazard: Excel takes a file for damaged if a table's column has another name than the cell of its
+//! heading.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +8,19 @@ use cell_references::{Cell, Place, Range};
 use super::book::BookSheet;
 use super::counts::Scope;
 use super::follow::target;
-use super::plan::Item;
+use super::tree::Item;
 use super::write::Writer;
 use crate::error::Error;
-use crate::package::{Package, entries};
+use crate::package::Package;
+use crate::package::entries::entries;
 
-/// The tables of a workbook: copies of a sheet have others.
+/// The tables of a workbook. Their names and numbers are unique in it, so tables on further copies of a sheet get new ones.
 pub(super) struct Tables {
     /// By the numbers of their sheets.
     names: BTreeMap<usize, Vec<String>>,
     /// All names, in lower case.
     taken: BTreeSet<String>,
-    /// The largest number that one has.
+    /// The largest number of a table.
     pub largest: u32,
 }
 
@@ -65,7 +67,7 @@ fn of(part: &str, package: &mut Package<'_>) -> Result<Vec<(String, Vec<u8>)>, E
     Ok(tables)
 }
 
-/// What the cells with tags show that are headings of tables.
+/// The texts of the cells with tags in the first rows of tables, by their cells in the result.
 pub(super) fn shown<'a>(
     writer: &mut Writer<'a, '_>,
     items: &'a [Item],
@@ -82,12 +84,12 @@ pub(super) fn shown<'a>(
     writer.shown = Some(BTreeMap::new());
     first_turns(writer, items, (Place::default(), &rows))?;
     writer.output.clear();
-    // What is wrong is told when all is written.
+    // Faults are found again when the whole sheet is written.
     writer.told = super::write::Told::default();
     Ok(writer.shown.take().unwrap_or_default())
 }
 
-/// Writes these rows, of blocks those of the first turn: a table's heading is the first of its rows.
+/// Writes these rows, of blocks those of the first turn alone: a table's heading is the first of its rows.
 fn first_turns<'a>(
     writer: &mut Writer<'a, '_>,
     items: &'a [Item],

@@ -1,11 +1,12 @@
-//! What to do where the sections of a sheet cannot be laid out beside each other.
+//! The faults of sections that cannot be laid out beside each other.
 
 use cell_references::{Cell, Error};
 
 use super::tags::Found;
 use crate::error::Fault;
 
-/// What is wrong with two sections, and the remedy: said of the opening tag of one of them, which names the other. `open` finds the opening tag of a block.
+/// What is wrong with two sections, and the remedy, at the opening tag of one of them; it names the other. `open` finds the
+/// opening tag of a block.
 pub(super) fn fault<'f>(error: &Error, open: impl Fn(usize) -> Option<&'f Found>) -> Fault {
     let (own, other, why) = match *error {
         Error::Overlap { first, second } => (

@@ -1,4 +1,5 @@
-//! Links of cells whose addresses have tags: each copy of the cell leads elsewhere. An address holds values, and `%7B` in it is a brace.
+//! Links of cells whose addresses have tags: each copy of the cell gets an address of its own. An address may hold values alone;
+//! Excel writes its braces as `%7B` and `%7D`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,18 +10,19 @@ use workbook_parts::HYPERLINKS;
 
 use super::sheet::Sheet;
 use super::tail;
-use super::tree::Slot;
-use super::write::Writer;
+use super::tree::Link;
+use super::write::{CopiedLink, Writer};
+use crate::address;
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::forms::link;
 use crate::lexer::{Delimiters, Tag, lex};
-use crate::package::{Package, Relation, Target, attribute_of};
+use crate::package::xml::attribute_of;
+use crate::package::{Package, Relation, Target};
 use crate::tags::TEXT_ONLY;
 use crate::word::attribute::attributes;
 use crate::writing::Writing;
 
-/// What stands behind a sheet's links (ECMA-376 part 1, 18.3.1.99), before its drawing and what comes then.
+/// The elements that follow a sheet's links (ECMA-376 part 1, 18.3.1.99), up to its drawing: `tail` has those from there on.
 const BEHIND: [&[u8]; 10] = [
     b"printOptions",
     b"pageMargins",
@@ -34,32 +36,10 @@ const BEHIND: [&[u8]; 10] = [
     b"smartTags",
 ];
 
-/// A link whose address has tags.
-pub(super) struct Link {
-    /// Its relationship.
-    pub id: String,
-    /// Its cells in the template.
-    range: Range,
-    /// Its other attributes, each with a blank before it.
-    kept: String,
-    /// What stands before each of its tags, as the address is written.
-    before: Vec<String>,
-    rest: String,
-    /// Where the answers to its tags stand.
-    pub slots: Vec<Slot>,
-}
-
-/// A tag of a link: what it shows, and what it is if it may stand there.
+/// A tag of a link as it is written, and the tag or why it is not allowed there.
 pub(super) type LinkTag = (String, Result<Tag, String>);
 
-/// A copy of a link.
-pub(super) struct Copied<'a> {
-    range: Range,
-    address: String,
-    link: &'a Link,
-}
-
-/// The links of a sheet with tags, by their first cells. `addresses` are where its links lead, by their relationships.
+/// The links of a sheet with tags, by their first cells. `addresses` are the targets of its links by relationship id.
 pub(super) fn find(
     sheet: &Sheet,
     addresses: &BTreeMap<String, String>,
@@ -89,7 +69,7 @@ pub(super) fn find(
     found
 }
 
-/// The attributes of a link but its cells, where it leads, what was shown, and its number.
+/// The attributes of a link but `ref`, `display`, `id`, `uid` and namespaces.
 fn kept(tag: &[u8]) -> String {
     let mut kept = String::new();
     for attribute in attributes(tag) {
@@ -104,13 +84,13 @@ fn kept(tag: &[u8]) -> String {
     kept
 }
 
-/// The tags of an address; none where it has none.
+/// The link with the pieces of its address, and its tags; `None` where it has no tags.
 fn read(mut link: Link, address: &str, delimiters: &Delimiters) -> Option<(Link, Vec<LinkTag>)> {
     let (text, places) = decoded(address);
     let place = |at: usize| places.get(at).copied().unwrap_or(address.len());
     let (mut tags, mut from) = (Vec::new(), 0);
     for token in lex(&text, &mut delimiters.clone()) {
-        // JSON in an address is no expression.
+        // Braces may be JSON in the address: what does not begin as an expression does is no tag.
         let is_meant =
             token.source.starts_with(|first: char| first.is_alphabetic() || "_$.(!#^/%".contains(first));
         let Some(tag) = token.tag.clone().ok().filter(|_| is_meant) else { continue };
@@ -124,7 +104,7 @@ fn read(mut link: Link, address: &str, delimiters: &Delimiters) -> Option<(Link,
     (!tags.is_empty()).then_some((link, tags))
 }
 
-/// An address whose letters may be written as `%7B`, and where each of its bytes stands in what is written.
+/// The address with its percent codes decoded, and for each byte of the text its offset in `address`.
 pub(super) fn decoded(address: &str) -> (String, Vec<usize>) {
     let (mut text, mut places) = (String::with_capacity(address.len()), Vec::with_capacity(address.len()));
     let mut at = 0;
@@ -140,12 +120,12 @@ pub(super) fn decoded(address: &str) -> (String, Vec<usize>) {
     (text, places)
 }
 
-/// The letter whose codes a text begins with, and how long they are.
+/// The letter whose percent codes a text begins with, and how many bytes they take.
 fn code(text: &str) -> Option<(char, usize)> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while let Some(code) = rest.strip_prefix('%').and_then(|rest| rest.get(..2)) {
-        // A number may begin with a plus, as in `{n %+1}`.
+        // `from_str_radix` would take a sign, as in `{n %+1}`.
         if !code.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
@@ -162,7 +142,7 @@ fn code(text: &str) -> Option<(char, usize)> {
 }
 
 impl<'a> Writer<'a, '_> {
-    /// A copy of a link, on the cell that is being written.
+    /// Adds a copy of a link for the cell that is being written.
     pub(super) fn link(
         &mut self,
         link: &'a Link,
@@ -173,7 +153,7 @@ impl<'a> Writer<'a, '_> {
         for (before, slot) in link.before.iter().zip(&link.slots) {
             address.push_str(before);
             match self.answer(slot, turns)? {
-                // The turn of a list without items leads nowhere.
+                // The blank turn of an empty list has no link.
                 None => return Ok(()),
                 Some(Answer::Null) => {}
                 Some(Answer::Text(text)) => match Writing::Address.aside(text) {
@@ -185,7 +165,7 @@ impl<'a> Writer<'a, '_> {
         }
         address.push_str(&link.rest);
         let before = link.before.first().map_or("", String::as_str);
-        let address = match link::filled(before, &address) {
+        let address = match address::filled(before, &address) {
             Ok(address) => address,
             Err(why) => {
                 let tag = link.slots.first().map_or(0, |slot| slot.tag);
@@ -198,14 +178,14 @@ impl<'a> Writer<'a, '_> {
             return Ok(());
         }
         let range = self.moves.range(link.range, place).unwrap_or(now.into());
-        self.links.push(Copied { range, address, link });
+        self.links.push(CopiedLink { range, address, link });
         Ok(())
     }
 }
 
-/// What stands behind the cells of a sheet, with these links as well. `beyond` are links that there was no place for.
+/// The bytes behind the cells of a sheet with these links added. `beyond` is how many links have been left out already.
 pub(super) fn listed(
-    links: &[Copied<'_>],
+    links: &[CopiedLink<'_>],
     beyond: usize,
     (part, sheet, name): (&str, &Sheet, &str),
     (mut tail, package): (Vec<u8>, &mut Package<'_>),
@@ -217,7 +197,7 @@ pub(super) fn listed(
     let most = HYPERLINKS.saturating_sub(memmem::find_iter(&tail, b"hyperlink ").count());
     let namespace = package.relationships_namespace();
     let mut text = String::new();
-    for Copied { range, address, link } in links.iter().take(most) {
+    for CopiedLink { range, address, link } in links.iter().take(most) {
         let id = package.relate(part, Relation::Hyperlink, Target::External(address))?;
         let kept = &link.kept;
         // Writing into a String does not fail.

@@ -2,15 +2,15 @@
 
 use super::text::{has_blanks, push};
 use crate::error::Error;
-use crate::package::Packer;
+use crate::package::packer::Packer;
 
-/// So many bytes are put together before they are packed.
+/// How many bytes are collected before they are packed.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Where a sheet is written to.
 pub(super) struct Output<'a, 'p> {
     packer: &'p mut Packer,
-    /// What the names of elements begin with.
+    /// The namespace prefix of elements with its colon; mostly empty.
     prefix: &'a str,
     out: Vec<u8>,
 }
@@ -81,17 +81,17 @@ impl<'a, 'p> Output<'a, 'p> {
         self.out.extend_from_slice(bytes);
     }
 
-    /// A text with what XML would read as its own written in another way.
+    /// A text with XML's own characters escaped.
     pub(super) fn shown(&mut self, text: &str, is_of_data: bool) {
         push(&mut self.out, text, is_of_data);
     }
 
-    /// Forgets what has not been packed.
+    /// Drops what has not been packed.
     pub(super) fn clear(&mut self) {
         self.out.clear();
     }
 
-    /// Packs what has been written where it is enough to be worth it.
+    /// Packs what has been written once it is large enough.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         if self.out.len() >= PIECE_BYTES { self.flush() } else { Ok(()) }
     }

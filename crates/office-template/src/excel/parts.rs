@@ -1,4 +1,4 @@
-//! The parts of a workbook: its sheets in their order, its texts, and what it says of dates.
+//! The parts of a workbook: its sheets in their order, shared strings, styles, and whether its days count from 1904.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,9 @@ use std::ops::Range;
 use crate::container::{self, Archive};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{Entry, addresses, attribute_of, counted, relationships_in, relationships_of, resolved};
+use crate::package::entries::{Entry, counted};
+use crate::package::xml::attribute_of;
+use crate::package::{addresses, relationships_in, relationships_of, resolved};
 
 /// A workbook, as its main part has it.
 pub(super) struct Listing {
@@ -21,9 +23,9 @@ pub(super) struct Listing {
 /// A sheet of the list.
 pub(super) struct Listed {
     pub name: String,
-    /// Its part; none of what is no sheet of cells, as a sheet that is a chart.
+    /// Its part; `None` where it is not a worksheet, but a chart sheet for example.
     pub part: Option<(String, Vec<u8>)>,
-    /// Where its links lead, by their relationships.
+    /// The targets of its links, by relationship id.
     pub links: BTreeMap<String, String>,
     pub tab: Tab,
 }
@@ -38,10 +40,10 @@ pub(super) struct Tab {
 /// A part that may be there: its name, and its text.
 pub(super) type Part = Option<(String, Vec<u8>)>;
 
-/// How many elements may follow, and the limits that they are bounded by.
+/// How many elements may still be read, and the limits.
 pub(super) type Left<'l> = (&'l mut u64, &'l Limits);
 
-/// The elements of a part, which are counted among all that are read.
+/// The elements of a part, taken from those that the whole template may have.
 pub(super) fn elements(part: &str, xml: &[u8], (left, limits): Left<'_>) -> Result<Vec<Entry>, Error> {
     let all = counted(part, xml, &limits.elements)?;
     let many = || Error::limit(&limits.elements, "the template has more elements than the limit");

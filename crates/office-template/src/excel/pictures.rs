@@ -1,4 +1,5 @@
-//! `{%picture}` in a cell: a picture over the cell, or over all cells that are merged with it, as large as they allow (ECMA-376 part 1, 20.5.2).
+//! `{%picture}` in a cell: a picture over the cell, or over all cells that are merged with it, as large as they allow (ECMA-376
+//! part 1, 20.5.2).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -7,21 +8,20 @@ use cell_references::{Cell as At, Moves, Place, Range};
 use memchr::memmem;
 use office_picture::{Extent, Placement, Texts, Wanted};
 
-use super::fill::LIST;
-use super::grid::Grid;
+use super::grid::{EMU_PER_PIXEL, Grid};
 use super::sheet::Sheet;
-use super::tail::{Drawing, drawing};
+use super::tail::{Drawing, LIST_LIMIT, drawing};
+use crate::address::external;
 use crate::answer::Content;
 use crate::error::{Error, TagFaults};
 use crate::files::Files;
 use crate::forms::image::{self, Options};
-use crate::forms::{Refusal, link};
-use crate::package::{Package, Relation, Target, attribute_of, attribute_text, entries, resolved, with_last};
+use crate::package::entries::entries;
+use crate::package::xml::{attribute_of, attribute_text, with_last};
+use crate::package::{Package, Relation, Target, resolved};
+use crate::written::Refusal;
 
-/// English metric units in a pixel, of which there are 96 an inch: what a length without a unit is.
-pub(super) const EMU_PER_PIXEL: f64 = 9_525.0;
-
-/// So much of a cell is left free on each side, for its border.
+/// What is left free on each side of a cell for its border, in English metric units.
 const MARGIN: f64 = EMU_PER_PIXEL;
 
 const KIND: &str = "application/vnd.openxmlformats-officedocument.drawing+xml";
@@ -48,15 +48,16 @@ pub(super) struct Canvas<'a> {
     /// What the sheet is called now.
     pub name: &'a str,
     pub moves: &'a Moves,
-    /// The name of the sheet's part, and what stands before its cells now.
+    /// The name of the sheet's part, and the bytes before its cells in the result.
     pub part: &'a str,
     pub head: &'a [u8],
 }
 
-/// What stands behind the cells of a sheet, and tags whose pictures cannot be drawn.
+/// The bytes behind the cells of a sheet, and tags whose pictures cannot be drawn.
 type Drawn = (Vec<u8>, TagFaults);
 
-/// Draws the pictures over their cells: what stands behind the sheet's cells now, and tags whose pictures cannot be drawn.
+/// Draws the pictures over their cells: the bytes behind the sheet's cells in the result, and tags whose pictures cannot be
+/// drawn.
 pub(super) fn draw(
     wishes: &[Wish<'_>],
     canvas: &Canvas<'_>,
@@ -66,10 +67,10 @@ pub(super) fn draw(
     if wishes.is_empty() {
         return Ok((tail, TagFaults::default()));
     }
-    if wishes.len() > LIST {
+    if wishes.len() > LIST_LIMIT {
         let name = canvas.name;
         return Err(Error::Limit(format!(
-            "the sheet '{name}' would have more than {LIST} pictures; repeat fewer cells with them"
+            "the sheet '{name}' would have more than {LIST_LIMIT} pictures; repeat fewer cells with them"
         )));
     }
     let merges = merges(canvas.sheet);
@@ -103,7 +104,8 @@ pub(super) fn draw(
     Ok((tail, faults))
 }
 
-/// The sheet's drawing, made where there is none: its name, whether it is new, and what stands behind the cells then.
+/// The sheet's drawing, added where there is none: its name, whether it is new, and the bytes behind the cells, which refer to
+/// it.
 fn part(
     canvas: &Canvas<'_>,
     mut tail: Vec<u8>,
@@ -136,13 +138,13 @@ fn part(
 
 struct Painter<'a> {
     grid: Grid,
-    /// The merged cells of the template, by the first of them: Excel shows no other.
+    /// The merged ranges of the template by their first cell, the only one that Excel shows.
     merges: HashMap<At, Range>,
     /// The drawing's part.
     name: &'a str,
     /// The last number of an object in it.
     number: u32,
-    /// What an anchor says of namespaces.
+    /// The namespaces that each anchor declares; none where the root of a new drawing does.
     own: &'a str,
 }
 
@@ -181,7 +183,7 @@ impl Painter<'_> {
         let id = package.relate(self.name, Relation::Image, Target::Part(&stored.part))?;
         let click = match given("link", 0) {
             Some(address) => {
-                let address = link::external(address)?;
+                let address = external(address)?;
                 let id = package.relate(self.name, Relation::Hyperlink, Target::External(&address))?;
                 format!("<a:hlinkClick r:id=\"{id}\"/>")
             }
@@ -209,7 +211,7 @@ impl Painter<'_> {
     }
 }
 
-/// Where a picture is within its cells, before it is turned.
+/// Where a picture is within its cells before it is turned, in English metric units.
 struct Frame {
     left: f64,
     top: f64,
@@ -254,7 +256,7 @@ fn turn(placement: &Placement) -> String {
     rotation + if turn.mirrored { " flipH=\"1\"" } else { "" }
 }
 
-/// The merged cells of a sheet, by the first of them.
+/// The merged ranges of a sheet by their first cell.
 fn merges(sheet: &Sheet) -> HashMap<At, Range> {
     let behind = sheet.xml.get(sheet.behind..).unwrap_or_default();
     let merges = memmem::find_iter(behind, b"mergeCell ").filter_map(|at| {

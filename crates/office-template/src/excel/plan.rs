@@ -1,4 +1,4 @@
-//! What a sheet's tags ask for: the steps of the program, the blocks of rows and columns, and the pieces of the cells that are written.
+//! Turns a sheet's tags into steps of the program, blocks of rows and columns, and the pieces of the cells that are written.
 
 use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
 
@@ -7,19 +7,19 @@ use super::layout;
 use super::sheet::{Cell, Content, Sheet};
 use super::tags::{Found, Of, Section};
 use super::text::Run;
-pub(super) use super::tree::{Item, Piece, Pieces, Plan, Rows, Slot, Tagged};
+use super::tree::{Item, Piece, Pieces, Plan, Rows, Slot, Tagged};
 use crate::error::Fault;
 use crate::lexer::{Expression, Tag};
 use crate::program::{Step, content, step};
 
-/// The text of a cell with tags: its place, its runs, and the tags by their places among all.
+/// A cell with tags: its index among the sheet's cells, its runs, and the indices of its tags.
 pub(super) struct Text {
     pub cell: usize,
     pub runs: Vec<Run>,
     pub tags: std::ops::Range<usize>,
     /// Whether the cell shows dates.
     pub is_date: bool,
-    /// It has tags in its link, and none of its own.
+    /// Only its link has tags: its own text stays as it is.
     pub is_link_alone: bool,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Planner<'p> {
     pub first: usize,
     pub faults: Vec<Fault>,
     frames: Vec<Frame>,
-    /// The sections of a text that are open: the steps in them, and the pieces.
+    /// The open sections within a cell's text: their numbers, steps and pieces.
     inline: Vec<(usize, Vec<Step>, Vec<Piece>)>,
-    /// Where the answers of sections of rows stand, by the sections' numbers.
+    /// For each section of rows, the index of its answer in the scope around it.
     slots: Vec<usize>,
-    /// Where those of a cell's link stand.
+    /// The slots of the link of the cell that is being planned.
     linked: Vec<Slot>,
 }
 
@@ -95,7 +95,7 @@ impl<'p> Planner<'p> {
         (Plan { steps: frame.steps, items, areas, rows }, self.faults)
     }
 
-    /// Tells the cells which sections they are in.
+    /// Notes in each cell which sections of rows and columns hold it.
     fn place_cells(&self, sheet: &mut Sheet) {
         for (number, section) in self.sections.iter().enumerate() {
             let Some((open, close)) = self.ends(section) else { continue };
@@ -203,7 +203,7 @@ impl<'p> Planner<'p> {
                 self.inline.last_mut().map_or(pieces, |(_, _, pieces)| pieces).push(piece);
             }
             (tag, _) if tag.is_picture() => {
-                // A text has no place for one: it is drawn over its cell.
+                // A picture is drawn over its cell, so it cannot be a piece of a text.
                 let step = content(tag, id).filter(|_| kind.is_some());
                 let Some(step) = step else {
                     let message = "a picture stands alone in its cell, with nothing around its tag; give the text another cell";
@@ -245,7 +245,7 @@ impl<'p> Planner<'p> {
         }
     }
 
-    /// Where the sections of columns around a cell are asked for.
+    /// Opens the sections of columns around a cell that are not open yet; the slot of the next step in the innermost one.
     fn open_columns(&mut self, tag: usize, (row, columns): (u32, &[usize])) -> Slot {
         let depth = self.frames.len() - 1;
         let all = self.all();
@@ -264,7 +264,7 @@ impl<'p> Planner<'p> {
         section_step(section, (self.found, self.first), body, kind)
     }
 
-    /// Adds a step to the scope that one is in.
+    /// Adds a step to the innermost open scope: of a text, of columns or of rows.
     fn add(&mut self, tag: usize, step: Step, (row, columns): (u32, &[usize])) -> Slot {
         let depth = self.frames.len() - 1;
         if let Some((_, steps, _)) = self.inline.last_mut() {
@@ -278,7 +278,7 @@ impl<'p> Planner<'p> {
         slot
     }
 
-    /// The numbers that sections have among the blocks: those of rows come first, each kind in its order.
+    /// The sections' numbers among the blocks, those of rows first; a section of text has none.
     fn numbers(&self) -> Vec<Option<usize>> {
         let of_rows = self.sections.iter().filter(|section| section.of == Of::Rows).count();
         let (mut rows, mut columns) = (0, of_rows);
@@ -294,7 +294,7 @@ impl<'p> Planner<'p> {
         self.sections.iter().map(number).collect()
     }
 
-    /// The sections of rows that stand directly in this one.
+    /// The sections of rows directly in this one, or in none.
     fn children(&self, of: Option<usize>, around: &[Option<usize>]) -> Vec<usize> {
         let is_child = |(number, outer): (usize, &Option<usize>)| {
             let is_of_rows = self.sections.get(number).is_some_and(|section| section.of == Of::Rows);
@@ -303,7 +303,7 @@ impl<'p> Planner<'p> {
         around.iter().enumerate().filter_map(is_child).collect()
     }
 
-    /// The innermost section of the same direction around one.
+    /// The innermost section around this one that grows in the same direction.
     fn around(&self, number: usize) -> Option<usize> {
         let section = self.sections.get(number)?;
         let is_across = |of: Of| matches!(of, Of::Columns | Of::Right);
@@ -379,7 +379,8 @@ impl<'p> Planner<'p> {
         items
     }
 
-    /// Whether the blocks can be laid out at all: as if each was there once.
+    /// Lays the blocks out as if each was there once. What fails then (sections that overlap, say) fails with all data: it is a
+    /// fault of the template.
     fn check(&mut self, areas: &[(Area, Option<usize>)]) {
         let once = |&(area, parent): &(Area, Option<usize>)| Block { area, parent, counts: vec![1] };
         let blocks: Vec<Block> = areas.iter().map(once).collect();
@@ -395,7 +396,7 @@ impl<'p> Planner<'p> {
     }
 }
 
-/// The kind of a value's step, and what is evaluated for it.
+/// The kind of a value's step, and its expression without a last filter that this kind replaces (`formula`, `date`).
 fn typed(kind: Option<&'static str>, value: &Expression) -> (&'static str, Expression) {
     let Some(kind) = kind else { return ("value", value.clone()) };
     let is_last =
@@ -414,7 +415,7 @@ fn typed(kind: Option<&'static str>, value: &Expression) -> (&'static str, Expre
     (kind, value.clone())
 }
 
-/// The run in which a place of the whole text is, and where it begins.
+/// The index of the run that has byte `at` of the whole text, and where the run begins.
 fn run_at(runs: &[Run], at: usize) -> (usize, usize) {
     let mut begin = 0;
     for (number, run) in runs.iter().enumerate() {
@@ -426,7 +427,7 @@ fn run_at(runs: &[Run], at: usize) -> (usize, usize) {
     (runs.len().saturating_sub(1), begin)
 }
 
-/// Whether a cell stands between two tags, in reading order, or with one of them.
+/// Whether a cell is between two tags in reading order, or has one of them.
 fn is_between(cell: &Cell, open: &Found, close: &Found) -> bool {
     (open.row, open.column) <= (cell.row, cell.column) && (cell.row, cell.column) <= (close.row, close.column)
 }

@@ -1,4 +1,4 @@
-//! A sheet as the template has it: its rows and cells, and where in its part they stand (ECMA-376 part 1, 18.3.1).
+//! A sheet as the template has it: its rows and cells, and the bytes of its part that they take (ECMA-376 part 1, 18.3.1).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,8 +9,7 @@ use cell_references::{self as references, Formula, Meaning};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::links::Link;
-use super::plan::Tagged;
+use super::tree::{Link, Tagged};
 use crate::error::Error;
 use crate::limits::Limit;
 use crate::unfilled::letter;
@@ -19,13 +18,13 @@ use crate::word::attribute::{attributes, unescaped, value};
 /// A sheet's cells.
 pub(super) struct Sheet {
     pub xml: Vec<u8>,
-    /// What the names of its elements begin with.
+    /// The namespace prefix of its elements with its colon, as `x:`; mostly empty.
     pub prefix: String,
     pub rows: Vec<Row>,
     pub cells: Vec<Cell>,
-    /// Where in the part they end.
+    /// The byte behind `</sheetData>`.
     pub behind: usize,
-    /// The first cell of a data table, whose formula nobody keeps.
+    /// The first cell of a data table (What-If Analysis), of which the values are kept and not the formula.
     pub data_table: Option<references::Cell>,
     /// The links whose addresses have tags, by their first cells.
     pub links: BTreeMap<references::Cell, Link>,
@@ -34,9 +33,9 @@ pub(super) struct Sheet {
 /// A row that is written in the part.
 pub(super) struct Row {
     pub number: u32,
-    /// Its attributes but its number and which columns it has, each with a blank before it.
+    /// Its attributes but `r` and `spans`, each with a blank before it.
     pub kept: String,
-    /// The places of its cells.
+    /// Its cells, as indices of `Sheet::cells`.
     pub cells: Range<usize>,
 }
 
@@ -44,23 +43,23 @@ pub(super) struct Row {
 pub(super) struct Cell {
     pub row: u32,
     pub column: u32,
-    /// Its attributes but its place and its type, each with a blank before it.
+    /// Its attributes but `r`, `t` and `vm`, each with a blank before it.
     pub kept: String,
     /// The number of its format.
     pub style: u32,
     pub content: Content,
-    /// Of so many sections of rows around each other it is a part.
+    /// How many sections of rows, nested in each other, hold it.
     pub depth: usize,
-    /// The sections of columns that it is in, from the outermost one.
+    /// The sections of columns that hold it, outermost first; as blocks, once the sheet is planned.
     pub columns: Vec<usize>,
 }
 
 /// What is in a cell.
 pub(super) enum Content {
     Empty,
-    /// A value as it is written, and its type.
+    /// Its type (`t`), and the bytes of its `<v>`.
     Value(String, Range<usize>),
-    /// An `<is>`.
+    /// The bytes of its `<is>`.
     Inline(Range<usize>),
     Formula(Box<Calculated>),
     Tagged(Box<Tagged>),
@@ -73,10 +72,10 @@ pub(super) struct Calculated {
     pub array: Option<(references::Range, String)>,
 }
 
-/// A formula as it is kept.
+/// A formula, parsed or as a shift of a shared one.
 pub(super) enum Spelled {
     Own(Formula),
-    /// That of another cell, so many rows further down and columns further right.
+    /// The formula of another cell, so many rows further down and columns further right.
     As(Arc<Formula>, (i32, i32)),
 }
 
@@ -94,8 +93,8 @@ impl Spelled {
 }
 
 impl Sheet {
-    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` of the `elements` may come, and so many bytes of
-    /// `formulas` that cells share be kept for each of them.
+    /// Reads a sheet. `names` are those of all sheets of the workbook. `left` (elements that may still be read, of the limit
+    /// `elements`) and `formulas` (bytes of shared formulas that may be parsed for each of their cells) become less.
     pub(super) fn read(
         (part, xml): (&str, Vec<u8>),
         names: &[String],
@@ -137,14 +136,14 @@ struct Written {
     kept: String,
 }
 
-/// On its way through a part.
+/// One pass over a sheet's part.
 struct Scanner<'s> {
     names: &'s [String],
     left: &'s mut u64,
     formulas: &'s mut usize,
     rows: Vec<Row>,
     cells: Vec<Cell>,
-    /// The first formulas of shared ones, and where they stand.
+    /// The shared formulas by their `si`, with the row and the column of the cell that has the text.
     shared: BTreeMap<String, (Arc<Formula>, u32, u32)>,
     kind: String,
     formula: Option<Written>,
@@ -152,7 +151,7 @@ struct Scanner<'s> {
     inline: Option<Range<usize>>,
     is_in_formula: bool,
     is_in_data: bool,
-    /// More elements came than may.
+    /// The limit of elements is passed.
     is_full: bool,
     behind: usize,
     data_table: Option<references::Cell>,
@@ -179,7 +178,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// What the names begin with.
+    /// Reads the part; the namespace prefix of its elements.
     fn scan(&mut self, xml: &[u8]) -> Result<String, String> {
         let mut reader = Reader::from_reader(xml);
         let (mut prefix, mut has_cells, mut from, mut depth) = (None, false, 0, 0_u32);
@@ -346,7 +345,8 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The formula of the cell that ends here. Of shared ones the first says what all are; a table of data keeps its values alone.
+    /// The formula of the cell that ends here. Of a shared formula only the first cell has the text; of a data table only the
+    /// values are kept.
     fn calculated(&mut self, written: Written) -> Option<Calculated> {
         let Written { text, kind, range, number, kept } = written;
         let (row, column) = self.cells.last().map(|cell| (cell.row, cell.column))?;
@@ -358,7 +358,8 @@ impl<'s> Scanner<'s> {
                     |to: u32, from: u32| i32::try_from(i64::from(to) - i64::from(from)).unwrap_or_default();
                 let shift = (by(row, *first_row), by(column, *first_column));
                 let formula = Spelled::As(Arc::clone(first), shift);
-                // Hazard: a long formula that a million cells share would take gigabytes; one that is not kept is spelled out when it is written.
+                // Hazard: a long formula that a million cells share would take gigabytes if it was parsed for each. Beyond the
+                // budget a cell keeps the shift alone, and its formula is parsed when it is written.
                 let formula = match self.formulas.checked_sub(first.text().len()) {
                     Some(left) => {
                         *self.formulas = left;
@@ -401,7 +402,7 @@ fn kept(tag: &BytesStart<'_>, but: &[&str]) -> String {
     kept
 }
 
-/// The number of the shared text that a value names.
+/// The number of the shared string that a value names.
 pub(super) fn shared_number(xml: &[u8], value: &Range<usize>) -> Option<usize> {
     let text = std::str::from_utf8(xml.get(value.clone())?).ok()?;
     let (_, inner) = text.split_once('>')?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::parts::{Left, elements};
 use crate::error::Error;
 
-/// The formats of dates and times that every file has.
+/// The numbers of the built-in formats of dates and times.
 const BUILT_IN: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
 /// The numbers of the cells' formats (the attribute `s`) that show a date.
@@ -42,7 +42,7 @@ fn is_date(code: &str) -> bool {
             _ => {}
         }
     }
-    // Hours that go on beyond a day, as in [hh]: other words in brackets are colours.
+    // Elapsed time, as [hh], is a date; other words in brackets are colours.
     let mut words = code.split('[').skip(1).filter_map(|rest| rest.split_once(']'));
     words.any(|(word, _)| {
         let word = word.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The tags of a sheet, and which two of them are a section of what.
+//! The tags of a sheet, paired to sections of text, rows, columns, or cells to the right.
 
 use std::ops::Range;
 
@@ -6,9 +6,16 @@ use crate::error::Fault;
 use crate::lexer::Tag;
 use crate::tags::{SECTION_DEPTH, list, too_deep};
 
+/// Where a tag is and how it is written, for messages.
+pub(crate) struct Place {
+    /// Its cell, as `Sheet1!B7`.
+    pub cell: String,
+    pub shown: String,
+}
+
 /// A tag in a cell.
 pub(super) struct Found {
-    /// The place of its cell.
+    /// The index of its cell.
     pub cell: usize,
     pub row: u32,
     pub column: u32,
@@ -18,11 +25,11 @@ pub(super) struct Found {
     pub shown: String,
     /// The number of the section that it opens or closes.
     pub section: Option<usize>,
-    /// It stands in the address of the cell's link.
+    /// It is in the address of the cell's link, not in the cell's text.
     pub is_of_link: bool,
 }
 
-/// What a section is of.
+/// What a section repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     /// The text of one cell.
@@ -35,7 +42,7 @@ pub(super) enum Of {
     Right,
 }
 
-/// A section's two tags, by their places.
+/// The indices of a section's two tags.
 pub(super) struct Section {
     pub open: usize,
     pub close: usize,
@@ -44,11 +51,11 @@ pub(super) struct Section {
 
 /// A section whose closing tag has not come yet.
 struct Open {
-    /// The place of its opening tag.
+    /// The index of its opening tag.
     at: usize,
     /// What its closing tag may call it.
     names: [String; 2],
-    /// Whether it goes over columns, or to the right: such sections may stand beside each other.
+    /// Whether it repeats columns, or cells to the right: such sections may be open side by side.
     is_across: bool,
 }
 
@@ -60,7 +67,7 @@ impl Open {
     }
 }
 
-/// Pairs the tags of a sheet; tells what is wrong with them. Sections are in the order of their opening tags.
+/// Pairs the tags of a sheet: the sections in the order of their opening tags, and the faults.
 pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Vec<Section>, Vec<Fault>) {
     let (mut sections, mut faults, mut open): (Vec<Section>, Vec<Fault>, Vec<Open>) = Default::default();
     for index in 0..found.len() {
@@ -129,7 +136,7 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
     (sections, faults)
 }
 
-/// The section that a tag without a name closes: the innermost one, and of columns side by side the one that begins in its own column.
+/// The section that `{/}` closes: the innermost one; of sections of columns side by side, the one that begins in the same column.
 fn innermost(open: &[Open], found: &[Found], close: &Found) -> Option<usize> {
     let behind = open.iter().enumerate().rev().take_while(|(_, open)| open.is_across);
     let is_own = |open: &Open| found.get(open.at).is_some_and(|open| open.column == close.column);
@@ -151,13 +158,14 @@ fn kind(open: &Found, close: &Found) -> Result<Of, &'static str> {
     }
 }
 
-/// Sections of one direction stand in each other or behind each other, in rows of their own. Each section is told of once.
+/// Faults of sections that cross each other, and of two sections of rows in the same row, where both cannot grow. A section has
+/// one fault at most.
 fn crossing(found: &[Found], sections: &[Section], place: impl Fn(&Found) -> String) -> Vec<Fault> {
     let is_across = |of: Of| matches!(of, Of::Columns | Of::Right);
     let closed = sections.iter().filter(|section| section.of == Of::Rows).map(|section| section.close);
     let mut closed: Vec<usize> = closed.collect();
     closed.sort_unstable();
-    // Where the sections close that are open: the innermost one last, and first of them.
+    // The closing tags of the open sections, the innermost one last: it is the first to close.
     let (mut faults, mut around): (Vec<Fault>, Vec<usize>) = Default::default();
     for one in sections.iter().filter(|section| !is_across(section.of)) {
         let Some(begin) = found.get(one.open) else { continue };
@@ -187,7 +195,7 @@ fn crossing(found: &[Found], sections: &[Section], place: impl Fn(&Found) -> Str
     faults
 }
 
-/// The first section of columns that stands in too many others of them.
+/// The opening tag of the first section of columns that is nested too deep.
 fn deepest<'f>(found: &'f [Found], sections: &[Section]) -> Option<&'f Found> {
     let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
     let ends: Vec<_> = of_columns
@@ -196,12 +204,12 @@ fn deepest<'f>(found: &'f [Found], sections: &[Section]) -> Option<&'f Found> {
     let is_in = |one: &Found, (open, close): &(&Found, &Found)| {
         (open.row..=close.row).contains(&one.row) && (open.column..=close.column).contains(&one.column)
     };
-    // Itself is among those.
+    // The section itself is counted, too.
     let is_deep = |one: &Found| ends.iter().filter(|ends| is_in(one, ends)).count() > SECTION_DEPTH;
     ends.iter().map(|(open, _)| *open).find(|open| is_deep(open))
 }
 
-/// A text whose blanks are one each.
+/// A text with one blank for each run of blanks.
 fn blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,15 @@
-//! What stands behind the cells of a sheet: where its drawing is named, or would be.
+//! The elements behind the cells of a sheet: where its drawing is named, or where a new one must be, because their order is
+//! fixed.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::package::attribute_of;
+use crate::package::xml::attribute_of;
 
-/// What stands behind a sheet's drawing (ECMA-376 part 1, 18.3.1.99); alternatives are of controls.
+/// The most elements of a list of a part that grows with the turns: merged cells, pictures, comments.
+pub(super) const LIST_LIMIT: usize = 200_000;
+
+/// The elements that follow a sheet's drawing (ECMA-376 part 1, 18.3.1.99); `AlternateContent` is around controls.
 const BEHIND: [&[u8]; 10] = [
     b"legacyDrawing",
     b"legacyDrawingHF",
@@ -23,11 +27,11 @@ const BEHIND: [&[u8]; 10] = [
 pub(super) enum Drawing {
     /// The id of its relationship.
     There(String),
-    /// Where it is to be named.
+    /// The byte at which its element is to be inserted.
     At(usize),
 }
 
-/// Looks for the drawing in what stands behind a sheet's cells.
+/// Looks for the drawing in the bytes behind a sheet's cells.
 pub(super) fn drawing(tail: &[u8]) -> Drawing {
     let (mut id, mut found) = (None, None);
     let end = each(tail, |name, begin, written| {
@@ -42,17 +46,17 @@ pub(super) fn drawing(tail: &[u8]) -> Drawing {
     id.map_or_else(|| Drawing::At(found.unwrap_or(end)), Drawing::There)
 }
 
-/// The place before the first of these elements, and before the drawing and all that stands behind it.
+/// The byte before the first of `others`, the drawing, or what follows it.
 pub(super) fn before(tail: &[u8], others: &[&[u8]]) -> usize {
     each(tail, |name, _, _| others.contains(&name) || name == b"drawing" || BEHIND.contains(&name))
 }
 
-/// Goes through the elements of a sheet that stand behind its cells: their names, where they begin, and their tags. Tells where the one is
-/// that is looked for, or else where the sheet ends.
+/// Goes through the elements behind a sheet's cells: `is_meant` sees the name, the first byte and the start tag of each. The
+/// first byte of the one that it accepts, or else where the sheet ends.
 fn each(tail: &[u8], mut is_meant: impl FnMut(&[u8], usize, &[u8]) -> bool) -> usize {
     let mut reader = Reader::from_reader(tail);
     reader.config_mut().check_end_names = false;
-    // The end of the sheet itself is there, and its begin is not.
+    // The sheet's end tag is among these bytes, and its start tag is not.
     reader.config_mut().allow_unmatched_ends = true;
     let (mut depth, mut begin) = (0_usize, 0);
     loop {

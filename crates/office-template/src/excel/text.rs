@@ -1,26 +1,25 @@
-//! The text of a cell: one run, or several with looks of their own (ECMA-376 part 1, 18.4).
+//! The text of a cell: one run, or several with formats of their own (ECMA-376 part 1, 18.4).
 
 use std::borrow::Cow;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::package::can_stand;
+use crate::package::xml::can_stand;
 use crate::unfilled::letter;
 
 /// The most characters that Excel lets a cell have (Microsoft, "Excel specifications and limits").
 pub(super) const CHARACTERS: usize = 32_767;
 
-/// A piece of text that looks alike.
+/// A piece of a cell's text with one format.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// `<rPr>…</rPr>` as it is written; empty where it looks as the cell does.
+    /// `<rPr>…</rPr>` as it is written; empty where it has the cell's format.
     pub properties: String,
-    /// What it says.
     pub text: String,
 }
 
-/// The runs of an `<si>` or an `<is>`; how it is pronounced is left out. What cannot be read any more ends them.
+/// The runs of an `<si>` or an `<is>`, without phonetic text (`<rPh>`). They end where the XML is broken.
 pub(super) fn runs(xml: &[u8]) -> Vec<Run> {
     let mut reader = Reader::from_reader(xml);
     let mut runs = vec![Run { properties: String::new(), text: String::new() }];
@@ -66,7 +65,8 @@ pub(super) fn runs(xml: &[u8]) -> Vec<Run> {
     runs
 }
 
-/// Writes a text between tags. Of data, what Excel would read as an escaped letter (`_x000D_`) is escaped itself.
+/// Writes a text with XML's own characters escaped. Hazard: Excel reads `_x000D_` as one letter; in data its underscore is
+/// escaped, so that the cell shows what the data say.
 pub(super) fn push(out: &mut Vec<u8>, text: &str, is_of_data: bool) {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -75,7 +75,7 @@ pub(super) fn push(out: &mut Vec<u8>, text: &str, is_of_data: bool) {
             '&' => b"&amp;",
             '<' => b"&lt;",
             '>' => b"&gt;",
-            // Excel ends lines so; XML would make one of both anyway.
+            // Excel ends lines with `\n`; an XML parser would make that of both anyway.
             '\r' if bytes.get(at + 1) == Some(&b'\n') => b"",
             '\r' => b"\n",
             '_' if is_of_data && is_escape(bytes, at) => b"_x005F_",
@@ -89,13 +89,13 @@ pub(super) fn push(out: &mut Vec<u8>, text: &str, is_of_data: bool) {
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
 }
 
-/// A text as a cell keeps it: with other ends of lines, and without what XML cannot hold.
+/// A text as a cell holds it: its lines end with `\n`, and what XML cannot hold is left out.
 pub(super) fn plain(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars().filter(|&letter| can_stand(letter)).collect()
 }
 
-/// A text of data so that Excel reads it as it is.
+/// A text of data with each `_xHHHH_` escaped, so that Excel shows it as it is.
 pub(super) fn shielded(text: &str) -> Cow<'_, str> {
     let is_meant = |&(at, _): &(usize, &str)| is_escape(text.as_bytes(), at);
     let Some((first, _)) = text.match_indices('_').find(is_meant) else { return Cow::Borrowed(text) };
@@ -125,7 +125,7 @@ pub(super) fn has_blanks(text: &str) -> bool {
         || text.contains(['\n', '\t', '\r'])
 }
 
-/// Why a cell's text cannot be so long.
+/// The message for a cell's text that is too long.
 pub(super) fn long(characters: usize) -> String {
     format!(
         "the cell would have {characters} characters, and Excel allows {CHARACTERS}; shorten it, as in {{x.slice(0, 1000)}}"

@@ -1,26 +1,26 @@
-//! What a sheet asks for, once its tags are read.
+//! The plan of a sheet, made from its tags: which rows are repeated, and what is written into its cells.
 
-use cell_references::{Area, Lines};
+use cell_references::{Area, Lines, Range};
 
 use crate::program::Step;
 
-/// What a sheet asks for.
+/// The plan of a sheet.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// What the program is asked for it, in the order in which a [`Slot`] counts.
+    /// Its steps of the program; a [`Slot`] counts in their order.
     pub steps: Vec<Step>,
     /// Its rows, and the sections of rows among them.
     pub items: Vec<Item>,
-    /// The blocks of cells, without how often they are there: those of rows first.
+    /// The blocks of cells, those of rows first, each with the block around it. How often each is there depends on the data.
     pub areas: Vec<(Area, Option<usize>)>,
     /// How many of them are of rows.
     pub rows: usize,
 }
 
-/// What follows each other from the top to the bottom.
+/// A row or a section of rows, in the order from top to bottom.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A row, by its place.
+    /// A row, as an index of the sheet's rows.
     Row(usize),
     Block(Rows),
 }
@@ -30,10 +30,10 @@ pub(super) enum Item {
 pub(super) struct Rows {
     /// Its number among the blocks.
     pub block: usize,
-    /// Where its answer stands in the scope around it.
+    /// The index of its answer in the scope around it.
     pub slot: usize,
     pub lines: Lines,
-    /// Cells of its rows are not its own: where its list is none, the rows stay for their sake.
+    /// Its rows have cells outside of it. Where its condition is false, the rows are written once for these.
     pub is_shared: bool,
     pub items: Vec<Item>,
 }
@@ -53,24 +53,47 @@ pub(super) enum Pieces {
 
 /// A piece of a cell's text.
 pub(super) enum Piece {
-    /// A text, in the run of this place.
+    /// A text, and the index of its run.
     Text(usize, String),
-    /// A value's text.
+    /// A value's text, and the index of its run.
     Value(usize, Slot),
-    /// What stands there as often as the section says.
+    /// Pieces that are repeated as often as the section's answer says.
     Section(Slot, Vec<Piece>),
-    /// A section of columns begins here, whatever else it has: how often it is there is asked for.
+    /// Writes nothing. A section of columns begins in this cell; the slot lets its turns be counted where the cell has no value
+    /// in it.
     Nothing(Slot),
 }
 
-/// Where an answer stands.
+/// A piece of a sheet's name, its header or its footer.
+pub(super) enum Title {
+    Text(String),
+    Value { tag: usize, at: usize },
+}
+
+/// A link whose address has tags.
+pub(super) struct Link {
+    /// The id of its relationship.
+    pub id: String,
+    /// Its cells in the template.
+    pub range: Range,
+    /// Its other attributes, each with a blank before it.
+    pub kept: String,
+    /// The text before each of its tags, as the address is written.
+    pub before: Vec<String>,
+    pub rest: String,
+    /// The slots of its tags.
+    pub slots: Vec<Slot>,
+}
+
+/// Where an answer is found.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     /// The number of the tag.
     pub tag: usize,
-    /// So many sections of rows are around it; within a section of a text its own scope is meant.
+    /// How many sections of rows are around it. Within a section of a text it does not count: `at` is an index of that section's
+    /// answers.
     pub depth: usize,
-    /// The places of the sections of columns around it, each in the scope of the one before.
+    /// The indices of the sections of columns around it, each in the scope of the one before.
     pub columns: Vec<usize>,
     pub at: usize,
 }

@@ -9,13 +9,13 @@ use crate::answer::{Answer, Content, Form};
 
 /// Days from 1899-12-30, which Excel counts from, to 1970.
 const DAYS_TO_1970: f64 = 25_569.0;
-/// Days from there to 1904.
+/// Days from 1899-12-30 to 1904-01-01.
 const DAYS_TO_1904: f64 = 1_462.0;
-/// The first day that both calendars count alike: Excel has a 29th of February in 1900.
+/// 1900-03-01, the first day that Excel counts as the calendar does: it has a 29th of February in 1900.
 const FIRST_DAY: f64 = 61.0;
 
 impl<'a> Writer<'a, '_> {
-    /// The rest of a cell that holds one value.
+    /// Writes the rest of a cell that holds one value, from the open start tag on.
     pub(super) fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, here: Spot) {
         match answer {
             None | Some(Answer::Null | Answer::List(_)) => self.nothing(),
@@ -48,7 +48,7 @@ impl<'a> Writer<'a, '_> {
         self.output.close("c");
     }
 
-    /// Tells what the cell shows, where it is asked for.
+    /// Notes what the cell shows, if the texts of cells are collected.
     pub(super) fn show(&mut self, text: &str) {
         if let Some(shown) = &mut self.shown {
             shown.insert(self.now, plain(text));

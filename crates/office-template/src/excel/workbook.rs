@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 
 use super::follow::{Follower, failed, put, target};
 use crate::error::Error;
-use crate::package::{Entry, Package, attribute_of, attribute_text, entries, replaced, resolved};
+use crate::package::entries::{Entry, entries};
+use crate::package::xml::{attribute_of, attribute_text, replaced};
+use crate::package::{Package, resolved};
 use crate::powerpoint::untitled;
 use crate::word::attribute::attribute;
 
-/// Where a file tells the names of its sheets.
+/// The part that has the names of the sheets as well.
 const TITLES: &str = "docProps/app.xml";
 
 /// A copy of a sheet.
 pub(super) struct Copy {
     pub name: String,
-    /// Its part; none of what has no cells.
+    /// Its part; `None` where it is not a worksheet.
     pub part: Option<String>,
 }
 
@@ -48,7 +50,7 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-/// The list of sheets.
+/// Rewrites the list of sheets: an entry for each copy.
 fn listed(main: &str, xml: &[u8], sheets: &[Vec<Copy>], package: &mut Package<'_>) -> Result<Vec<u8>, Error> {
     let all = entries(main, xml)?;
     let listed: Vec<&Entry> = all.iter().filter(|one| one.name == "sheet").collect();
@@ -99,7 +101,7 @@ fn changed(tag: &[u8], changes: &[(&str, String)]) -> String {
     }
 }
 
-/// Leaves out in which order cells were calculated: it names cells that are elsewhere now.
+/// Takes the calculation chain out: it names cells that have moved, and Excel makes a new one.
 fn drop_chain(main: &str, package: &mut Package<'_>) -> Result<(), Error> {
     let relations = package.relationships_of(main)?.iter().filter(|one| one.kind.ends_with("/calcChain"));
     let chains: Vec<_> = relations.cloned().collect();
@@ -110,7 +112,7 @@ fn drop_chain(main: &str, package: &mut Package<'_>) -> Result<(), Error> {
     take_out(&gone, package)
 }
 
-/// Takes these parts out with what is theirs alone.
+/// Takes these parts out, and what only they refer to.
 fn take_out(gone: &BTreeSet<String>, package: &mut Package<'_>) -> Result<(), Error> {
     if gone.is_empty() {
         return Ok(());

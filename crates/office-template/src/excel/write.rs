@@ -1,24 +1,23 @@
-//! Writes the cells of a sheet, one after the other: nothing of what is written is kept here.
+//! Writes the cells of a sheet one after the other; none is held in memory once it is written.
 
 use std::collections::BTreeMap;
 
 use cell_references::{Area, Cell as At, Lines, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
-use super::links::Copied;
 use super::output::Output;
 use super::pictures::Wish;
-use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
 use super::text::{CHARACTERS, add, long, shielded};
+use super::tree::{Item, Link, Piece, Pieces, Rows, Slot, Tagged};
 use crate::answer::Answer;
 use crate::error::{Error, TagFaults};
 use crate::fill::misfit;
 
-/// What to do where a formula would be too long.
+/// The remedy where a formula would be too long.
 const SIMPLER: &str = "let it refer to cells that are one range when they are repeated";
 
-/// What there is to say of a sheet that was written.
+/// Faults and losses found while a sheet was written.
 #[derive(Default)]
 pub(super) struct Told {
     /// Tags whose answers cannot be written, by their numbers.
@@ -28,7 +27,7 @@ pub(super) struct Told {
     pub lost_at: Option<String>,
     /// The first array formula that is repeated with only some of its cells.
     pub torn_at: Option<String>,
-    /// Links that a sheet has no place for.
+    /// Links beyond the number that Excel allows on a sheet.
     pub links_beyond: usize,
 }
 
@@ -42,28 +41,35 @@ pub(super) struct Writer<'a, 'p> {
     /// Which sheet, and which copy of it.
     pub at: (usize, usize),
     pub is_1904: bool,
-    /// The blocks of cells, and whether any of them moves something to the right.
+    /// The blocks of cells, each with the one around it; `has_columns` says whether any of them grows to the right.
     pub areas: &'a [(Area, Option<usize>)],
     pub has_columns: bool,
     pub output: Output<'a, 'p>,
     /// The cell that is being written.
     pub now: At,
     pub told: Told,
-    /// The sections of rows that one is in, and their scopes, from the sheet's own inward.
+    /// The scopes of the open sections of rows, outermost first; the first is the sheet's own.
     pub stack: Vec<Scope<'a>>,
-    /// What the headings of tables say, whatever their cells do.
+    /// The texts of table headings, which are written in the place of their cells' content.
     pub headings: &'a BTreeMap<At, String>,
-    /// The texts of the cells that are written, where they are asked for.
+    /// Collects the texts of the cells that are written, if it is there.
     pub shown: Option<BTreeMap<At, String>>,
-    /// Of those sections the turn, and how many there are.
+    /// The open sections of rows, each with its turn, counted from 0, and how many turns it has.
     pub turns: Vec<(&'a Rows, u32, u32)>,
     /// The pictures that are to be drawn over cells.
     pub wishes: Vec<Wish<'a>>,
     /// The links of cells whose addresses have tags.
-    pub links: Vec<Copied<'a>>,
+    pub links: Vec<CopiedLink<'a>>,
 }
 
-/// Where a cell stands: in the template and now.
+/// A copy of a link.
+pub(super) struct CopiedLink<'a> {
+    pub range: Range,
+    pub address: String,
+    pub link: &'a Link,
+}
+
+/// Where a cell is: in the template, in the result, and in which turns of the sections around it.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
     pub cell: At,
@@ -72,7 +78,7 @@ pub(super) struct Spot {
 }
 
 impl<'a> Writer<'a, '_> {
-    /// Writes what follows each other.
+    /// Writes rows and blocks from the top to the bottom.
     pub(super) fn items(&mut self, items: &'a [Item], place: Place) -> Result<(), Error> {
         for item in items {
             match item {
@@ -115,7 +121,7 @@ impl<'a> Writer<'a, '_> {
         self.output.settle()
     }
 
-    /// Cells of a row; those of one section of columns as often as it is there.
+    /// Writes cells of a row, those of a section of columns in each of its turns.
     fn cells(
         &mut self,
         mut cells: &'a [Cell],
@@ -146,8 +152,9 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    /// Cells above or below a section of columns, and all others. They stand beside its first turn, and their formats beside the others: borders
-    /// and colours of a row go on. `place` is where they stand, and `own` what their formulas see; none is of formats alone.
+    /// Writes cells outside of sections of columns. Those above or below a section are written in its first turn; in the others
+    /// only their formats are, so that borders and colours of the row continue. `place` is where the cells are written, `own`
+    /// what their formulas see: `None` writes formats alone.
     fn beside(
         &mut self,
         mut cells: &'a [Cell],
@@ -177,7 +184,7 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    /// The section of columns that has a column, directly in the one that is given.
+    /// The section of columns that has `column` and is directly in `around`.
     fn block_of(&self, column: u32, around: Option<usize>) -> Option<(usize, Lines)> {
         self.areas.iter().enumerate().find_map(|(block, (area, parent))| match area {
             Area::Columns(columns) => {
@@ -188,12 +195,12 @@ impl<'a> Writer<'a, '_> {
         })
     }
 
-    /// A cell without anything but its format.
+    /// Writes an empty cell with its format.
     fn format(&mut self, cell: &Cell, row: u32, place: Place) {
         if cell.style == 0 {
             return;
         }
-        // The cell itself stands in the first turn alone: its column has all of them.
+        // The cell itself has a place in the first turn alone; its column has one in each turn.
         let column = Range { rows: Lines::ALL_ROWS, columns: Lines::new(cell.column, cell.column) };
         if let Some(now) = self.moves.range(column, place) {
             self.open(now.columns.last, row, &cell.kept);
@@ -201,7 +208,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// The begin of a cell.
+    /// Begins a cell; its start tag stays open for the type.
     fn open(&mut self, column: u32, row: u32, kept: &str) {
         self.output.open("c");
         self.output.push(" r=\"");
@@ -263,7 +270,9 @@ impl<'a> Writer<'a, '_> {
         if self.has_columns { self.moves.cell(at, place).map(|cell| cell.column) } else { Some(at.column) }
     }
 
-    /// Whether a cell that is not repeated with all the sections of rows around it stands in these turns of them.
+    /// Whether a cell is written in the current turns. One in the rows of a section, but outside of it, is written once: with the
+    /// last turn if it is in the last of several rows, else with the first. Beside a nested section of one row it is written in
+    /// each turn.
     fn is_here(&self, cell: &Cell) -> bool {
         let Some((outer, ..)) = self.turns.get(cell.depth) else { return true };
         let is_one_row = outer.lines.first == outer.lines.last;
@@ -316,7 +325,7 @@ impl<'a> Writer<'a, '_> {
                 Some(Answer::List(copies)) => match copies.get(*turn as usize) {
                     Some(Answer::List(answers)) => Scope::Answers(answers),
                     Some(_) => return Err(misfit()),
-                    // Another row has more columns.
+                    // Another row has more columns: this one has nothing there.
                     None => Scope::Hollow,
                 },
                 None | Some(Answer::Null) => Scope::Empty,
@@ -374,7 +383,7 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    /// The texts of a cell's runs. `scope` is that of the section of text that one is in.
+    /// Adds the texts of `pieces` with their runs. `scope` are the answers of the section of text that the pieces are in.
     fn texts(
         &mut self,
         pieces: &'a [Piece],

@@ -1,4 +1,4 @@
-//! Columns of a table: what stands at one place of its grid, in each of its rows.
+//! Columns of a table: the cell at one place of its grid in each row.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ pub(super) struct Grid {
     /// The widths that the table begins with: a `w:gridCol` for each column.
     widths: Vec<Id>,
     rows: Vec<Row>,
-    /// The row and the place in it of each cell.
+    /// The row of each cell, and its index in the row.
     places: BTreeMap<Id, (usize, usize)>,
 }
 
 #[derive(Default)]
 struct Row {
-    /// Columns that it leaves out before its first cell, and behind its last one.
+    /// How many columns it skips before its first cell, and behind its last.
     before: usize,
     behind: usize,
     cells: Vec<Cell>,
@@ -34,7 +34,7 @@ struct Cell {
 }
 
 impl Grid {
-    /// Goes through the table once, and not through those in its cells.
+    /// Reads the table, without those in its cells.
     pub(super) fn of(part: &Part, table: Id) -> Self {
         let mut grid = Self::default();
         let end = part.element(table).map_or(0, |element| element.range().end);
@@ -92,7 +92,8 @@ impl Grid {
         row.cells.push(Cell { piece, is_shared, begin: 0, columns: 1 });
     }
 
-    /// What says how wide columns are, how many a cell takes, and how many a row leaves out.
+    /// Reads `gridCol` (a column's width), `gridSpan` (how many columns a cell takes), `gridBefore` and `gridAfter` (how many a
+    /// row skips).
     fn property(&mut self, part: &Part, id: Id, table: Id) {
         let around = part.path(id).nth(2);
         let Some(kind) = around.map(|id| part.kind(id)) else { return };
@@ -123,13 +124,13 @@ impl Grid {
         self.rows.len()
     }
 
-    /// Whether from the one cell to the other it is a column: from the table's first row to its last, in the same place.
+    /// Whether the two cells are the ends of one column, in the table's first and last row.
     pub(super) fn is_column(&self, one: Id, other: Id) -> bool {
         let (Some(&(first, from)), Some(&(last, to))) = (self.places.get(&one), self.places.get(&other))
         else {
             return false;
         };
-        // A cell that is alone in its row stands in every column.
+        // A cell that is alone in its row spans all columns, so it marks none.
         let cell = |row: usize, at: usize| {
             let cells = &self.rows.get(row)?.cells;
             cells.get(at).filter(|_| cells.len() > 1)
@@ -140,7 +141,7 @@ impl Grid {
         is_same && first == 0 && last + 1 == self.rows.len()
     }
 
-    /// What the column of a cell has in the grid and in each row, or why it cannot be repeated.
+    /// The pieces of a cell's column in the grid and in each row; an error where a cell is merged with another column's.
     pub(super) fn column(&self, cell: Id) -> Result<Vec<Id>, String> {
         let place = self.places.get(&cell);
         let cell = place.and_then(|&(row, at)| self.rows.get(row)?.cells.get(at));
@@ -170,7 +171,7 @@ impl Grid {
 const MERGED: &str = "stand in one column of the table, from its first row to its last, so that the column would be repeated; \
      that cannot be where a cell is merged with one of another column: split it, or write {-w:tr …} to repeat the rows";
 
-/// The number that the element says, in `w:val`.
+/// The number in the element's `w:val`; 0 where there is none.
 fn number(part: &Part, id: Id) -> usize {
     let tag = part.element(id).and_then(|element| part.xml.get(element.start_tag())).unwrap_or_default();
     let value = attribute(tag, "val").and_then(|value| std::str::from_utf8(tag.get(value.value)?).ok());

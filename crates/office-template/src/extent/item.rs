@@ -7,10 +7,10 @@ use crate::tags::{Placed, Tags};
 use crate::word::attribute::attribute;
 use crate::word::{Dialect, Id, Part};
 
-/// Word's own styles whose paragraphs have bullets or numbers, where the document does not say what they are.
+/// Word's built-in styles with bullets or numbers, for documents that do not define them.
 const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
 
-/// The list that the paragraph, this element, is an item of.
+/// The list that the element `paragraph` is an item of.
 pub(super) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Option<&'a str> {
     if part.dialect == Dialect::Slide {
         return powerpoint::list(part, paragraph);
@@ -32,8 +32,8 @@ pub(super) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Opt
     styles.list(style).or_else(is_known)
 }
 
-/// Whether a section within one paragraph is all that it says: only sections around it begin before it, and end behind it, and behind
-/// them stand no words.
+/// Whether a section within one paragraph is all that the paragraph says: before it only outer sections begin, behind it they
+/// only end, and no words follow.
 pub(super) fn is_all(part: &Part, tags: &Tags, opening: &Placed, closing: &Placed) -> bool {
     let Some(paragraph) = part.paragraphs.get(opening.paragraph) else { return false };
     let is_free = |range: std::ops::Range<usize>, may_stand: fn(char) -> bool| {
@@ -61,7 +61,7 @@ pub(super) fn is_all(part: &Part, tags: &Tags, opening: &Placed, closing: &Place
     is_free(at..paragraph.text.len(), is_no_word)
 }
 
-/// Whether it is a blank, a full stop, a semicolon or their like, and no picture.
+/// Whether it is no letter or digit, such as a blank or full stop, and no picture (U+FFFC).
 fn is_no_word(letter: char) -> bool {
     !letter.is_alphanumeric() && letter != '\u{fffc}'
 }

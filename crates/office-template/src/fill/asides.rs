@@ -1,20 +1,21 @@
-//! Answers that stand beside the text: in attributes and properties, in the codes of fields, in addresses.
+//! Answers written outside of a paragraph's text: in attributes, properties, field codes and addresses.
 
 use super::{Filler, misfit};
+use crate::address;
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::forms::link;
-use crate::package::{Relation, Target, escaped};
+use crate::package::xml::escaped;
+use crate::package::{Relation, Target};
 use crate::plan::{Address, Slot};
 use crate::writing::Writing;
 
 impl Filler<'_, '_> {
-    /// A text in the place of a tag.
+    /// Writes a text in place of a tag.
     pub(super) fn text(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         match slot.writing {
             Writing::Run => self.value(slot, text)?,
             Writing::DrawingRun | Writing::SlideRun => self.drawn(slot, text)?,
-            // What is no picture leaves nothing of its shape.
+            // A shape is kept only for a picture: a text removes it.
             Writing::Shape => {}
             Writing::Attribute
             | Writing::Element
@@ -29,7 +30,7 @@ impl Filler<'_, '_> {
         self.check_room()
     }
 
-    /// In a drawing a break stands between runs, not in one; a tab is a letter as others are.
+    /// Writes a text in a drawing, where a line break comes between runs instead of in one, and a tab is an ordinary letter.
     fn drawn(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let prefix = self.source.prefix;
@@ -50,7 +51,7 @@ impl Filler<'_, '_> {
         Ok(())
     }
 
-    /// The id of a relationship to the address that the answers make.
+    /// Writes the id of a relationship to the address, filled with the answers.
     pub(super) fn address<'b>(
         &mut self,
         address: &Address,
@@ -70,7 +71,7 @@ impl Filler<'_, '_> {
             }
         }
         written.push_str(&address.rest);
-        let written = match link::filled(before, &written) {
+        let written = match address::filled(before, &written) {
             Ok(written) => written,
             Err(message) => {
                 self.fault(first, message);
@@ -85,7 +86,7 @@ impl Filler<'_, '_> {
         Ok(())
     }
 
-    /// The id that was last written in this place.
+    /// Writes the id again that was last made for the address of this place.
     pub(super) fn address_again(&mut self, place: usize) {
         if let Some(id) = self.addresses.get(&place) {
             self.out.extend_from_slice(id.as_bytes());

@@ -1,5 +1,4 @@
-//! What stands between paragraphs in the place of a tag: its paragraph ends before and begins again behind. Where nothing is left in
-//! one of these two, it goes.
+//! Content between paragraphs in place of a tag: the tag's paragraph is split around it. A half that is left empty is removed.
 
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use crate::error::Error;
 use crate::marks::Reach;
 use crate::plan::Around;
 
-/// What a paragraph may have of which nothing is seen.
+/// Elements of a paragraph that show nothing by themselves.
 const HOLLOW: [&str; 12] = [
     "p",
     "r",
@@ -28,7 +27,7 @@ const HOLLOW: [&str; 12] = [
     "sdtContent",
 ];
 
-/// Where something begins or ends that is referred to from elsewhere: these may stand between paragraphs as well as in one.
+/// Begins and ends of ranges that other parts refer to. They are kept, since they may also be between paragraphs.
 const MARKERS: [&str; 4] = ["bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd"];
 
 impl Filler<'_, '_> {
@@ -44,7 +43,7 @@ impl Filler<'_, '_> {
         let section = self.take_section(begin);
         let mut marks = Vec::new();
         if let Some(mut markers) = self.hollow(begin..self.out.len()) {
-            // What they colour may stand around the paragraph.
+            // The marks may colour a cell or row around the paragraph, so they are kept.
             marks = self.marks.within(self.out.get(begin..).unwrap_or_default());
             marks.append(&mut markers);
             self.out.truncate(begin);
@@ -69,7 +68,7 @@ impl Filler<'_, '_> {
         Ok(())
     }
 
-    /// The number of the mark that colours the text of the paragraph that begins at `begin`, from somewhere in it on.
+    /// The number of the mark that colours text of the paragraph at `begin`, from somewhere in the paragraph on.
     fn colour_since(&self, begin: usize) -> Option<usize> {
         let (at, number) = self.colour.filter(|&(at, _)| at >= begin)?;
         let written = self.marks.written(number, Reach::Here);
@@ -82,12 +81,12 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// What has been written ends here: the paragraphs that began again behind are gone. They are in the order of their places.
+    /// Forgets the continued paragraphs behind `end`, to which `out` was cut back. They are in the order of their offsets.
     pub(super) fn keep_reopened(&mut self, end: usize) {
         self.reopened.truncate(self.reopened.partition_point(|&at| at < end));
     }
 
-    /// Where the paragraph begins that is open: not one of a text box in it, which has ended.
+    /// The offset of the open paragraph; ended paragraphs of text boxes in it are skipped.
     fn open_paragraph(&self) -> usize {
         let (begin, end) = (format!("{}p", self.source.prefix), format!("/{}p>", self.source.prefix));
         let (mut from, mut ended) = (self.out.len(), 0_usize);
@@ -107,7 +106,7 @@ impl Filler<'_, '_> {
         self.out.len()
     }
 
-    /// A section's break stands at the end of its paragraph: it is taken from the first half for the second.
+    /// Takes a section's break from the first half of a split paragraph: it must be in the second, at the paragraph's end.
     fn take_section(&mut self, begin: usize) -> Vec<u8> {
         let prefix = self.source.prefix;
         let piece = self.out.get(begin..).unwrap_or_default();
@@ -120,7 +119,7 @@ impl Filler<'_, '_> {
             if is_empty {
                 Some(from + tag)
             } else {
-                // The last one: what a tracked change says of it stands in it.
+                // The last end tag: a tracked change holds another `sectPr` inside of it.
                 Some(from + memmem::rfind(rest, end.as_bytes())? + end.len())
             }
         });
@@ -130,7 +129,7 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// Puts a section's break into the paragraph that begins at `begin` and has no more than its properties.
+    /// Puts a section's break into the paragraph at `begin`, which has only its properties so far.
     fn put_section(&mut self, begin: usize, section: &[u8]) {
         if section.is_empty() {
             return;
@@ -150,15 +149,15 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// The paragraphs that began again behind blocks and hold nothing, where their surroundings can do without.
-    /// Each with what stays in its place. Behind a table a paragraph follows: a cell ends with one, and tables that touch are one.
+    /// Empty paragraphs that continued behind blocks and can be removed, each with the markers that stay in its place. Behind a
+    /// table one is kept: a cell must end with a paragraph, and adjacent tables would become one.
     pub(super) fn hollow_paragraphs(&mut self) -> Vec<(Range<usize>, Vec<u8>)> {
         let end = format!("</{}p>", self.source.prefix);
         let mut hollow: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
         for begin in std::mem::take(&mut self.reopened) {
             let rest = self.out.get(begin..).unwrap_or_default();
             let Some(length) = memmem::find(rest, end.as_bytes()).map(|at| at + end.len()) else { continue };
-            // What goes is nobody's other paragraph.
+            // A paragraph that is removed itself does not count as the neighbour that this one needs.
             let kept = hollow.last().map(|(range, _)| range).filter(|range| range.end == begin);
             let before = self.out.get(..kept.map_or(begin, |range| range.start)).unwrap_or_default();
             let behind = rest.get(length..).unwrap_or_default().trim_ascii_start();
@@ -177,12 +176,12 @@ impl Filler<'_, '_> {
         hollow
     }
 
-    /// Of a paragraph that holds no more than properties, empty runs and markers: the markers.
+    /// The markers of a paragraph that has nothing but properties, empty runs and markers; `None` for others.
     fn hollow(&self, range: Range<usize>) -> Option<Vec<u8>> {
         let text = std::str::from_utf8(self.out.get(range)?).ok()?;
         let mut reader = Reader::from_str(text);
         let mut markers = Vec::new();
-        // Inside of properties anything may stand but a section's break.
+        // How deep the element is in properties, where all is allowed but a section's break.
         let mut properties = 0_u32;
         let local = |name: &[u8]| {
             let name = std::str::from_utf8(name).unwrap_or_default();
@@ -217,7 +216,7 @@ impl Filler<'_, '_> {
     }
 }
 
-/// Whether a tag is an empty element's; what follows the tag may stand behind it.
+/// Whether `tag` begins with the tag of an empty element; more may follow it.
 fn is_empty(tag: &[u8]) -> bool {
     let end = memchr::memchr(b'>', tag).unwrap_or(tag.len());
     tag.get(..end).is_some_and(|tag| tag.ends_with(b"/"))

@@ -1,4 +1,4 @@
-//! A chart's data in its title, or in the alternative text of its frame: they fill the chart when all of its part is written.
+//! A chart's data, given in its title or in the alternative text of its frame. They are kept until the chart's part is complete.
 
 use std::collections::btree_map::Entry;
 
@@ -6,15 +6,17 @@ use memchr::memmem;
 
 use super::Filler;
 use crate::answer::Content;
-use crate::chart::{self, Chart, MISPLACED};
+use crate::chart::data::Chart;
+use crate::chart::{self, MISPLACED};
 use crate::error::Error;
-use crate::forms::Refusal;
-use crate::package::{attribute_of, resolved};
+use crate::package::resolved;
+use crate::package::xml::attribute_of;
 use crate::plan::Slot;
 use crate::writing::Writing;
+use crate::written::Refusal;
 
 impl Filler<'_, '_> {
-    /// The title in the place of the tag; the data wait for the end of the part.
+    /// Writes the title in place of the tag and keeps the data.
     pub(super) fn chart(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         let number = self.source.first + slot.tag;
         let read = if slot.writing == Writing::Attribute {
@@ -31,7 +33,7 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// Data in a title are those of the part that is written.
+    /// Data in a title belong to the part that is being written.
     fn titled(&mut self, number: usize, content: &Content<'_>) -> Result<(), String> {
         if chart::is_of_later_kind(self.source.xml) {
             return Err(chart::LATER.to_owned());
@@ -46,7 +48,7 @@ impl Filler<'_, '_> {
         Ok(())
     }
 
-    /// Data in the alternative text of a frame are those of the chart in it, which is another part.
+    /// Data in the alternative text of a frame belong to the chart in it, which is another part.
     fn framed(&mut self, number: usize, content: &Content<'_>) -> Result<Result<(), String>, Error> {
         let Some((tag, kind)) = self.frame() else { return Ok(Err(MISPLACED.to_owned())) };
         let Some(id) = attribute_of(tag, |name| name.ends_with(b":id")).filter(|_| kind != Kind::Other)
@@ -65,7 +67,7 @@ impl Filler<'_, '_> {
         Ok(Chart::read(content.field(1)).and_then(|chart| {
             let given = (number, chart);
             match self.package.charts.entry(name) {
-                // Each copy of a row shows the one chart: as long as they agree there is nothing to choose.
+                // All copies of a repeated row show the same chart part, which is fine as long as their data are equal.
                 Entry::Occupied(first) if *first.get() == given => {}
                 Entry::Occupied(_) => return Err(chart::TWICE.to_owned()),
                 Entry::Vacant(free) => drop(free.insert(given)),
@@ -74,11 +76,11 @@ impl Filler<'_, '_> {
         }))
     }
 
-    /// The tag of what the frame shows in whose properties the part is written now, and of which kind it is.
+    /// The start tag of what the frame shows that is being written, and its kind.
     fn frame(&self) -> Option<(&[u8], Kind)> {
         let behind = self.source.xml.get(self.copied..)?;
         let data = memmem::find(behind, b"graphicData")?;
-        // Another frame begins before: this one shows nothing of its own.
+        // Another frame begins before the data, so they are not this frame's.
         let (before, data) = behind.split_at_checked(data)?;
         if [&b"cNvPr "[..], b"docPr "].iter().any(|name| memmem::find(before, name).is_some()) {
             return None;
@@ -97,7 +99,7 @@ impl Filler<'_, '_> {
         Some((tag, kind))
     }
 
-    /// Whether what is written next stands in the title of a chart: not in that of an axis, which stands in its plot area.
+    /// Whether `out` ends inside the chart's title. An axis' title does not count; it is in the plot area.
     fn is_in_title(&self) -> bool {
         let Some(prefix) = chart::prefix(self.source.xml) else { return false };
         let last = |tag: &str| memmem::rfind(&self.out, format!("{tag}>").as_bytes());
@@ -107,7 +109,7 @@ impl Filler<'_, '_> {
             && last(&format!("<{prefix}plotArea")).is_none()
     }
 
-    /// The whole part with its data.
+    /// The complete part, filled with its data.
     pub(super) fn charted(&mut self, whole: Vec<u8>) -> Result<Vec<u8>, Error> {
         let Some((number, chart)) = self.chart.take() else { return Ok(whole) };
         self.package.titled.insert(self.source.name.to_owned());
@@ -126,7 +128,7 @@ impl Filler<'_, '_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Known,
-    /// A chart of a kind that Office has since 2016.
+    /// A chart of a kind that came with Office 2016.
     Later,
     Other,
 }

@@ -1,21 +1,22 @@
-//! What is more than a text on a slide: pictures in the places of shapes, links between runs.
+//! More than text on a slide: pictures in place of shapes, links between runs.
 
-use super::{Filler, Source};
+use super::Filler;
 use crate::answer::{Content, Form};
 use crate::error::Error;
-use crate::forms::Refusal;
-use crate::package::replaced;
+use crate::package::xml::replaced;
 use crate::plan::Slot;
 use crate::powerpoint;
+use crate::source::Source;
 use crate::tags::TEXT_ONLY;
+use crate::written::Refusal;
 
 impl<'a> Filler<'a, '_> {
-    /// A picture in the place of the tag's shape.
+    /// Writes a picture in place of the tag's shape.
     pub(super) fn picture(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         let Some(shape) = &slot.shape else { return Ok(()) };
         let source: Source<'a> = self.source;
         let xml: &[u8] = source.xml.get(shape.range.clone()).unwrap_or_default();
-        // Links of the shape lead where the answers to their tags say.
+        // Links of the shape get the relationships made from their answers.
         let ids = self.addresses.range(shape.range.clone()).map(|(at, id)| {
             let begin = at - shape.range.start;
             let old =
@@ -31,7 +32,7 @@ impl<'a> Filler<'a, '_> {
         Ok(())
     }
 
-    /// A link; others have no place in a slide's text.
+    /// Writes a link; any other form in a slide's text is a fault.
     pub(super) fn on_slide(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         let source = self.source;
         let (Form::Link, Some(run)) = (content.form, &slot.run) else {
@@ -47,7 +48,7 @@ impl<'a> Filler<'a, '_> {
         }
     }
 
-    /// What can be written; what is refused is a fault of the tag.
+    /// The written XML; a refusal becomes a fault of the tag and gives `None`.
     fn allowed(&mut self, slot: &Slot, written: Result<String, Refusal>) -> Result<Option<String>, Error> {
         match written {
             Ok(xml) => Ok(Some(xml)),

@@ -1,11 +1,11 @@
-//! Texts in runs, and what stands between them.
+//! Texts in runs, with the breaks and tabs in them.
 
 use super::Filler;
 use crate::error::Error;
 use crate::plan::Slot;
 
 impl Filler<'_, '_> {
-    /// An element in the midst of the run's text.
+    /// Writes an element amid the run's text.
     pub(super) fn in_run(&mut self, slot: &Slot, xml: &str) {
         let text = slot.text.as_str();
         for piece in ["</", text, ">", xml, "<", text, " xml:space=\"preserve\">"] {
@@ -13,7 +13,8 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// A value inside of a `w:t`: escaped, breaks and tabs as Word writes them, without what XML cannot hold.
+    /// Writes a value into a `w:t`: escaped, with breaks and tabs as Word writes them, without characters that XML does not
+    /// allow.
     pub(super) fn value(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         let bytes = text.as_bytes();
         let mut from = 0;

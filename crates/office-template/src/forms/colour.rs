@@ -1,9 +1,10 @@
-//! `{:color colour what}`: a colour as CSS has it, and what takes it.
+//! `{:color colour what}`: a colour written as in CSS, and what is coloured.
 
-use super::{Place, Refusal, Written};
+use super::Place;
 use crate::answer::Content;
 use crate::error::quoted;
-use crate::marks::{Coloured, Mark};
+use crate::mark::{Coloured, Mark};
+use crate::written::{Refusal, Written};
 
 pub(super) fn write(content: &Content<'_>, place: &Place<'_>) -> Result<Written, Refusal> {
     let given = content.field(0).trim();
@@ -35,7 +36,7 @@ pub(super) fn write(content: &Content<'_>, place: &Place<'_>) -> Result<Written,
     }
 }
 
-/// The six digits of a colour.
+/// The six hexadecimal digits of a colour; `None` for what is no colour.
 pub(crate) fn colour(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());

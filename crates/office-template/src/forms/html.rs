@@ -4,17 +4,19 @@ use word_writer::model::{Extent, Level, Picture, Role};
 use word_writer::{Base, Content, Limits, html, numbering, styles};
 
 use super::properties::inner;
-use super::{Place, Refusal, Written, image, link};
+use super::{Place, image};
+use crate::address::external;
 use crate::answer;
 use crate::error::Error;
 use crate::files::Files;
-use crate::include::Lists;
+use crate::include::prepare_lists;
 use crate::package::{Package, Relation, Target};
+use crate::written::{Refusal, Written};
 
-/// Of the properties these are the place's alone: of its section, and of what was changed in it.
+/// Properties that are not copied from the place: of its section, and of its tracked changes.
 const OWN: [&str; 7] = ["sectPr", "pPrChange", "rPrChange", "ins", "del", "moveFrom", "moveTo"];
 
-/// Writes rich text in the style of the place where its tag stands.
+/// Writes rich text in the style of the tag's place.
 pub(super) fn write(
     text: &str,
     place: &Place<'_>,
@@ -41,7 +43,7 @@ pub(super) fn write(
         package.warnings.push(&warning);
     }
     let namespace = package.relationships_namespace();
-    // The part may not declare the prefix. In a text a quote is written otherwise.
+    // The part may not declare the prefix. The search finds only attributes: in text a quote is escaped.
     let declared = |xml: String| xml.replace(" r:id=\"", &format!(" xmlns:r=\"{namespace}\" r:id=\""));
     Ok(match written.content {
         Content::Inline(xml) => Written::Inline(declared(xml)),
@@ -49,7 +51,7 @@ pub(super) fn write(
     })
 }
 
-/// A paragraph's properties without what was changed in those of its mark: numbers of changes stand once.
+/// A paragraph's properties without the tracked changes of its mark: their ids must be unique, so they cannot be copied.
 fn unchanged(properties: &str, prefix: &str) -> String {
     let mark = format!("<{prefix}rPr>");
     let end = format!("</{prefix}rPr>");
@@ -62,12 +64,12 @@ fn unchanged(properties: &str, prefix: &str) -> String {
     }
 }
 
-/// What the text needs besides itself, in the document that is filled.
+/// Adds what the text needs to the document: relationships, pictures, lists and styles.
 struct Needs<'a, 'p> {
     place: &'a Place<'a>,
     package: &'a mut Package<'p>,
     files: &'a mut dyn Files,
-    /// What went wrong first; the writer goes on, for it knows of no such thing.
+    /// The first error. The writer's interface has no errors of this kind, so it goes on and the error is returned at the end.
     error: Option<Error>,
 }
 
@@ -82,7 +84,7 @@ impl Needs<'_, '_> {
 
 impl word_writer::Package for Needs<'_, '_> {
     fn link(&mut self, url: &str) -> Result<String, String> {
-        let target = link::external(url)?;
+        let target = external(url)?;
         let id = self.package.relate(self.place.source.name, Relation::Hyperlink, Target::External(&target));
         Ok(self.kept(id))
     }
@@ -112,7 +114,7 @@ impl word_writer::Package for Needs<'_, '_> {
     }
 
     fn list(&mut self, levels: &[Level]) -> u32 {
-        let prepared = Lists::prepare(self.place.source.root, self.package);
+        let prepared = prepare_lists(self.place.source.root, self.package);
         self.kept(prepared);
         let Some(lists) = &mut self.package.taken.lists else { return 0 };
         let number = lists.add(|prefix, number| {
@@ -124,7 +126,7 @@ impl word_writer::Package for Needs<'_, '_> {
 
     fn style(&mut self, role: Role) -> String {
         let (kind, name) = (styles::kind(role), styles::name(role));
-        let id = crate::styles::named(
+        let id = crate::named_styles::named(
             self.package,
             self.place.source.root,
             (kind, name),

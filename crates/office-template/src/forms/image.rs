@@ -1,25 +1,27 @@
-//! Pictures: `{%picture}`, and those that are drawn here, `{%qr text}` and `{%barcode text}`.
+//! Pictures: `{%picture}`, and the codes `{%qr text}` and `{%barcode text}`, which are drawn here.
 
 use std::collections::BTreeMap;
 
 use office_picture::code::{self, BarcodeOptions, Colour, Colours, Correction, Kind, QrOptions};
 use office_picture::{Drawing, Extent, Limits, Picture, Source, Texts, Wanted};
 
-use super::{Place, Refusal, Written, link};
+use super::Place;
+use crate::address::external;
 use crate::answer::{Content, Form};
 use crate::files::Files;
 use crate::package::{Package, Relation, StoredPicture, Target};
+use crate::written::{Refusal, Written};
 
-/// English metric units in a twentieth of a point.
+/// English metric units (EMU) in a twip, a twentieth of a point.
 const EMU_PER_TWIP: f64 = 635.0;
 
-/// The width of a text where nothing says it: a page of A4 with margins of 2.5 cm.
+/// The width in twips where it is not known: of a page of A4 with margins of 2.5 cm.
 const USUAL_WIDTH: u64 = 9071;
 
-/// How high a picture without a size becomes: about a page.
+/// The greatest height in twips of a picture without a size: about a page.
 const USUAL_HEIGHT: u64 = 12_500;
 
-/// What the author said of how a picture is shown: the names of the filters with what they were given.
+/// The author's options for a picture: filters by their names, with their arguments.
 pub(crate) type Options = BTreeMap<String, Vec<String>>;
 
 pub(super) fn write(
@@ -32,14 +34,14 @@ pub(super) fn write(
     Ok(Written::Run(drawing(&stored, &options, place, package)?))
 }
 
-/// The picture as a part of the document: the one that was added for the same words before, or a new one.
+/// The picture as a part of the document: the one added before for the same source, or a new one.
 pub(crate) fn stored(
     content: &Content<'_>,
     options: &Options,
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<StoredPicture, Refusal> {
     let text = content.field(0);
-    // What is drawn with other colours and levels is another picture.
+    // A code with other options is another picture, so its key holds the options.
     let key = match content.form {
         Form::Image => text.to_owned(),
         Form::Qr
@@ -63,7 +65,7 @@ pub(crate) fn stored(
     Ok(package.add_picture(&key, picture)?)
 }
 
-/// The drawing of a picture that is a part of the document already.
+/// The drawing that shows a stored picture.
 pub(super) fn drawing(
     stored: &StoredPicture,
     options: &Options,
@@ -86,7 +88,7 @@ pub(super) fn drawing(
     let relationship = package.relate(part, Relation::Image, Target::Part(&stored.part))?;
     let link = match given("link", 0) {
         Some(address) => {
-            let address = link::external(address)?;
+            let address = external(address)?;
             Some(package.relate(part, Relation::Hyperlink, Target::External(&address))?)
         }
         None => None,
@@ -104,7 +106,7 @@ pub(super) fn drawing(
     Ok(package.in_its_form(drawing.xml()))
 }
 
-/// The bytes of a picture: what stands in the data, lies beside the template or at an address, or is drawn here.
+/// The bytes of a picture: from the data themselves, from `files` (beside the template or at an address), or drawn here.
 fn bytes(content: &Content<'_>, options: &Options, files: &mut dyn Files) -> Result<Vec<u8>, String> {
     let text = content.field(0);
     match content.form {

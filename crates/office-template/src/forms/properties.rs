@@ -1,4 +1,4 @@
-//! Properties of runs and cells, in the order that the schema wants (ECMA-376, part 1, 17.3.2.28 and 17.4.69).
+//! Properties of runs and cells, in the order of the schema (ECMA-376, part 1, 17.3.2.28 and 17.4.69).
 
 use std::ops::Range;
 
@@ -26,12 +26,12 @@ const CELL_ORDER: [&str; 18] = [
     "tcPrChange",
 ];
 
-/// `properties`, a whole `w:rPr` or nothing, with `element` in the place of the one of its name.
+/// `properties`, a whole `w:rPr` or nothing, with `element` added, or in place of the one with its name.
 pub(crate) fn with_property(properties: &str, prefix: &str, element: &str) -> String {
     with(properties, (prefix, "rPr", word_writer::RUN_PROPERTIES), element)
 }
 
-/// The same of a cell's, a `w:tcPr`.
+/// As [`with_property`], for a cell's `w:tcPr`.
 pub(crate) fn with_cell_property(properties: &str, prefix: &str, element: &str) -> String {
     with(properties, (prefix, "tcPr", &CELL_ORDER), element)
 }
@@ -47,13 +47,13 @@ fn with(properties: &str, (prefix, around, order): (&str, &str, &[&str]), elemen
         .filter_map(|(child, range)| Some((rank(&child), properties.get(range)?)).filter(|_| child != name))
         .collect();
     kept.push((rank(name), element));
-    // Stable: what the schema does not know stays where it is, at the end.
+    // The sort is stable: properties that are not in `order` come last, in their own order.
     kept.sort_by_key(|&(rank, _)| rank);
     let inner: String = kept.into_iter().map(|(_, text)| text).collect();
     format!("<{prefix}{around}>{inner}</{prefix}{around}>")
 }
 
-/// What stands in `xml`, one element or nothing, without its children of these names.
+/// The content of `xml`, one element or nothing, without the children of these names.
 pub(crate) fn inner(xml: &str, prefix: &str, without: &[&str]) -> String {
     let children = children(xml).into_iter().filter_map(|(name, range)| {
         let local = name.strip_prefix(prefix).unwrap_or_default();
@@ -62,7 +62,7 @@ pub(crate) fn inner(xml: &str, prefix: &str, without: &[&str]) -> String {
     children.collect()
 }
 
-/// The names and places of the children of the one element that `xml` is.
+/// The names and ranges of the children of `xml`, which is one element.
 pub(crate) fn children(xml: &str) -> Vec<(String, Range<usize>)> {
     let mut reader = Reader::from_str(xml);
     let mut children = Vec::new();

@@ -1,11 +1,12 @@
-//! Tables that come as XML: Word wants properties and a grid in each, and a paragraph at the end of each cell.
+//! Adds what tables in XML of the data may lack: Word needs properties and a grid in each table, and a paragraph at the end of
+//! each cell.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::word::attribute::value;
 
-/// The most columns that Word's tables have.
+/// Most columns of a table in Word.
 const COLUMNS: usize = 63;
 
 /// An element that is open.
@@ -15,13 +16,13 @@ struct Open {
     begin: usize,
     has_properties: bool,
     has_grid: bool,
-    /// The name of the last element in it.
+    /// The name of its last child so far.
     last: String,
-    /// Of a table its widest row's, of a row its cells', of a cell its own.
+    /// How many columns a cell takes, the cells of a row in all, or the widest row of a table.
     columns: usize,
 }
 
-/// Well-formed XML with what its tables lack.
+/// `xml`, which must be well-formed, with what its tables lack.
 pub(super) fn completed(xml: &str, prefix: &str) -> String {
     let mut reader = Reader::from_str(xml);
     let mut open: Vec<Open> = Vec::new();
@@ -65,7 +66,7 @@ pub(super) fn completed(xml: &str, prefix: &str) -> String {
     whole + xml.get(from..).unwrap_or_default()
 }
 
-/// An element that begins among those that are `open`.
+/// The element that `tag` begins inside of those that are `open`.
 fn begun(tag: &BytesStart<'_>, prefix: &str, begin: usize, open: &mut [Open]) -> Open {
     let name = tag.name();
     let name = std::str::from_utf8(name.as_ref()).unwrap_or_default();
@@ -80,7 +81,7 @@ fn begun(tag: &BytesStart<'_>, prefix: &str, begin: usize, open: &mut [Open]) ->
     Open { local, begin, has_properties: false, has_grid: false, last: String::new(), columns }
 }
 
-/// Notes in what is around an element that it has ended.
+/// Counts an element that has ended in the elements around it.
 fn ended(element: &Open, end: usize, open: &mut [Open]) {
     match element.local.as_str() {
         "tc" => change(open, "tr", |row| row.columns += element.columns),
@@ -103,7 +104,7 @@ fn change(open: &mut [Open], local: &str, change: impl FnOnce(&mut Open)) {
     }
 }
 
-/// What an element lacks whose content ends at `end`, and where.
+/// What an element lacks, with the offsets at which it belongs; the element's content ends at `end`.
 fn lacking(element: &Open, prefix: &str, end: usize) -> Vec<(usize, String)> {
     let mut missing = Vec::new();
     match element.local.as_str() {

@@ -1,18 +1,19 @@
-//! `{@xml}`: Word's own XML as it is.
+//! `{@xml}`: Word's own XML from the data.
 //!
-//! Hazard: it comes from the data. It must be well-formed by itself, or the part would not be; it may not refer to parts, files or
-//! addresses, by relationships or without them, for Word would fetch what a stranger named; and at its top stands only what may stand in
-//! the tag's place.
+//! Hazard: data are untrusted. The XML must be well-formed by itself, or the part would not be. It may not refer to parts, files
+//! or addresses, by relationships or without, or Word would fetch what a stranger named. Its top elements must be allowed in the
+//! tag's place.
 
 mod anew;
 mod fields;
 mod namespaces;
 
-use super::{Place, Refusal, Written, tables};
+use super::{Place, tables};
 use crate::package::Package;
+use crate::written::{Refusal, Written};
 use anew::anew;
 
-/// What may stand in the place of a paragraph, of a run, and in the midst of its text.
+/// Elements allowed in place of a paragraph, in place of a run, and inside of a run.
 const BLOCKS: [&str; 3] = ["p", "tbl", "sdt"];
 const INLINES: [&str; 7] = ["r", "hyperlink", "bookmarkStart", "bookmarkEnd", "ins", "fldSimple", "smartTag"];
 const PIECES: [&str; 7] = ["t", "br", "tab", "cr", "sym", "noBreakHyphen", "softHyphen"];
@@ -24,7 +25,7 @@ pub(super) fn write(xml: &str, place: &Place<'_>, package: &mut Package<'_>) -> 
         Some(rest) => rest.split_once("?>").map_or("", |(_, rest)| rest).trim_start(),
         None => xml,
     };
-    // What is not so has no XML.
+    // A false or empty value writes nothing.
     if xml.is_empty() || xml == "false" {
         return Ok(Written::Blocks(String::new()));
     }

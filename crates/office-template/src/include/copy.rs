@@ -1,24 +1,25 @@
-//! What stands once in a document has a number or a name of its own in each copy of a text that comes from elsewhere.
+//! Ids and names that must be unique in a document: each copy of included XML gets its own.
 
 use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 
 use crate::error::Error;
-use crate::package::{Package, attribute_text};
+use crate::package::Package;
+use crate::package::xml::attribute_text;
 use crate::word::CHANGES;
 use crate::word::attribute::{attribute, unescaped};
 
 /// A copy that is being written.
 pub(crate) struct Copy<'p, 'f> {
     package: &'p mut Package<'f>,
-    /// The numbers of its bookmarks, and their names where they are other ones.
+    /// The new numbers of its bookmarks, and the new names of those that had to be renamed.
     numbers: HashMap<String, u64>,
     renamed: HashMap<String, String>,
 }
 
 impl<'p, 'f> Copy<'p, 'f> {
-    /// Begins one in a document with the part `main`.
+    /// Begins a copy in the document whose main part is `main`.
     pub(crate) fn begin(package: &'p mut Package<'f>, main: &str) -> Result<Self, Error> {
         if package.taken.bookmarks.is_none() {
             package.taken.bookmarks = Some(bookmarks(&package.part(main)?.unwrap_or_default()));
@@ -26,8 +27,8 @@ impl<'p, 'f> Copy<'p, 'f> {
         Ok(Self { package, numbers: HashMap::new(), renamed: HashMap::new() })
     }
 
-    /// What becomes of the value of an attribute, which is given and told as it is written in XML.
-    /// `element` is without Word's prefix and with any other, `local` without any.
+    /// The new value of an attribute, `None` where it stays; both values are escaped. `element` has no prefix of Word's but any
+    /// other, `local` has none.
     pub(crate) fn value(&mut self, element: &str, local: &str, value: &str) -> Option<String> {
         match (element, local) {
             ("bookmarkStart" | "bookmarkEnd", "id") => {
@@ -44,7 +45,7 @@ impl<'p, 'f> Copy<'p, 'f> {
         }
     }
 
-    /// Another name, where the bookmark's is another one's.
+    /// A new name, where another bookmark has this one.
     fn bookmark(&mut self, written: &str) -> Option<String> {
         let name = unescaped(written);
         let names = self.package.taken.bookmarks.get_or_insert_default();
@@ -60,7 +61,6 @@ impl<'p, 'f> Copy<'p, 'f> {
     }
 }
 
-/// The names of bookmarks in a part.
 fn bookmarks(xml: &[u8]) -> HashSet<String> {
     let found = memmem::find_iter(xml, b"bookmarkStart ").filter_map(|at| {
         let tag = xml.get(at..)?;

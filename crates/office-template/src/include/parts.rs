@@ -1,25 +1,29 @@
-//! What a document that is taken in refers to: pictures, charts, links, embedded files. They come with what they refer to themselves.
+//! Parts and addresses that an included document refers to (pictures, charts, links, embedded files), copied with the parts that
+//! these refer to.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Document, Merged, named};
+use super::named;
+use super::taken::Merged;
 use crate::container::{self, Archive};
 use crate::content_types::{self, LIST};
-use crate::forms::Refusal;
 use crate::package::relationships::{self, Relationship, resolved};
-use crate::package::{Package, Target, attribute_text};
+use crate::package::xml::attribute_text;
+use crate::package::{Package, Target};
+use crate::source::Document;
+use crate::written::Refusal;
 
-/// Parts that refer to parts go so deep.
+/// How deep parts may refer to parts.
 const DEPTH: usize = 20;
 
 /// A document's own parts.
 pub(super) struct Own<'d> {
     document: &'d Document,
-    /// The file, with the entries' numbers by their names in lower case. It is opened when a part is asked for: most copies of a document
-    /// need none that the first one has not brought.
+    /// The file, with the entries' numbers by their names in lower case. It is opened only when a part is needed: most further
+    /// copies of a document need none that the first one has not copied.
     file: Option<(Archive<'d>, BTreeMap<String, usize>)>,
-    /// What was written into its main part refers to.
+    /// Relationships of what was written into its main part while it was filled.
     staged: BTreeMap<String, Relationship>,
     stage: String,
 }
@@ -30,7 +34,7 @@ impl<'d> Own<'d> {
         Self { document, file: None, staged, stage: stage.to_owned() }
     }
 
-    /// The part that the main one refers to for this, as `styles`.
+    /// The part that the main part refers to by a relationship of this kind, such as `styles`.
     pub(super) fn part(&mut self, kind: &str, package: &mut Package<'_>) -> Result<Option<Vec<u8>>, Refusal> {
         let end = format!("/{kind}");
         let found =
@@ -57,7 +61,7 @@ impl<'d> Own<'d> {
         Ok(Some(container::unpack(archive, entry, room, limits).map_err(of)?))
     }
 
-    /// The id by which `host` refers to what the document refers to by `id`.
+    /// The id in `host` for the target that the document refers to by `id`; the target is copied first.
     pub(super) fn related(
         &mut self,
         id: &str,
@@ -86,7 +90,7 @@ impl<'d> Own<'d> {
         message.into()
     }
 
-    /// The part's name in the package that takes it in; `None` where there is no such part, or none that may be taken.
+    /// Copies a part and returns its new name; `None` where it is missing or may not be copied (main parts, macros).
     fn copied(
         &mut self,
         name: &str,
@@ -140,7 +144,6 @@ impl<'d> Own<'d> {
         Ok(Some(copy))
     }
 
-    /// A part's content type.
     fn kind(
         &mut self,
         name: &str,

@@ -1,23 +1,25 @@
-//! Reads the documents that a template takes in, and those that these take in.
+//! Reads the documents that a template includes, and those that these include.
 
 use std::collections::BTreeMap;
 
-use super::{DEPTH, Document, Opened, check_kind, literal, named, open, path};
+use super::{DEPTH, Opened, check_kind, literal, named, open, path};
 use crate::error::Error;
-use crate::forms::Refusal;
 use crate::lexer::{self, Tag};
 use crate::read::Reading;
+use crate::source::Document;
 use crate::tags::{SECTION_DEPTH, Tags};
+use crate::written::Refusal;
 use crate::{Template, program};
 
-/// The name that a tag takes in, where it is known.
+/// The name of the document that a tag includes, where it is a literal.
 fn name(tag: &Tag) -> Option<&str> {
     let Tag::Command(command, arguments) = tag else { return None };
     if command.name == "include" { literal(arguments.first()?) } else { None }
 }
 
 impl Template {
-    /// The documents that the tags of a part take in, by the tags' places; what cannot be taken in is a fault of its tag.
+    /// The documents (by index) that tags of a part include, by the tags' indices; a document that cannot be included is a fault
+    /// of its tag.
     pub(crate) fn includes(
         &mut self,
         tags: &mut Tags,
@@ -41,7 +43,7 @@ impl Template {
         Ok(includes)
     }
 
-    /// The place of a document among those that are taken in; `around` sections stand around its tag.
+    /// The index of a document among the included ones; its tag is inside of `around` sections.
     fn document(
         &mut self,
         name: &str,
@@ -66,7 +68,7 @@ impl Template {
                 format!("sections go no deeper than {SECTION_DEPTH}, and those of {name} are among them");
             return Err(message.into());
         }
-        // Each time it is taken in, its tags are the template's.
+        // Its tags count as the template's at each inclusion.
         reading.tags_left = reading.tags_left.checked_sub(document.tags).ok_or_else(|| self.many_tags())?;
         reading.taken += document.tags;
         Ok(index)
@@ -87,7 +89,7 @@ impl Template {
         let (left, taken) = (reading.tags_left, std::mem::take(&mut reading.taken));
         let (mut part, steps) = self.add((name.to_owned(), false), (part, &styles), &delimiters, reading)?;
         reading.chain.pop();
-        // They are counted where it is taken in.
+        // Its tags are counted by `document`, at each inclusion, so they are not counted here.
         let tags = part.tags + std::mem::replace(&mut reading.taken, taken);
         reading.tags_left = left;
         part.name = main;

@@ -6,28 +6,29 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use crate::error::Error;
+use crate::package::xml::attribute_text;
+use crate::word::attribute::attribute;
 
 /// An element that begins.
 pub(super) struct Seen<'a> {
-    /// Its name, and that of what it stands in, without Word's prefix; with any other.
+    /// Its name and its parent's, without Word's prefix but with any other.
     pub name: &'a str,
     pub parent: &'a str,
-    /// Its start tag.
     pub tag: &'a [u8],
-    /// How many elements of the piece it stands in.
+    /// How many elements of the piece are around it.
     pub depth: usize,
 }
 
-/// What becomes of it.
+/// What is done with an element.
 pub(super) enum Change {
     Keep,
-    /// It is left out with all that it holds.
+    /// Leave it out with its content.
     Drop,
-    /// These pieces of its start tag become others; in the order in which they stand.
+    /// Replace these ranges of its start tag, given in ascending order.
     Tag(Vec<(Range<usize>, String)>),
 }
 
-/// The piece, a number of whole elements, with its changes. Comments and instructions are left out.
+/// Rewrites `xml`, a sequence of whole elements, as `change` says. Comments and instructions are left out.
 pub(super) fn rewritten(
     xml: &[u8],
     prefix: &str,
@@ -37,7 +38,7 @@ pub(super) fn rewritten(
     let mut reader = Reader::from_reader(xml);
     let mut out = Vec::with_capacity(xml.len());
     let mut open: Vec<&str> = Vec::new();
-    // How deep the element is that is being left out.
+    // The depth of the element that is being left out.
     let mut dropped: Option<usize> = None;
     let mut from = 0;
     loop {
@@ -97,4 +98,12 @@ fn name<'a>(tag: &'a [u8], prefix: &str) -> &'a str {
     let name = tag.get(1..).unwrap_or_default().split(is_over).next().unwrap_or_default();
     let name = std::str::from_utf8(name).unwrap_or_default();
     name.strip_prefix(prefix).unwrap_or(name)
+}
+
+/// The start tag with another value of an attribute.
+pub(super) fn with_value(tag: &[u8], local: &str, text: &str) -> Change {
+    match attribute(tag, local) {
+        Some(attribute) => Change::Tag(vec![(attribute.value, attribute_text(text))]),
+        None => Change::Keep,
+    }
 }

@@ -1,16 +1,20 @@
-//! The styles of a document that is taken in. Where both have one of the same id or name, the definition stays as it was.
+//! The styles of an included document. A style that both documents have, by id or name, keeps the including document's
+//! definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rewrite::{Change, Seen, rewritten};
-use super::text::{Used, with_value};
-use super::{Merged, numbering, parts::Own};
-use crate::forms::Refusal;
-use crate::package::{Package, with_last};
+use super::lists::own_attributes;
+use super::rewrite::{Change, Seen, rewritten, with_value};
+use super::taken::Merged;
+use super::text::Used;
+use super::{numbering, parts::Own};
+use crate::package::Package;
+use crate::package::xml::with_last;
 use crate::styles::{Style, Styles};
 use crate::word::attribute::value_in;
+use crate::written::Refusal;
 
-/// Adds the styles that are used and missing, and writes down what all of them are called now.
+/// Adds the styles that are used and missing, and records the new ids of all that are used.
 pub(super) fn merge(
     merged: &mut Merged,
     own: &mut Own<'_>,
@@ -24,7 +28,7 @@ pub(super) fn merge(
     }
     let xml = own.part("styles", package)?.unwrap_or_default();
     let theirs = Styles::read(&xml);
-    let part = crate::styles::part(package, main, namespace)?;
+    let part = crate::named_styles::part(package, main, namespace)?;
     let host = package.part(&part)?.unwrap_or_default();
     let ours = Styles::read(&host);
     let mut names = Names {
@@ -59,14 +63,15 @@ pub(super) fn merge(
 struct Names<'a, 'm> {
     ours: &'a Styles,
     theirs: &'a Styles,
-    /// Ids that are given to styles that are added.
+    /// Ids given to styles that are added.
     taken: BTreeSet<String>,
     added: Vec<&'a Style>,
     map: &'m mut BTreeMap<String, String>,
 }
 
 impl Names<'_, '_> {
-    /// Finds the name of a style, and of those that it is made of. Chains are as long as the part has styles.
+    /// Maps a style, and those it refers to, to ids of the package. It is a loop, since a chain may be as long as the part has
+    /// styles.
     fn take(&mut self, id: &str) {
         let mut left = vec![id.to_owned()];
         while let Some(id) = left.pop() {
@@ -90,7 +95,7 @@ impl Names<'_, '_> {
     }
 }
 
-/// A definition with the names that things have now. What is not Word's is left out: the part may not know its prefix.
+/// A definition with the new ids. Elements and attributes of other prefixes are left out: the part may not declare them.
 fn defined(
     definition: &[u8],
     style: &Style,
@@ -105,7 +110,7 @@ fn defined(
     let change = |seen: &Seen<'_>| match seen.name {
         "style" if seen.depth == 0 => {
             let id = names.get(&style.id).unwrap_or(&style.id);
-            Change::Tag(numbering::own_attributes(seen.tag, prefix, |name| match name {
+            Change::Tag(own_attributes(seen.tag, prefix, |name| match name {
                 "styleId" => Some(Some(id.clone())),
                 "default" => Some(None),
                 _ => None,
@@ -119,7 +124,7 @@ fn defined(
             with_value(seen.tag, "val", &list.unwrap_or_default().to_string())
         }
         name if name.contains(':') => Change::Drop,
-        _ => Change::Tag(numbering::own_attributes(seen.tag, prefix, |_| None)),
+        _ => Change::Tag(own_attributes(seen.tag, prefix, |_| None)),
     };
     let text = rewritten(definition, prefix, change)?;
     Ok(String::from_utf8_lossy(&text).into_owned())

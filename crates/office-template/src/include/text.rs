@@ -1,4 +1,4 @@
-//! The text of a document that is taken in: its paragraphs and tables, with the names and numbers that things have now.
+//! The text of an included document: its paragraphs and tables, with the names and numbers that hold in the package.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,14 +6,15 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::Document;
 use super::copy::Copy;
 use super::rewrite::{Change, Seen, rewritten};
 use crate::error::Error;
-use crate::fill::Source;
-use crate::forms::{Refusal, root};
-use crate::package::{Package, attribute_text};
-use crate::word::attribute::{attribute, attributes, value_in};
+use crate::forms::root;
+use crate::package::Package;
+use crate::package::xml::attribute_text;
+use crate::source::{Document, Source};
+use crate::word::attribute::{attributes, value_in};
+use crate::written::Refusal;
 
 const NOTES: &str = "its footnotes, endnotes and comments are left out";
 const SECTIONS: &str = "its section breaks are left out; what is taken in stands in the section around";
@@ -26,7 +27,7 @@ pub(super) struct Used {
     pub relationships: BTreeSet<String>,
 }
 
-/// What things are called in the package, by what the document calls them.
+/// Names and numbers in the package, by those in the document.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub styles: &'a BTreeMap<String, String>,
@@ -34,20 +35,12 @@ pub(super) struct Names<'a> {
     pub relationships: &'a BTreeMap<String, String>,
 }
 
-/// What stands in the body of a main part.
+/// The content of a main part's body.
 pub(super) fn body<'x>(xml: &'x [u8], prefix: &str) -> Option<&'x [u8]> {
     let begin = memmem::find(xml, format!("<{prefix}body").as_bytes())?;
     let end = memmem::rfind(xml, format!("</{prefix}body>").as_bytes())?;
     let begin = begin + memchr::memchr(b'>', xml.get(begin..end)?)? + 1;
     xml.get(begin..end)
-}
-
-/// The start tag with another value of an attribute.
-pub(super) fn with_value(tag: &[u8], local: &str, text: &str) -> Change {
-    match attribute(tag, local) {
-        Some(attribute) => Change::Tag(vec![(attribute.value, attribute_text(text))]),
-        None => Change::Keep,
-    }
 }
 
 fn is_reference(name: &[u8]) -> bool {
@@ -64,7 +57,7 @@ pub(super) fn used(body: &[u8], prefix: &str) -> Result<Used, Error> {
             "numId" if seen.parent == "numPr" => {
                 used.lists.insert(value_in(seen.tag, "val"));
             }
-            // What the last section is like is left out, with its headers.
+            // The last section's properties are left out, with its headers.
             "sectPr" => return Change::Drop,
             _ => {}
         }
@@ -80,7 +73,7 @@ pub(super) fn used(body: &[u8], prefix: &str) -> Result<Used, Error> {
     Ok(used)
 }
 
-/// The text, and what was left out of it.
+/// The text, and warnings about what was left out of it.
 pub(super) fn written(
     (xml, body): (&[u8], &[u8]),
     names: Names<'_>,
@@ -104,7 +97,7 @@ pub(super) fn written(
 
 struct Writer<'a, 'p, 'f> {
     names: Names<'a>,
-    /// Attributes for the elements at the top.
+    /// Namespace declarations for the elements at the top.
     declared: Vec<(String, String)>,
     copy: Copy<'p, 'f>,
     left_out: BTreeSet<&'static str>,
@@ -125,7 +118,7 @@ impl Writer<'_, '_, '_> {
             }
             "commentRangeStart" | "commentRangeEnd" | "permStart" | "permEnd" | "moveFromRangeStart"
             | "moveFromRangeEnd" | "moveToRangeStart" | "moveToRangeEnd" => return Change::Drop,
-            // A number that stands once, and what holds of a part that stays behind.
+            // A control's id must be unique, and its data binding refers to a part that is not copied.
             "id" if seen.parent == "sdtPr" => return Change::Drop,
             name if seen.parent == "sdtPr" && name.ends_with("dataBinding") => return Change::Drop,
             _ => {}
@@ -150,7 +143,7 @@ impl Writer<'_, '_, '_> {
         if changes.is_empty() { Change::Keep } else { Change::Tag(changes) }
     }
 
-    /// What becomes of an attribute's value.
+    /// The new value of an attribute, `None` where it stays.
     fn value(&mut self, seen: &Seen<'_>, name: &str, value: &str) -> Option<String> {
         if is_reference(name.as_bytes()) {
             return self.names.relationships.get(value).cloned();
@@ -168,7 +161,7 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// What a start tag does not declare itself.
+    /// The declarations that a start tag does not have itself.
     fn declarations(&self, tag: &[u8]) -> String {
         let mut text = String::new();
         for (name, value) in &self.declared {
@@ -183,8 +176,8 @@ impl Writer<'_, '_, '_> {
     }
 }
 
-/// The declarations that the root of a document has, the host's has not, and the text needs; with the prefixes that a reader may leave
-/// out of account.
+/// The declarations of a document's root that the text needs and the host's root lacks, with the list of prefixes that readers
+/// may ignore (`mc:Ignorable`).
 fn declarations(own: &[u8], host: &[u8], body: &[u8]) -> Vec<(String, String)> {
     let all = |tag: &[u8]| -> Vec<(String, String)> {
         let text = |range: Range<usize>| match tag.get(range) {

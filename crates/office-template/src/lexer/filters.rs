@@ -2,12 +2,12 @@
 
 use super::scan::{is_name, outside};
 
-/// What is evaluated: an expression, and the filters that its value goes through.
+/// An expression, and the filters that are applied to its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
-    /// Everything, filters included: it may be a key of the data.
+    /// The whole text with the filters, for it may be a key of the data.
     pub whole: String,
-    /// What stands before the first filter.
+    /// The text before the first filter.
     pub text: String,
     /// In the order in which they are applied.
     pub filters: Vec<Filter>,
@@ -16,9 +16,9 @@ pub struct Expression {
 /// `| name(argument, …)` or `| name: argument, …`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// One of ours, or a method's.
+    /// A built-in filter, or a method.
     pub name: String,
-    /// Expressions.
+    /// The arguments, as expressions.
     pub arguments: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl Expression {
     }
 }
 
-/// The trimmed pieces of `text` between the letters outside of strings and brackets that are parting ones.
+/// `text` split at the separators outside of strings and brackets; the pieces are trimmed.
 fn split(text: &str, is_parting: impl Fn(&[(usize, char)], usize) -> bool) -> Vec<&str> {
     let top = outside(text).unwrap_or_else(|| text.char_indices().collect());
     let mut pieces = Vec::new();

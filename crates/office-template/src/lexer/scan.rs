@@ -1,15 +1,16 @@
-//! How far strings and brackets go: as much of JavaScript as it takes to find where a tag ends and its filters begin.
+//! Follows strings and brackets: as much of JavaScript as it takes to find the end of a tag and its filters.
 
-/// A longer tag ends at the first end delimiter: what does not pair is not followed through a whole text for every tag.
+/// A longer tag ends at the first end delimiter. Otherwise unpaired brackets would be followed to the text's end for every tag,
+/// in quadratic time.
 const TAG_CHARACTERS: usize = 20_000;
 
-/// The same in a text in which much has been followed in vain.
+/// As [`TAG_CHARACTERS`], once [`VAIN_BYTES`] of a text have been followed in vain.
 const SHORT_TAG_CHARACTERS: usize = 500;
 
-/// So many bytes of a text are followed in vain.
+/// How many bytes of a text are followed in vain before tags must be short.
 const VAIN_BYTES: usize = 400_000;
 
-/// How far tags of a text are followed.
+/// How far the tags of one text may be followed.
 #[derive(Default)]
 pub(super) struct Reach {
     /// Bytes that were followed through quotes and brackets that then did not pair.
@@ -32,7 +33,7 @@ struct Nesting {
 }
 
 impl Nesting {
-    /// Whether `letter` stands outside of strings and brackets, or is a bracket there; `None` where brackets do not pair.
+    /// Whether `letter` is outside of strings and brackets, or an outermost bracket; `None` where brackets do not pair.
     fn pass(&mut self, letter: char) -> Option<bool> {
         let previous = self.previous.replace(letter);
         if let Some(quote) = self.quote {
@@ -45,7 +46,7 @@ impl Nesting {
         let is_top = self.brackets.is_empty();
         match letter {
             '`' => self.quote = Some(letter),
-            // Behind a letter or a digit it is an apostrophe, or a sign for inches: no string begins there.
+            // Behind a letter or digit it is an apostrophe or the sign for inches, and begins no string.
             '"' | '\'' if !previous.is_some_and(char::is_alphanumeric) => self.quote = Some(letter),
             '(' => self.brackets.push(')'),
             '[' => self.brackets.push(']'),
@@ -66,8 +67,8 @@ impl Nesting {
     }
 }
 
-/// Where the tag whose content begins at `begin` has its end delimiter: the first one outside of strings and brackets, and
-/// where these do not pair, the first one.
+/// The offset of the end delimiter for the content at `begin`: the first one outside of strings and brackets or, where these do
+/// not pair, the first of all.
 pub(super) fn end_of(text: &str, begin: usize, end: &str, reach: &mut Reach) -> Option<usize> {
     let first = begin + text[begin..].find(end)?;
     let mut nesting = Nesting::default();
@@ -99,7 +100,7 @@ pub(super) fn outside(text: &str) -> Option<Vec<(usize, char)>> {
     nesting.is_over().then_some(found)
 }
 
-/// A tag's content without what Word does to what is typed.
+/// A tag's content with Word's automatic changes undone.
 pub(super) fn plain(content: &str) -> String {
     content.chars().filter_map(straight).collect()
 }
@@ -111,8 +112,8 @@ fn straight(letter: char) -> Option<char> {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => {
             Some(' ')
         }
-        // Soft hyphens, zero-width blanks, marks of direction, and where a picture is anchored. The joiners U+200C and
-        // U+200D are parts of words and emoji, and of keys that are written with them.
+        // Soft hyphens, zero-width blanks, marks of direction, and anchors of pictures. The joiners U+200C and U+200D are kept:
+        // they are parts of words and emoji, and so of keys.
         '\u{ad}'
         | '\u{200b}'
         | '\u{200e}'

@@ -1,4 +1,4 @@
-// What the cell of a workbook holds whose whole text is a tag: a value keeps its type.
+// The value of a workbook's cell whose whole text is a tag: it keeps its type.
 
 const MILLISECONDS = 86400000;
 

@@ -1,9 +1,9 @@
 // A chart's data as JSON.
 
-// More points than these say nothing to anyone.
+// The most points of a chart.
 const POINTS = 100000;
 const DAY = 86400000;
-// The day that Excel counts from, in days before 1970.
+// The number that Excel gives to 1970-01-01.
 const FIRST_DAY = 25569;
 chart = (own) => {
   let points = 0;
@@ -26,7 +26,7 @@ chart = (own) => {
   const category = (value) => {
     if (isNothing(value)) return "null";
     if (typeof value === "number") return digitsOf(value);
-    // A text is a day only where it is said how days are shown.
+    // Text is a day only where a format of days is given.
     const { time } = typeof value === "string" && isNothing(formatCode) ? { __proto__: null, time: NaN } : moment(value);
     if (!(time >= -864e13 && time <= 864e13)) return textOf(value);
     if (isNothing(formatCode)) formatCode = "yyyy-mm-dd";

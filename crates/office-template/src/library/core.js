@@ -1,13 +1,13 @@
-// Runs the program of a Word template over its data: a script that evaluates to (program, data, settings) => JSON, in a machine that
-// runs nothing else.
+// Runs the program of a template over its data: a script that evaluates to (program, data, settings) => JSON, in a
+// machine that runs nothing else.
 //
-// Hazard: expressions and data come from strangers and share this realm; an expression may replace any builtin. So every builtin
-// that is used is taken at load time, before the first expression runs, objects of ours have no prototype, lists that they see are
-// written by `define` (an index of Array.prototype may be a setter), and the answer is put together as text: nothing of it passes
-// through an object that a setter or a toJSON of theirs could see.
-// Parsing is most of what a small document costs, and a function within a function is parsed once more for each that is called around
-// it. So all stands in one block, as flat as can be, and what few programs need is in files of their own, which stand behind this one
-// for programs that name them (`library.rs`). ASCII only: any other letter doubles the source in the engine's memory.
+// Hazard: expressions and data are untrusted and share this realm; an expression may replace any builtin. So every
+// builtin used here is taken at load time, before the first expression runs. Objects made here have no prototype, lists
+// that expressions see are written by `define` (an index of Array.prototype may be a setter), and the answer is built
+// as text, so no setter or toJSON of an expression sees it. Parsing is most of a small document's cost, and an inner
+// function is parsed again with each enclosing one that is called. So all is in one flat block, and what few programs
+// need is in files that `library.rs` adds behind this one. ASCII only: any other letter doubles the source in the
+// engine's memory.
 
 const uncurry = Function.prototype.bind.bind(Function.prototype.call);
 const getter = (of, name) => uncurry(Object.getOwnPropertyDescriptor(of, name).get);
@@ -33,24 +33,24 @@ const trim = uncurry(String.prototype.trim);
 const isWellFormed = uncurry(String.prototype.isWellFormed);
 const execute = uncurry(RegExp.prototype.exec);
 
-// The language's own names. What is not among them and not in the data is missing: `constructor`, and what the engine has besides.
+// JavaScript's global names. Others that the data lack are missing, such as `constructor` and the engine's own.
 const GLOBALS = {
   __proto__: null, Math: 1, Number: 1, String: 1, Boolean: 1, Array: 1, Object: 1, Date: 1, JSON: 1, Intl: 1, BigInt: 1, RegExp: 1,
   Map: 1, Set: 1, parseInt: 1, parseFloat: 1, isNaN: 1, isFinite: 1, NaN: 1, Infinity: 1, undefined: 1,
   encodeURI: 1, encodeURIComponent: 1, decodeURI: 1, decodeURIComponent: 1,
 };
 const TYPES = [String.prototype, Number.prototype, Array.prototype, Date.prototype, Object.prototype, Boolean.prototype];
-// So many tags are reported; the others of a template that is wrong throughout would say the same.
+// The most faults that are reported; in a template that is wrong throughout the others would be alike.
 const FAULTS = 100;
 const MESSAGE_CHARACTERS = 300;
 const SHOWN_CHARACTERS = 40;
 const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, text, join, sort, group, first, last";
 const INTEGER = /^-?\d+$/;
 
-// Of an integer that no number is, what is written; there is none until a part knows them.
+// The text of an integer that no number can hold; always undefined without `exact.js`.
 let exactText = () => undefined;
 let exactOf;
-// Tells that a limit was passed. No code of theirs gets it.
+// Thrown where a limit is passed; expressions cannot catch it.
 const OVER = { __proto__: null };
 
 const fail = (message) => { throw { __proto__: null, fault: message }; };
@@ -60,13 +60,13 @@ const cut = (text, length) => (text.length > length ? `${slice(text, 0, length)}
 const define = (list, index, value) => {
   defineProperty(list, index, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
 };
-// Lists are put together here, as Array.prototype.toString does, for that one may be replaced.
+// Joins lists as Array.prototype.toString does, which an expression may have replaced.
 const joined = (list, between) => {
   let out = "";
   for (let index = 0; index < list.length; index += 1) out += (index === 0 ? "" : between) + printed(list[index]);
   return out;
 };
-// What a value prints.
+// The printed text of a value.
 const printed = (value) => {
   if (value === null || value === undefined) return "";
   if (!isObject(value)) return TextOf(value);
@@ -91,7 +91,7 @@ const count = (value) => {
 const number = (name, value) => {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (exactText(value) !== undefined) return exactText(value);
-  // A text goes on as it is: it may have more digits than a number can.
+  // Text is kept: it may have more digits than a number can hold.
   if (typeof value === "string" && trim(value) !== "" && isFinite(NumberOf(value))) return trim(value);
   return fail(`${name} takes a number, and ${show(value)} is none`);
 };
@@ -99,7 +99,7 @@ const unknown = (name) => fail(`'${name}' is neither a filter (there are ${FILTE
 
 const quote = (value) => {
   const json = stringify(value);
-  // A half of a letter is written as six signs. Where none was added to the quotes there is none, and the call costs as much as all else.
+  // A lone surrogate is written as six characters. If only the quotes were added there is none: isWellFormed is slow.
   if (json.length === value.length + 2 || isWellFormed(value)) return json;
   let whole = "";
   for (let at = 0; at < value.length; at += 1) {
@@ -111,7 +111,7 @@ const quote = (value) => {
   }
   return stringify(whole);
 };
-// What is more than a text: its form, and what the form takes. `null` is the form's own choice.
+// More than text: a form and its fields; null for a field that is not given.
 const content = (form, fields) => {
   let out = "";
   for (let index = 0; index < fields.length; index += 1) {
@@ -132,7 +132,7 @@ const bytes = (value) => {
   }
   return out;
 };
-// Values that say themselves what they are, as easy-template-x has them: { _type: "image", source, width, height, altText } ...
+// Values with a type, as in easy-template-x: { _type: "image", source, width, height, altText } ...
 let chart = null;
 const typed = (value) => {
   const { _type: type } = value;
@@ -159,10 +159,10 @@ const shown = (value) => {
   return (isTyped ? typed(value) : null) ?? quote(printed(value));
 };
 
-// --- What is filled
+// --- State
 
 let locales, timeZone, strict, mostItems, scope, hit, isStrict;
-// By their names, and by the kinds of their tags: parts add theirs.
+// Filters by name, forms by the kind of their tags; other files add theirs.
 const filters = { __proto__: null };
 const forms = { __proto__: null };
 
@@ -179,7 +179,7 @@ const local = (name) => {
   hit = name === "$index" ? loop.index : name === "$first" ? loop.index === 0 : loop.index === loop.count - 1;
   return true;
 };
-// Leaves what it finds in `hit`.
+// Whether a name is found; its value is put into `hit`.
 const find = (name) => {
   if (name[0] === "$" && local(name)) return true;
   for (let at = scope; at !== null; at = at.outer) {
@@ -199,7 +199,7 @@ const walk = (tag) => {
       else if (!(key in GLOBALS)) return missing(name);
       else {
         value = run(tag.code);
-        // `{Date}` asks for data, not for the constructor.
+        // `{Date}` alone means data, so the constructor does not count.
         return path.length === 1 && isObject(value) ? missing(name) : value;
       }
     } else {
@@ -227,7 +227,7 @@ const names = new ProxyOf({ __proto__: null }, {
 const compiled = { __proto__: null };
 const compile = (code) => {
   const compiled = new FunctionOf("names", `with (names) return (${code}\n);`);
-  // `n); (z` closes the parenthesis of ours, but not a bracket as well: what compiles in both is one expression.
+  // `n); (z` would close the parenthesis above; what also compiles in brackets is a single expression.
   new FunctionOf(`[${code}\n]`);
   return compiled;
 };
@@ -235,7 +235,7 @@ const run = (code) => apply((compiled[code] ??= compile(code)), scope.item, [nam
 const evaluate = (tag) => {
   const { whole, text, filters } = tag;
   if (find(whole)) return hit;
-  // A missing name may be asked for where something is said to stand in its place.
+  // With the filter `default` a missing name is no fault.
   isStrict = strict;
   for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
   let value = text !== whole && find(text) ? hit : tag.path === null ? run(tag.code) : walk(tag);
@@ -284,7 +284,7 @@ const inside = (item, tag, index, count) => {
   scope = { __proto__: null, item, isLoop: index !== null, index, count, outer };
   try { return render(tag.body); } finally { scope = outer; }
 };
-// What a section's body is said for, copied: reading a list of theirs may fail.
+// The items of a section, copied here because reading a list of an expression may fail.
 const itemsOf = (tag, value) => {
   const isOn = isTrue(value) === (tag.kind !== "otherwise");
   const items = { __proto__: null, length: isOn ? 1 : 0, isLoop: false, isItem: false };
@@ -318,7 +318,7 @@ const answer = (tag) => {
     if (form !== undefined) return form(tag);
     const value = evaluate(tag);
     if (tag.kind === "value") return shown(value);
-    // Rows of a list without items stay, empty: tables, charts and sums that mean them keep their cells.
+    // Rows of an empty list are kept without values, so that tables, charts and sums over them keep their range.
     if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";
     items = itemsOf(tag, value);
   } catch (error) {
@@ -333,7 +333,7 @@ const render = (tags) => {
   for (let index = 0; index < tags.length; index += 1) out += (index === 0 ? "" : ",") + answer(tags[index]);
   return `${out}]`;
 };
-// What an error says, in the words that people know from other engines.
+// The message of an error, in the wording of other engines, which more people know.
 function explained(error, tag) {
   let message;
   let isSyntax = false;
@@ -364,7 +364,7 @@ function explained(error, tag) {
 
 const fill = (program, data, settings) => {
   const { locale = "en-US", items = Infinity } = settings;
-  // The engine makes a list of a single name by [[Set]], of these it reads.
+  // The engine turns a single name into a list by [[Set]], which runs setters of expressions; a list it only reads.
   locales = { __proto__: null, 0: locale, length: 1 };
   ({ timeZone = "UTC", strict = false } = settings);
   isStrict = strict;

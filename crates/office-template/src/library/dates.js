@@ -24,23 +24,23 @@ const moment = (value) => {
   setUTCFullYear(day, field(1), month, field(3, 1));
   const seconds = (field(4) * 60 + minute) * 60 + second;
   const offset = (field(10) * 60 + field(11)) * (found[9] === "-" ? -1 : 1);
-  // A day that the month does not have has become one of another month.
+  // A day that the month does not have (02-30) has become one of the next month.
   if (getUTCMonth(day) === month && minute < 60 && second < 60 && seconds <= 86400 && field(10) < 24 && field(11) < 60) {
     time = getTime(day) + (seconds - offset * 60) * 1000 + +slice(`${found[7] ?? ""}000`, 0, 3);
   }
-  // A day without a time, or a time without a zone, is the same in every zone: it is counted in UTC and shown in it.
+  // Without a zone in the text it is the same in every zone, so it is read and shown in UTC.
   return { __proto__: null, time, zone: found[8] === undefined && found[9] === undefined ? "UTC" : timeZone };
 };
 const shownBy = (options, time) => dateFormat(format("date", DateTimeFormat, options))(time);
 const part = (options, time, of) => {
   const parts = dateParts(format("date", DateTimeFormat, options), time);
   for (let index = 0; index < parts.length; index += 1) {
-    // The engine fills this list as theirs are filled: past a setter of theirs it has no members.
+    // If an expression put setters on Array.prototype, the engine's list has no members of its own.
     if (hasOwn(parts, index) && parts[index].type === of) return parts[index].value;
   }
   return "";
 };
-// A pattern's letters, with the place of their number in what `digits` writes: 11/22/2026, 23:05:09.250
+// A pattern's letters, with the index of their number in what `digits` writes: 11/22/2026, 23:05:09.250
 const PLACES = { __proto__: null, M: 0, D: 1, Y: 2, H: 3, h: 3, m: 4, s: 5, S: 6 };
 const digits = { __proto__: null };
 const numeric = (zone, time, place) => {
@@ -62,11 +62,11 @@ const numeric = (zone, time, place) => {
 const pad = (number, length) => { let padded = TextOf(number); while (padded.length < length) padded = `0${padded}`; return padded; };
 const TOKENS = ["YYYY", "YY", "MMMM", "MMM", "MM", "M", "dddd", "ddd", "DD", "D", "HH", "H", "hh", "h", "mm", "m", "ss", "s", "SSS", "A", "a"];
 const token = (name, zone, time, hasDay) => {
-  // Beside numbers of this calendar, names of another one would be another day.
+  // Numbers are of this calendar; names of another one would mean another day.
   const base = { __proto__: null, timeZone: zone, calendar: "gregory", numberingSystem: "latn" };
   if (name === "MMMM" || name === "MMM") {
     const month = name === "MMMM" ? "long" : "short";
-    // Beside a day, many languages write the month in another case; where it is a number there, the name says more (11 and a sign).
+    // Next to a day many languages inflect the month. Where they write a number there, the plain name is used.
     const beside = hasDay ? part({ ...base, __proto__: null, month, day: "numeric" }, time, "month") : "";
     return isFinite(NumberOf(beside)) ? shownBy({ ...base, __proto__: null, month }, time) : beside;
   }

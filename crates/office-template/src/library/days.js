@@ -1,4 +1,4 @@
-// A cell with the format of a date holds the day and its time as they are shown, in days since 1970.
+// A cell with a date's format: the day and time as they are shown, in days since 1970.
 
 forms.day = (tag) => {
   const value = evaluate(tag);

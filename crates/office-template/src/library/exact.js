@@ -1,5 +1,5 @@
-// Integers that no number is: they print as they are written, and compute as the nearest number. There is one object for each, so that
-// `===` finds the same.
+// Integers that no number can hold: they print as they are written, and compute as the nearest number. Equal ones are
+// one object, so that `===` works.
 
 const bigText = uncurry(BigInt.prototype.toLocaleString);
 

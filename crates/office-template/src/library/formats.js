@@ -1,4 +1,4 @@
-// What the filters of numbers and dates have in common: formats of Intl, each made once.
+// What the filters of numbers and dates share: formats of Intl, each made once.
 
 const formats = { __proto__: null };
 const format = (kind, Format, options) => {
@@ -6,7 +6,7 @@ const format = (kind, Format, options) => {
   for (const name in options) key += `,${stringify(name)}:${typeof options[name]} ${stringify(TextOf(options[name]))}`;
   return (formats[key] ??= new Format(locales, options));
 };
-// Options of Intl, `ours` before the `given`. Plain values only: a format is cached by what its options say.
+// Options of Intl; `ours` go before those `given`. Only plain values: a format is cached by the text of its options.
 const optionsOf = (given, ours) => {
   const options = { __proto__: null };
   const names = isObject(given) ? ownKeys(given) : { __proto__: null, length: 0 };

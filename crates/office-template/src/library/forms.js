@@ -1,6 +1,6 @@
-// What is more than a text: pictures, codes, HTML, XML, links, breaks, other documents, tables of contents, colours.
+// More than text: pictures, codes, HTML, XML, links, breaks, other documents, tables of contents, colours.
 
-// A form's options as JSON: their names with the lists of what they are given.
+// A form's options as JSON: names with lists of arguments.
 const optionsText = (calls) => {
   let out = "";
   for (let index = 0; index < calls.length; index += 1) {
@@ -19,7 +19,7 @@ forms.html = (tag) => content("html", [evaluate(tag)]);
 forms.xml = (tag) => content("xml", [evaluate(tag)]);
 forms.link = (tag) => content("link", [argument(tag, 0), argument(tag, 1)]);
 forms.pagebreak = () => content("pagebreak", []);
-// A document that was read with the template has its tags here.
+// A document that was read with the template has its tags in the body.
 forms.include = (tag) => (tag.terms.length === 0 ? `[${render(tag.body)}]` : content("include", [argument(tag, 0)]));
 forms.toc = (tag) => content("toc", [argument(tag, 0)]);
 forms.color = (tag) => { const shown = argument(tag, 0); return isNothing(shown) ? '""' : content("color", [shown, argument(tag, 1)]); };

@@ -10,7 +10,7 @@ use super::{Coloured, Mark, Marks, Reach, unreadable};
 use crate::error::Error;
 use crate::forms::{with_cell_property, with_property};
 
-/// `xml` with the colours of its marks, and without these; `None` where it becomes larger than `room`.
+/// `xml` with its marks replaced by colours; `None` where these add more than `room` bytes.
 pub(super) fn applied(
     xml: &[u8],
     marks: &Marks,
@@ -72,21 +72,20 @@ enum Name {
     Other,
 }
 
-/// An open run: where its content begins, its properties, and the colour that it has from its beginning.
+/// An open run: the offset of its content, its properties, and its colour from the beginning.
 struct Run<'c> {
     content: usize,
     properties: Range<usize>,
     colour: Option<&'c str>,
 }
 
-/// An open row.
 #[derive(Default)]
 struct Row<'c> {
     colour: Option<&'c str>,
     cells: Vec<Cell<'c>>,
 }
 
-/// A cell: where its content begins, its properties, and its own colour.
+/// A cell: the offset of its content, its properties, and its own colour.
 struct Cell<'c> {
     content: usize,
     properties: Range<usize>,
@@ -98,9 +97,9 @@ struct Walk<'c> {
     prefix: &'c str,
     edits: Edits,
     open: Vec<(Name, usize)>,
-    /// The colours of the paragraphs that are open, from here on.
+    /// The current colour of each open paragraph.
     paragraphs: Vec<Option<&'c str>>,
-    /// The colour of what stands between paragraphs in the place of a tag.
+    /// The colour of content that was put between paragraphs.
     around: Option<&'c str>,
     runs: Vec<Run<'c>>,
     rows: Vec<Row<'c>>,
@@ -198,7 +197,7 @@ impl<'c> Walk<'c> {
         self.edits.replace(range, text);
     }
 
-    /// What ends the run in the midst of its text, and begins it again in this colour.
+    /// Ends the run amid its text and begins it again in this colour.
     fn parted(&self, colour: &str) -> String {
         let (Some((Name::Text, _)), Some(run)) = (self.open.last(), self.runs.last()) else {
             return String::new();
@@ -229,14 +228,14 @@ impl<'c> Walk<'c> {
 }
 
 impl<'c> Row<'c> {
-    /// Its cells; a cell's own colour wins.
+    /// Its cells with their colours; a cell's own goes before the row's.
     fn coloured(self) -> impl Iterator<Item = Cell<'c>> {
         let colour = self.colour;
         self.cells.into_iter().map(move |cell| Cell { colour: cell.colour.or(colour), ..cell })
     }
 }
 
-/// Where properties stand, or would.
+/// The range of the properties; empty, at the content's beginning, where there are none.
 fn place(properties: &Range<usize>, content: usize) -> Range<usize> {
     if properties.is_empty() { content..content } else { properties.clone() }
 }

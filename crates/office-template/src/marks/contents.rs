@@ -1,6 +1,6 @@
-//! Tables of contents: their entries are written from the headings of the document as it is filled, in a field (`TOC`) that Word writes
-//! anew. The numbers of pages are not known here: the field is marked as one to be refreshed (`w:dirty`). The other way, `w:updateFields`
-//! in the settings, makes Word ask the same question when it opens the document, and then for all of its fields.
+//! Tables of contents: entries are written from the headings of the filled document, in a `TOC` field. Page numbers are not known
+//! here, so the field is marked as dirty (`w:dirty`) and Word refreshes it, asking its user first. The alternative,
+//! `w:updateFields` in the settings, makes Word ask the same, but refreshes all fields of the document.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,20 @@ use super::Marks;
 use super::edits::Edits;
 use super::headings::{self, BOOKMARK, Contents, Found, Heading};
 use crate::error::Error;
-use crate::fill::Source;
-use crate::package::{Package, attribute_text, escaped, with_last};
-use crate::styles::{self, Styles};
+use crate::named_styles;
+use crate::package::Package;
+use crate::package::xml::{attribute_text, escaped, with_last};
+use crate::source::Source;
+use crate::styles::Styles;
 
-/// Headings as they stand in tables.
+/// A heading as an entry of tables.
 struct Entry<'a> {
     level: u8,
     heading: &'a Heading,
     bookmark: String,
 }
 
-/// `xml` with its tables of contents, and bookmarks around what they name.
+/// `xml` with its tables of contents, and with bookmarks around the headings.
 pub(super) fn applied(
     xml: &[u8],
     marks: &Marks,
@@ -28,7 +30,7 @@ pub(super) fn applied(
 ) -> Result<Vec<u8>, Error> {
     let found = headings::find(xml, marks, source.prefix)?;
     let deepest = found.contents.iter().map(|contents| contents.levels).max().unwrap_or_default();
-    let part = styles::part(package, source.name, source.root.1)?;
+    let part = named_styles::part(package, source.name, source.root.1)?;
     let definitions = package.part(&part)?.unwrap_or_default();
     let styles = Styles::read(&definitions);
     let entries = entries(&found, &styles, deepest);
@@ -61,7 +63,7 @@ pub(super) fn applied(
     Ok(edits.applied(xml))
 }
 
-/// The paragraphs that are headings of these levels, with names for their bookmarks.
+/// The headings of levels up to `deepest`, with names for their bookmarks.
 fn entries<'f>(found: &'f Found, styles: &Styles, deepest: u8) -> Vec<Entry<'f>> {
     let mut levels = std::collections::HashMap::new();
     let mut entries = Vec::new();
@@ -85,7 +87,7 @@ fn entries<'f>(found: &'f Found, styles: &Styles, deepest: u8) -> Vec<Entry<'f>>
     entries
 }
 
-/// The width of the text where the table stands.
+/// The width of the text at the table, in twentieths of a point.
 fn width(found: &Found, contents: &Contents) -> i64 {
     const LEAST: i64 = 1000;
     let section = found.sections.iter().find(|(end, _)| *end > contents.range.end).or(found.sections.last());

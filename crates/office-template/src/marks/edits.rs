@@ -1,17 +1,17 @@
-//! Changes to a part's bytes, made at once.
+//! Changes to a part's bytes, collected and applied at once.
 
 use std::ops::Range;
 
-/// Changes, in any order; those at one place are made in the order in which they came.
+/// Changes in any order; those at the same place are applied in the order in which they were added.
 #[derive(Default)]
 pub(super) struct Edits {
     all: Vec<(Range<usize>, String)>,
-    /// The bytes of all that is put in.
+    /// How many bytes are put in.
     pub added: usize,
 }
 
 impl Edits {
-    /// Puts `text` in the place of `range`, which may be empty.
+    /// Replaces `range`, which may be empty, by `text`.
     pub(super) fn replace(&mut self, range: Range<usize>, text: String) {
         self.added = self.added.saturating_add(text.len());
         self.all.push((range, text));

@@ -1,4 +1,4 @@
-//! The headings of a part that is written, and where its tables of contents are to stand.
+//! Finds the headings of a filled part, and the places of its tables of contents.
 
 use std::ops::Range;
 
@@ -12,33 +12,33 @@ use crate::word::attribute::value;
 /// A paragraph that may be a heading.
 pub(super) struct Heading {
     pub style: String,
-    /// What the paragraph itself says, from 0; 9 is text.
+    /// The paragraph's own outline level, from 0; 9 is body text.
     pub outline: Option<u8>,
     pub text: String,
-    /// Behind the paragraph's properties, and before its end.
+    /// The paragraph's content, behind its properties.
     pub content: Range<usize>,
 }
 
 /// A table of contents.
 pub(super) struct Contents {
     pub levels: u8,
-    /// The paragraph that it takes the place of.
+    /// The paragraph that it replaces.
     pub range: Range<usize>,
 }
 
-/// What a part has.
+/// What was found in a part.
 #[derive(Default)]
 pub(super) struct Found {
     pub headings: Vec<Heading>,
     pub contents: Vec<Contents>,
-    /// Where sections end, and the widths of their texts in twentieths of a point.
+    /// The end offsets of sections, and the widths of their columns in twentieths of a point.
     pub sections: Vec<(usize, i64)>,
-    /// The largest id of a bookmark, and the names that begin as those of headings do.
+    /// The largest id of a bookmark, and the names of bookmarks that begin with [`BOOKMARK`].
     pub largest: u64,
     pub names: std::collections::HashSet<String>,
 }
 
-/// What bookmarks of headings are called.
+/// The prefix of names of headings' bookmarks.
 pub(super) const BOOKMARK: &str = "_Toc";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ struct Paragraph {
     is_in_box: bool,
 }
 
-/// The page of a section, in twentieths of a point: A4 where it does not say.
+/// The page of a section, in twentieths of a point; A4 where it gives no size.
 struct Section {
     width: i64,
     margins: i64,
@@ -131,7 +131,7 @@ impl Walk<'_> {
             b"pPr" if parent == Name::Paragraph => Name::ParagraphProperties,
             b"t" => Name::Text,
             b"txbxContent" => Name::TextBox,
-            // What a section was before a change is none.
+            // A `sectPr` inside of another is the section before a tracked change, and no section.
             b"sectPr" if !self.open.contains(&Name::Section) => Name::Section,
             _ => Name::Other,
         };
@@ -176,7 +176,7 @@ impl Walk<'_> {
                 self.section.columns = number("num").unwrap_or(1).max(1);
                 self.section.space = number("space").unwrap_or(self.section.space);
             }
-            // A tab stop in properties is none of the text's.
+            // A `tab` in properties is a tab stop, and not text.
             (Name::Other, b"tab" | b"br" | b"cr") if !self.open.contains(&Name::ParagraphProperties) => {
                 self.add(" ");
             }

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Content, LIST, Package, relationships, replaced};
 use crate::error::Error;
 
-/// What each part refers to in the document, by its name: ids, and names in lower case.
+/// What each part refers to inside of the document, by its name: ids, and names of parts in lower case.
 type Graph = BTreeMap<String, Vec<(String, String)>>;
 
-/// The parts that stay and refer to what is gone, each with the ids by which it does.
+/// The remaining parts that refer to removed ones, with the ids of these references.
 pub(crate) type Referring = Vec<(String, BTreeSet<String>)>;
 
 impl Package<'_> {
-    /// Takes these parts out, by their names in lower case, with all that is reached through them and in no other way: what else
-    /// refers to a picture of theirs has it still. Tells what refers to them.
+    /// Removes these parts (names in lower case) and all that only they lead to: a picture that another part shows too is kept.
+    /// Returns the remaining parts that refer to removed ones.
     pub(crate) fn drop_parts(&mut self, parts: &BTreeSet<String>) -> Result<Referring, Error> {
         let graph = self.graph()?;
         let kept = reached(&graph, &BTreeSet::from([String::new()]), parts);
@@ -38,7 +38,7 @@ impl Package<'_> {
                 if let Some(at) = self.added_at.remove(&name)
                     && let Some((added, content)) = self.added.get_mut(at)
                 {
-                    // Its place stays, or all others would have another one.
+                    // Its place in the list is kept empty, or the indices of all later parts would be wrong.
                     added.clear();
                     *content = Content::Plain(Vec::new());
                 }
@@ -55,11 +55,11 @@ impl Package<'_> {
         self.put(LIST, replaced(&list, &edits))
     }
 
-    /// What refers to what, as it stands now.
+    /// The current relationships of all parts.
     fn graph(&mut self) -> Result<Graph, Error> {
         let added = self.added.iter().map(|(name, _)| name.clone());
         let names: Vec<String> = self.names().into_iter().chain(added).collect();
-        // The names of a file's parts are known in lower case; what was read of one is kept by the name that it was read by.
+        // The file's names are in lower case here, but relationships already read are kept by the name that was used for it.
         let mut own: BTreeMap<String, String> =
             self.relationships.keys().map(|name| (name.to_ascii_lowercase(), name.clone())).collect();
         for part in names.iter().filter_map(|name| relationships::source(name)) {
@@ -79,7 +79,7 @@ impl Package<'_> {
     }
 }
 
-/// All that is reached from these, themselves too, without going through others.
+/// All parts reached from `begin`, these included, but not through those in `without`.
 fn reached(graph: &Graph, begin: &BTreeSet<String>, without: &BTreeSet<String>) -> BTreeSet<String> {
     let edges: BTreeMap<String, &Vec<(String, String)>> =
         graph.iter().map(|(part, targets)| (part.to_ascii_lowercase(), targets)).collect();

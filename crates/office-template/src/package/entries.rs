@@ -1,4 +1,4 @@
-//! The lines of a list: of a `_rels` part, or of the list of content types.
+//! The elements of a small part, such as a `_rels` part or the list of content types.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ use crate::limits::Limit;
 pub(crate) struct Entry {
     /// Its name, without a prefix.
     pub name: String,
-    /// Where it stands, with its end.
+    /// Its range, from the start tag to the end tag.
     pub whole: Range<usize>,
-    /// Where its start tag stands.
+    /// The range of its start tag.
     pub tag: Range<usize>,
     attributes: Vec<(String, String)>,
 }
 
 impl Entry {
-    /// What an attribute means: what is escaped in it is read, blanks around it do not count.
+    /// An attribute's value, unescaped and trimmed; empty where there is none.
     pub(crate) fn value(&self, name: &str) -> &str {
         let found = self.attributes.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.trim())
@@ -33,7 +33,8 @@ pub(crate) fn entries(part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
     read(part, xml, None)
 }
 
-/// The same of a part that nobody has counted the elements of: each takes some twenty times the room of its four bytes.
+/// As [`entries`], with a limit, for a part whose elements have not been counted: an element of four bytes takes about twenty
+/// times the memory.
 pub(crate) fn counted(part: &str, xml: &[u8], limit: &Limit) -> Result<Vec<Entry>, Error> {
     read(part, xml, Some(limit))
 }
@@ -43,7 +44,7 @@ fn read(part: &str, xml: &[u8], limit: Option<&Limit>) -> Result<Vec<Entry>, Err
         let shown = quoted(part);
         Error::NotOffice(format!("{shown} is broken XML ({why}); save the file anew in Word"))
     };
-    // Hazard: in UTF-16 every name would be another one than those that are looked for.
+    // Hazard: in UTF-16 no name would be recognised, so nothing that must be removed would be found.
     if memchr::memchr(0, xml).is_some() {
         return Err(broken("it is not UTF-8"));
     }
@@ -93,7 +94,7 @@ fn entry(tag: &BytesStart<'_>, place: Range<usize>) -> Result<Entry, String> {
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
-        // Only what XML itself has is read; an entity of the part's own is refused.
+        // Only XML's own entities are resolved; others are an error.
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
         let name = String::from_utf8_lossy(attribute.key.local_name().as_ref()).into_owned();
         attributes.push((name, value.into_owned()));
@@ -102,7 +103,7 @@ fn entry(tag: &BytesStart<'_>, place: Range<usize>) -> Result<Entry, String> {
     Ok(Entry { name, whole: place.clone(), tag: place, attributes })
 }
 
-/// `xml` without these ranges, which follow each other.
+/// `xml` without these ranges, which must be in order.
 pub(super) fn without(xml: &[u8], ranges: &[Range<usize>]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(xml.len());
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! A part that is packed while it is written: the cells of a large sheet would take many times the memory.
+//! A part that is packed while it is written: unpacked, the cells of a large sheet would take many times the memory.
 
 use std::io::{Cursor, Read, Write};
 
@@ -9,15 +9,15 @@ use zip::{ZipArchive, ZipWriter};
 use crate::error::Error;
 use crate::limits::Limit;
 
-/// What a part has become.
+/// A part's new content.
 pub(crate) enum Content {
     Plain(Vec<u8>),
-    /// An archive of one entry, and how many bytes that has.
+    /// An archive of one entry, and the entry's unpacked bytes.
     Packed(Vec<u8>, usize),
 }
 
 impl Content {
-    /// What is in it.
+    /// The unpacked content.
     pub(crate) fn plain(&self) -> Result<Vec<u8>, Error> {
         match self {
             Self::Plain(content) => Ok(content.clone()),
@@ -31,7 +31,7 @@ impl Content {
         }
     }
 
-    /// How many bytes it has.
+    /// How many bytes it has unpacked.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Plain(content) => content.len(),
@@ -39,7 +39,7 @@ impl Content {
         }
     }
 
-    /// Whether it is this.
+    /// Whether it is unpacked and equal to `other`.
     pub(crate) fn is(&self, other: &[u8]) -> bool {
         matches!(self, Self::Plain(content) if content == other)
     }
@@ -75,7 +75,7 @@ impl Packer {
     }
 }
 
-/// Memory does not fail to be written to.
+/// Writing to memory is not expected to fail.
 fn failed(error: &ZipError) -> Error {
     Error::Answer(format!("a part cannot be packed ({error})"))
 }

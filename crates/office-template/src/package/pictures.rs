@@ -10,19 +10,17 @@ use crate::error::Error;
 /// A picture that is a part of the document.
 #[derive(Clone)]
 pub(crate) struct StoredPicture {
-    /// The part's name.
     pub part: String,
-    /// What is known of it; its bytes are the part's.
+    /// Its properties; the bytes are moved to the part.
     pub picture: Picture,
 }
 
 impl Package<'_> {
-    /// The picture that was added under this key, what the data said of it; or why it could not be.
+    /// The picture that was added under this key (the text of its tag), or why it could not be added.
     pub(crate) fn picture(&self, key: &str) -> Option<Result<StoredPicture, String>> {
         self.pictures.get(&self.hash(key)).cloned()
     }
 
-    /// Adds a picture.
     pub(crate) fn add_picture(&mut self, key: &str, mut picture: Picture) -> Result<StoredPicture, Error> {
         let bytes = std::mem::take(&mut picture.bytes);
         let stem = format!("{}/media/image", self.folder);
@@ -32,12 +30,12 @@ impl Package<'_> {
         Ok(stored)
     }
 
-    /// The picture of this key cannot be added, so nobody need ask for it again.
+    /// Remembers why the picture of this key cannot be added, so that it is not fetched again.
     pub(crate) fn refuse_picture(&mut self, key: &str, why: &str) {
         self.pictures.insert(self.hash(key), Err(why.to_owned()));
     }
 
-    /// The key may be the picture itself, as Base64: it is not kept.
+    /// Only length and hash are kept: the key may be the whole picture as Base64.
     fn hash(&self, key: &str) -> (usize, u64) {
         (key.len(), self.contents.hasher().hash_one(key))
     }

@@ -1,10 +1,9 @@
-//! A filled document is a plain one, whatever its template was: without macros, without what belongs to a signature, and
-//! without a template of its own that Word would fetch.
+//! Makes a filled document a plain one, whatever its template was: without macros, signatures, and an attached template that Word
+//! would fetch.
 //!
-//! Hazard: what a `.docx` must not have is found by what it is, not by its name: the type of the relationship that leads
-//! to it, or its content type. Whatever is reached only through such a part goes with it, and so does everything that
-//! refers to it, or Word would find the document damaged. All other relationships stay, the external ones too; nothing
-//! here follows them.
+//! Hazard: a macro may be in a part of any name, so such parts are found by the type of the relationship that leads to them, or
+//! by their content type. Parts reached only through them are removed too, and so are relationships to removed parts, or Word
+//! would call the document damaged. All other relationships are kept, external ones too; none is followed here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +23,7 @@ enum Loss {
     Signature,
 }
 
-/// How the types of relationships end that lead to it, in lower case (ECMA-376, part 2, 12; MS-OFFMACRO2; MS-CUSTOMUI).
+/// Ends of the types of relationships that lead to it, in lower case (ECMA-376, part 2, 12; MS-OFFMACRO2; MS-CUSTOMUI).
 const RELATIONS: [(&str, Loss); 11] = [
     ("/relationships/vbaproject", Loss::Macros),
     ("/relationships/wordvbadata", Loss::Macros),
@@ -39,12 +38,12 @@ const RELATIONS: [(&str, Loss); 11] = [
     ("/relationships/digital-signature/origin", Loss::Signature),
 ];
 
-/// How the content types of macros begin, in lower case, that are sheets of their own: a workbook without them would count its
-/// sheets anew, and its names would mean other ones.
+/// Beginnings of the content types of macro sheets, in lower case. They cannot be removed: the workbook's sheets would be
+/// renumbered, and its defined names would mean other sheets.
 const MACRO_SHEETS: [&str; 2] =
     ["application/vnd.ms-excel.macrosheet", "application/vnd.ms-excel.intlmacrosheet"];
 
-/// How its content types begin, in lower case.
+/// Beginnings of its content types, in lower case.
 const TYPES: [(&str, Loss); 5] = [
     ("application/vnd.ms-office.vbaproject", Loss::Macros),
     ("application/vnd.ms-word.vbadata", Loss::Macros),
@@ -81,25 +80,23 @@ impl Loss {
     }
 }
 
-/// A part of relationships.
 struct Source {
-    /// The part whose they are; empty: the package's.
+    /// The part that has these relationships; empty for the package.
     part: String,
-    /// Its own name.
+    /// The name of the part of relationships.
     name: String,
     xml: Vec<u8>,
     edges: Vec<Edge>,
 }
 
-/// A relationship.
 struct Edge {
     entry: Entry,
-    /// The part, in lower case; none outside of the package.
+    /// The target part, in lower case; `None` outside of the package.
     target: Option<String>,
     loss: Option<Loss>,
 }
 
-/// Makes the document, one of this program, a plain one; what is dropped is told.
+/// Makes the document a plain one, with a warning for each kind of loss; an error for a macro sheet.
 pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     let list = package.part(LIST)?.unwrap_or_default();
     let types = entries(LIST, &list)?;
@@ -150,7 +147,7 @@ fn refuse_macro_sheets(types: &[Entry]) -> Result<(), Error> {
     }
 }
 
-/// All relationships.
+/// The relationships of all parts.
 fn sources(package: &mut Package<'_>) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     for name in package.names() {
@@ -171,7 +168,7 @@ fn sources(package: &mut Package<'_>) -> Result<Vec<Source>, Error> {
     Ok(sources)
 }
 
-/// What goes with the parts `dropped`: what is reached through them and in no other way.
+/// The parts `dropped`, and those that only they lead to.
 fn closure(sources: &[Source], dropped: BTreeSet<String>) -> BTreeSet<String> {
     if dropped.is_empty() {
         return dropped;
@@ -203,7 +200,7 @@ fn reached<'a>(
     reached
 }
 
-/// Takes out of a part's relationships what is dropped, and out of the part what refers to its attached template.
+/// Removes a part's relationships to dropped parts, and the part's reference to an attached template.
 fn drop_edges(
     package: &mut Package<'_>,
     source: &mut Source,
@@ -228,7 +225,7 @@ fn drop_edges(
     package.put(&source.name, kept)
 }
 
-/// The settings without their attached template.
+/// Removes the attached template from the settings.
 fn detach(package: &mut Package<'_>, part: &str) -> Result<(), Error> {
     let Some(xml) = package.part(part)? else { return Ok(()) };
     let attached = entries(part, &xml)?.into_iter().filter(|entry| entry.name == "attachedTemplate");
@@ -236,7 +233,7 @@ fn detach(package: &mut Package<'_>, part: &str) -> Result<(), Error> {
     package.put(part, without(&xml, &ranges))
 }
 
-/// The list of content types for what is left: a plain document.
+/// The list of content types of the plain document, without the dropped parts.
 fn rewritten(package: &Package<'_>, list: &[u8], types: &[Entry], dropped: &BTreeSet<String>) -> Vec<u8> {
     let mut out = Vec::with_capacity(list.len());
     let mut from = 0;
@@ -254,7 +251,7 @@ fn rewritten(package: &Package<'_>, list: &[u8], types: &[Entry], dropped: &BTre
             from = entry.whole.end;
             continue;
         }
-        // What is left of an extension that was the macros': Word knows these parts by their relationships.
+        // Other parts may share an extension whose default type was the macros'; Word identifies them by their relationships.
         let other = match Family::plain_main(&kind) {
             Some(plain) => plain,
             None if Loss::of_type(&kind).is_some() => "application/octet-stream",

@@ -1,4 +1,4 @@
-//! What a part refers to: its `_rels` part (ECMA-376, part 2, 9.3).
+//! The relationships of a part, kept in its `_rels` part (ECMA-376, part 2, 9.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,19 +14,18 @@ use crate::word::attribute::value;
 const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
     <Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>";
 
-/// What a part refers to another for.
+/// The purpose of a relationship.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Relation {
     Hyperlink,
     Image,
     Numbering,
     Styles,
-    /// A file of Office in the document, as a chart's workbook.
+    /// An embedded file of Office, such as a chart's workbook.
     Package,
 }
 
 impl Relation {
-    /// The relationship's type.
     pub(super) fn address(self, is_strict: bool) -> String {
         let base = namespace(is_strict);
         let name = match self {
@@ -40,7 +39,7 @@ impl Relation {
     }
 }
 
-/// What the types of relationships begin with, and the namespace of attributes that refer to them.
+/// The beginning of relationships' types, and the namespace of attributes that hold relationships' ids.
 pub(super) fn namespace(is_strict: bool) -> &'static str {
     if is_strict {
         "http://purl.oclc.org/ooxml/officeDocument/relationships"
@@ -49,7 +48,6 @@ pub(super) fn namespace(is_strict: bool) -> &'static str {
     }
 }
 
-/// What is referred to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target<'a> {
     /// A part, by its name in the package.
@@ -58,7 +56,6 @@ pub(crate) enum Target<'a> {
     External(&'a str),
 }
 
-/// A relationship, as a part has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Relationship {
     pub id: String,
@@ -68,33 +65,32 @@ pub(crate) struct Relationship {
     pub is_external: bool,
 }
 
-/// What a part has that stays as it is, by the ids. It is shared: each copy of a document that is taken in has it.
+/// Relationships that do not change, by their ids; shared by all copies of an included document.
 pub(crate) type Known = Arc<BTreeMap<String, Relationship>>;
 
-/// The relationships of a part.
 pub(super) struct Relationships {
     xml: Vec<u8>,
     ids: BTreeSet<String>,
-    /// Those that it has besides.
+    /// Unchanged ones that the part has besides; their ids are not free.
     known: Known,
     /// All others.
     all: Vec<Relationship>,
-    /// The ids of what was added, by type and target as written.
+    /// The ids of added ones, by type and target as written.
     added: BTreeMap<(String, String), String>,
     last_number: u32,
     lines: String,
-    /// Something was left out.
+    /// Some were removed.
     is_shorter: bool,
 }
 
-/// The name of the part that says what `part` refers to.
+/// The name of the part with the relationships of `part`.
 pub(crate) fn name(part: &str) -> String {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let slash = if folder.is_empty() { "" } else { "/" };
     format!("{folder}{slash}_rels/{file}.rels")
 }
 
-/// The part whose relationships the part `name` says, if it says any; empty: the package's own.
+/// The part whose relationships the part `name` holds, empty for the package; `None` if it holds none.
 pub(super) fn source(name: &str) -> Option<String> {
     let (folder, file) = name.rsplit_once('/')?;
     let file = file.strip_suffix(".rels")?;
@@ -104,7 +100,7 @@ pub(super) fn source(name: &str) -> Option<String> {
     }
 }
 
-/// The part with the styles of `main`, which has these relationships.
+/// The name of the part with the styles of `main`, found in main's `relationships`.
 pub(crate) fn styles(main: &str, relationships: &[u8]) -> Result<Option<String>, Error> {
     let all = list(relationships)?;
     let is_of_styles = |one: &&Relationship| one.kind.ends_with("/styles") && !one.is_external;
@@ -128,12 +124,12 @@ impl Relationships {
         })
     }
 
-    /// None besides those that are `known`.
+    /// No relationships besides those in `known`.
     pub(super) fn beside(known: Known) -> Self {
         Self {
             xml: Vec::new(),
             ids: BTreeSet::new(),
-            // Most documents have so many by these names.
+            // Most documents number their ids from 1, so the next one is likely to be free.
             last_number: u32::try_from(known.len()).unwrap_or_default(),
             known,
             all: Vec::new(),
@@ -167,7 +163,7 @@ impl Relationships {
         id
     }
 
-    /// Adds one to a part under an id that is its own already where it is referred to.
+    /// Adds one to the part `name` under an id that the part's XML refers to already.
     pub(super) fn add(&mut self, (part, id): (&str, &str), kind: &str, name: &str) {
         let target = relative(part, name);
         let (written, kind_text) = (attribute_text(&target), attribute_text(kind));
@@ -177,7 +173,7 @@ impl Relationships {
         self.all.push(Relationship { id: id.to_owned(), kind: kind.to_owned(), target, is_external: false });
     }
 
-    /// The first of this type that leads to a part: what it leads to.
+    /// The target, as written, of the first relationship of this type to a part.
     pub(super) fn find(&self, kind: &str) -> Option<&str> {
         let found = self.all.iter().find(|one| one.kind == kind && !one.is_external);
         found.map(|one| one.target.as_str())
@@ -193,7 +189,7 @@ impl Relationships {
         }
     }
 
-    /// All that the part refers to besides what is known.
+    /// All relationships but the unchanged ones.
     pub(super) fn into_all(self) -> Vec<Relationship> {
         self.all
     }
@@ -202,7 +198,6 @@ impl Relationships {
         &self.all
     }
 
-    /// Leaves these out.
     pub(super) fn forget(&mut self, ids: &[String]) {
         let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
         let mut kept = Vec::with_capacity(self.xml.len());
@@ -219,19 +214,19 @@ impl Relationships {
         self.xml = kept;
     }
 
-    /// The part; `None` where nothing was changed.
+    /// The part's new content; `None` where nothing was changed.
     pub(super) fn written(&self) -> Option<Vec<u8>> {
         let is_changed = self.is_shorter || !self.lines.is_empty();
         is_changed.then(|| before_end(&self.xml, &self.lines))
     }
 }
 
-/// The part with these lines.
+/// A part of relationships with these lines.
 pub(crate) fn whole(lines: &str) -> Vec<u8> {
     before_end(EMPTY, lines)
 }
 
-/// The target as a part writes it: from its own folder, or from the root.
+/// The target as written in a part's relationships: relative to the part's folder, or from the root.
 fn relative(part: &str, name: &str) -> String {
     let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
     match name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) {
@@ -260,26 +255,26 @@ pub(crate) fn resolved(part: &str, target: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// Where links lead out of the document, by the ids of the relationships.
+/// The external addresses of links, by the ids of their relationships.
 pub(crate) fn addresses(xml: &[u8]) -> Result<BTreeMap<String, String>, Error> {
     let links = list(xml)?.into_iter().filter(|one| one.is_external && one.kind.ends_with("/hyperlink"));
     Ok(links.map(|one| (one.id, one.target)).collect())
 }
 
-/// What a part of relationships says.
+/// The relationships in a `_rels` part.
 pub(crate) fn list(xml: &[u8]) -> Result<Vec<Relationship>, Error> {
     Ok(each(xml)?.into_iter().map(|found| found.relationship).collect())
 }
 
-/// The same by their ids.
+/// As [`list`], by their ids.
 pub(crate) fn known(xml: &[u8]) -> Result<Known, Error> {
     Ok(Arc::new(list(xml)?.into_iter().map(|one| (one.id.clone(), one)).collect()))
 }
 
-/// A relationship as it is written.
+/// A relationship with its place in the XML.
 struct Found {
     range: Range<usize>,
-    /// It is one tag.
+    /// It is a single empty tag.
     is_empty: bool,
     relationship: Relationship,
 }

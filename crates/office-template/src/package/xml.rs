@@ -1,15 +1,15 @@
-//! Small pieces of XML.
+//! Helpers that escape and edit small pieces of XML.
 
 use std::ops::Range;
 
 use crate::word::attribute::{attributes, unescaped};
 
-/// Whether XML can hold a letter.
+/// Whether XML allows a character.
 pub(crate) fn can_stand(letter: char) -> bool {
     !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A text between tags. What XML cannot hold is left out.
+/// Escapes text between tags, without characters that XML does not allow.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -24,7 +24,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// A text between quotes: ends of lines and tabs would become blanks.
+/// Escapes text of an attribute; line ends and tabs too, which a parser would turn into blanks.
 pub(crate) fn attribute_text(text: &str) -> String {
     escaped(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\r', "&#13;").replace('\t', "&#9;")
 }
@@ -52,7 +52,7 @@ fn prefixed(piece: &str, prefix: &str) -> String {
     piece.replace("</", "\u{1}").replace('<', &format!("<{prefix}")).replace('\u{1}', &format!("</{prefix}"))
 }
 
-/// `xml` with other pieces in these ranges, which follow each other.
+/// `xml` with these ranges replaced, which must be in order.
 pub(crate) fn replaced(xml: &[u8], edits: &[(Range<usize>, String)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(xml.len());
     let mut from = 0;
@@ -65,14 +65,14 @@ pub(crate) fn replaced(xml: &[u8], edits: &[(Range<usize>, String)]) -> Vec<u8> 
     out
 }
 
-/// The value of the first attribute of a start tag whose name, with its prefix, is meant.
+/// The unescaped value of the start tag's first attribute for whose name, prefix included, `is_meant` is true.
 pub(crate) fn attribute_of(tag: &[u8], is_meant: impl Fn(&[u8]) -> bool) -> Option<String> {
     let mut all = attributes(tag);
     let found = all.find(|one| is_meant(tag.get(one.name.clone()).unwrap_or_default().trim_ascii_end()))?;
     Some(unescaped(&String::from_utf8_lossy(tag.get(found.value)?)))
 }
 
-/// What stands before the last tag, the tag, and its name.
+/// The XML before the last tag, the tag, and its name.
 fn end(xml: &[u8]) -> (&[u8], &[u8], &str) {
     let written = xml.trim_ascii_end();
     let at = memchr::memrchr(b'<', written).unwrap_or(written.len());

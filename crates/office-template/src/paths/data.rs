@@ -1,24 +1,23 @@
-//! The data of a template that needs no engine: JSON, read as `JSON.parse` reads it, or not at all.
+//! The data of a template that needs no engine: JSON, read exactly as `JSON.parse` does, or refused.
 //!
-//! What an engine might read in another way is not read here: half a letter, a number that is too large for one, a member `__proto__`.
+//! What an engine might read differently is refused: lone surrogates, numbers that overflow, a member `__proto__`.
 
 use std::borrow::Cow;
 
-/// Lists and objects inside of each other.
+/// How deep lists and objects may be nested.
 const DEPTH: usize = 128;
 
-/// Objects with more members are put in order: a list of rows asks one for its names again and again.
+/// Objects with more members are sorted, for fast lookup: the same names are looked up in each row of a list.
 const UNORDERED: usize = 8;
 
-/// Room is made for so many members of an object at most before they are read: there may be [`DEPTH`] objects that are not read to their ends.
+/// The most members that room is reserved for before an object is read: up to [`DEPTH`] objects may be open at a time.
 const EXPECTED: usize = 64;
 
-/// A value of the data.
 #[derive(Debug)]
 pub(super) enum Value<'a> {
     Null,
     Truth(bool),
-    /// As it is written, for however long it is, it is printed so.
+    /// As it is written, since integers of any length are printed so.
     Integer(&'a str),
     Number(f64),
     Text(Cow<'a, str>),
@@ -30,7 +29,7 @@ pub(super) enum Value<'a> {
 type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 impl<'a> Value<'a> {
-    /// Reads JSON of `most` values and names at most: here they take several times the memory that an engine needs for them.
+    /// Reads JSON of `most` values at most: values here take several times the memory that they take in an engine.
     pub(super) fn read(json: &'a [u8], most: usize) -> Option<Self> {
         let mut reader = Reader { text: std::str::from_utf8(json).ok()?, at: 0, left: most, members: 0 };
         let value = reader.value(DEPTH)?;
@@ -39,7 +38,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The member of an object.
+/// The member of an object; of several with one name the last.
 pub(super) fn member<'v, 'a>(members: &'v [Member<'a>], name: &str) -> Option<&'v Value<'a>> {
     let at = if members.len() > UNORDERED {
         let behind = members.partition_point(|(other, _)| other.as_ref() <= name);
@@ -53,9 +52,9 @@ pub(super) fn member<'v, 'a>(members: &'v [Member<'a>], name: &str) -> Option<&'
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// So many values may come.
+    /// How many more values may be read.
     left: usize,
-    /// How many members the object before had: of the rows of a list each has as many.
+    /// How many members the last object had: rows of a list mostly have the same number.
     members: usize,
 }
 
@@ -141,7 +140,7 @@ impl<'a> Reader<'a> {
         number.is_finite().then_some(Value::Number(number))
     }
 
-    /// At least one.
+    /// Skips digits; `None` where there are none.
     fn digits(&mut self) -> Option<()> {
         let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         self.at += length;
@@ -173,7 +172,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The letter that stands behind `\`.
+    /// The character of an escape, read behind its `\`.
     fn escaped(&mut self) -> Option<char> {
         let kind = self.peek()?;
         self.at += 1;
@@ -225,7 +224,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Only ASCII is ever passed by itself, so this is always at a letter's beginning.
+    /// `at` is always at a character's beginning: bytes are skipped one by one only where they are ASCII.
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Tags in attributes: of an address nothing stands in the part but the id of a relationship, and an element that is begun again does not
-//! repeat what its attributes asked for.
+//! Tags in attributes. Of an address the part holds only a relationship's id. When an element is begun again, tags in its
+//! attributes are not evaluated again.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,21 +8,20 @@ use super::{Action, LAST, Node, Planner};
 use crate::tags::{Placed, Tags};
 use crate::word::{Part, Place};
 
-/// An address with tags.
 #[derive(Debug)]
 pub(crate) struct Address {
-    /// Where the id of the relationship stands in the part.
+    /// The range of the relationship's id in the part.
     pub id: Range<usize>,
-    /// What stands before each tag, and the tag.
+    /// The text before each tag, and the tag's index.
     pub tags: Vec<(String, usize)>,
-    /// What stands behind the last one.
+    /// The text behind the last tag.
     pub rest: String,
-    /// A picture takes the place of the shape around it, and has the id.
+    /// A picture replaces the shape around it and gets the id.
     pub is_of_picture: bool,
 }
 
-/// The values of attributes with tags, by where they begin, with their ends and whether they are an address: what they stand in may be
-/// ended and begun again.
+/// The values of attributes with tags, from start offset to end offset and whether it is an address. They are needed where the
+/// element is ended and begun again.
 pub(super) fn attributes(part: &Part, tags: &Tags) -> BTreeMap<usize, (usize, bool)> {
     let mut found = BTreeMap::new();
     for placed in &tags.all {
@@ -44,7 +43,7 @@ pub(super) fn attributes(part: &Part, tags: &Tags) -> BTreeMap<usize, (usize, bo
 }
 
 impl Planner<'_> {
-    /// Each link gets a relationship of its own, in every copy.
+    /// Plans addresses: each link gets a relationship of its own in every copy.
     pub(super) fn addresses(&mut self) {
         let mut by_text: BTreeMap<usize, Vec<(usize, &Placed)>> = BTreeMap::new();
         for (index, placed) in self.tags.all.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Elements that a section begins or ends inside of: they are ended there and begun again.
+//! Splits elements that a section begins or ends inside of: they are ended there and begun again.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use super::{Node, Planner};
 use crate::word::{Dialect, Element, Id, Kind, UniqueKind};
 
 impl Planner<'_> {
-    /// What ends everything from `element` up to `above`, which stays open, and what begins it again. `None` where there have been too
-    /// many pieces.
+    /// End tags for everything from `element` up to `above`, which stays open, and what begins it again. `None` where there were
+    /// too many splits.
     pub(super) fn cut(&mut self, element: Id, above: Id) -> Option<(String, Vec<Node>)> {
         let mut end = String::new();
         let mut starts = Vec::new();
@@ -20,7 +20,8 @@ impl Planner<'_> {
         Some((end, starts.into_iter().rev().flatten().collect()))
     }
 
-    /// The same of the paragraph alone. What begins it again has no section break: that stands in one of the halves.
+    /// As [`cut`](Self::cut), for the paragraph alone. What begins it again has no section break, which must be in only one of
+    /// the halves.
     pub(super) fn cut_paragraph(
         &mut self,
         paragraph: Id,
@@ -32,7 +33,7 @@ impl Planner<'_> {
         Some((format!("</{}>", self.part.name(paragraph)), start))
     }
 
-    /// The start of an element once more, with its properties and without what must stand once, or stands `elsewhere`.
+    /// The start of an element again, with its properties, but without what must be unique or is in the range `elsewhere`.
     fn start(&self, id: Id, elsewhere: Option<Range<usize>>) -> Vec<Node> {
         let Some(element) = self.part.element(id) else { return Vec::new() };
         if matches!(element.kind, Kind::Text | Kind::Code) {
@@ -51,7 +52,7 @@ impl Planner<'_> {
             let again = (unique.kind == UniqueKind::Number).then(|| Node::Number(unique.range.clone()));
             (unique.range.clone(), again)
         });
-        // An attribute with tags is filled where it stands first.
+        // An attribute with tags is filled only at its first place.
         let attributes = self.attributes.range(range.clone()).map(|(&begin, &(end, is_address))| {
             (begin..end, is_address.then_some(Node::AddressAgain(begin)))
         });

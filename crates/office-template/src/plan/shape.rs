@@ -1,4 +1,4 @@
-//! Shapes of slides that tags take the place of.
+//! Shapes of slides that tags replace or remove.
 
 use super::slot::{Shape, Slot};
 use super::{Action, FIRST, LAST, Node, Planner};
@@ -7,7 +7,6 @@ use crate::tags::Placed;
 use crate::word::{Element, Place};
 
 impl Planner<'_> {
-    /// A picture stands where the whole shape stood.
     pub(super) fn shape(&mut self, tag: usize, placed: &Placed) {
         let shape = powerpoint::shape_of(self.part, placed.element);
         let Some(range) = shape.and_then(|shape| self.part.element(shape)).map(Element::range) else {
@@ -32,7 +31,7 @@ impl Planner<'_> {
         self.push(range.start, LAST - 1, Action::Skip(range.end));
     }
 
-    /// `{:slides list}`: a text box that says nothing else is there for the tag alone.
+    /// `{:slides list}`: removes a text box that has nothing but the tag.
     pub(super) fn slides(&mut self, placed: &Placed) {
         if let Some(shape) = powerpoint::text_box_of(self.part, placed)
             && let Some(range) = self.part.element(shape).map(Element::range)

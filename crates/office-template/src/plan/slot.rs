@@ -1,4 +1,4 @@
-//! Where a tag's answer stands: a text takes the tag's place, a link stands between runs, a table between paragraphs.
+//! The place of a tag's answer: a text replaces the tag, a link goes between runs, a table between paragraphs.
 
 use std::ops::Range;
 
@@ -7,26 +7,25 @@ use crate::tags::Placed;
 use crate::word::{Id, Kind, NONE, Twips};
 use crate::writing::Writing;
 
-/// The place of a tag.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// The tag's place among the part's.
+    /// The tag's index in the part.
     pub tag: usize,
     pub writing: Writing,
-    /// The name of the element that its text stands in: `w:t`, or an equation's `m:t`.
+    /// The name of the element around its text: `w:t`, or an equation's `m:t`.
     pub text: String,
-    /// What it stands in within its paragraph, a run as a rule; `None` where that cannot be ended and begun again.
+    /// Ends and begins the elements around it in its paragraph, a run as a rule; `None` where they cannot be split.
     pub run: Option<Around>,
-    /// The paragraph.
+    /// Ends and begins its paragraph.
     pub paragraph: Option<Around>,
     /// The run's properties (`w:rPr`), and the paragraph's; empty where it has none.
     pub run_properties: Range<usize>,
     pub paragraph_properties: Range<usize>,
-    /// How wide the text is, where that is known and wanted: not for plain values.
+    /// The width of the text, where it is known and needed; not for plain values.
     pub width: Option<Twips>,
-    /// Whether it stands in a table.
+    /// Whether it is in a table.
     pub is_in_cell: bool,
-    /// The shape of a slide that it takes the place of.
+    /// The shape of a slide that it replaces.
     pub shape: Option<Shape>,
 }
 
@@ -38,7 +37,7 @@ pub(crate) struct Shape {
     pub is_named: bool,
 }
 
-/// What ends elements, and what begins them again.
+/// XML that ends elements, and nodes that begin them again.
 #[derive(Debug)]
 pub(crate) struct Around {
     pub end: String,
@@ -46,7 +45,7 @@ pub(crate) struct Around {
 }
 
 impl Planner<'_> {
-    /// The place of a tag, or the tag where there have been too many pieces.
+    /// The place of a tag; `Err` with the tag where there were too many splits.
     pub(super) fn slot(&mut self, tag: usize, placed: &Placed) -> Result<Slot, usize> {
         let (part, writing) = (self.part, placed.writing);
         if !matches!(writing, Writing::Run | Writing::DrawingRun | Writing::SlideRun) {

@@ -1,15 +1,15 @@
-//! One sweep over the changes, in the order of their places, makes the tree.
+//! Makes the tree in one sweep over the changes, sorted by offset.
 
 use super::{Action, Change, Node};
 use crate::word::Part;
 
-/// What is being put together: the whole, a section, a holder.
+/// What is being built: the whole, a section, or a holder (no section).
 struct Frame {
     section: Option<usize>,
     nodes: Vec<Node>,
 }
 
-/// The tree, or the opening tag of a section that crosses another one.
+/// The tree; `Err` with the opening tag of a section that overlaps another.
 pub(super) fn sweep(part: &Part, changes: Vec<Change>) -> Result<Vec<Node>, usize> {
     let mut frames = vec![Frame { section: None, nodes: Vec::new() }];
     let mut cursor = 0;

@@ -1,26 +1,26 @@
-//! Tick boxes whose name is a tag: what they look like is chosen by what it gives.
+//! Check boxes whose name is a tag: the tag's answer decides whether they are ticked.
 
 use std::ops::Range;
 
 use super::{Action, LAST, Node, Planner};
 use crate::forms::with_property;
 use crate::lexer::Tag;
-use crate::package::{attribute_text, escaped};
+use crate::package::xml::{attribute_text, escaped};
 use crate::tags::Placed;
 use crate::word::attribute::attribute;
 use crate::word::{Element, Id, Kind, NONE, Place};
 
-/// How a box looks: the character and its font.
+/// The look of a box: a character and its font.
 struct Look {
     code: u32,
     font: String,
 }
 
-/// What changes in the part: where, with a tick, and without one.
+/// A range of the part, its replacement with a tick, and that without one.
 type Change = (Range<usize>, String, String);
 
 impl Planner<'_> {
-    /// A tick box keeps its name without the braces; what it looks like is chosen by what the tag gives.
+    /// Plans a check box: its name is kept without the braces, its state and look depend on the answer.
     pub(super) fn tick(&mut self, index: usize, placed: &Placed) {
         let Some(&Place::Tick(of)) = self.part.paragraphs.get(placed.paragraph).map(|text| &text.place)
         else {
@@ -44,7 +44,7 @@ impl Planner<'_> {
         self.part.children(of).find(|&id| self.part.name(id).rsplit(':').next() == Some(local))
     }
 
-    /// An attribute's value, and where it stands.
+    /// The range of an attribute's value, and the value.
     fn value(&self, id: Id, name: &str) -> Option<(Range<usize>, &str)> {
         let tag = self.part.element(id)?.start_tag();
         let value = attribute(self.part.xml.get(tag.clone())?, name)?.value;
@@ -59,7 +59,7 @@ impl Planner<'_> {
         Look { code: code.unwrap_or(usual), font: font.to_owned() }
     }
 
-    /// What changes in a content control that is a tick box: with a tick, and without one.
+    /// The changes to a content control that is a check box.
     fn control(&self, properties: Id) -> Vec<Change> {
         let Some(tick) = self.child(properties, "checkbox") else { return Vec::new() };
         let mut changes: Vec<Change> = self.state(tick).into_iter().collect();
@@ -74,18 +74,18 @@ impl Planner<'_> {
             let written = |look| self.shown(look, self.part.text(of_run.clone()));
             changes.push((inside, written(&on), written(&off)));
         }
-        // The mark may stand in any of the runs, or in pieces in many.
+        // The mark may be in any run, or split over several, so all others are removed.
         changes.extend(runs.map(|run| (run.range(), String::new(), String::new())));
         changes
     }
 
-    /// What says in a control's properties that it is ticked.
+    /// The change to the control's property that says whether it is ticked.
     fn state(&self, tick: Id) -> Option<Change> {
         if let Some(checked) = self.child(tick, "checked") {
             let (range, _) = self.value(checked, "val")?;
             return Some((range, "1".to_owned(), "0".to_owned()));
         }
-        // The first of its children, as the schema wants.
+        // The schema wants it as the first child.
         let element = self.part.element(tick)?;
         let at = element.start_tag().end;
         let prefix = self.part.name(tick).strip_suffix("checkbox")?;
@@ -93,7 +93,7 @@ impl Planner<'_> {
         (!is_empty).then(|| (at..at, format!("<{prefix}checked {prefix}val=\"1\"/>"), String::new()))
     }
 
-    /// The runs in an element that have something in them.
+    /// The runs in an element that are not empty tags.
     fn runs(&self, within: Id) -> impl Iterator<Item = &Element> {
         let end = self.part.element(within).map_or(0, |element| element.range().end);
         let behind = (within.saturating_add(1)..).map_while(|id| self.part.element(id));
@@ -101,7 +101,8 @@ impl Planner<'_> {
         inside.filter(|element| element.kind == Kind::Run && element.range() != element.start_tag())
     }
 
-    /// A box as a run has it. The letters of fonts that are pictures are no letters of other fonts.
+    /// A box as content of a run. Characters of symbol fonts (U+F000 to U+F0FF) are written with their font, for in others they
+    /// mean nothing.
     fn shown(&self, Look { code, font }: &Look, properties: &str) -> String {
         let prefix = &self.part.prefix;
         if (0xf000..=0xf0ff).contains(code) {
@@ -116,7 +117,7 @@ impl Planner<'_> {
         format!("{properties}<{prefix}t>{letter}</{prefix}t>")
     }
 
-    /// The same of a form field as older versions have it.
+    /// The changes to a check box of older versions, a form field.
     fn form_field(&self, data: Id) -> Vec<Change> {
         let Some(tick) = self.child(data, "checkBox") else { return Vec::new() };
         let Some(element) = self.part.element(tick) else { return Vec::new() };

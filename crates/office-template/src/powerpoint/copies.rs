@@ -1,4 +1,4 @@
-//! A slide's parts, copied: each under a name of its own, and referring to the copies.
+//! Copies a slide's parts: each copy gets a name of its own, and refers to the other copies.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,12 +6,16 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::deck::{ONCE, Slide};
-use super::repeat::Names;
 use crate::error::Error;
-use crate::package::{Entry, Package, attribute_text, entries, relationships_of, replaced, resolved};
+use crate::package::entries::{Entry, entries};
+use crate::package::xml::{attribute_text, replaced};
+use crate::package::{Package, relationships_of, resolved};
 use crate::word::attribute::attribute;
 
-/// A part as the template has it.
+/// The names of a copy's parts, by those of the slide's.
+pub(crate) type Names = BTreeMap<String, String>;
+
+/// A part of the template's slide.
 pub(super) struct Original<'d> {
     name: &'d str,
     kind: &'d str,
@@ -20,7 +24,7 @@ pub(super) struct Original<'d> {
 }
 
 impl<'d> Original<'d> {
-    /// The parts of a slide that nothing has been filled of.
+    /// The parts of a slide, read before any of them is filled.
     pub(super) fn all(slide: &'d Slide, package: &mut Package<'_>) -> Result<Vec<Self>, Error> {
         let mut all = Vec::with_capacity(slide.parts.len());
         for part in &slide.parts {
@@ -31,7 +35,7 @@ impl<'d> Original<'d> {
         Ok(all)
     }
 
-    /// Adds a copy of all of them; tells their names.
+    /// Adds a copy of all of them; returns the names.
     pub(super) fn copied(originals: &[Self], package: &mut Package<'_>) -> Result<Names, Error> {
         let mut names = Names::new();
         for one in originals {
@@ -54,7 +58,8 @@ impl<'d> Original<'d> {
     }
 }
 
-/// A part's relationships for its copy: to the copies, by the names in lower case of what they are of, and without what stands once.
+/// A part's relationships for its copy: `targets` gives the copies by the originals' names in lower case; relationships to parts
+/// that must not be copied ([`ONCE`]) are removed.
 pub(crate) fn redirected(
     list: &[u8],
     (part, copy): (&str, &str),
@@ -81,8 +86,8 @@ pub(crate) fn redirected(
     Ok(replaced(list, &edits))
 }
 
-/// A slide for its copy. PowerPoint marks a slide with comments beside its shapes, and calls a file damaged where the mark's relationship is
-/// not there.
+/// A slide without its mark of comments. `PowerPoint` marks slides that have comments, and calls a file damaged where the mark's
+/// relationship is missing, which copies do not get.
 pub(super) fn uncommented(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
     if memmem::find(&xml, b":commentRel").is_none() {
         return Ok(xml);
@@ -103,7 +108,7 @@ pub(super) fn uncommented(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
     Ok(replaced(&xml, &edits))
 }
 
-/// The target as most write it: from the part's own folder upwards.
+/// The target relative to the part's folder, with `..` as most programs write it.
 fn relative(part: &str, target: &str) -> String {
     let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
     let (mut from, mut to) = (folder.split('/').peekable(), target.split('/').peekable());

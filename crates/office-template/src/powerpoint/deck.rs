@@ -1,4 +1,4 @@
-//! The slides of a presentation in their order, and the parts that are each slide's own.
+//! The slides of a presentation in their order, and the parts that belong to each slide alone.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,14 +8,16 @@ use crate::container::{Archive, unpack};
 use crate::content_types::{Kinds, TextPart};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{Package, attribute_of, counted, relationships_in, relationships_of, resolved};
+use crate::package::entries::counted;
+use crate::package::relationships::{list as relationships_in, name as relationships_of, resolved};
+use crate::package::xml::attribute_of;
 use crate::word::Dialect;
 
-/// Why a slide cannot have two of them.
+/// The fault for a slide with two different lists.
 pub(crate) const TWICE: &str =
     "a slide has one {:slides list}, its notes and charts with it; join the lists in one expression";
 
-/// How the types of relationships end whose targets a copy of a slide shares with it. All others are copied.
+/// Ends of the types of relationships whose targets a slide and its copies share. Targets of all others are copied.
 const SHARED: [&str; 14] = [
     "slideLayout",
     "slideMaster",
@@ -33,7 +35,7 @@ const SHARED: [&str; 14] = [
     "model3d",
 ];
 
-/// And of those that stand once, with the first copy: a comment is about one slide.
+/// The end of the type whose targets only the first copy keeps: a comment is about one slide.
 pub(super) const ONCE: &str = "comments";
 
 /// The slides of a presentation.
@@ -47,14 +49,13 @@ pub(crate) struct Deck {
 pub(crate) struct Slide {
     /// Its part.
     pub name: String,
-    /// The parts that are copied with it, itself first: all that no other slide refers to.
+    /// The parts that are copied with it, its own part first: all that no other slide refers to.
     pub parts: Vec<Owned>,
 }
 
-/// A part that is copied with a slide.
 pub(crate) struct Owned {
     pub name: String,
-    /// Its content type. Thousands of parts may have the same one, however long it is.
+    /// Its content type; shared, since thousands of parts may have the same long one.
     pub kind: Arc<str>,
 }
 
@@ -64,20 +65,21 @@ impl Owned {
     }
 }
 
-/// What is read of a presentation before its texts.
+/// Reads a presentation's structure, before its texts.
 struct Reader<'a, 'f> {
     archive: &'a mut Archive<'f>,
     entries: &'a BTreeMap<String, usize>,
     kinds: &'a Kinds,
     limits: &'a Limits,
     room: u64,
-    /// The presentation and its slides, in lower case: whatever refers to them, they are not copied with a slide.
+    /// The presentation and its slides, in lower case: they are never copied with a slide that refers to them.
     fixed: BTreeSet<String>,
-    /// Whose each other part is, by its name in lower case: a slide's, or, where several refer to it, nobody's.
+    /// The slide that each other part belongs to, by the part's name in lower case; `None` where several slides refer to it.
     owners: BTreeMap<String, Option<usize>>,
 }
 
-/// The deck whose part is `main`, and the texts of its slides. `entries` are the file's, by their names in lower case.
+/// Reads the deck whose part is `main`, and lists the text parts of its slides. `entries` are the file's, by their names in lower
+/// case.
 pub(crate) fn read(
     archive: &mut Archive<'_>,
     (main, entries): (&str, &BTreeMap<String, usize>),
@@ -100,7 +102,8 @@ pub(crate) fn read(
     for slide in &mut deck.slides {
         slide.parts.retain(|part| !is_shared(&part.name));
     }
-    // What several slides show is filled once, by the data that all of them have, and behind the slides, each of which stays in one piece.
+    // Parts that several slides share are filled once, with the data outside of all lists. They go behind the slides, so that
+    // each slide's parts stay adjacent.
     for text in texts.iter_mut().filter(|text| is_shared(&text.name)) {
         text.slide = None;
     }
@@ -114,7 +117,7 @@ impl Reader<'_, '_> {
         unpack(self.archive, entry, &mut self.room, self.limits).map(Some)
     }
 
-    /// What a part refers to inside of the file: ids, the ends of the types, names.
+    /// The internal relationships of a part: ids, last words of the types, names of the targets.
     fn targets(&mut self, part: &str) -> Result<Vec<(String, String, String)>, Error> {
         let list = self.part(&relationships_of(part))?.unwrap_or_default();
         let all = relationships_in(&list)?.into_iter().filter(|one| !one.is_external);
@@ -142,7 +145,7 @@ impl Reader<'_, '_> {
         Ok(names.filter(|name| seen.insert(name.to_ascii_lowercase())).collect())
     }
 
-    /// The slide of this name, the one behind `before` others, with its texts.
+    /// The slide of this name, which has the index `before`, with its text parts.
     fn slide(&mut self, name: &str, before: usize) -> Result<(Slide, Vec<TextPart>), Error> {
         let number = before + 1;
         let mut slide = Slide { name: name.to_owned(), parts: Vec::new() };
@@ -186,7 +189,7 @@ impl Reader<'_, '_> {
         Ok((slide, texts))
     }
 
-    /// What is to be copied with a part that refers to it, and the comments on it.
+    /// The targets of a part that are copied with it, and its comments.
     fn leads_to(&mut self, name: &str) -> Result<(Vec<String>, Vec<String>), Error> {
         let mut targets = self.targets(name)?;
         targets.retain(|(_, end, target)| {
@@ -199,7 +202,7 @@ impl Reader<'_, '_> {
         Ok((names(own), names(comments)))
     }
 
-    /// What two slides refer to is nobody's, and so is what it refers to.
+    /// Marks a part that two slides refer to as shared, and so all parts that it refers to.
     fn share(&mut self, name: String) -> Result<(), Error> {
         let mut next = vec![name];
         while let Some(name) = next.pop() {
@@ -218,16 +221,9 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The end of a content type in lower case: nothing else of it says what a part is, however long it is.
+/// The last characters of a content type in lower case: they identify it, and the rest may be of any length.
 fn end_of(kind: &str) -> String {
     const LONGEST: usize = 100;
     let begin = kind.char_indices().map(|(at, _)| at).find(|at| at + LONGEST >= kind.len());
     kind.get(begin.unwrap_or_default()..).unwrap_or_default().to_ascii_lowercase()
-}
-
-/// The part that `part` refers to by a relationship whose type ends so.
-pub(super) fn related(package: &mut Package<'_>, part: &str, end: &str) -> Result<Option<String>, Error> {
-    let all = package.relationships_of(part)?;
-    let found = all.iter().find(|one| !one.is_external && one.kind.rsplit('/').next() == Some(end));
-    Ok(found.and_then(|found| resolved(part, &found.target)))
 }

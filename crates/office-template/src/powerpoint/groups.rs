@@ -1,15 +1,15 @@
-//! The parts of a slide that is repeated: their tags are a section's.
+//! Groups the parts of a repeated slide: their tags become the body of one section.
 
 use super::copies::uncommented;
 use super::deck::TWICE;
 use crate::PartPlan;
+use crate::collected::Collected;
 use crate::error::{Error, Fault};
-use crate::outline::Collected;
 use crate::program::{Step, repeated};
 use crate::read::Reading;
 
-/// The steps of all parts in their order. `of_parts` are those of each, with its title, and where its own begin among those that are
-/// told of the tags.
+/// The steps of all parts in their order. `of_parts` has each part's steps, its title, and the index of its first step in the
+/// outline.
 pub(crate) fn grouped(
     parts: &[PartPlan],
     of_parts: Vec<(Vec<Step>, String, usize)>,
@@ -17,7 +17,7 @@ pub(crate) fn grouped(
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut of_parts = of_parts.into_iter().peekable();
-    // What is told is nested from the last group to the first: the places of those before stay.
+    // The outline is nested from the last group to the first, so that the indices of groups before stay valid.
     let mut told = Vec::new();
     for group in parts.chunk_by(PartPlan::is_copied_with) {
         let begin = of_parts.peek().map_or(0, |(_, _, begin)| *begin);
@@ -53,15 +53,14 @@ pub(crate) fn grouped(
     steps
 }
 
-/// A copy's part without the template's comments, and with a mark of its own, where PowerPoint marks what it has created; the first
-/// copy keeps both.
+/// A copy's part without the template's comments and with a creation id of its own; the first copy keeps both.
 pub(crate) fn renewed(part: &str, xml: Vec<u8>, copy: usize) -> Result<Vec<u8>, Error> {
     if copy == 0 { Ok(xml) } else { Ok(marked(uncommented(part, xml)?, copy)) }
 }
 
 fn marked(mut xml: Vec<u8>, copy: usize) -> Vec<u8> {
     const MARK: &[u8] = b"<p14:creationId";
-    /// Far from what neighbours have.
+    /// Spreads the numbers, so that copies of neighbouring ids do not meet.
     const STRIDE: u32 = 0x9e37_79b1;
     let Some(begin) = memchr::memmem::find(&xml, MARK) else { return xml };
     let end = memchr::memchr(b'>', xml.get(begin..).unwrap_or_default()).map_or(begin, |end| begin + end + 1);

@@ -1,15 +1,17 @@
 //! Links on slides: `{:link text url}`.
 
+use crate::address::external;
 use crate::answer::Content;
-use crate::fill::Source;
-use crate::forms::link::external;
-use crate::forms::{Refusal, children};
-use crate::package::{Package, Relation, Target, attribute_text, escaped};
+use crate::forms::children;
+use crate::package::xml::{attribute_text, escaped};
+use crate::package::{Package, Relation, Target};
+use crate::source::Source;
+use crate::written::Refusal;
 
-/// What stands behind a link among a run's properties (ECMA-376, part 1, 21.1.2.3.9), and the link itself.
+/// The link among a run's properties, and those that come behind it (ECMA-376, part 1, 21.1.2.3.9).
 const BEHIND: [&str; 4] = ["hlinkClick", "hlinkMouseOver", "rtl", "extLst"];
 
-/// A run that is a link, with the properties of the run that the tag stands in. Its colour is the theme's.
+/// A run that is a link, with the properties of the tag's run. Its colour comes from the theme.
 pub(crate) fn write(
     content: &Content<'_>,
     properties: &str,
@@ -39,7 +41,7 @@ pub(crate) fn write(
     Ok(format!("<{prefix}r>{properties}<{prefix}t>{text}</{prefix}t></{prefix}r>"))
 }
 
-/// `properties`, a whole `a:rPr` or nothing, with a link in the place of the one that it has.
+/// `properties`, a whole `a:rPr` or nothing, with `link` added, or in place of the link that they have.
 fn with_link(properties: &str, prefix: &str, link: &str) -> String {
     let Some(tag) = properties.split_inclusive('>').next() else {
         return format!("<{prefix}rPr>{link}</{prefix}rPr>");

@@ -5,26 +5,28 @@ use std::sync::Arc;
 
 use office_picture::{Extent, Placement, Texts, Wanted};
 
-use super::deck::related;
+use crate::address::external;
 use crate::answer::Content;
 use crate::error::Error;
 use crate::files::Files;
-use crate::fill::Source;
 use crate::forms::image::{self, Options};
-use crate::forms::{Refusal, link};
-use crate::package::{Entry, Package, Relation, Target, attribute_text};
+use crate::package::entries::Entry;
+use crate::package::xml::attribute_text;
+use crate::package::{Package, Relation, Target, resolved};
+use crate::source::Source;
+use crate::written::Refusal;
 
 /// 60,000ths of a degree in a quarter turn, and in a whole one.
 const QUARTER: i64 = 5_400_000;
 const TURN: i64 = 4 * QUARTER;
 
-/// English metric units in a pixel, of which there are 96 an inch: what a length without a unit is.
+/// English metric units (EMU) in a pixel (96 an inch), the unit of lengths without one.
 const EMU_PER_PIXEL: f64 = 9_525.0;
 
-/// The largest size that is fitted into as it is; a frame beyond it is no slide's.
+/// The largest width or height of a frame in EMU; slides are not larger.
 const LARGEST: f64 = 51_206_400.0;
 
-/// Where a shape stands.
+/// A shape's place on its slide, in EMU.
 #[derive(Clone, Copy)]
 struct Frame {
     left: f64,
@@ -42,10 +44,10 @@ struct Shape<'a> {
 /// A shape of a layout or a master, and its elements.
 pub(crate) type Piece = (String, Vec<Entry>);
 
-/// What placeholders inherit, by the layout's name and their own index and kind.
+/// What placeholders inherit, by the layout's name, their index and kind.
 pub(crate) type Placeholders = HashMap<(String, String, String), Option<Arc<Piece>>>;
 
-/// The picture in the place of `shape`, a whole `p:sp` or `p:pic`. `is_named`: the tag is the shape's alternative text.
+/// A picture in place of `shape`, a whole `p:sp` or `p:pic`. `is_named`: the tag is the shape's alternative text.
 pub(crate) fn write(
     content: &Content<'_>,
     (shape, is_named): (&str, bool),
@@ -62,7 +64,7 @@ pub(crate) fn write(
     let frame = shape.frame().or_else(|| inherited.as_ref().and_then(Shape::frame)).ok_or_else(|| {
         "the shape has no size of its own; move it a little in PowerPoint, and save the file anew".to_owned()
     })?;
-    // A frame that its author cropped a picture to stays full; in a text's frame nothing of the picture is cut off.
+    // The frame of a picture is filled, cropping the new one; in the frame of a text nothing is cropped.
     let usual = if is_named { "cover" } else { "contain" };
     let pixels = |length: f64| format!("{:.4}", length / EMU_PER_PIXEL);
     let is_sized = ["width", "height", "size"].iter().any(|name| options.contains_key(*name));
@@ -79,7 +81,7 @@ pub(crate) fn write(
     let id = package.relate(source.name, Relation::Image, Target::Part(&stored.part))?;
     let link = match given("link", 0) {
         Some(address) => {
-            let address = link::external(address)?;
+            let address = external(address)?;
             Some(package.relate(source.name, Relation::Hyperlink, Target::External(&address))?)
         }
         None => None,
@@ -95,7 +97,7 @@ pub(crate) fn write(
     Ok(written.xml(&id, link.as_deref(), given("alt", 0).unwrap_or_default()))
 }
 
-/// What the layout's placeholder, or the master's, says of a shape that is one, with its elements.
+/// The layout's or master's shape that a placeholder inherits its frame from; `None` for other shapes.
 fn inherited(shape: &Shape<'_>, slide: &str, package: &mut Package<'_>) -> Result<Option<Arc<Piece>>, Error> {
     let Some(placeholder) = shape.elements.iter().find(|element| element.name == "ph") else {
         return Ok(None);
@@ -111,7 +113,7 @@ fn inherited(shape: &Shape<'_>, slide: &str, package: &mut Package<'_>) -> Resul
     Ok(found)
 }
 
-/// The same, read of the layout and of its master.
+/// As [`inherited`], read from the layout or else from its master.
 fn looked_up(
     (layout, index, kind): &(String, String, String),
     package: &mut Package<'_>,
@@ -129,7 +131,7 @@ fn is_of(placeholder: &Entry, kind: &str) -> bool {
     placeholder.value("type") == kind || kind.is_empty() && placeholder.value("type") == "body"
 }
 
-/// The shape of a part whose placeholder is meant, where it says how large it is.
+/// The shape in a part for whose placeholder `is_meant` is true; `None` where it has no size.
 fn framed(
     part: &str,
     is_meant: impl Fn(&Entry) -> bool,
@@ -194,13 +196,13 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// What a picture is written of.
+/// What a picture's XML is made from.
 struct Written<'a> {
     shape: &'a Shape<'a>,
     inherited: Option<&'a Shape<'a>>,
     frame: Frame,
     placement: &'a Placement,
-    /// What the names of drawings begin with.
+    /// The namespace prefix of drawings, with its colon.
     drawing: &'a str,
     namespace: &'a str,
 }
@@ -242,7 +244,7 @@ impl Written<'_> {
         )
     }
 
-    /// The shape's properties with the picture's frame.
+    /// The shape's properties, with the picture's frame.
     fn properties(&self, p: &str) -> String {
         let (shape, a) = (self.shape, self.drawing);
         let mut geometry = String::new();
@@ -275,7 +277,7 @@ impl Written<'_> {
         format!("{open}>{}{geometry}{rest}</{p}spPr>", self.transform())
     }
 
-    /// The frame of the picture, in the middle of the shape's.
+    /// The picture's frame, centred in the shape's.
     fn transform(&self) -> String {
         let (a, turn) = (self.drawing, self.placement.turn);
         let own = self.shape.property("xfrm").or_else(|| self.inherited.and_then(|one| one.property("xfrm")));
@@ -301,4 +303,11 @@ impl Written<'_> {
             "<{a}xfrm{attributes}><{a}off x=\"{left:.0}\" y=\"{top:.0}\"/><{a}ext cx=\"{width:.0}\" cy=\"{height:.0}\"/></{a}xfrm>"
         )
     }
+}
+
+/// The part that `part` refers to by a relationship whose type has the last word `end`.
+fn related(package: &mut Package<'_>, part: &str, end: &str) -> Result<Option<String>, Error> {
+    let all = package.relationships_of(part)?;
+    let found = all.iter().find(|one| !one.is_external && one.kind.rsplit('/').next() == Some(end));
+    Ok(found.and_then(|found| resolved(part, &found.target)))
 }

@@ -1,19 +1,21 @@
-//! The presentation's list of slides, its sections and the counts of its properties, when slides were copied or dropped.
+//! Updates the presentation's list of slides, its sections and the counts in its properties after slides were copied or dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deck::Deck;
 use crate::error::Error;
-use crate::package::{Entry, Package, attribute_of, entries, replaced, resolved};
+use crate::package::entries::{Entry, entries};
+use crate::package::xml::{attribute_of, replaced};
+use crate::package::{Package, resolved};
 use crate::word::attribute::attribute;
 
-/// The numbers that slides may have (ECMA-376, part 1, 19.7.13).
+/// Valid ids of slides (ECMA-376, part 1, 19.7.13).
 const NUMBERS: std::ops::Range<u64> = 256..2_147_483_648;
 
-/// Where a file tells how many slides it has.
+/// The part with the counts of slides.
 const COUNTS: &str = "docProps/app.xml";
 
-/// What became of slides, by their places: the parts of further copies, or nothing where they are dropped.
+/// Repeated slides, by index: the parts of further copies, or `None` where the slide is dropped.
 type Made = BTreeMap<usize, Option<Vec<String>>>;
 
 pub(super) fn rewrite(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
@@ -25,7 +27,8 @@ pub(super) fn rewrite(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Re
     drop_slides(deck, made, package)
 }
 
-/// What a file tells of its slides' titles: they have tags, and are others when these are filled. PowerPoint writes them anew.
+/// Properties with the titles of slides. Titles may have tags, so these would be wrong in a filled file; `PowerPoint` writes them
+/// anew.
 const TITLES: [&str; 2] = ["HeadingPairs", "TitlesOfParts"];
 
 /// The properties in the part `name` without the titles of slides.
@@ -35,7 +38,7 @@ pub(crate) fn untitled(name: &str, xml: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(replaced(xml, &edits))
 }
 
-/// Puts the copies behind their slides: in the list, in the sections, in the shows.
+/// Puts the copies behind their slides: in the list, in sections and in custom shows.
 fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
     let main = deck.main.as_str();
     let Some(xml) = package.part(main)? else { return Ok(()) };
@@ -54,7 +57,7 @@ fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error
     let tag = |entry: &Entry| xml.get(entry.tag.clone()).unwrap_or_default();
     let relation = |entry: &Entry| attribute_of(tag(entry), |name| name.ends_with(b":id"));
     let number = |entry: &Entry| attribute_of(tag(entry), |name| name == b"id");
-    // Those of the list have a relationship; those of sections are named by the number alone.
+    // Entries of the list have a relationship's id; entries of sections have only the slide's number.
     let listed: Vec<(&Entry, usize)> = all
         .iter()
         .filter(|entry| matches!(entry.name.as_str(), "sldId" | "sld"))
@@ -92,21 +95,19 @@ fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error
     package.put(main, replaced(&xml, &edits))
 }
 
-/// Numbers for slides.
 struct Numbers {
-    /// Those that slides have.
+    /// Numbers that are in use.
     taken: BTreeSet<u64>,
     next: u64,
 }
 
 impl Numbers {
-    /// Numbers behind all of these, and where there is none behind them, between them.
+    /// Numbers above all of these first, then the free ones between them.
     fn beside(taken: BTreeSet<u64>) -> Self {
         let next = taken.range(NUMBERS).next_back().map_or(NUMBERS.start, |last| last + 1);
         Self { taken, next }
     }
 
-    /// A number that no slide has.
     fn free(&mut self) -> u64 {
         loop {
             if !NUMBERS.contains(&self.next) {
@@ -121,7 +122,7 @@ impl Numbers {
     }
 }
 
-/// An element of a list for a copy: with another relationship and another number, where it has these.
+/// A list's element for a copy: with the copy's relationship and number, where it has these.
 fn renamed(element: &[u8], id: &str, number: u64) -> String {
     let mut edits = Vec::new();
     for attribute in crate::word::attribute::attributes(element) {
@@ -135,7 +136,7 @@ fn renamed(element: &[u8], id: &str, number: u64) -> String {
     String::from_utf8_lossy(&replaced(element, &edits)).into_owned()
 }
 
-/// Takes slides out with all that is theirs alone, and whatever refers to them: links, shows, lists.
+/// Removes slides, the parts that only they lead to, and the elements that refer to them: links, shows, lists.
 fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
     let dropped = made.iter().filter(|(_, made)| made.is_none()).filter_map(|(at, _)| deck.slides.get(*at));
     let dropped: BTreeSet<String> = dropped.map(|slide| slide.name.to_ascii_lowercase()).collect();
@@ -161,7 +162,7 @@ fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<()
     Ok(())
 }
 
-/// The counts of slides, of notes and of hidden slides; the titles go.
+/// Updates the counts of slides, notes and hidden slides, and removes the titles.
 fn count(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
     let Some(xml) = package.part(COUNTS)? else { return Ok(()) };
     let xml = untitled(COUNTS, &xml)?;

@@ -1,37 +1,35 @@
-//! `{:slides list}`: a slide as often as the list has items, each with parts of its own.
+//! `{:slides list}`: a slide for each item of the list, with parts of its own.
 
 use std::collections::BTreeMap;
 
-use super::copies::Original;
+use super::copies::{Names, Original};
 use super::deck::Deck;
 use super::presentation;
 use crate::error::Error;
 use crate::limits::Limit;
 use crate::package::Package;
 
-/// The names that a copy's parts have, by those of the slide's.
-pub(crate) type Names = BTreeMap<String, String>;
-
-/// What became of the slides of a deck.
+/// Repeats the slides of a deck, and counts them.
 pub(crate) struct Repeats<'d> {
     deck: &'d Deck,
     /// The copies' parts behind each repeated slide; `None` of a slide that is dropped.
     made: BTreeMap<usize, Option<Vec<String>>>,
-    /// So many slides there are by now.
+    /// How many slides there are so far.
     count: u64,
-    /// So many may follow of which it is not known yet how often they are repeated: each may be dropped.
+    /// How many slides are still to be repeated; each of them may yet be dropped.
     waiting: u64,
     limit: Limit,
 }
 
 impl<'d> Repeats<'d> {
-    /// Of a deck of which so many slides are repeated.
+    /// For a deck of which `repeated` slides are repeated.
     pub(crate) fn new(deck: &'d Deck, repeated: usize, limit: Limit) -> Self {
         let count = deck.slides.len() as u64;
         Self { deck, made: BTreeMap::new(), count, waiting: repeated as u64, limit }
     }
 
-    /// Makes so many of the slide with this place: the names of each one's parts. The first is the slide itself.
+    /// Makes `count` slides of the slide with the index `at`; returns the names of each one's parts. The first is the slide
+    /// itself.
     pub(crate) fn begin(
         &mut self,
         at: usize,
@@ -41,7 +39,7 @@ impl<'d> Repeats<'d> {
         let Some(slide) = self.deck.slides.get(at) else { return Ok(Vec::new()) };
         self.count = (self.count + count as u64).saturating_sub(1);
         self.waiting = self.waiting.saturating_sub(1);
-        // A template with more of them is its author's, as long as it does not grow.
+        // A template may itself have more slides than the limit, but not grow beyond them.
         let most = self.limit.value.max(self.deck.slides.len() as u64);
         if self.count.saturating_sub(self.waiting) > most {
             return Err(Error::limit(&self.limit, "the presentation would have more slides than the limit"));
@@ -52,7 +50,7 @@ impl<'d> Repeats<'d> {
         };
         let mut names = vec![Names::new()];
         if copies > 0 {
-            // Before the slide itself is filled, and its charts' workbooks with it.
+            // Read before the slide itself and its charts' workbooks are filled.
             let originals = Original::all(slide, package)?;
             for _ in 0..copies {
                 names.push(Original::copied(&originals, package)?);
@@ -63,7 +61,7 @@ impl<'d> Repeats<'d> {
         Ok(names)
     }
 
-    /// Tells the presentation what became of its slides.
+    /// Updates the presentation for its new slides.
     pub(crate) fn finish(self, package: &mut Package<'_>) -> Result<(), Error> {
         presentation::rewrite(self.deck, &self.made, package)
     }

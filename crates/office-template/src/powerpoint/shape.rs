@@ -1,4 +1,4 @@
-//! Tags in the shapes of a slide: what they may be, and which shape one takes the place of.
+//! Tags in the shapes of a slide: which are allowed, and which shape a picture replaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ const ALONE: &str = "a picture takes the place of a whole shape; let its tag be 
 const INSIDE: &str = "it repeats the whole slide and stands in a section, which is a part of one; let it stand outside of all sections; \
     its list says which slides there are";
 
-/// What the paragraphs of a slide can hold, and how it is written.
+/// Which tags paragraphs of a slide may have, and how these are written.
 pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String>) {
     let tag = match tag {
         Ok(tag) => tag,
@@ -56,7 +56,7 @@ pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String
     }
 }
 
-/// The shape or picture that the element stands in; none of a table's.
+/// The shape or picture around the element; a table is neither.
 pub(crate) fn shape_of(part: &Part, id: Id) -> Option<Id> {
     part.path(id).find(|&id| matches!(local(part, id), "sp" | "pic"))
 }
@@ -66,14 +66,15 @@ pub(crate) fn frame(part: &Part, table: Id) -> Id {
     part.path(table).find(|&id| local(part, id) == "graphicFrame").unwrap_or(table)
 }
 
-/// Whether a cell of a drawing's table is one with its neighbour to the left or the right.
+/// Whether a cell of a drawing's table is merged with its neighbour to the left or right.
 pub(crate) fn is_merged(part: &Part, cell: Id) -> bool {
     let tag = start_tag(part, cell);
     let value = |name| attribute(tag, name).and_then(|found| tag.get(found.value)).unwrap_or_default();
     !matches!(value("gridSpan"), b"" | b"1") || matches!(value("hMerge"), b"1" | b"true")
 }
 
-/// The list that a paragraph of a slide is an item of: the one in its shape. Bullets are its own, or those of a placeholder for text.
+/// The list that a paragraph of a slide is an item of, of which a shape has one. Bullets are the paragraph's own, or come from a
+/// placeholder for text.
 pub(crate) fn list(part: &Part, paragraph: Id) -> Option<&'static str> {
     const IN_SHAPE: &str = "shape";
     let properties = part.element(paragraph)?.properties;
@@ -92,8 +93,8 @@ pub(crate) fn list(part: &Part, paragraph: Id) -> Option<&'static str> {
     (!PLAIN.contains(&kind)).then_some(IN_SHAPE)
 }
 
-/// What says which place of its layout a shape takes. It stands among the first elements of its shape (ECMA-376, part 1, 19.3.1.43): to
-/// look through all of them would cost the shape's size for each of its paragraphs.
+/// The `ph` element of a shape, which names its placeholder in the layout. It is among the first elements (ECMA-376, part 1,
+/// 19.3.1.43), so only these are searched: this runs for each paragraph, and searching all would take quadratic time.
 fn placeholder(part: &Part, shape: Id) -> Option<Id> {
     const FIRST: usize = 64;
     let own = part.children(shape).next()?;
@@ -103,14 +104,14 @@ fn placeholder(part: &Part, shape: Id) -> Option<Id> {
     { inside }.find(|&id| local(part, id) == "ph")
 }
 
-/// Whether the tag of a text is all that its shape says.
+/// Whether a shape has no text but the tag.
 fn is_alone(part: &Part, shape: Id, (text, range): (usize, &std::ops::Range<usize>)) -> bool {
     let Some(whole) = part.element(shape).map(Element::range) else { return false };
     let begin = |index: usize| {
         let element = part.paragraphs.get(index).and_then(|one| part.element(one.element));
         element.map_or(0, |element| element.range().start)
     };
-    // From the tag's own text outwards, as far as the shape goes.
+    // Searches from the tag's own text outwards, up to the shape's ends.
     let before = (0..=text).rev().take_while(|&index| begin(index) >= whole.start);
     let behind = (text + 1..part.paragraphs.len()).take_while(|&index| begin(index) < whole.end);
     before.chain(behind).filter_map(|index| Some((index, part.paragraphs.get(index)?))).all(|(index, one)| {
@@ -125,7 +126,7 @@ fn is_alone(part: &Part, shape: Id, (text, range): (usize, &std::ops::Range<usiz
     })
 }
 
-/// Looks whether each picture of a slide has a shape that it can take the place of, and whether the slide is repeated once.
+/// Reports pictures of a slide that have no shape to replace, and slides with two lists, or with a list inside of a section.
 pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
     let mut faults = Vec::new();
     let mut repeat = None;
@@ -137,7 +138,7 @@ pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
         if matches!(placed.tag, Tag::Slides(_)) && !ends.is_empty() {
             faults.push((index, INSIDE));
         }
-        // A shape may stand twice, once for older versions.
+        // A shape may be in the file twice, once for older versions.
         if let Tag::Slides(list) = &placed.tag
             && repeat.get_or_insert(list) != &list
         {
@@ -181,7 +182,7 @@ fn start_tag(part: &Part, id: Id) -> &[u8] {
     part.element(id).and_then(|element| part.xml.get(element.start_tag())).unwrap_or_default()
 }
 
-/// Whether it is a text box that its author drew, and no placeholder of the layout.
+/// Whether it is a text box drawn by the author, and no placeholder of the layout.
 fn is_text_box(part: &Part, shape: Id) -> bool {
     let own = part.children(shape).find(|&id| local(part, id) == "nvSpPr");
     let drawing = own.and_then(|own| part.children(own).find(|&id| local(part, id) == "cNvSpPr"));
@@ -190,7 +191,7 @@ fn is_text_box(part: &Part, shape: Id) -> bool {
     part.kind(shape) == Kind::Other && matches!(value, b"1" | b"true")
 }
 
-/// The text box around a tag that says nothing but the tag.
+/// The text box around a tag, if it has no other text.
 pub(crate) fn text_box_of(part: &Part, placed: &Placed) -> Option<Id> {
     let shape = shape_of(part, placed.element)?;
     let is_own = is_text_box(part, shape) && is_alone(part, shape, (placed.paragraph, &placed.text));

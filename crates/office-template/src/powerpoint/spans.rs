@@ -1,7 +1,7 @@
-//! Cells over several rows of a table: when rows were repeated or left out, each has as many as follow it now.
+//! Cells over several rows of a table: corrects their numbers of rows after rows were repeated or left out.
 //!
-//! PowerPoint writes such a cell with the number of its rows, and in each further row one that is merged with the cell above. Where the two do
-//! not agree it calls the file damaged.
+//! Such a cell has the number of its rows, and each further row has a cell that is merged with the one above. Where these do not
+//! agree, `PowerPoint` calls the file damaged.
 
 use std::ops::Range;
 
@@ -9,10 +9,11 @@ use memchr::memmem;
 
 use crate::error::Error;
 use crate::limits::Limit;
-use crate::package::{Entry, counted, replaced};
+use crate::package::entries::{Entry, counted};
+use crate::package::xml::replaced;
 use crate::word::attribute::attribute;
 
-/// The part with the numbers that its tables have now.
+/// The part with correct numbers of rows in its tables.
 pub(crate) fn spanned(part: &str, xml: Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Error> {
     if memmem::find(&xml, b"vMerge=").is_none() && memmem::find(&xml, b"rowSpan=").is_none() {
         return Ok(xml);
@@ -21,7 +22,7 @@ pub(crate) fn spanned(part: &str, xml: Vec<u8>, limit: &Limit) -> Result<Vec<u8>
     let mut edits = Vec::new();
     let mut read_to = 0;
     for table in all.iter().filter(|entry| entry.name == "tbl") {
-        // A table in a table is none of PowerPoint's; its cells are seen with those around it.
+        // `PowerPoint` has no tables inside of tables; cells of one are read with the outer table's.
         if table.whole.start >= read_to {
             read_to = table.whole.end;
             cells(&all, table, &xml, &mut edits);
@@ -31,7 +32,8 @@ pub(crate) fn spanned(part: &str, xml: Vec<u8>, limit: &Limit) -> Result<Vec<u8>
     Ok(replaced(&xml, &edits))
 }
 
-/// The edits of a table, from its last cell to its first: each column remembers the cells that are merged with the next one above.
+/// Adds the edits of a table, read from its last row to its first: `columns` collects the cells that are merged with the next one
+/// above.
 fn cells(all: &[Entry], table: &Entry, xml: &[u8], edits: &mut Vec<(Range<usize>, String)>) {
     let mut columns: Vec<Vec<&Entry>> = Vec::new();
     let rows: Vec<Vec<&Entry>> =
@@ -55,7 +57,7 @@ fn cells(all: &[Entry], table: &Entry, xml: &[u8], edits: &mut Vec<(Range<usize>
             edits.push((cell.tag.start + range.start..cell.tag.start + range.end, written));
         }
     }
-    // The cell above these is gone with its row: they are cells of their own.
+    // The row with the cell above these is gone, so they are no longer merged.
     for cell in columns.into_iter().flatten() {
         let tag = xml.get(cell.tag.clone()).unwrap_or_default();
         let own = attribute(tag, "vMerge").map(|own| own.whole);

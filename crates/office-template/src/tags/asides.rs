@@ -1,20 +1,21 @@
-//! Tags in attributes, properties, fields' codes and addresses. Braces stand there for many other reasons: what is no tag stays.
+//! Tags in attributes, properties, fields' codes and addresses. Braces have other uses there, so what is no valid tag is left as
+//! it is and is no fault.
 
 use crate::field_code::FieldCode;
 use crate::lexer::{Delimiters, Tag, Token, lex};
 use crate::word::{Dialect, Paragraph, Place};
 use crate::writing::Writing;
 
-/// A tag of such a text: how what it gives is written, and what is wrong with it if something is.
+/// A tag of such a text: how its answer is written, and the tag or what is wrong with it.
 pub(super) struct Aside {
     pub token: Token,
     pub writing: Writing,
     pub tag: Result<Tag, String>,
 }
 
-/// The tags of a text that is no paragraph's, in a part of this dialect.
+/// The tags of a text outside of paragraphs, in a part of this dialect.
 pub(super) fn read((dialect, text): (Dialect, &Paragraph), delimiters: &Delimiters) -> Vec<Aside> {
-    // They hold for the text alone.
+    // A change of delimiters applies to this text alone.
     let mut delimiters = delimiters.clone();
     let mut asides = Vec::new();
     let mut open = Vec::new();
@@ -65,7 +66,7 @@ fn torn(what: &str) -> String {
     format!("the section must {what} in the same text, as an alternative text or a field's code is one")
 }
 
-/// What the braces are, where they are a tag: a GUID is none, and neither is what is not written as one.
+/// The tag of a token; `None` for a GUID, and for what is no valid tag.
 fn tag(token: &Token, text: &Paragraph) -> Option<Tag> {
     let tag = token.tag.clone().ok().filter(|_| !is_guid(&token.source))?;
     let is_tag = match &text.place {
@@ -92,7 +93,7 @@ fn is_guid(source: &str) -> bool {
         })
 }
 
-/// What can stand in such a text.
+/// Refuses tags that such a text cannot have.
 fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
     match &tag {
         Tag::Value(_) => Ok(tag),
@@ -120,7 +121,7 @@ fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
     }
 }
 
-/// How what the tag gives is written; `code` is what stands before it.
+/// How the tag's answer is written; `code` is the field's code before it.
 fn writing(place: &Place, code: &FieldCode) -> Result<Writing, String> {
     match place {
         Place::Paragraph => Ok(Writing::Run),

@@ -13,7 +13,7 @@ pub(crate) struct Attribute {
     pub value: Range<usize>,
 }
 
-/// The attributes of `tag`, a start tag that has been found well-formed.
+/// The attributes of `tag`, a start tag that is known to be well-formed.
 pub(crate) fn attributes(tag: &[u8]) -> impl Iterator<Item = Attribute> + '_ {
     let mut at = tag.iter().position(u8::is_ascii_whitespace).unwrap_or(tag.len());
     std::iter::from_fn(move || {
@@ -48,7 +48,7 @@ pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
     unescaped(&String::from_utf8_lossy(value))
 }
 
-/// What a value means; as it is written where that is no XML.
+/// A value with its entities resolved; as it is written where one is not known.
 pub(crate) fn unescaped(value: &str) -> String {
     quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), Cow::into_owned)
 }

@@ -1,9 +1,9 @@
-//! CDATA sections: Word writes none, and a tag in one could not be cut.
+//! Replaces CDATA sections by escaped text: Word writes none, and a tag within one could not be cut into pieces.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::reader::{Unreadable, broken, position};
+use super::unreadable::{Unreadable, broken, position};
 
 /// The same XML with its CDATA sections written as other text is.
 pub(super) fn without_sections(xml: &[u8]) -> Result<Vec<u8>, Unreadable> {

@@ -1,15 +1,15 @@
-//! What the names of elements mean in a part.
+//! What elements are in each dialect, by their names.
 
 use super::attribute::attributes;
 use super::place::Dialect;
 use super::{Kind, NAMESPACES};
 
-/// The namespaces of what Office draws, as Word's are.
+/// The namespaces of drawings, transitional and strict.
 const DRAWING: [&str; 2] =
     ["http://schemas.openxmlformats.org/drawingml/2006/main", "http://purl.oclc.org/ooxml/drawingml/main"];
 
 impl Dialect {
-    /// What the names of the dialect's elements begin with in this part: its root says so.
+    /// The prefix of the dialect's elements in this part with its colon, as the root declares it.
     pub(super) fn prefix(self, root: &[u8]) -> String {
         let (namespaces, usual) = match self {
             Self::Word => (NAMESPACES, "w:"),
@@ -31,7 +31,7 @@ impl Dialect {
         usual.to_owned()
     }
 
-    /// The name without its prefix of what is in an equation as it is elsewhere: its runs.
+    /// The local name of an equation's element that is read as the one of the same name in text: a run, its text, its properties.
     pub(super) fn in_equation(self, name: &[u8]) -> Option<&[u8]> {
         let local = name.strip_prefix(b"m:").filter(|_| self == Self::Word)?;
         matches!(local, b"r" | b"t" | b"rPr").then_some(local)
@@ -78,9 +78,9 @@ fn drawing(name: &[u8], local: &[u8]) -> Kind {
         b"txBody" => Kind::Box,
         b"pPr" => Kind::ParagraphProperties,
         b"rPr" => Kind::Properties,
-        // What holds paragraphs has the name that its surroundings give it: the node of SmartArt, a chart's title.
+        // The element around paragraphs belongs to the format around the drawing: a node of SmartArt, a chart's title.
         b"" => match name {
-            // What a chart keeps of its cells; a comment on a slide.
+            // A cell's value that a chart remembers; a comment on a slide.
             b"c:v" | b"p:text" => Kind::Value,
             b"dgm:t" => Kind::Box,
             _ if name.ends_with(b":txBody") || name.ends_with(b":rich") => Kind::Box,
@@ -90,7 +90,7 @@ fn drawing(name: &[u8], local: &[u8]) -> Kind {
     }
 }
 
-/// A property that is a text. Dates and numbers are what they are, and cannot hold a tag.
+/// What a property is. Dates and numbers are no texts, and cannot hold a tag.
 fn property(name: &[u8]) -> Kind {
     let (prefix, local) = match name.iter().position(|&byte| byte == b':') {
         Some(at) => name.split_at(at),
@@ -106,7 +106,7 @@ fn property(name: &[u8]) -> Kind {
         b"" => matches!(
             local,
             b"Company" | b"Manager" | b"HyperlinkBase"
-            // A run of a workbook's comment, and what is said in a conversation.
+            // The texts of a workbook's comments, and of threaded ones.
             | b"t" | b"text"
         ),
         _ => false,

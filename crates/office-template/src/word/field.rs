@@ -1,9 +1,9 @@
-//! Fields: a beginning, what is calculated, a separator, the result and an end, each in a run of its own.
+//! Fields: a begin mark, the code, a separator, the result and an end mark, each in a run of its own.
 
 /// Where the fields of a part begin, go on and end.
 #[derive(Default)]
 pub(crate) struct Fields {
-    /// From this place on a position is within the half of a field that has this number; 0 is outside of all.
+    /// Offsets, and the number of the innermost half of a field (code or result) from there on; 0 is outside of all fields.
     changes: Vec<(u32, u32)>,
     open: Vec<u32>,
     count: u32,
@@ -28,7 +28,8 @@ impl Fields {
         self.changes.push((at, self.open.last().copied().unwrap_or_default()));
     }
 
-    /// The innermost half of a field around a place. Between two places with the same one nothing but whole fields stands.
+    /// The number of the innermost half of a field around an offset. Between two offsets in the same half there are only whole
+    /// fields.
     pub(crate) fn around(&self, at: usize) -> u32 {
         let behind = self.changes.partition_point(|&(from, _)| (from as usize) < at);
         behind.checked_sub(1).and_then(|last| self.changes.get(last)).map_or(0, |&(_, half)| half)

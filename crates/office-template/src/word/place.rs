@@ -1,11 +1,11 @@
-//! Where texts stand that may have tags.
+//! Where in a part there are texts that may have tags.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Id;
 
-/// What a part is written in.
+/// Which elements a part is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Word's own elements: `w:p`.
@@ -28,25 +28,25 @@ impl Dialect {
 /// What must be known of a part before it is read.
 pub(crate) struct Origin {
     pub dialect: Dialect,
-    /// Where its links lead, by the ids of the relationships; only those that may have tags.
+    /// The targets of its links, by relationship id; only those that may have tags.
     pub addresses: BTreeMap<String, String>,
 }
 
-/// Where a text stands.
+/// Where a text is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the runs of a paragraph.
     Paragraph,
     /// In an attribute that is shown or read out: an alternative text, a tooltip.
     Attribute,
-    /// In an element that holds nothing else: a property of the document, what a chart keeps of its cells.
+    /// In an element that holds nothing else: a property of the document, a cell's value that a chart remembers.
     Element,
     /// In the code of a field, between its beginning and its result.
     Code,
-    /// The same, of a field that is written in one element.
+    /// The same, of a field that is one element (`w:fldSimple`).
     CodeAttribute,
-    /// The address that a link refers to, by the relationship whose id stands in this range; the text's pieces are pieces of `target`.
+    /// The address `target` of a link, whose pieces the text's are; `id` is where the part names the relationship.
     Address { target: String, id: Range<usize> },
-    /// In what a tick box is called. The element is what says so: its control's properties, or its form field's data.
+    /// In the name of a tick box. The element is the control's properties, or the form field's data, that have the name.
     Tick(Id),
 }

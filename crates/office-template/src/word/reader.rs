@@ -1,7 +1,7 @@
 //! One pass over a part's XML: elements, paragraphs' texts, and what must not be repeated.
 //!
-//! Hazard: the part comes from a stranger. Document types (and with them entities) are refused, depth is bounded; that names match is
-//! checked by the parser, so that what is copied from the part piece by piece is well-formed again.
+//! Hazard: the part is untrusted. Document types, and with them entities, are refused; depth, elements and attributes are
+//! bounded. The parser checks that end tags match, so that what is copied from the part piece by piece is well-formed again.
 
 mod asides;
 
@@ -17,19 +17,12 @@ use super::cdata::without_sections;
 use super::field::Fields;
 use super::place::{Dialect, Origin, Place};
 use super::unique::Finder;
+use super::unreadable::{Unreadable, broken, position};
 use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind, SECTION_BREAK};
 use asides::Code;
 
-/// Stands in a paragraph's text for what is no text.
+/// The placeholder in a paragraph's text for what is no text.
 const OBJECT: &str = "\u{fffc}";
-
-/// Why a part cannot be read.
-pub(crate) enum Unreadable {
-    /// What is wrong with its XML.
-    Xml(String),
-    /// It passes a limit; what is said of the part goes behind its name.
-    Limit(Limit, &'static str),
-}
 
 /// Reads a part, which may have `elements_left` elements.
 pub(crate) fn read(
@@ -53,7 +46,7 @@ pub(crate) fn read(
     let mut scanner = Scanner::new(&xml, (elements_left, limits), origin);
     scanner.scan()?;
     let Scanner { elements, mut paragraphs, uniques, fields, prefix, tick_boxes, .. } = scanner;
-    // Only of some controls and form fields it is known at their end that they are tick boxes.
+    // Names were taken from all controls and form fields, because what makes one a tick box may come behind its name.
     paragraphs.retain(|text| !matches!(text.place, Place::Tick(of) if !tick_boxes.contains(&of)));
     let Finder { found: mut uniques, largest } = uniques;
     uniques.sort_by_key(|unique| unique.range.start);
@@ -69,15 +62,7 @@ pub(crate) fn read(
     })
 }
 
-pub(super) fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
-    Unreadable::Xml(format!("its XML is broken at byte {} ({error})", reader.error_position()))
-}
-
-pub(super) fn position(reader: &Reader<&[u8]>) -> usize {
-    usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX)
-}
-
-/// The part's length fits, as has been checked.
+/// A position of the part, which `read` has refused if it was longer than `u32` can count.
 fn short(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -95,7 +80,7 @@ struct Scanner<'a> {
     prefix: String,
     /// The elements that are open.
     open: Vec<Id>,
-    /// Those of them that are paragraphs, by their place in `paragraphs`: a text box has paragraphs inside of one.
+    /// The open texts, as indices of `paragraphs`: a text box has paragraphs inside of one.
     open_paragraphs: Vec<usize>,
     /// How many paragraphs there are; `paragraphs` has other texts as well.
     count: usize,
@@ -207,7 +192,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// What the element is to its surroundings.
+    /// Notes what the element means for the text and for the elements around it.
     fn note(&mut self, id: Id, name: &[u8], local: &[u8]) {
         let Some(&Element { kind, parent, .. }) = self.elements.get(id as usize) else { return };
         let parent_kind = self.elements.get(parent as usize).map_or(Kind::Other, |element| element.kind);
@@ -263,7 +248,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// What stands beside the runs of a drawing's paragraph.
+    /// Elements beside the runs of a drawing's paragraph.
     fn between_runs(&mut self, id: Id, local: &[u8]) {
         match local {
             b"br" => self.piece(" ", id, PieceKind::Character),
@@ -295,7 +280,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Adds to the text of the paragraph; where in the part it ends is known when its element does.
+    /// Adds an element to the text of the paragraph; where it ends in the part is set when the element ends.
     fn piece(&mut self, text: &str, element: Id, kind: PieceKind) {
         let raw = self.elements.get(element as usize).map_or(0..0, Element::range);
         self.add(text, raw, element, kind);
@@ -395,11 +380,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Copies of start tags are put together anew, so what only looks like one is refused.
+/// Refuses start tags with broken or duplicate attributes: copies of them are put together from bytes, so they would pass into
+/// the result.
 fn check_attributes(start: &BytesStart<'_>, at: usize, limit: &Limit) -> Result<(), Unreadable> {
     let broken = |what: &str| Unreadable::Xml(format!("its XML is broken at byte {at} ({what})"));
     let mut names = Vec::new();
-    // The parser compares each with each.
+    // The parser's own check compares each with each, which is quadratic.
     for attribute in start.attributes().with_checks(false) {
         if names.len() as u64 >= limit.value {
             return Err(Unreadable::Limit(*limit, "an element has more attributes than the limit"));

@@ -1,4 +1,4 @@
-//! What stands once in a document, however often what is around it is repeated.
+//! What may be only once in a document, as bookmarks and ids, even where the elements around it are repeated.
 
 use super::attribute::{Attribute, attribute, attributes};
 use super::{Element, Id, Kind};
@@ -13,18 +13,18 @@ pub(crate) struct Unique {
 pub(crate) enum UniqueKind {
     /// Only the first copy keeps it: an id that may be left out, a bookmark.
     First,
-    /// A number that each copy has its own of.
+    /// A number: each copy gets its own.
     Number,
-    /// What a content control, this one, says of its content; it goes when that is filled.
+    /// The binding to data, or the mark of a placeholder, of this content control; removed when the control is filled.
     Binding(Id),
-    /// That a content control, this one, holds nothing but a text; it goes when more than that is put in.
+    /// The mark that this content control holds plain text; removed when more than text is put in.
     Plain(Id),
 }
 
-/// Numbers go up to here; a larger one is an error of who wrote it.
+/// Numbers are below this; one that is not is taken for an error and ignored.
 pub(crate) const LARGEST_NUMBER: u64 = 0x7fff_0000;
 
-/// Both ends of ranges that have an id, and what refers to one that may have only one reference.
+/// Both ends of ranges that have an id, and the reference to a comment, which may have one only.
 const RANGES: [&[u8]; 11] = [
     b"bookmarkStart",
     b"bookmarkEnd",
@@ -57,7 +57,7 @@ pub(crate) const CHANGES: [&[u8]; 14] = [
     b"cellMerge",
 ];
 
-/// Finds what stands once in a part.
+/// Finds what may be only once in a part.
 #[derive(Default)]
 pub(super) struct Finder {
     pub found: Vec<Unique>,
@@ -66,7 +66,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// Looks at an element that has ended. `parent` is what it stands in, and `around` what that does.
+    /// Looks at an element that has ended. `parent` is the kind of the element around it, and `around` the element around that.
     pub(super) fn look_at(
         &mut self,
         xml: &[u8],
@@ -78,20 +78,20 @@ impl Finder {
         let tag = xml.get(range.clone()).unwrap_or_default();
         let is_over = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>' || *byte == b'/';
         let name = tag.get(1..).unwrap_or_default().split(is_over).next().unwrap_or_default();
-        // Word's marks of paragraphs and rows for edits by many: each stands once, and none is as good.
+        // `paraId` and `textId`, by which Word merges the edits of several people: unique, and optional.
         if matches!(element.kind, Kind::Paragraph | Kind::Row) {
             self.attributes(tag, range.start, |name| {
                 name.ends_with(b":paraId") || name.ends_with(b":textId")
             });
         }
-        // Old drawings: other elements refer to a shape's id at most within the first copy.
+        // Old drawings (VML): only the first copy keeps the shape's id, so a reference to it is right there alone.
         if name.starts_with(b"v:") {
             self.attributes(tag, range.start, |name| name == b"id" || name == b"o:spid");
         }
         if name.ends_with(b":docPr") {
             self.number(tag, range.start);
         }
-        // What PowerPoint knows rows and columns of tables by.
+        // The ids of rows and columns of PowerPoint's tables.
         if name.ends_with(b":rowId") || name.ends_with(b":colId") {
             self.numbered(tag, range.start, "val");
         }
@@ -123,7 +123,7 @@ impl Finder {
         }
     }
 
-    /// Its number, the attribute `name`, is taken.
+    /// Notes that the number in the attribute `name` is taken.
     fn count(&mut self, tag: &[u8], name: &str) -> Option<Attribute> {
         let id = attribute(tag, name)?;
         let number =

@@ -6,14 +6,14 @@ use crate::word::attribute::attribute;
 /// Twentieths of a point: what Word measures pages in.
 pub(crate) type Twips = u64;
 
-/// What a cell keeps free at its left and right side together where its table says nothing else (17.4.42).
+/// The left and the right margin of a cell together, where its table says nothing else (ECMA-376 part 1, 17.4.42).
 const CELL_MARGINS: Twips = 216;
 
 /// Where the sections of a part end, and how wide the text is in each.
 pub(crate) type Sections = Vec<(usize, Option<Twips>)>;
 
 impl Part {
-    /// The width of the text where `at` stands; `None` where the part does not say it, as in a header.
+    /// The width of the text at the element `at`; `None` where the part does not say it, as in a header.
     pub(crate) fn text_width(&self, at: Id, sections: &Sections) -> Option<Twips> {
         for id in self.path(at) {
             match self.kind(id) {
@@ -22,7 +22,7 @@ impl Part {
                     let width = width.and_then(|width| self.width(width));
                     return width.map(|width| width.saturating_sub(CELL_MARGINS)).filter(|&width| width > 0);
                 }
-                // What a text box leaves is said in the drawing around it, in many ways.
+                // The width of a text box is in the drawing around it, in many forms.
                 Kind::Box => return None,
                 Kind::Paragraph
                 | Kind::Run

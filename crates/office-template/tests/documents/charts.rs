@@ -387,7 +387,7 @@ fn a_chart_is_no_bomb() {
 }
 
 #[test]
-fn a_workbook_that_cannot_be_read_is_told() {
+fn a_workbook_that_cannot_be_read_is_reported() {
     let files = entries(&columns());
     let files: Vec<(&str, &[u8])> = files
         .iter()

@@ -259,7 +259,7 @@ fn delimiters_are_changed_given_or_found() {
 }
 
 #[test]
-fn faults_are_told_all_at_once_with_their_places() {
+fn faults_are_reported_all_at_once_with_their_places() {
     let body = [p("{ok"), p("{#items}"), p("{:lnik a b}"), p("{/nothing}"), p("{/}{#no}{a | 3}")].concat();
     let message = fault(&body, ITEMS, "{}");
     for part in [

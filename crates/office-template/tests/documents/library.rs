@@ -314,7 +314,7 @@ fn faults_are_bounded_and_counted() {
 }
 
 #[test]
-fn a_tag_that_fails_in_each_of_many_copies_is_told_once() {
+fn a_tag_that_fails_in_each_of_many_copies_is_reported_once() {
     let data = format!(r#"{{"l":[{}]}}"#, vec!["{}"; 5000].join(","));
     let message = fault(&table(&[&["{#l}{nothing.x()}", "{other()}{/l}"]]), &data, "{}");
     assert_eq!(message.matches("is not").count(), 2, "{message}");

@@ -14,7 +14,7 @@ fn steps(outline: &Outline) -> Value {
 }
 
 #[test]
-fn tags_are_told_in_their_order_and_expressions_in_their_sections() {
+fn tags_are_reported_in_their_order_and_expressions_in_their_sections() {
     let told = outline(&(p("{a.b | join(', ', x)}{#items}") + &p("{.n}{^no}{m}{/}{/items}")));
     let tags: Vec<_> = told.tags.iter().map(|tag| (tag.paragraph, tag.kind, tag.shown.as_str())).collect();
     let expected = [
@@ -43,7 +43,7 @@ fn tags_are_told_in_their_order_and_expressions_in_their_sections() {
 }
 
 #[test]
-fn all_faults_are_told_beside_the_tags() {
+fn all_faults_are_reported_beside_the_tags() {
     let told = outline(&(p("{#items}{name}{a |}") + &p("{/other}{open")));
     assert_eq!(told.tags.len(), 3, "{:?}", told.tags);
     assert_eq!(told.faults.count, 3, "{}", told.faults);

@@ -67,7 +67,7 @@ fn tags_are_counted_over_runs_cells_slides_and_notes() {
 }
 
 #[test]
-fn tags_beyond_the_limit_are_told_from_as_many_as_it_allows() {
+fn tags_beyond_the_limit_are_reported_from_as_many_as_it_allows() {
     let counted = |cells: usize| {
         let strings = format!("<sst>{}</sst>", "<si><t>{a}</t></si>".repeat(cells));
         let few = Limits { tags: Limit { value: 3, ..limits().tags }, ..limits() };

@@ -90,7 +90,7 @@ fn a_picture_says_how_large_it_is_meant_to_be() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let document = Document::open(documents::pages(3)).unwrap();
     assert_eq!(document.page_count(), 3);
     let mut artist = Artist::new(&document, &FONTS, 100_000);

@@ -8,7 +8,6 @@ use crate::model::{
 
 use super::colour;
 use super::css;
-use super::own::Own;
 use super::tree::Element;
 
 /// What an element hands down to what it contains.
@@ -192,19 +191,8 @@ impl Look {
         }
     }
 
-    /// Takes what a style says of characters and paragraphs; the rest is answered.
-    pub fn style(&mut self, style: &str, decorated: bool) -> Own {
-        let mut own = Own::default();
-        for (name, value) in css::declarations(style) {
-            if !self.character(&name, value, decorated) && !self.paragraph(&name, value) {
-                own.declare(self, &name, value);
-            }
-        }
-        own
-    }
-
     /// Whether it was a declaration about characters.
-    fn character(&mut self, name: &str, value: &str, decorated: bool) -> bool {
+    pub fn character(&mut self, name: &str, value: &str, decorated: bool) -> bool {
         let small = value.to_ascii_lowercase();
         match name {
             "color" => {
@@ -294,7 +282,7 @@ impl Look {
     }
 
     /// Whether it was a declaration about paragraphs that is handed down.
-    fn paragraph(&mut self, name: &str, value: &str) -> bool {
+    pub fn paragraph(&mut self, name: &str, value: &str) -> bool {
         match name {
             "text-align" => self.alignment = alignment(value).or(self.alignment),
             "text-indent" => {

@@ -35,8 +35,19 @@ pub struct Own {
 }
 
 impl Own {
+    /// What a style says of its element; `look` takes what it says of characters and paragraphs.
+    pub fn of(style: &str, look: &mut Look, decorated: bool) -> Self {
+        let mut own = Self::default();
+        for (name, value) in css::declarations(style) {
+            if !look.character(&name, value, decorated) && !look.paragraph(&name, value) {
+                own.declare(look, &name, value);
+            }
+        }
+        own
+    }
+
     /// Takes a declaration; margins at the sides are handed down, as indents of `look`.
-    pub fn declare(&mut self, look: &mut Look, name: &str, value: &str) {
+    fn declare(&mut self, look: &mut Look, name: &str, value: &str) {
         let twips = |value: &str| css::length(value).map(|one| one.twips(look.em()));
         match name {
             "display" => match value.to_ascii_lowercase().as_str() {

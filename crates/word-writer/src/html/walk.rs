@@ -142,7 +142,7 @@ impl Walk<'_> {
         look.named(name);
         look.attributes(element, name);
         let decorated = matches!(name, "a" | "u" | "ins" | "s" | "strike" | "del");
-        let mut own = look.style(element.attribute("style").unwrap_or_default(), decorated);
+        let mut own = Own::of(element.attribute("style").unwrap_or_default(), &mut look, decorated);
         own.hidden |= matches!(kind(name), Kind::Hidden);
         if own.hidden {
             return;

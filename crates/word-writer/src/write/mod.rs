@@ -4,14 +4,13 @@ mod grid;
 mod paragraph;
 mod run;
 mod table;
-mod xml;
+pub(crate) mod xml;
 
 use std::collections::HashMap;
 
 use crate::model::{Block, Document, Inline, Level, Paragraph, Picture, Role, Twips};
-use xml::Properties;
 pub use xml::RUN as RUN_PROPERTIES;
-pub(crate) use xml::element;
+use xml::{Properties, element};
 
 /// What the written text needs besides itself.
 pub trait Package {

@@ -1,4 +1,5 @@
-//! What holds for areas (`sqref`), with its formulas: conditional formats, validations, sparklines; also Excel 2010's in `extLst` ([MS-XLSX] 2.6).
+//! Rules for areas (`sqref`) with their formulas: conditional formats, validations, sparklines; also Excel 2010's in `extLst`
+//! ([MS-XLSX] 2.6).
 
 use cell_references::{Meaning, Place, Range};
 
@@ -8,7 +9,8 @@ use crate::error::Error;
 use crate::xml::rewritten;
 
 impl Writer<'_, '_> {
-    /// One that holds for all cells that its cells became. Its formulas are relative to the first cell of its areas.
+    /// Moves a rule to all cells that its cells became. Its formulas are relative to the first cell of its areas: if that was
+    /// dropped, they are shifted to the first one that is left.
     pub(super) fn rule(&mut self, index: usize, what: &str) -> Result<(), Error> {
         let document = self.document;
         let holder = document.child(index, "sqref");
@@ -45,7 +47,7 @@ impl Writer<'_, '_> {
                         self.edits.set_text(document, at, &text);
                     }
                 }
-                // Where a colour scale, a bar or an icon begins may be a cell's value.
+                // The bounds of colour scales, bars and icons may be formulas.
                 "cfvo" => {
                     let value = document.value(at, "val").unwrap_or_default();
                     if let Some(text) = self.relative(&value, Meaning::Value, base, what)? {
@@ -119,7 +121,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A range of any sheet, as consolidated data name it.
+    /// Moves a range of any sheet, as consolidated data name it.
     pub(super) fn source(&mut self, index: usize) {
         match crate::pivot::source(self.document, index, self.sheet.book) {
             None => self.leave_out(index),

@@ -1,4 +1,4 @@
-//! Lists that have an element a turn: hyperlinks and page breaks.
+//! Lists with an element for each turn: hyperlinks and page breaks.
 
 use cell_references::{LAST_COLUMN, LAST_ROW, Lines, Meaning, Range};
 
@@ -61,7 +61,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A page ends behind a row or column: in each turn of the blocks around it.
+    /// Writes page breaks, each behind a row or column, for each turn of the blocks around it.
     pub(super) fn breaks(&mut self, index: usize, are_rows: bool) -> Result<(), Error> {
         let document = self.document;
         let mut breaks: Vec<(u32, usize)> = Vec::new();

@@ -53,16 +53,17 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Ranges that came, from the top down, and do not overlap: Excel takes a file for damaged in which merged cells do. Where only some columns moved
-/// ([`cell_references::Area::Cells`]) what crosses their edge may come to lie over others.
+/// The merged ranges so far, from the top down. Hazard: Excel takes a file for damaged if merged cells overlap. Where only some
+/// columns moved ([`cell_references::Area::Cells`]), a range that crosses their edge may come to be over others.
 #[derive(Default)]
 struct Met {
-    /// By their first columns: their last columns and last rows. Those that are still met do not share columns.
+    /// Last columns and last rows of ranges by their first columns. No two share columns: a range that ended above is removed for
+    /// the next one.
     columns: BTreeMap<u32, (u32, u32)>,
 }
 
 impl Met {
-    /// Whether a range overlaps none before it; then it is one of them. It begins no higher than they did.
+    /// Whether a range overlaps none before it; then it is added. It must not begin higher than those.
     fn is_free(&mut self, range: Range) -> bool {
         let Range { rows, columns } = range;
         let mut ended = Vec::new();

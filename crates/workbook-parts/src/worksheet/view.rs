@@ -1,4 +1,4 @@
-//! What of a sheet is seen: its views, and its columns' widths.
+//! The view of a sheet: panes, selections, and widths of columns.
 
 use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Place, Range};
 
@@ -23,7 +23,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A pane that is frozen says how many rows and columns stay: as many as they became.
+    /// Rewrites a pane. A frozen one has a number of rows and columns: as many as these became.
     pub(super) fn pane(&mut self, index: usize) {
         let document = self.document;
         let state = document.value(index, "state").unwrap_or_default();
@@ -149,7 +149,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Rows or columns that stay in sight.
+/// Frozen rows or columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frozen<T> {
     Nothing,

@@ -49,7 +49,7 @@ pub fn sheet(head: &str, tail: &str) -> String {
     )
 }
 
-/// What becomes of them, and of whom they are told.
+/// The rewritten head and tail, and the report.
 pub fn moved(blocks: &str, (head, tail): (&str, &str)) -> (String, String, Report) {
     moved_in(&workbook(blocks, ""), FIRST, (head, tail))
 }

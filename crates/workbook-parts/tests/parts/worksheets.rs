@@ -1,4 +1,4 @@
-//! What stands before and behind a sheet's cells.
+//! The elements before and behind a sheet's cells.
 
 use workbook_parts::{Book, Error, Report, worksheet};
 
@@ -236,7 +236,7 @@ fn what_grows_beyond_a_limit_says_which() {
         many("<hyperlinks><hyperlink ref=\"A3\"/></hyperlinks>"),
         Error::Many { what: "hyperlinks", .. }
     ));
-    // Excel's own limit is no error: the rest of the page breaks is left out, and told.
+    // Excel's own limit is no error: the rest of the page breaks is left out, and reported.
     let breaks = "<rowBreaks count=\"1\"><brk id=\"3\" man=\"1\"/></rowBreaks>";
     let (_, written, report) = moved("3*2000", ("", breaks));
     assert_eq!(written.matches("<brk ").count(), 1026);

@@ -15,13 +15,13 @@ fn report(idle: &mut IdleState, context: i64, payload: &str) {
 }
 
 #[test]
-fn a_page_that_is_not_heard_is_not_idle() {
+fn a_page_whose_events_are_off_is_not_idle() {
     let mut idle = IdleState::default();
-    for _ in 0..HEARD_LIMIT {
-        report(&mut idle, 1, "top:rest:0:");
+    for _ in 0..REPORTS_LIMIT {
+        report(&mut idle, 1, "top:idle:0:");
     }
-    assert_eq!(idle.verdict(), Verdict::Rest);
-    report(&mut idle, 1, "top:rest:0:");
+    assert_eq!(idle.verdict(), Verdict::Idle);
+    report(&mut idle, 1, "top:idle:0:");
     assert!(idle.is_flooded());
     assert_eq!(idle.verdict(), Verdict::Pending);
 }
@@ -30,16 +30,16 @@ fn a_page_that_is_not_heard_is_not_idle() {
 async fn a_frame_that_goes_unnoticed_is_forgotten_when_it_is_silent() {
     let mut idle = IdleState::default();
     idle.lose_contexts();
-    for (context, payload) in [(1, "top:rest:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")] {
+    for (context, payload) in [(1, "top:idle:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")] {
         report(&mut idle, context, payload);
     }
     hear(&mut idle, "Page.frameDetached", r#"{"frameId":"F"}"#);
-    report(&mut idle, 3, "frame:rest:0:");
-    report(&mut idle, 1, "top:rest:0:");
+    report(&mut idle, 3, "frame:idle:0:");
+    report(&mut idle, 1, "top:idle:0:");
     assert_eq!(idle.verdict(), Verdict::Pending);
     tokio::time::advance(SILENCE).await;
-    report(&mut idle, 1, "top:rest:0:");
-    assert_eq!(idle.verdict(), Verdict::Rest);
+    report(&mut idle, 1, "top:idle:0:");
+    assert_eq!(idle.verdict(), Verdict::Idle);
     assert!(idle.frames.contains_key(&3));
     idle.document_changed();
     assert_eq!(idle.verdict(), Verdict::Pending);
@@ -48,21 +48,21 @@ async fn a_frame_that_goes_unnoticed_is_forgotten_when_it_is_silent() {
 #[test]
 fn a_worker_is_pending_until_its_script_has_run() {
     let mut idle = IdleState::default();
-    report(&mut idle, 1, "top:rest:1:an interval of 50 ms");
+    report(&mut idle, 1, "top:idle:1:an interval of 50 ms");
     assert_eq!((idle.verdict(), idle.pending()), (Verdict::Pending, "the script of a worker".to_owned()));
     idle.worker_began(-1);
     assert_eq!(idle.verdict(), Verdict::Pending);
     assert!(idle.hear_worker(Event::of("Inspector.workerScriptLoaded", &RawValue::NULL.to_owned()), -1));
-    assert_eq!(idle.verdict(), Verdict::Rest);
-    assert_eq!(idle.left_over(), "an interval of 50 ms");
+    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.ongoing(), "an interval of 50 ms");
     idle.worker_ended(-1);
-    assert_eq!(idle.verdict(), Verdict::Rest);
-    report(&mut idle, 1, "top:rest:2:");
+    assert_eq!(idle.verdict(), Verdict::Idle);
+    report(&mut idle, 1, "top:idle:2:");
     assert_eq!(idle.verdict(), Verdict::Pending);
     // The workers of a frame that is gone are not counted.
     idle.worker_began(-2);
     idle.worker_ended(-2);
-    report(&mut idle, 2, "frame:rest:1:");
+    report(&mut idle, 2, "frame:idle:1:");
     hear(&mut idle, "Runtime.executionContextDestroyed", r#"{"executionContextId":2}"#);
     assert_eq!(idle.verdict(), Verdict::Pending);
 }
@@ -70,17 +70,17 @@ fn a_worker_is_pending_until_its_script_has_run() {
 #[test]
 fn a_worker_that_ends_before_its_script_hides_no_other_one() {
     let mut idle = IdleState::default();
-    report(&mut idle, 1, "top:rest:1:");
+    report(&mut idle, 1, "top:idle:1:");
     idle.worker_began(-1);
     idle.worker_ended(-1);
-    report(&mut idle, 1, "top:rest:0:");
-    assert_eq!(idle.verdict(), Verdict::Rest);
-    report(&mut idle, 1, "top:rest:1:");
+    report(&mut idle, 1, "top:idle:0:");
+    assert_eq!(idle.verdict(), Verdict::Idle);
+    report(&mut idle, 1, "top:idle:1:");
     assert_eq!(idle.verdict(), Verdict::Pending, "the next one is not attached to yet");
     idle.worker_began(-2);
     // One that goes with its frame is counted once, whichever of the two events comes first.
     for frame_first in [true, false] {
-        report(&mut idle, 2, "frame:rest:1:");
+        report(&mut idle, 2, "frame:idle:1:");
         idle.worker_began(-3);
         for is_frame in [frame_first, !frame_first] {
             let left = r#"{"executionContextId":2}"#;

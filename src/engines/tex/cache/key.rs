@@ -1,4 +1,4 @@
-//! What the cache is made of: of a machine where anything of that changes, it is another one.
+//! The key of the font cache: a hash of all its inputs, so that a cache is never used after fonts or TeX have changed.
 
 use std::fs::Metadata;
 use std::io;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use super::super::hash::{Hash, Key};
 use super::super::needs::TREES;
 
-/// What reads the fonts, and what says where they are.
+/// The program that reads the fonts, and the configuration that says where they are.
 const FILES: [&str; 4] = [
     "/usr/bin/lualatex",
     "/var/lib/texmf/web2c/luahbtex/lualatex.fmt",
     "/etc/fonts/fonts.conf",
     "/etc/fonts/local.conf",
 ];
-/// Where they are, with all below.
+/// The folders of fonts, with all folders below.
 const FOLDERS: [&str; 7] = [
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -25,10 +25,10 @@ const FOLDERS: [&str; 7] = [
     "/usr/local/share/texmf/fonts",
     "/etc/fonts/conf.d",
 ];
-/// So many files are looked at; without all of them nothing is kept.
+/// Most files that are looked at. With more there is no key, and no cache on disk.
 const ENTRIES_LIMIT: usize = 200_000;
 
-/// The key of a cache that is made now, of these texts.
+/// The key of a cache made now; `texts` are our own inputs: documents and scripts.
 ///
 /// # Errors
 /// When the system fails, or there are too many files.
@@ -44,7 +44,7 @@ pub(super) fn key(texts: &[&str]) -> io::Result<Key> {
     Ok(hash.key())
 }
 
-/// A file by its length and time, a folder by its time: the rest may be another one at each start of a container.
+/// A file by length and time, a folder by time. Device and inode are left out: they may change at each start of a container.
 fn add(hash: &mut Hash, path: &Path, found: Option<Metadata>) {
     let length = |found: &Metadata| if found.is_dir() { 0 } else { found.len() };
     let stamp = found.map(|found| (length(&found), found.mtime(), found.mtime_nsec()));
@@ -52,8 +52,8 @@ fn add(hash: &mut Hash, path: &Path, found: Option<Metadata>) {
     hash.add(format!("{stamp:?}").as_bytes());
 }
 
-/// All that lies in these folders, in an order of its own: a font may be written anew in its place, which its folder does
-/// not show. A link counts as what it leads to, and nobody goes in there. What may not be read, lualatex does not read either.
+/// Adds all files below these folders, sorted. Every file counts: one that is overwritten in place does not change its folder's
+/// time. A link counts as its target, and links to folders are not followed. Unreadable ones are unreadable to lualatex, too.
 fn add_all(hash: &mut Hash, mut left: Vec<PathBuf>) -> io::Result<()> {
     let mut found = Vec::new();
     while let Some(folder) = left.pop() {
@@ -77,7 +77,7 @@ fn add_all(hash: &mut Hash, mut left: Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// What is not there, or is hidden from this user, is so in the key.
+/// A missing or forbidden file is noted as such in the key.
 fn without_missing<T>(error: io::Error) -> io::Result<Option<T>> {
     let is_missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
     if is_missing { Ok(None) } else { Err(error) }

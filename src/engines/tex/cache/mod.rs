@@ -1,9 +1,9 @@
-//! What lualatex has read of fonts, made once and given to each document: without it a run takes seconds longer.
+//! lualatex's font cache, made once and copied into each document's folder: without it a run takes seconds longer.
 //!
-//! It is made of a document of ours in a folder of its own, where no job has been, and a job has a copy: what one writes,
-//! no other one reads. It is kept for the next start (`kept.rs`) until fonts or TeX change (`key.rs`).
+//! It is made by a document of ours in a folder that no job has used, and jobs get copies, so no job can write what another
+//! one reads. `disk.rs` stores it for the next start, until fonts or TeX change (`key.rs`). Only `tex/mod.rs` calls this.
 
-mod kept;
+mod disk;
 mod key;
 
 use std::io;
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use self::kept::Kept;
+use self::disk::DiskCache;
 use super::Tex;
 use super::errors::TexError;
 use super::folder::Folder;
@@ -29,12 +29,12 @@ use crate::workers::{Finished, OutputError};
 
 const DOCUMENT: &str = include_str!("../../../../assets/tex/warm.tex");
 const NAME: &str = "warm.tex";
-/// Until all fonts of the machine are read.
+/// How long reading all fonts of the machine may take.
 const TIMEOUT: Duration = Duration::from_mins(2);
-/// What that takes at most, where a document may have less.
+/// The memory and disk for it, also where a document may use less.
 const MEMORY_BYTES: u64 = 2 << 30;
 const SCRATCH_BYTES: u64 = 256 << 20;
-/// The longest file that is kept.
+/// Longer files are not cached.
 const FILE_BYTES: u64 = 32 << 20;
 const NAMES: [&str; 2] = ["names/luaotfload-names.luc.gz", "names/luaotfload-lookup-cache.luc"];
 const FONTS: [&str; 13] = [
@@ -53,56 +53,57 @@ const FONTS: [&str; 13] = [
     "notoserif-regular",
 ];
 
-/// So long nobody looks whether fonts have changed: that is 2 ms for 700 files, with each document. A font that came since is
-/// read by the document itself.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How often the key is computed again, at most: that takes 2 ms for 700 files. Until then a document reads a new font by itself.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Files of the cache by their names in a job's folder.
 type Files = Vec<(String, Bytes)>;
 
-/// What this service has, what that is made of, and when that was looked at.
-struct Present {
+/// The cache in memory, its key, and when that was last computed.
+struct LoadedFiles {
     key: Option<Key>,
     files: Arc<Files>,
-    looked: Instant,
+    checked: Instant,
 }
 
 /// The cache for all documents.
 pub(super) struct FontCache {
-    kept: Option<Kept>,
-    present: Mutex<Option<Present>>,
-    /// It was said that nothing is kept.
-    told: Once,
+    disk: Option<DiskCache>,
+    present: Mutex<Option<LoadedFiles>>,
+    /// The log has been warned that nothing is stored.
+    warned: Once,
 }
 
 impl FontCache {
-    /// One that outlives the service in `folder`, if that is given.
+    /// A cache that is stored in `folder`, if that is given.
     pub fn new(folder: Option<&Path>) -> Self {
-        Self { kept: folder.map(Kept::new), present: Mutex::default(), told: Once::new() }
+        Self { disk: folder.map(DiskCache::new), present: Mutex::default(), warned: Once::new() }
     }
 
-    /// The files for `program`, made if nobody has; none where they cannot be made, for documents do without.
+    /// The files for `program`, made at the first call; empty where that fails, since documents also work without.
     pub async fn files(&self, tex: &Tex, program: TexProgram) -> Arc<Files> {
         if program != TexProgram::Lualatex {
             return Arc::default();
         }
         let mut present = self.present.lock().await;
-        if let Some(present) = present.as_ref().filter(|present| present.looked.elapsed() < LOOK_AGAIN) {
+        if let Some(present) = present.as_ref().filter(|present| present.checked.elapsed() < CHECK_INTERVAL) {
             return Arc::clone(&present.files);
         }
-        let looked = Instant::now();
-        let key = spawn_blocking(|| key::key(&[DOCUMENT, set(), opening::START, opening::SCRIPTS])).await;
-        // Without a name it is this service's alone.
+        let checked = Instant::now();
+        let key = spawn_blocking(|| key::key(&[DOCUMENT, prelude(), opening::START, opening::SCRIPTS])).await;
+        // Without a key the cache is used, but not stored.
         let key = key.map_err(io::Error::other).flatten();
-        // Each document finds the same; one line says so.
-        let key = key.inspect_err(|error| self.told.call_once(|| unkept(error))).ok();
+        // Each document would fail alike, so the log is warned once.
+        let key = key.inspect_err(|error| self.warned.call_once(|| warn_unstored(error))).ok();
         if let Some(present) = present.as_mut().filter(|present| present.key == key) {
-            present.looked = looked;
+            present.checked = checked;
             return Arc::clone(&present.files);
         }
-        // Where it fails, the next document tries again.
-        match self.kept_or_made(tex, key).await {
-            Ok(files) => Arc::clone(&present.insert(Present { key, files: Arc::new(files), looked }).files),
+        // After a failure the next document tries again.
+        match self.load_or_make(tex, key).await {
+            Ok(files) => {
+                Arc::clone(&present.insert(LoadedFiles { key, files: Arc::new(files), checked }).files)
+            }
             Err(cause) => {
                 tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
                 Arc::default()
@@ -110,57 +111,58 @@ impl FontCache {
         }
     }
 
-    async fn kept_or_made(&self, tex: &Tex, key: Option<Key>) -> Result<Files, String> {
-        // Where programs may write whatever this user may, one of them could have written it.
-        let kept = self.kept.clone().filter(|_| tex.steps.programs().confines_files());
-        let Some((kept, key)) = kept.zip(key) else { return made(tex).await };
-        let reading = kept.clone();
+    async fn load_or_make(&self, tex: &Tex, key: Option<Key>) -> Result<Files, String> {
+        // Where the sandbox does not confine files, a job's program could have written the stored cache.
+        let disk = self.disk.clone().filter(|_| tex.steps.programs().confines_files());
+        let Some((disk, key)) = disk.zip(key) else { return make_files(tex).await };
+        let reading = disk.clone();
         let mut read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
         if let Some(files) = read.as_mut().ok().and_then(|read| read.take_if(|files| has_names(files))) {
             return Ok(files);
         }
-        let files = made(tex).await?;
+        let files = make_files(tex).await?;
         if !has_names(&files) {
-            self.told.call_once(|| unkept(&io::Error::other("luaotfload wrote no names of fonts")));
+            self.warned.call_once(|| warn_unstored(&io::Error::other("luaotfload wrote no names of fonts")));
             return Ok(files);
         }
         let writing = files.clone();
-        let write = spawn_blocking(move || kept.write(&key, &writing)).await.map_err(io::Error::other);
+        let write = spawn_blocking(move || disk.write(&key, &writing)).await.map_err(io::Error::other);
         if let Some(error) = read.err().or(write.flatten().err()) {
-            unkept(&error);
+            warn_unstored(&error);
         }
         Ok(files)
     }
 }
 
-fn unkept(error: &io::Error) {
+fn warn_unstored(error: &io::Error) {
     tracing::warn!(%error, "lualatex reads the fonts anew, and may at the next start (tex.cache_dir)");
 }
 
-/// What is set before the document of ours.
-fn set() -> &'static str {
-    opening::set(TexProgram::Lualatex, true, DOCUMENT)
+/// The prelude of our document.
+fn prelude() -> &'static str {
+    opening::prelude(TexProgram::Lualatex, true, DOCUMENT)
 }
 
-async fn made(tex: &Tex) -> Result<Files, String> {
+/// Makes the cache: lualatex typesets our document, and its cache files are read.
+async fn make_files(tex: &Tex) -> Result<Files, String> {
     let site = Site::single(NAME, Bytes::from_static(DOCUMENT.as_bytes()));
     let folder = Folder::of(&site);
-    let opening = opening::opening(set(), NAME, &Metadata::default());
+    let opening = opening::opening(prelude(), NAME, &Metadata::default());
     let base = tex.base(TexProgram::Lualatex).await;
-    let mut session = tex.session(&tex.zone, &folder, Instant::now() + TIMEOUT).with(base);
+    let mut session = tex.session(&tex.zone, &folder, Instant::now() + TIMEOUT).with_format(base);
     session.bounds.memory_bytes = session.bounds.memory_bytes.max(MEMORY_BYTES);
     session.bounds.processor_s = session.bounds.processor_s.max(TIMEOUT.as_secs());
     session.bounds.scratch_bytes = session.bounds.scratch_bytes.max(SCRATCH_BYTES);
     let made =
         passes::make(&session, TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
             TexError::Document(error) | TexError::Both(_, error) => error.message,
-            TexError::Ended(_, fault) => fault.message,
-            TexError::Step(fault) => format!("{fault:?}"),
+            TexError::Ended(_, error) => error.message,
+            TexError::Step(error) => format!("{error:?}"),
         })?;
     files_of(&made.finished).await
 }
 
-/// What is there of the files that are kept. Where the system fails there are none: half a cache would be kept for good.
+/// The cache files that lualatex has written. A read error fails the whole: half a cache would be stored for good.
 async fn files_of(finished: &Finished) -> Result<Files, String> {
     let names = NAMES.iter().map(|&name| name.to_owned());
     let fonts = FONTS.iter().map(|font| format!("fonts/otl/{font}.luc"));

@@ -1,4 +1,4 @@
-//! The formats that TeX's programs come with, unpacked: each run would unpack some 20 MB anew, which takes longer than a letter.
+//! The formats that come with TeX's programs, unpacked once: each run would unpack 20 MB again, longer than typesetting a letter.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _};
@@ -19,15 +19,15 @@ const LIMIT_BYTES: u64 = 256 << 20;
 /// What a packed file begins with (RFC 1952).
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Which file it was, so that one that the system has made anew is not taken for it.
+/// Device, inode, length and time of a file: they change when the system makes the format anew.
 pub(super) type Stamp = (u64, u64, u64, i64, i64);
 
-/// One format, unpacked when the first document needs it; nothing where it cannot be.
+/// One format, unpacked when the first document needs it.
 #[derive(Debug, Default)]
 pub(super) struct BaseFormat(Mutex<Option<(Stamp, Option<Arc<SharedFile>>)>>);
 
 impl BaseFormat {
-    /// The format of `program`. Without one the program unpacks its own.
+    /// The unpacked format of `program`; `None` where that fails, then each run unpacks it itself.
     pub async fn file(&self, programs: &Programs, program: TexProgram) -> Option<Arc<SharedFile>> {
         let path = Path::new(path_of(program));
         let mut made = self.0.lock().await;
@@ -43,7 +43,7 @@ impl BaseFormat {
         let file = file.inspect_err(|error| {
             tracing::warn!(program = program.name(), %error, "each run of TeX unpacks its format itself");
         });
-        // A disk that was full once may be asked again.
+        // Other failures, such as a full disk, may pass: the next document tries again.
         let is_final = matches!(&file, Ok(_) | Err(ProgramError::NotFenced));
         let file = file.ok().map(Arc::new);
         *made = is_final.then(|| (now, file.clone()));
@@ -51,7 +51,7 @@ impl BaseFormat {
     }
 }
 
-/// Where Debian makes it, when TeX or a part of it is installed.
+/// Where Debian's packages write the format when they are installed.
 pub(super) fn path_of(program: TexProgram) -> &'static str {
     match program {
         TexProgram::Pdflatex => "/var/lib/texmf/web2c/pdftex/pdflatex.fmt",
@@ -60,16 +60,16 @@ pub(super) fn path_of(program: TexProgram) -> &'static str {
     }
 }
 
-/// The present file at `path`.
+/// The stamp of the file at `path`.
 pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     let of = |found: Metadata| (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec());
     std::fs::metadata(path).ok().map(of)
 }
 
-/// Writes what `packed` holds, where it is packed.
+/// Copies `packed`, which may be gzip or plain, unpacked into `into`.
 ///
 /// # Errors
-/// When that is more than `limit_bytes`, or damaged.
+/// When the content is longer than `limit_bytes`, or damaged.
 pub(super) fn unpack(mut packed: File, into: &mut File, limit_bytes: u64) -> io::Result<()> {
     let mut magic = [0; MAGIC.len()];
     packed.read_exact(&mut magic)?;

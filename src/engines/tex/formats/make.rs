@@ -1,9 +1,9 @@
-//! Makes the format of a preamble, and looks whether pages stay what they are with it.
+//! Dumps a preamble as a format of TeX, and tests that pages made with it are the same as without.
 //!
-//! All runs are of the template's own files, in the cage and without a job: no data is there that could come into a format.
-//! Two pages are made with and without it, one of ours and the template's own with plain values in the place of data;
-//! every file that TeX writes must be the same. The day of the dump is another one than that of the pages: what a
-//! preamble notes of its day would be stale in a format, and shows.
+//! Hazard: data of one job in a format would appear in other documents. So all runs see the template's own files only.
+//! The test typesets two pages with and without the format: one of ours, and the template with plain values in place of
+//! data. Every file that TeX writes must be equal. The format is dumped under another date than the pages are made: a
+//! preamble that stores the date gives different pages, and no format.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::super::folder::Folder;
 use super::super::{NAME, needs, opening};
 use super::preamble::{self, Preamble};
-use super::{Setting, arguments, base, profile};
+use super::{RunSetting, arguments, base, profile};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::site::Site;
 use crate::engines::program;
@@ -24,41 +24,40 @@ use crate::workers::{Bounds, Finished, Input, ProgramError, ProgramRun, SharedFi
 const AHEAD: &str = include_str!("../../../../assets/tex/ahead.tex");
 const DUMP: &str = include_str!("../../../../assets/tex/dump.tex");
 const PAGE: &str = include_str!("../../../../assets/tex/page.tex");
-/// Two PDFs of the same content have the same identifier only where it is not made of the folder's name.
+/// Without this the PDF's identifier depends on the folder's name, and equal pages differ.
 const IDENTIFIER: &str = "\\pdftrailerid{}\n";
 
-/// Until a format is made and tried.
+/// Time for making and testing a format.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// The day of the dump and the one of the pages, in seconds since 1970: no part of their dates is the same.
 const DUMP_DAY: &str = "981173106";
 const PAGE_DAY: &str = "1735646461";
-/// Where it is that day.
 const ZONE: &str = "UTC";
-/// How TeX is told to run, and to note the names of what it writes.
+/// Options of every run; `-recorder` lists the files that TeX writes.
 const ARGUMENTS: [&str; 4] = ["-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-recorder"];
 /// The longest file that is compared.
 const FILE_BYTES: u64 = 64 << 20;
-/// The longest list of files that is read, most names of it, and most files of a page.
+/// The longest list of files, most names read from it, and most files of a page.
 const NOTES_BYTES: u64 = 4 << 20;
 const NAMES: usize = 10_000;
 const FILES: usize = 100;
-/// What tells of the run, and differs.
+/// Extensions of files about the run itself, which always differ.
 const NOTES: [&str; 2] = ["log", "fls"];
 
 /// A format to be made.
-pub(super) struct FormatOrder {
-    pub setting: Setting,
-    /// The template, without a page of any job.
+pub(super) struct FormatRequest {
+    pub setting: RunSetting,
+    /// The template without any job's page.
     pub site: Site,
-    /// Its text.
+    /// The template's text.
     pub template: String,
-    /// What is read ahead of it.
+    /// The part of it that is dumped.
     pub preamble: Preamble,
-    /// The longest that is kept.
+    /// A longer format is refused.
     pub limit_bytes: u64,
 }
 
-/// Why there is no format. Of a word each: a log carries nothing of templates.
+/// Why there is no format. The messages name nothing of the template: they are logged.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("a file of the template leaves what a format does not keep")]
@@ -75,16 +74,16 @@ pub(super) enum Refusal {
     Failed(#[from] ProgramError),
 }
 
-impl FormatOrder {
-    /// The format.
-    pub async fn made(&self) -> Result<SharedFile, Refusal> {
+impl FormatRequest {
+    /// Makes the format and tests it.
+    pub async fn make(&self) -> Result<SharedFile, Refusal> {
         let until = Instant::now() + TIMEOUT;
         let folder = Folder::of(&self.site);
         let read = readable(&folder);
-        if read.iter().any(|(_, content)| preamble::is_lost(&String::from_utf8_lossy(content))) {
+        if read.iter().any(|(_, content)| preamble::has_undumpable(&String::from_utf8_lossy(content))) {
             return Err(Refusal::Lost);
         }
-        let first = format!("{}{AHEAD}{}{DUMP}", self.setting.set, self.preamble.text);
+        let first = format!("{}{AHEAD}{}{DUMP}", self.setting.prelude, self.preamble.text);
         let own = ["-ini".to_owned(), "-progname=pdflatex".to_owned()];
         let last = ["&pdflatex".to_owned()];
         let dump = self.run(&folder, (own.into(), last.into()), (read, first), (DUMP_DAY, until));
@@ -99,34 +98,34 @@ impl FormatOrder {
         let format = written.await.map_err(Refusal::Unwritten)?;
         let Self { template, preamble, .. } = self;
         let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
-        // Only the template's own page tells whether it matters that a line is read later than it stands.
+        // Only the template's own page shows whether moving a line behind the preamble changes anything.
         let is_tried = self.is_same(&format, of_ours, until).await? && !preamble.is_reordered();
         let is_tried = self.is_same(&format, preamble.sample(template), until).await? || is_tried;
         if is_tried { Ok(format) } else { Err(Refusal::Untried) }
     }
 
-    /// Makes the page `source` with and without the format; false where it cannot be made without.
+    /// Typesets `source` with and without the format; false where that fails without.
     async fn is_same(&self, format: &SharedFile, source: String, until: Instant) -> Result<bool, Refusal> {
         let left = self.preamble.left_of(&source);
         let Some(without) =
-            self.page(self.setting.base.as_deref(), (self.setting.set, source), until).await?
+            self.page(self.setting.base.as_deref(), (self.setting.prelude, source), until).await?
         else {
             return Ok(false);
         };
-        let with = self.page(Some(format), (opening::BEHIND, left), until).await?;
+        let with = self.page(Some(format), (opening::AFTER_FORMAT, left), until).await?;
         if with.is_some_and(|with| with == without) { Ok(true) } else { Err(Refusal::Different) }
     }
 
-    /// What TeX writes of a page; nothing where it fails.
+    /// Hashes of the files that TeX writes for `source`; `None` where it fails.
     async fn page(
         &self,
         format: Option<&SharedFile>,
-        (set, source): (&str, String),
+        (prelude, source): (&str, String),
         until: Instant,
     ) -> Result<Option<Vec<(String, Digest)>>, Refusal> {
         let site = self.site.clone().with_page(source.into());
         let folder = Folder::of(&site);
-        let first = format!("{set}{IDENTIFIER}\\input{{{}}}\n", folder.source_name());
+        let first = format!("{prelude}{IDENTIFIER}\\input{{{}}}\n", folder.source_name());
         let own = format.map(|format| arguments(TexProgram::Pdflatex, format)).unwrap_or_default();
         let run = self.run(&folder, (own, Vec::new()), (folder.files(), first), (PAGE_DAY, until));
         let run = match format {
@@ -168,10 +167,10 @@ impl FormatOrder {
     }
 }
 
-/// A file's content, by its hash.
+/// The hash of a file's content.
 type Digest = [u8; 32];
 
-/// The files of a folder that a preamble may read, which are what it is made of: the source is none of them.
+/// The files of the template, but the source, that a preamble may read.
 pub(super) fn readable(folder: &Folder<'_>) -> Vec<(String, Bytes)> {
     let source = folder.source_name();
     let is_read = |name: &str| {
@@ -181,17 +180,18 @@ pub(super) fn readable(folder: &Folder<'_>) -> Vec<(String, Bytes)> {
     folder.files().into_iter().filter(|(name, _)| is_read(name)).collect()
 }
 
-/// What classes and packages are made of. A preamble that reads anything else has no format: it is not there.
+/// Extensions of classes, packages and what they read. Other files are missing when the format is dumped, so a preamble that
+/// reads one gets no format.
 const READ: [&str; 16] = [
     "tex", "sty", "cls", "clo", "def", "cfg", "ldf", "fd", "ltx", "tikz", "lbx", "bbx", "cbx", "dbx", "tfm",
     "dict",
 ];
 
-/// Hashes of the files that a run has written, by their names; nothing where one cannot be read, or where there are many.
+/// Names and hashes of the files that a run has written; `None` where one cannot be read, or there are too many.
 async fn written(finished: &Finished, name: &str) -> Option<Vec<(String, Digest)>> {
     let notes = finished.read(&format!("{name}.fls"), NOTES_BYTES).await.ok()?;
     let notes = String::from_utf8_lossy(&notes);
-    // A document may write one file by many spellings of its name.
+    // `./a//b` and `a/b` are one file.
     let plain =
         |file: &str| file.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
     let names: BTreeSet<String> =

@@ -1,33 +1,35 @@
-//! Formats: what TeX knows when it begins. Those of its programs, unpacked once, and those of preambles that come again.
+//! Formats (`.fmt`), dumps of TeX's state from which a run starts: those of TeX's programs, unpacked once, and those of
+//! preambles that several documents share.
 //!
-//! They lie beside the folders of jobs, closed to all writing; a run reads the one that it begins with. Nothing of them
-//! outlives the service: what a killed one leaves is removed by the next.
+//! They are read-only files beside the folders of jobs; a run may read the one that it starts from. None outlives the
+//! service: what a killed process leaves behind, the next start removes. Only `tex/mod.rs`, `session.rs` and `log.rs` use this.
 
-mod ahead;
 mod base;
 mod make;
 mod preamble;
+mod preamble_formats;
 mod table;
+mod tags;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) use self::ahead::{Ahead, Beginning, PreambleRequest};
 use self::base::BaseFormat;
 pub(super) use self::preamble::EarlyTag;
+pub(super) use self::preamble_formats::{PreambleFormats, PreambleRequest, PreloadedSource};
 use crate::domain::format_opts::TexProgram;
 use crate::workers::{Bounds, Profile, Programs, SharedFile};
 
-/// All that there are.
+/// The formats of TeX's programs.
 #[derive(Debug, Default)]
-pub(super) struct Formats {
+pub(super) struct BaseFormats {
     pdflatex: BaseFormat,
     lualatex: BaseFormat,
     xelatex: BaseFormat,
 }
 
-impl Formats {
-    /// The one that `program` comes with, unpacked; none where it has to do that itself.
+impl BaseFormats {
+    /// The unpacked format of `program`; `None` where the program has to unpack it itself.
     pub async fn base(&self, programs: &Programs, program: TexProgram) -> Option<Arc<SharedFile>> {
         let base = match program {
             TexProgram::Pdflatex => &self.pdflatex,
@@ -38,24 +40,24 @@ impl Formats {
     }
 }
 
-/// What pdflatex runs with for a document.
+/// How pdflatex runs for a document.
 #[derive(Clone)]
-pub(super) struct Setting {
+pub(super) struct RunSetting {
     pub programs: Programs,
     pub profile: Arc<Profile>,
     pub bounds: Bounds,
-    /// What is set before the author's file.
-    pub set: &'static str,
-    /// What the program begins with, where no preamble was read ahead.
+    /// TeX code before the author's file.
+    pub prelude: &'static str,
+    /// The format where the preamble has none of its own.
     pub base: Option<Arc<SharedFile>>,
 }
 
-/// What tells `program` to begin with `format`; it is still called by its own name, by which it finds its settings.
+/// Options that start `program` from `format`. `-progname` stays the program's own name, by which it finds its settings.
 pub(super) fn arguments(program: TexProgram, format: &SharedFile) -> Vec<String> {
     vec![format!("-progname={}", program.name()), format!("-fmt={}", format.path().display())]
 }
 
-/// What a run may reach that begins with `format`: that one beside all else.
+/// The sandbox profile of a run that starts from `format`: it may read that, too.
 pub(super) fn profile(profile: &Profile, format: &SharedFile) -> Profile {
     let read = profile.read.iter().map(PathBuf::as_path).chain([format.path()]).map(Path::to_owned).collect();
     Profile { read, ..profile.clone() }

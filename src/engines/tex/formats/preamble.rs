@@ -1,27 +1,26 @@
-//! How much of a source can be read ahead: the lines at its beginning that every document of its template has.
+//! How much of a source can go into a format: the first lines, which are the same in every document of its template.
 //!
-//! Hazard: what is read ahead of one document is in the next one, too. So only lines are taken that are the template's own
-//! text, without a tag, and that stand in the document just as they do in the template: then no data is in them. They
-//! end where a tag stands, where something begins that a format does not keep, and where the document begins.
+//! Hazard: what is dumped with one document appears in all later ones. So only lines without a tag are taken, and only
+//! where document and template have the same text: then they hold no data. They end at the first tag, at a command whose
+//! effect a format does not store, and at `\begin{document}`.
 //!
-//! A line that does nothing but fill a macro, as `\title{<%= title %>}`, may stand among them: it is read behind them all. A
-//! value is escaped and has no line breaks, so such a line is one line of the document. Whether it makes a difference that it
-//! is read later, the pages tell by which a format is tried.
+//! A line that only fills a macro, as `\title{<%= title %>}`, does not end them: it stays in the source and is read after
+//! the format. Its value is escaped and has no line breaks, so it stays one line. Whether reading it later changes the
+//! pages is found by the test of the format (`make.rs`).
 
 use latex_pandoc::code_of;
 
-/// What tags are written with, in comments as well.
-const TAGS: [&str; 3] = ["<%", "%>", "\\VAR{"];
-/// What writes a value as it is, and includes.
+use super::tags::{Tag, has_tag, without_tags};
+
+/// A tag that writes a value unescaped, or includes a file.
 const RAW: &str = "<%-";
 const BEGIN: &str = "\\begin{document}";
-/// Without a class there is little to read.
+/// A preamble without a class is too short to be worth a format.
 const CLASS: &str = "\\documentclass";
-/// What makes reading slow.
+/// Commands that load packages, which is what takes time.
 const PACKAGES: [&str; 2] = ["\\usepackage", "\\RequirePackage"];
-/// What TeX does not write into a format, by the commands that leave it: open files, objects of the PDF, and what is
-/// said of its fonts.
-const LOST: [&str; 14] = [
+/// Commands whose effect a format does not store: open files, PDF objects, and font maps.
+const UNDUMPABLE: [&str; 14] = [
     "\\makeindex",
     "\\makeglossar",
     "\\makenoidxglossar",
@@ -37,13 +36,13 @@ const LOST: [&str; 14] = [
     "\\pdfcolorstackinit",
     "\\pdfximage",
 ];
-/// Longer ones are read as they are.
+/// Longer preambles get no format.
 const LIMIT_BYTES: usize = 256 << 10;
-/// So many packages behind a tag are worth a word.
+/// The author is warned of a tag with so many packages after it.
 const SLOW_PACKAGES: usize = 3;
-/// A text that LaTeX takes where a number, a length without its unit, or a word stands.
+/// A value for the test: LaTeX accepts it as a number, a length without unit, and a word.
 const SAMPLE: &str = "1";
-/// A text in the place of what fills a macro, of signs that packages change the meaning of.
+/// A value for the test in lines that fill a macro: characters whose meaning packages may change.
 const FILLING: &str = "1: A; b! c? (d) @e/f 'g' h-i é";
 /// How a line begins that fills a macro.
 const FILLERS: [&str; 10] = [
@@ -64,25 +63,25 @@ const FILLERS: [&str; 10] = [
 pub(super) struct Preamble {
     /// These lines.
     pub text: String,
-    /// For each line of the template up to the last of these, whether it is one of them, or fills a macro.
+    /// For each line of the template up to the last of these: true for one of them, false for one that fills a macro.
     is_fixed: Vec<bool>,
 }
 
-/// A tag because of which a preamble is not read ahead to its end.
+/// A tag that ends the part of a preamble that can be dumped, although many packages follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines::tex) struct EarlyTag {
     /// The line of the tag, from 1.
     pub line: usize,
-    /// How many packages are behind it.
+    /// How many packages are loaded after it.
     pub packages: usize,
 }
 
-/// What of `template`, the text before anything was put into it, is read ahead of `source`, which was made of it.
+/// The preamble that can be dumped, from the `template`'s text and the `source` that was rendered from it.
 pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
     let mut is_fixed = head(template);
     let bytes = template.split_inclusive('\n').take(is_fixed.len()).map(str::len).sum();
     let behind: &str = template.get(bytes..).unwrap_or_default();
-    // What is printed as it is may ask for a macro that is filled later than its author thinks, and no trial shows that.
+    // An unescaped value may use a macro that is now filled later than its author expects, which the test cannot show.
     if behind.contains(RAW) {
         is_fixed.truncate(is_fixed.iter().position(|is_fixed| !is_fixed).unwrap_or(is_fixed.len()));
     }
@@ -100,7 +99,7 @@ pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
     is_worth.then_some(Preamble { text, is_fixed })
 }
 
-/// The first tag of `template` that keeps many packages from being read ahead.
+/// The first tag of `template` that keeps many packages out of a format.
 pub(super) fn early_tag(template: &str) -> Option<EarlyTag> {
     let mut line_with_tag = None;
     let mut packages = 0;
@@ -117,24 +116,24 @@ pub(super) fn early_tag(template: &str) -> Option<EarlyTag> {
     None
 }
 
-/// Whether `text`, a file that a preamble may read, leaves what a format does not keep.
-pub(super) fn is_lost(text: &str) -> bool {
-    text.lines().any(|line| loses(code_of(line)))
+/// Whether `text`, a file that a preamble may read, has a command whose effect a format does not store.
+pub(super) fn has_undumpable(text: &str) -> bool {
+    text.lines().any(|line| is_undumpable(code_of(line)))
 }
 
 impl Preamble {
-    /// `source` with nothing in the place of what has been read: all other lines keep their numbers.
+    /// `source` with empty comments in place of the dumped lines, so that all other lines keep their numbers.
     pub fn left_of(&self, source: &str) -> String {
         let lines = source.split_inclusive('\n').enumerate();
         lines.map(|(at, line)| if self.is_fixed.get(at) == Some(&true) { "%\n" } else { line }).collect()
     }
 
-    /// Whether a line is read later than it stands.
+    /// Whether a line that fills a macro is read after lines that follow it.
     pub fn is_reordered(&self) -> bool {
         self.is_fixed.contains(&false)
     }
 
-    /// `template` with something plain in the place of each value, and without its code: a document of no data at all.
+    /// `template` with a plain text in place of each value and without its code: a document without data, for the test.
     pub fn sample(&self, template: &str) -> String {
         let head = self.head_of(template);
         let lines = head.split_inclusive('\n').zip(&self.is_fixed);
@@ -144,60 +143,14 @@ impl Preamble {
         filled.chain([without_tags(behind, SAMPLE)]).collect()
     }
 
-    /// The lines of `template` up to the last that is read ahead.
+    /// The lines of `template` up to the last that is dumped.
     pub fn head_of<'a>(&self, template: &'a str) -> &'a str {
         let bytes = template.split_inclusive('\n').take(self.is_fixed.len()).map(str::len).sum();
         template.get(..bytes).unwrap_or_default()
     }
 }
 
-/// The text without its tags: `value` for each that writes one, nothing for code.
-fn without_tags(text: &str, value: &str) -> String {
-    let mut made = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(tag) = Tag::first_of(rest) {
-        made.push_str(&rest[..tag.begin]);
-        if tag.is_value {
-            made.push_str(value);
-        }
-        rest = &rest[tag.end..];
-    }
-    made.push_str(rest);
-    made
-}
-
-/// A tag in a text.
-struct Tag {
-    begin: usize,
-    /// Behind it; the text's end where it has none.
-    end: usize,
-    /// It writes a value.
-    is_value: bool,
-    /// That value is escaped.
-    is_escaped: bool,
-}
-
-impl Tag {
-    fn first_of(text: &str) -> Option<Self> {
-        let [open, _, variable] = TAGS;
-        // One pass: a look for each mark by itself would read the rest of the text for the one that is not there.
-        let mut places = memchr::memchr2_iter(b'<', b'\\', text.as_bytes());
-        let begin = places.find(|&at| text[at..].starts_with(open) || text[at..].starts_with(variable))?;
-        let tag = &text[begin..];
-        let end_behind = |inside: usize, end: Option<usize>, mark: usize| {
-            end.map_or(text.len(), |end| begin + inside + end + mark)
-        };
-        if let Some(inside) = tag.strip_prefix(variable) {
-            let end = end_behind(variable.len(), closing(inside), 1);
-            return Some(Self { begin, end, is_value: true, is_escaped: true });
-        }
-        let end = end_behind(open.len(), tag[open.len()..].find("%>"), "%>".len());
-        let is_escaped = tag.starts_with("<%=");
-        Some(Self { begin, end, is_value: is_escaped || tag.starts_with("<%-"), is_escaped })
-    }
-}
-
-/// What stands around the values of a line that does nothing but fill a macro with escaped ones.
+/// The text before the first and after the last value of a line that only fills a macro with escaped values.
 fn filler(line: &str) -> Option<(&str, &str)> {
     let text = line.trim_end();
     let begins = FILLERS.iter().any(|word| text.starts_with(word));
@@ -215,14 +168,14 @@ fn filler(line: &str) -> Option<(&str, &str)> {
     before.filter(|before| is_whole && !before.contains('%')).map(|before| (before, behind))
 }
 
-/// Whether `now` is `line`, which fills a macro, with values in it.
+/// Whether `now`, a line of the document, is the template's `line` that fills a macro, with values in it.
 fn is_filled(line: &str, now: &str) -> bool {
     filler(line).is_some_and(|(before, behind)| {
         now.len() >= before.len() + behind.len() && now.starts_with(before) && now.ends_with(behind)
     })
 }
 
-/// For each line of a template up to the last that can be read ahead: whether it is, or fills a macro.
+/// For each line of a template up to the last that can be dumped: true where it is, false where it fills a macro.
 fn head(template: &str) -> Vec<bool> {
     let (mut is_fixed, mut count) = (Vec::new(), 0);
     let (mut braces, mut brackets) = (0, 0);
@@ -231,22 +184,22 @@ fn head(template: &str) -> Vec<bool> {
         let is_inside = braces != 0 || brackets != 0;
         let is_tagged = has_tag(line);
         let is_end = is_tagged && (is_inside || filler(line).is_none());
-        if is_end || !line.ends_with('\n') || !is_tagged && (code.contains(BEGIN) || loses(code)) {
+        if is_end || !line.ends_with('\n') || !is_tagged && (code.contains(BEGIN) || is_undumpable(code)) {
             is_fixed.truncate(count);
             return is_fixed;
         }
         is_fixed.push(!is_tagged);
         if !is_tagged {
             (braces, brackets) = depth(code, (braces, brackets));
-            // A line that ends inside of an argument is one with the next.
+            // An argument that spans lines is taken as a whole.
             count = if braces == 0 && brackets == 0 { is_fixed.len() } else { count };
         }
     }
-    // It begins no document that could be told.
+    // There is no `\begin{document}` in the template's own text.
     Vec::new()
 }
 
-/// How many braces and, outside of these, brackets are open behind a line, before which so many are.
+/// How many braces and, outside of these, brackets are open after a line; the arguments are those open before it.
 fn depth(code: &str, (mut braces, mut brackets): (i64, i64)) -> (i64, i64) {
     let mut is_escaped = false;
     for byte in code.bytes() {
@@ -263,34 +216,14 @@ fn depth(code: &str, (mut braces, mut brackets): (i64, i64)) -> (i64, i64) {
     (braces, brackets)
 }
 
-fn has_tag(line: &str) -> bool {
-    TAGS.iter().any(|tag| line.contains(tag))
-}
-
-fn loses(code: &str) -> bool {
-    code.contains('\\') && LOST.iter().any(|word| code.contains(word))
+fn is_undumpable(code: &str) -> bool {
+    code.contains('\\') && UNDUMPABLE.iter().any(|word| code.contains(word))
 }
 
 /// How many packages a line loads.
 fn packages_of(code: &str) -> usize {
     let loaded = PACKAGES.iter().filter_map(|word| code.split_once(word));
     loaded.map(|(_, names)| 1 + names.rsplit('{').next().unwrap_or_default().matches(',').count()).sum()
-}
-
-/// Where the brace that is open at the beginning is closed.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 1;
-    for (at, byte) in text.bytes().enumerate() {
-        depth += match byte {
-            b'{' => 1,
-            b'}' => -1,
-            _ => 0,
-        };
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -399,13 +332,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_before_many_packages_is_told() {
-        let told = |template: &str| early_tag(template).map(|tag| (tag.line, tag.packages));
+    fn a_tag_before_many_packages_is_reported() {
+        let found = |template: &str| early_tag(template).map(|tag| (tag.line, tag.packages));
         let packages = "\\usepackage{a,b}\n\\usepackage[x]{c}\n\\begin{document}\n\\usepackage{d}";
-        assert_eq!(told(&format!("\\input{{<%= t %>}}\n{packages}")), Some((1, 3)));
-        assert_eq!(told(&format!("\\title{{<%= t %>}}\n{packages}")), None);
-        assert_eq!(told(packages), None);
-        assert_eq!(told("\\input{<%= t %>}\n\\usepackage{a}\n%\\usepackage{b,c,d}\n\\begin{document}"), None);
-        assert_eq!(told("\\usepackage{a,b,c}\n\\title{<%= t %>}\n\\begin{document}"), None);
+        assert_eq!(found(&format!("\\input{{<%= t %>}}\n{packages}")), Some((1, 3)));
+        assert_eq!(found(&format!("\\title{{<%= t %>}}\n{packages}")), None);
+        assert_eq!(found(packages), None);
+        assert_eq!(
+            found("\\input{<%= t %>}\n\\usepackage{a}\n%\\usepackage{b,c,d}\n\\begin{document}"),
+            None
+        );
+        assert_eq!(found("\\usepackage{a,b,c}\n\\title{<%= t %>}\n\\begin{document}"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engines::tex::hash::Key;
 
-/// So many preambles are known at once.
+/// Most preambles that are remembered.
 const ENTRIES_LIMIT: usize = 4_096;
 
 /// A format that is kept.
@@ -16,7 +16,7 @@ pub(super) trait Format {
     fn exists(&self) -> bool;
 }
 
-/// The preambles, least recently used out.
+/// The preambles; the least recently used is evicted.
 #[derive(Debug)]
 pub(super) struct Table<F> {
     entries: HashMap<Key, Entry<F>>,
@@ -34,38 +34,38 @@ struct Entry<F> {
 
 #[derive(Debug)]
 enum State<F> {
-    /// By one document.
+    /// One document had it.
     Seen,
-    /// By somebody who has a [`FormatReservation`].
+    /// Under a [`FormatReservation`].
     Making,
     Ready(Arc<F>),
-    /// A page would be another one with it.
+    /// No format is made for it: a test failed, or the key stands for a warning that was given.
     Impossible,
 }
 
-/// What there is for a preamble.
+/// The answer for a preamble.
 #[derive(Debug)]
 pub(super) enum Found<F> {
     /// Its format.
     Ready(Arc<F>),
-    /// It has come again and has none: who asks is the one who makes it.
+    /// It has come again without a format: the caller is to make it.
     Wanted,
-    /// Nothing, and nothing is to be done.
+    /// No format, and the caller is not to make one.
     Nothing,
 }
 
 impl<F: Format> Table<F> {
-    /// Formats of so many bytes together; no preamble is noted where that is nought.
+    /// A table for formats of `limit_bytes` together; with 0 nothing is remembered.
     pub fn new(limit_bytes: u64) -> Self {
         Self { entries: HashMap::new(), uses: 0, bytes: 0, limit_bytes }
     }
 
-    /// What all formats take that are kept.
+    /// The bytes of all formats.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What there is for `key`, which is used with this. `may_make`: who asks could make it now.
+    /// The format of `key`, which counts as a use. `may_make`: the caller could make it now.
     pub fn find(&mut self, key: Key, may_make: bool) -> Found<F> {
         if self.limit_bytes == 0 {
             return Found::Nothing;
@@ -87,15 +87,15 @@ impl<F: Format> Table<F> {
         }
     }
 
-    /// Keeps the format of `key`, and says how many others had to go for it; none where it is itself too large.
+    /// Stores the format of `key` and returns how many others were evicted for it; `None` where it is itself too large.
     pub fn keep(&mut self, key: Key, format: F) -> Option<u64> {
         if format.bytes() > self.limit_bytes {
             self.refuse(key);
             return None;
         }
-        let room = self.limit_bytes - format.bytes();
+        let left = self.limit_bytes - format.bytes();
         let mut evicted = 0;
-        while self.bytes > room && self.evict(|state| matches!(state, State::Ready(_))) {
+        while self.bytes > left && self.evict(|state| matches!(state, State::Ready(_))) {
             evicted += 1;
         }
         self.note(key, State::Ready(Arc::new(format)));
@@ -107,14 +107,14 @@ impl<F: Format> Table<F> {
         self.note(key, State::Impossible);
     }
 
-    /// Nobody makes one for `key` any more: the next document that begins with it may.
+    /// Making the format of `key` was given up: the next document with this preamble may make it.
     fn give_up(&mut self, key: Key) {
         if self.entries.get(&key).is_some_and(|entry| matches!(entry.state, State::Making)) {
             self.note(key, State::Seen);
         }
     }
 
-    /// The state of `key`, which is used with this.
+    /// Sets the state of `key`, which counts as a use.
     fn note(&mut self, key: Key, state: State<F>) {
         self.remove(&key);
         if self.entries.len() >= ENTRIES_LIMIT {
@@ -126,7 +126,7 @@ impl<F: Format> Table<F> {
         self.entries.insert(key, Entry { state, used: self.uses });
     }
 
-    /// Forgets the one of these that was used first.
+    /// Forgets the least recently used of those with such a state.
     fn evict(&mut self, is_one: impl Fn(&State<F>) -> bool) -> bool {
         let found = self.entries.iter().filter(|(_, entry)| is_one(&entry.state));
         let first = found.min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key);
@@ -142,26 +142,25 @@ impl<F: Format> Table<F> {
     }
 }
 
-/// The table, whoever panicked with it: each change of it is whole.
+/// Locks the table, also after a panic under its lock: no change leaves it inconsistent.
 pub(super) fn locked<F>(table: &Mutex<Table<F>>) -> MutexGuard<'_, Table<F>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who makes a format. Hazard: one that ends without a word, by a panic, would leave a preamble that nobody makes a format
-/// for, nor forgets. So dropped, it gives the preamble back.
+/// The right to make a format. Hazard: after a panic its preamble would stay `Making`, which is never made again nor
+/// evicted. So dropping this sets it back to `Seen`.
 pub(super) struct FormatReservation<F: Format> {
     table: Arc<Mutex<Table<F>>>,
     key: Key,
 }
 
 impl<F: Format> FormatReservation<F> {
-    /// The one who was told that a format of `key` is [`Wanted`](Found::Wanted).
+    /// For the caller that found the format of `key` [`Wanted`](Found::Wanted).
     pub fn new(table: Arc<Mutex<Table<F>>>, key: Key) -> Self {
         Self { table, key }
     }
 
-    /// Notes what came of it, and says how many formats had to go for it; nothing where none is kept. Beside it what all
-    /// take.
+    /// Records the outcome. Returns how many formats were evicted, `None` where none was stored, and the bytes of all formats.
     pub fn finish(self, made: Option<F>) -> (Option<u64>, u64) {
         let mut table = locked(&self.table);
         let kept = if let Some(format) = made {
@@ -223,7 +222,7 @@ mod tests {
         assert_eq!(word(&mut table, 2), "wanted");
         table.refuse(key(2));
         assert_eq!([2, 2].map(|number| word(&mut table, number)), ["nothing"; 2]);
-        // One that the system has removed is made again.
+        // A format whose file was deleted is made again.
         table.keep(key(3), Sized(13));
         assert_eq!([3, 3].map(|number| word(&mut table, number)), ["wanted", "nothing"]);
         let mut closed = Table::<Sized>::new(0);
@@ -241,7 +240,7 @@ mod tests {
             panic!("as something in a making may");
         });
         assert!(panicked.join().is_err());
-        assert_eq!(find(1), "wanted", "nobody does any more");
+        assert_eq!(find(1), "wanted", "no one is making it any more");
         assert_eq!(FormatReservation::new(Arc::clone(&table), key(1)).finish(Some(Sized(10))), (Some(0), 10));
         assert_eq!(find(1), "ready", "what was kept stays");
         assert_eq!(FormatReservation::new(Arc::clone(&table), key(2)).finish(None), (None, 10));
@@ -270,6 +269,6 @@ mod tests {
             word(&mut table, number);
             assert!(table.entries.len() <= ENTRIES_LIMIT);
         }
-        assert_eq!(table.bytes(), 0, "what nobody used for so long is gone");
+        assert_eq!(table.bytes(), 0, "formats that were not used for long are evicted");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::config::Config;
 use crate::domain::format_opts;
 use crate::domain::json;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 
 /// Members beside `formatOpts`; a part of any other name is a format option.
 const MEMBERS: [&str; 5] =
@@ -17,11 +17,11 @@ const MEMBERS: [&str; 5] =
 /// Type and target where the form has none.
 const DEFAULTS: [(&str, &str); 2] = [("type", "html"), ("target", "pdf")];
 
-/// Errors that are answered at most; a form may have as many as parts.
-const TOLD: usize = 20;
+/// Most errors that are answered; a form may have one in each part.
+const ERRORS_LIMIT: usize = 20;
 
 /// Whether a part of this name is a text field even where it is sent as a file.
-pub(super) fn is_word(name: &str) -> bool {
+pub(super) fn is_field(name: &str) -> bool {
     MEMBERS.contains(&name) || name == "formatOpts" || format_opts::is_key(name)
 }
 
@@ -31,8 +31,8 @@ pub(super) struct Fields {
     members: BTreeMap<String, String>,
     format_opts: Option<String>,
     options: BTreeMap<String, String>,
-    faults: Vec<Fault>,
-    unsaid: usize,
+    errors: Vec<FieldError>,
+    more_errors: usize,
     count: u64,
     bytes: usize,
     limits: FieldLimits,
@@ -62,7 +62,7 @@ impl Fields {
         if self.count > limit {
             let detail =
                 format!("the form has more than {limit} parts that are no files (http.form_fields_limit)");
-            return Err(Problem::validation(vec![Fault::new("", detail)]));
+            return Err(Problem::validation(vec![FieldError::new("", detail)]));
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Fields {
                 "and the options before it are larger than {limit} bytes (jobs.format_opts_limit_bytes); shorten them, and \
                  send files as the parts 'files'"
             );
-            return Err(Problem::validation(vec![Fault::new(pointer(name), detail)]));
+            return Err(Problem::validation(vec![FieldError::new(pointer(name), detail)]));
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Fields {
     /// Adds a part; an empty one counts as left out.
     pub(super) fn add(&mut self, name: &str, value: &[u8]) {
         let Ok(text) = str::from_utf8(value) else {
-            return self.fault(name, "is not UTF-8; send a file as the part 'files', with its name");
+            return self.error(name, "is not UTF-8; send a file as the part 'files', with its name");
         };
         if text.is_empty() {
             return;
@@ -111,28 +111,28 @@ impl Fields {
     /// Notes a part that was sent twice.
     pub(super) fn once(&mut self, name: &str, is_again: bool) {
         if is_again {
-            self.fault(name, "is given twice; give it once");
+            self.error(name, "is given twice; give it once");
         }
     }
 
-    /// Notes an error of a part, once for each name and at most for the names that are answered.
-    pub(super) fn fault(&mut self, name: &str, detail: &str) {
+    /// Notes an error of a part, once for each name; beyond [`ERRORS_LIMIT`] they are only counted.
+    pub(super) fn error(&mut self, name: &str, detail: &str) {
         let pointer = pointer(name);
-        if self.faults.iter().any(|fault| fault.pointer == pointer) {
+        if self.errors.iter().any(|error| error.pointer == pointer) {
             return;
         }
-        if self.faults.len() == TOLD {
-            self.unsaid += 1;
+        if self.errors.len() == ERRORS_LIMIT {
+            self.more_errors += 1;
             return;
         }
-        self.faults.push(Fault::new(pointer, detail));
+        self.errors.push(FieldError::new(pointer, detail));
     }
 
     /// The JSON body, and the errors of the parts.
     ///
     /// # Errors
-    /// `malformed_json` where `formatOpts` is none.
-    pub(super) fn finish(mut self, depth_limit: u64) -> Result<(Bytes, Vec<Fault>), Problem> {
+    /// `malformed_json` where `formatOpts` is not JSON.
+    pub(super) fn finish(mut self, depth_limit: u64) -> Result<(Bytes, Vec<FieldError>), Problem> {
         let depth = usize::try_from(depth_limit).unwrap_or(usize::MAX);
         let mut body = BTreeMap::new();
         for (name, value) in DEFAULTS {
@@ -143,8 +143,8 @@ impl Fields {
         }
         let sent = self.format_opts.take();
         if let Some(text) = &sent {
-            json::check(text.as_bytes(), depth).map_err(|fault| {
-                let detail = format!("The part 'formatOpts' is not valid JSON at {fault}.");
+            json::check(text.as_bytes(), depth).map_err(|error| {
+                let detail = format!("The part 'formatOpts' is not valid JSON at {error}.");
                 Problem::new(Code::MalformedJson, detail)
             })?;
         }
@@ -158,7 +158,7 @@ impl Fields {
                 let is_text = format_opts::is_text(&name) || !is_json(&text, depth);
                 let value = if is_text { string(&text)? } else { raw(&text)? };
                 if options.insert(name.clone(), value).is_some() {
-                    self.fault(&name, "is given as a part and in formatOpts; give it once");
+                    self.error(&name, "is given as a part and in formatOpts; give it once");
                 }
             }
             if !options.is_empty() {
@@ -166,17 +166,18 @@ impl Fields {
                 body.insert("formatOpts".to_owned(), options);
             }
         }
-        if self.unsaid > 0 {
-            self.faults.push(Fault::new("", format!("has {} more parts that are wrong", self.unsaid)));
+        if self.more_errors > 0 {
+            self.errors
+                .push(FieldError::new("", format!("has {} more parts that are wrong", self.more_errors)));
         }
         let body = serde_json::to_vec(&body).map_err(Problem::internal)?;
-        Ok((body.into(), self.faults))
+        Ok((body.into(), self.errors))
     }
 }
 
 /// The members of an object; an empty array counts as one.
 fn object(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
-    let empty = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let empty = text.trim().strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
     if empty.is_some_and(|inner| inner.trim().is_empty()) {
         return Some(BTreeMap::new());
     }
@@ -213,26 +214,26 @@ mod tests {
         for (name, value) in parts {
             fields.add(name, value.as_bytes());
         }
-        let (body, faults) = fields.finish(128).unwrap();
-        let told = faults.into_iter().map(|fault| format!("{} {}", fault.pointer, fault.detail));
-        (serde_json::from_slice(&body).unwrap(), told.collect())
+        let (body, errors) = fields.finish(128).unwrap();
+        let lines = errors.into_iter().map(|error| format!("{} {}", error.pointer, error.detail));
+        (serde_json::from_slice(&body).unwrap(), lines.collect())
     }
 
     #[test]
-    fn what_is_an_option_is_one_also_as_a_file() {
+    fn an_option_sent_as_a_file_is_still_an_option() {
         for name in
             ["type", "formatOpts", "headerTemplate", "userPassword", "encrypt", "Open-Password", "pdfx"]
         {
-            assert!(is_word(name), "{name}");
+            assert!(is_field(name), "{name}");
         }
         for name in ["files", "template", "data", "index.html", "attachments"] {
-            assert!(!is_word(name), "{name}");
+            assert!(!is_field(name), "{name}");
         }
     }
 
     #[test]
-    fn words_become_the_body_that_says_the_same() {
-        let (body, faults) = read(&[
+    fn fields_become_the_equivalent_json_body() {
+        let (body, errors) = read(&[
             ("target", "png"),
             ("formatOpts", r#"{"scale": 1.50}"#),
             ("landscape", "true"),
@@ -244,7 +245,7 @@ mod tests {
             ("locale", ""),
             ("paperWidth", "8.5"),
         ]);
-        assert_eq!(faults, [""; 0]);
+        assert_eq!(errors, [""; 0]);
         assert_eq!(
             body,
             json!({"type": "html", "target": "png", "formatOpts": {
@@ -256,10 +257,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_part_is_told_by_its_name() {
+    fn an_error_names_its_part() {
         // `formatOpts` that is no object stays an error beside an option.
-        let (body, faults) = read(&[("formatOpts", "7"), ("scale", "1")]);
-        assert_eq!((&body["formatOpts"], faults), (&json!(7), vec![]));
+        let (body, errors) = read(&[("formatOpts", "7"), ("scale", "1")]);
+        assert_eq!((&body["formatOpts"], errors), (&json!(7), vec![]));
         assert_eq!(read(&[("formatOpts", " [] "), ("scale", "1")]).0["formatOpts"], json!({"scale": 1}));
         assert_eq!(
             read(&[("formatOpts", r#"{"scale": 1}"#), ("scale", "2")]).1,
@@ -267,12 +268,12 @@ mod tests {
         );
         let many: Vec<_> = (0..60).map(|at| (at / 2).to_string()).collect();
         let many: Vec<_> = many.iter().map(|name| (name.as_str(), "1")).collect();
-        let faults = read(&[&many[..], &[("0", "3"), ("0", "4")]].concat()).1;
-        assert_eq!((faults.len(), faults[20].as_str()), (21, " has 10 more parts that are wrong"));
+        let errors = read(&[&many[..], &[("0", "3"), ("0", "4")]].concat()).1;
+        assert_eq!((errors.len(), errors[20].as_str()), (21, " has 10 more parts that are wrong"));
         assert_eq!(read(&[("scale", "1"), ("scale", "2")]).1, ["/scale is given twice; give it once"]);
         let mut fields = Fields::default();
         fields.add("a/b", b"\xff");
-        assert_eq!(fields.faults[0].pointer, "/a~1b");
+        assert_eq!(fields.errors[0].pointer, "/a~1b");
         let mut fields = Fields::default();
         fields.add("formatOpts", b"{scale:1}");
         assert!(fields.finish(128).unwrap_err().detail.contains("'formatOpts' is not valid JSON at line 1"));

@@ -26,7 +26,7 @@ use self::files::Files;
 use crate::domain::encoding;
 use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
-use crate::problem::{Code, Fault, Problem};
+use crate::problem::{Code, FieldError, Problem};
 
 /// A received form.
 pub(super) struct Form {
@@ -49,7 +49,7 @@ pub(super) struct FormContent {
     /// The data, as they were sent.
     pub(super) data: Option<Bytes>,
     /// Errors in its parts.
-    pub(super) faults: Vec<Fault>,
+    pub(super) errors: Vec<FieldError>,
 }
 
 impl Form {
@@ -59,19 +59,19 @@ impl Form {
         self.fields.bytes() + parts.into_iter().flatten().map(Bytes::len).sum::<usize>()
     }
 
-    /// Sorts the parts.
+    /// The content of the parts, with their errors.
     ///
     /// # Errors
-    /// `malformed_json` where `formatOpts` is none.
+    /// `malformed_json` where `formatOpts` is not JSON.
     pub(super) fn read(self, depth_limit: u64) -> Result<FormContent, Problem> {
         let Self { mut fields, files, text, data } = self;
         let has_files = files.is_some();
         if has_files && text.is_some() {
-            fields.fault("template", "and files cannot both be given; leave one out");
+            fields.error("template", "and files cannot both be given; leave one out");
         }
         let text = text.filter(|text| !text.is_empty()).map(encoding::marked);
-        let (members, faults) = fields.finish(depth_limit)?;
-        Ok(FormContent { members, template: files.or(text), has_files, data, faults })
+        let (members, errors) = fields.finish(depth_limit)?;
+        Ok(FormContent { members, template: files.or(text), has_files, data, errors })
     }
 }
 
@@ -85,8 +85,8 @@ pub(super) fn is_form(request: &HttpRequest) -> bool {
 /// Receives the form.
 ///
 /// # Errors
-/// `payload_too_large`, `overloaded` where other bodies fill the room, `bad_request` for what is no form or comes too
-/// slowly, `validation_failed` for too many words, `template_archive_invalid`.
+/// `payload_too_large`, `overloaded` where other bodies hold the permits, `bad_request` for what is no form or
+/// comes too slowly, `validation_failed` for too many text fields, `template_archive_invalid`.
 pub(super) async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -94,12 +94,12 @@ pub(super) async fn receive(
 ) -> Result<Form, Problem> {
     let limit = body::limit(request, state)?;
     let received = Rc::new(Cell::new(0));
-    let mut room = BodyPermits::of(state);
+    let mut permits = BodyPermits::of(state);
     let form = Multipart::new(request.headers(), bounded(payload, limit, Rc::clone(&received)));
     let longest_s = state.config.http.upload_timeout_s;
-    let arrival = timeout(Duration::from_secs(longest_s), parts(form, &mut room, state)).await;
+    let arrival = timeout(Duration::from_secs(longest_s), parts(form, &mut permits, state)).await;
     let form = arrival.unwrap_or_else(|_| Err(Stop::Problem(body::too_slow(longest_s))));
-    request.extensions_mut().insert(room);
+    request.extensions_mut().insert(permits);
     form.map_err(|stop| match stop {
         Stop::Problem(problem) => problem,
         Stop::Broken(_) if received.get() > limit => body::too_large(limit),
@@ -145,7 +145,7 @@ fn bounded(
     })
 }
 
-async fn parts(mut form: Multipart, room: &mut BodyPermits, state: &HttpState) -> Result<Form, Stop> {
+async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState) -> Result<Form, Stop> {
     let mut files = Files::new(state.config.templates.archive_entries_limit);
     let mut fields = Fields::of(&state.config);
     let (mut text, mut data) = (None, None);
@@ -153,33 +153,35 @@ async fn parts(mut form: Multipart, room: &mut BodyPermits, state: &HttpState) -
         let mut part = part?;
         let name = part.name().unwrap_or_default().to_owned();
         let file = part.content_disposition().and_then(file_name);
-        room.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
+        permits.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
         match (name.as_str(), file) {
-            // Some clients send every part with a file name. An option must stay an option then: taken for a file of the
-            // page, a password would be ignored and the document left unprotected.
-            (name, Some(_)) if fields::is_word(name) => word(&mut part, name, &mut fields, room).await?,
+            // Some clients send every part with a file name. An option stays an option then: as a file of the page, a
+            // password would be ignored and the document left unprotected.
+            (name, Some(_)) if fields::is_field(name) => {
+                receive_field(&mut part, name, &mut fields, permits).await?;
+            }
             ("data", _) => {
-                let sent = whole(&mut part, room).await?;
+                let sent = receive_whole(&mut part, permits).await?;
                 fields.once("data", data.replace(sent).is_some());
             }
             // A browser sends this for a file input that is empty.
             (_, Some(path)) if path.is_empty() => {
                 fields.count()?;
-                whole(&mut part, room).await?;
+                receive_whole(&mut part, permits).await?;
             }
             (_, Some(path)) => {
                 files.begin(&path)?;
                 while let Some(chunk) = part.next().await {
                     let chunk = chunk?;
-                    room.take(chunk.len())?;
+                    permits.take(chunk.len())?;
                     files.write(&chunk)?;
                 }
             }
             ("template", None) => {
-                let sent = whole(&mut part, room).await?;
+                let sent = receive_whole(&mut part, permits).await?;
                 fields.once("template", text.replace(sent).is_some());
             }
-            (name, None) => word(&mut part, name, &mut fields, room).await?,
+            (name, None) => receive_field(&mut part, name, &mut fields, permits).await?,
         }
     }
     Ok(Form { fields, files: files.finish()?, text, data })
@@ -194,12 +196,17 @@ fn file_name(disposition: &ContentDisposition) -> Option<String> {
     extended.or_else(|| disposition.get_filename().map(str::to_owned))
 }
 
-async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut BodyPermits) -> Result<(), Stop> {
+async fn receive_field(
+    part: &mut Field,
+    name: &str,
+    fields: &mut Fields,
+    permits: &mut BodyPermits,
+) -> Result<(), Stop> {
     fields.count()?;
     let mut value = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;
-        room.take(chunk.len())?;
+        permits.take(chunk.len())?;
         fields.take(name, chunk.len())?;
         value.extend_from_slice(&chunk);
     }
@@ -207,11 +214,11 @@ async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut Body
     Ok(())
 }
 
-async fn whole(part: &mut Field, room: &mut BodyPermits) -> Result<Bytes, Stop> {
+async fn receive_whole(part: &mut Field, permits: &mut BodyPermits) -> Result<Bytes, Stop> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;
-        room.take(chunk.len())?;
+        permits.take(chunk.len())?;
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.freeze())

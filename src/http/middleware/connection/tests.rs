@@ -11,13 +11,13 @@ fn pair() -> (DuplexStream, Connection<DuplexStream>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_takes_nothing_loses_its_answer() {
+async fn a_client_that_reads_nothing_is_disconnected() {
     let (mut client, server) = duplex(100);
     let mut connection = Connection::new(server, Duration::from_secs(5));
     let begun = Instant::now();
     let answer = connection.write_all(&[0; 1_000]);
     let reader = async {
-        // What is taken gives it new time.
+        // Each read starts the limit anew.
         for _ in 0..3 {
             tokio::time::sleep(Duration::from_secs(4)).await; // paused
             client.read_exact(&mut [0; 50]).await.unwrap();
@@ -57,12 +57,12 @@ async fn what_follows_the_declared_length_of_a_put_is_dropped() {
         drop(client);
         let (after, ended) = seen(&mut connection).await;
         assert_eq!(format!("{before}{after}"), request, "split at {split}");
-        assert!(!ended, "the end of the stream is not told before the answer");
+        assert!(!ended, "the end of the stream is not reported before the answer");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn everything_else_passes_as_it_is() {
+async fn other_requests_pass_unchanged() {
     for sent in [
         "GET /x HTTP/1.1\r\n\r\n",
         "POST /x HTTP/1.1\r\ncontent-length: 3\r\n\r\na\nb",
@@ -111,7 +111,7 @@ async fn a_line_feed_alone_ends_no_line_of_a_head() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_behind_a_request_waits_for_its_answer_and_is_looked_at() {
+async fn a_pipelined_request_waits_for_the_answer_and_is_examined() {
     let (get, put) = ("GET / HTTP/1.1\r\n\r\n", "PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\n");
     let refused = String::from_utf8(NO_REQUEST.to_vec()).unwrap();
     for (behind, shown) in
@@ -127,7 +127,7 @@ async fn what_comes_behind_a_request_waits_for_its_answer_and_is_looked_at() {
             assert_eq!(seen(&mut connection).await.0, shown, "{answer:?}");
         }
     }
-    // Who waits to read is woken by the answer, and told that the client has gone.
+    // A waiting read is woken by the answer, and sees then that the client has gone.
     let (mut client, connection) = pair();
     let (mut read, mut write) = tokio::io::split(connection);
     client.write_all(format!("{get}{get}").as_bytes()).await.unwrap();
@@ -144,7 +144,7 @@ async fn what_comes_behind_a_request_waits_for_its_answer_and_is_looked_at() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_is_written_as_it_is() {
+async fn bytes_of_a_document_are_never_replaced() {
     let refusal = b"HTTP/1.1 400 x\r\nconnection: close\r\n\r\n";
     let (mut client, mut connection) = pair();
     client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
@@ -174,7 +174,7 @@ async fn a_put_is_found_after_other_requests() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_rest_of_a_put_is_read_for_a_while_after_the_answer() {
+async fn bytes_beyond_a_put_are_read_for_a_while_after_the_answer() {
     let (mut client, mut connection) = pair();
     client.write_all(b"PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\nabc").await.unwrap();
     seen(&mut connection).await;

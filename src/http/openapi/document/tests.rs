@@ -1,4 +1,4 @@
-//! The document against what is really there: the routes, the table of codes, the answers.
+//! Compares the document with the routes, the table of codes and the answers.
 
 use std::collections::BTreeSet;
 

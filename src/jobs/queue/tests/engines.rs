@@ -1,4 +1,4 @@
-//! Heavy engines: their jobs do not keep those out that need none.
+//! Jobs of heavy engines leave turns to jobs that need none.
 
 use super::*;
 use crate::config::EnginesConfig;
@@ -7,7 +7,7 @@ use crate::engines::catalog::Catalog;
 use crate::engines::document::DocumentKind;
 use crate::engines::plan::Ability;
 use crate::engines::step::StepKind;
-use crate::engines::{self as house, Engine};
+use crate::engines::{self, Engine};
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 use crate::telemetry::metrics::Metrics;
@@ -94,27 +94,27 @@ fn accounts_that_wait_for_one_engine_share_it_by_cost() {
     assert!((2..=4).contains(&slow), "one of 10 s for ten of 1 s: {order:?}");
 }
 
-const fn able(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
+const fn ability(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
     Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: &[], asked_by: None }
 }
 
-const SET: &[Ability] =
-    &[able(StepKind::Convert, DocumentKind::Template(TemplateKind::Latex), FileKind::Pdf)];
-const DRAW: &[Ability] = &[able(StepKind::Raster, DocumentKind::File(FileKind::Pdf), FileKind::Png)];
+const CONVERT: &[Ability] =
+    &[ability(StepKind::Convert, DocumentKind::Template(TemplateKind::Latex), FileKind::Pdf)];
+const RASTER: &[Ability] = &[ability(StepKind::Raster, DocumentKind::File(FileKind::Pdf), FileKind::Png)];
 
 #[test]
 fn a_kind_of_job_counts_for_the_engine_of_its_route_with_the_fewest_slots() {
     let base = Engine {
         requires: &[],
         reads_files: false,
-        start: |_| panic!("nobody starts it"),
-        ..house::ejs::ENGINE
+        start: |_| panic!("no test starts it"),
+        ..engines::ejs::ENGINE
     };
-    let tex = Engine { name: "tex", abilities: SET, slots: Some(2), ..base };
-    let raster = Engine { name: "raster", abilities: DRAW, slots: Some(1), ..base };
-    let engines = house::all().into_iter().chain([tex, raster]).collect();
+    let tex = Engine { name: "tex", abilities: CONVERT, slots: Some(2), ..base };
+    let raster = Engine { name: "raster", abilities: RASTER, slots: Some(1), ..base };
+    let with_heavy = engines::all().into_iter().chain([tex, raster]).collect();
     let metrics = Metrics::new();
-    let catalog = Catalog::new(engines, true, metrics.engines);
+    let catalog = Catalog::new(with_heavy, true, metrics.engines);
     let limits = |slots: &[&str]| {
         let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
         let config = EnginesConfig { slots, ..EnginesConfig::default() };

@@ -1,4 +1,4 @@
-//! What holds whatever accounts do.
+//! What holds for every order of calls.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,8 +45,8 @@ proptest! {
             let may_run = |running: &[Turn], account, kind| {
                 let papers: Vec<_> = running.iter().filter(|turn| turn.kind == PAPER).collect();
                 let of_account = papers.iter().filter(|turn| turn.account == account).count();
-                let has_room = papers.len() < runs.min(3) && of_account < own;
-                under_way(running, account) < limit && (kind == PAGE || has_room)
+                let has_engine_turn = papers.len() < runs.min(3) && of_account < own;
+                under_way(running, account) < limit && (kind == PAGE || has_engine_turn)
             };
             match act {
                 Act::Put(at, kind) => {
@@ -121,14 +121,14 @@ proptest! {
         let cost_of = |account| accounts.iter().find(|(it, _)| *it == account).unwrap().1;
         let (newcomer, _) = accounts[0];
         let mut worked: HashMap<AccountId, u64> = HashMap::new();
-        // Accounts whose jobs run, and until when.
+        // Turns under way, and when each ends.
         let (mut now, mut running) = (0, Vec::<(u64, Turn)>::new());
         for (account, _) in &accounts[1..] {
             put_many(&mut queue, *account, PAGE, 3);
         }
         for round in 0..400 {
             if round == late {
-                // It has some jobs, and none again until it comes back.
+                // Three jobs, and no more until it comes back.
                 put_many(&mut queue, newcomer, PAGE, 3);
             }
             if round == late + away {

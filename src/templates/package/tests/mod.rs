@@ -1,4 +1,4 @@
-//! What uploads are taken, what becomes of them, and what is refused with which words.
+//! Which uploads are accepted, what packages they become, and with which sentences others are refused.
 
 mod contents;
 mod hostile;
@@ -31,7 +31,7 @@ fn read(upload: impl Into<Bytes>) -> Result<Package, PackageError> {
 
 fn refused(upload: impl Into<Bytes>) -> String {
     match read(upload) {
-        Ok(package) => panic!("it was taken: {:?}", paths(&package)),
+        Ok(package) => panic!("it was accepted: {:?}", paths(&package)),
         Err(error) => error.0,
     }
 }

@@ -87,9 +87,9 @@ fn an_older_format_is_taken_as_the_type_of_its_successor_whatever_its_name() {
         assert_eq!((package.kind, package.entry.as_str()), (kind, name.as_str()));
         assert_eq!(&package.files[&name][..], &file[..], "it is kept whole");
         assert_eq!(Package::check_office(&file, &limits()), Ok(()));
-        // As it is saved, and opened again; beside it lie other files.
-        let kept = Package::reopen(&package.pack().unwrap()).unwrap();
-        assert_eq!((kept.kind, kept.entry), (kind, name));
+        // Saved and opened again; then beside other files.
+        let reopened = Package::reopen(&package.pack().unwrap()).unwrap();
+        assert_eq!((reopened.kind, reopened.entry), (kind, name));
         let index = format!("index.{extension}");
         for entry in [index.as_str(), "Letter.DOC", "a.pptx"] {
             let packed = archive(&[(entry, &file), ("img/logo.png", b"png"), ("notes.txt", b"x")]);
@@ -113,8 +113,11 @@ fn an_old_file_beside_the_template_is_no_second_template() {
     let both: [Named; 3] = [("a.xlsx", &sheet), ("b.odt", &open_document("text")), ("index.html", b"<p>")];
     assert_eq!(wanted(TemplateKind::Docx, &both).unwrap(), "b.odt");
     assert_eq!(wanted(TemplateKind::Xlsx, &both).unwrap(), "a.xlsx");
-    let told = wanted(TemplateKind::Docx, &[("b.odt", &old), ("c.doc", &old)]).unwrap_err().0;
-    assert!(told.contains("'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt"), "{told}");
+    let error = wanted(TemplateKind::Docx, &[("b.odt", &old), ("c.doc", &old)]).unwrap_err().0;
+    assert!(
+        error.contains("'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -128,17 +131,17 @@ fn what_has_a_password_or_is_another_programs_is_refused_by_name() {
         compound(&[("WordDocument", &word([0, 0x13]))], "x"),
         odt,
     ] {
-        let told = refused(protected.clone());
-        assert_eq!(told, "the Office file is protected by a password; save it without one");
-        let told = Package::check_office(&protected, &limits()).unwrap_err().0;
-        assert!(told.contains("protected by a password"), "{told}");
-        let told = refused(archive(&[("index.docx", &protected)]));
-        assert!(told.contains("'index.docx'") && told.contains("protected by a password"), "{told}");
+        let error = refused(protected.clone());
+        assert_eq!(error, "the Office file is protected by a password; save it without one");
+        let error = Package::check_office(&protected, &limits()).unwrap_err().0;
+        assert!(error.contains("protected by a password"), "{error}");
+        let error = refused(archive(&[("index.docx", &protected)]));
+        assert!(error.contains("'index.docx'") && error.contains("protected by a password"), "{error}");
     }
-    let told = refused(compound(&[("__properties_version1.0", b"")], "WordDocument"));
-    assert!(told.contains("another program's of that time (Outlook"), "{told}");
-    let told = refused(open_document("graphics"));
-    assert!(told.contains("an OpenDocument file of the kind 'graphics'"), "{told}");
+    let error = refused(compound(&[("__properties_version1.0", b"")], "WordDocument"));
+    assert!(error.contains("another program's of that time (Outlook"), "{error}");
+    let error = refused(open_document("graphics"));
+    assert!(error.contains("an OpenDocument file of the kind 'graphics'"), "{error}");
 }
 
 #[test]
@@ -162,8 +165,8 @@ fn a_compound_file_that_is_cut_or_chained_in_circles_is_refused() {
         }
     }
     assert_eq!(read(with(SECTOR + 4, 1)).unwrap().entry, "index.doc", "a directory in a circle ends");
-    let told = refused(with(30, 62));
-    assert!(told.contains("damaged old Office file"), "{told}");
+    let error = refused(with(30, 62));
+    assert!(error.contains("damaged old Office file"), "{error}");
 }
 
 #[test]
@@ -171,15 +174,15 @@ fn what_does_not_begin_as_its_format_does_is_refused() {
     let kind = b"application/vnd.oasis.opendocument.text";
     let repacked =
         archive(&[("content.xml", b"<x/>"), ("mimetype", kind), ("META-INF/manifest.xml", b"<m/>")]);
-    let told = refused(repacked.clone());
+    let error = refused(repacked.clone());
     assert!(
-        told.contains("an OpenDocument text (.odt), and an entry 'mimetype' is not its first one"),
-        "{told}"
+        error.contains("an OpenDocument text (.odt), and an entry 'mimetype' is not its first one"),
+        "{error}"
     );
     let types = b"<Types>wordprocessingml.document.main+xml</Types>";
     let both = archive(&[("mimetype", kind), ("[Content_Types].xml", types)]);
-    let told = refused(both);
-    assert!(told.contains("a Word file (.docx), and an entry 'mimetype' is its first one"), "{told}");
+    let error = refused(both);
+    assert!(error.contains("a Word file (.docx), and an entry 'mimetype' is its first one"), "{error}");
     let inner = refused(archive(&[("letter.odt", &repacked), ("notes.txt", b"x")]));
     assert!(inner.contains("'mimetype' is not its first one"), "{inner}");
     let other = archive(&[("mimetypes/a.xml", b"<x/>"), ("[Content_Types].xml", types)]);

@@ -6,7 +6,7 @@ use zip::ZipArchive;
 
 use super::archive;
 
-/// One entry; everything about it can be a lie.
+/// One entry; every field of it can be false.
 #[derive(Clone)]
 pub struct RawEntry {
     pub name: Vec<u8>,
@@ -72,8 +72,8 @@ pub fn renamed(name: impl AsRef<[u8]>, to: &str, content: &[u8]) -> RawEntry {
 
 /// The same archive with the end record of large ones; `sector` is what some programs put into it.
 pub fn enlarged(archive: &[u8], sector: &[u8]) -> Vec<u8> {
-    let (rest, end) = archive.split_at(archive.len() - 22);
-    let mut bytes = rest.to_vec();
+    let (body, end) = archive.split_at(archive.len() - 22);
+    let mut bytes = body.to_vec();
     bytes.extend(b"PK\x06\x06");
     bytes.extend((44 + sector.len() as u64).to_le_bytes());
     bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -83,7 +83,7 @@ pub fn enlarged(archive: &[u8], sector: &[u8]) -> Vec<u8> {
     }
     bytes.extend(sector);
     bytes.extend(b"PK\x06\x07\0\0\0\0");
-    bytes.extend((rest.len() as u64).to_le_bytes());
+    bytes.extend((body.len() as u64).to_le_bytes());
     bytes.extend(b"\x01\0\0\0PK\x05\x06\0\0\0\0");
     bytes.extend([0xff; 12]);
     bytes.extend([0; 2]);

@@ -36,11 +36,15 @@ fn names_that_lead_out_of_the_archive_are_refused() {
         ("a\u{85}.css".as_bytes(), "'a\\u{85}.css' has a control character"),
     ];
     for (name, words) in cases {
-        let told = sentence(vec![stored(name, b"x")]);
-        assert!(told.contains(words) && told.contains("; "), "{:?}: {told}", name.escape_ascii().to_string());
+        let error = sentence(vec![stored(name, b"x")]);
+        assert!(
+            error.contains(words) && error.contains("; "),
+            "{:?}: {error}",
+            name.escape_ascii().to_string()
+        );
     }
-    let told = sentence(vec![stored(format!("{}\u{202e}/../x", "long".repeat(100)), b"x")]);
-    assert!(told.len() < 300 && told.contains("…'"), "{told}");
+    let error = sentence(vec![stored(format!("{}\u{202e}/../x", "long".repeat(100)), b"x")]);
+    assert!(error.len() < 300 && error.contains("…'"), "{error}");
 }
 
 #[test]
@@ -53,8 +57,8 @@ fn entries_that_are_no_files_are_refused() {
         (0o140_644, "is a socket"),
     ];
     for (mode, words) in types {
-        let told = sentence(vec![with_mode(mode, stored("a/odd", b"/etc/passwd"))]);
-        assert!(told.contains(&format!("'a/odd' {words}")), "{told}");
+        let error = sentence(vec![with_mode(mode, stored("a/odd", b"/etc/passwd"))]);
+        assert!(error.contains(&format!("'a/odd' {words}")), "{error}");
     }
 }
 
@@ -66,25 +70,25 @@ fn names_that_are_used_twice_are_refused() {
     assert!(pair("a/b.css", "./a/b.css").contains("the entry 'a/b.css' twice"));
     assert!(sentence(vec![stored("index.html", b"another")]).contains("the entry 'index.html' twice"));
     // One of them only by the field for names in UTF-8.
-    let told = sentence(vec![stored("y.css", b"1"), renamed("x.css", "y.css", b"2")]);
-    assert!(told.contains("the entry 'y.css' twice"), "{told}");
+    let error = sentence(vec![stored("y.css", b"1"), renamed("x.css", "y.css", b"2")]);
+    assert!(error.contains("the entry 'y.css' twice"), "{error}");
     // What may repeat under its first name hides nothing that may not under its last.
-    let told = sentence(vec![
+    let error = sentence(vec![
         renamed("._a", "p1", b"1"),
         renamed("._a", "p2", b"2"),
         renamed("x", "index.html", b"another"),
     ]);
-    assert!(told.contains("the entry 'index.html' twice"), "{told}");
-    let told = pair("a/Logo.png", "a/logo.PNG");
-    assert!(told.contains("'a/Logo.png' and 'a/logo.PNG' differ only in capital letters"), "{told}");
+    assert!(error.contains("the entry 'index.html' twice"), "{error}");
+    let error = pair("a/Logo.png", "a/logo.PNG");
+    assert!(error.contains("'a/Logo.png' and 'a/logo.PNG' differ only in capital letters"), "{error}");
     assert!(pair("Ä.css", "ä.css").contains("differ only in capital letters"));
     for (one, other) in
         [("a", "a/b"), ("a/b", "a"), ("A", "a/b/c"), ("a/b/c", "a/B"), ("a", "a/"), ("a/", "a")]
     {
-        let told = pair(one, other);
+        let error = pair(one, other);
         assert!(
-            told.contains("as a file and") && told.contains("as a folder; rename one"),
-            "{one} {other}: {told}"
+            error.contains("as a file and") && error.contains("as a folder; rename one"),
+            "{one} {other}: {error}"
         );
     }
 }
@@ -92,8 +96,8 @@ fn names_that_are_used_twice_are_refused() {
 #[test]
 fn encrypted_and_oddly_compressed_entries_are_refused() {
     let locked = RawEntry { flags: 1, ..stored("secret.css", b"x") };
-    let told = sentence(vec![locked]);
-    assert_eq!(told, "the archive's entry 'secret.css' is encrypted; pack it without a password");
+    let error = sentence(vec![locked]);
+    assert_eq!(error, "the archive's entry 'secret.css' is encrypted; pack it without a password");
     let strong = RawEntry { flags: 1, method: 99, ..stored("secret.css", b"x") };
     assert!(sentence(vec![strong]).contains("'secret.css' is encrypted"));
     let methods = [
@@ -108,9 +112,9 @@ fn encrypted_and_oddly_compressed_entries_are_refused() {
         (77, "an unknown method"),
     ];
     for (method, name) in methods {
-        let told = sentence(vec![RawEntry { method, ..stored("a.css", b"x") }]);
-        assert!(told.contains(&format!("'a.css' is compressed by {name}")), "{told}");
-        assert!(told.contains("pack it by deflate"), "{told}");
+        let error = sentence(vec![RawEntry { method, ..stored("a.css", b"x") }]);
+        assert!(error.contains(&format!("'a.css' is compressed by {name}")), "{error}");
+        assert!(error.contains("pack it by deflate"), "{error}");
     }
 }
 
@@ -131,17 +135,17 @@ fn damaged_archives_are_refused() {
         RawEntry { header_start: Some(u32::MAX - 1), ..good.clone() },
     ];
     for entry in cases {
-        let told = sentence(vec![entry]);
-        assert!(told.contains("the archive's entry 'a.css' is damaged ("), "{told}");
-        assert!(told.contains("pack it anew"), "{told}");
+        let error = sentence(vec![entry]);
+        assert!(error.contains("the archive's entry 'a.css' is damaged ("), "{error}");
+        assert!(error.contains("pack it anew"), "{error}");
     }
-    let told = sentence(vec![RawEntry { reach: 1, ..stored("a.css", b"text") }]);
-    assert!(told.contains("'a.css' is damaged (it reaches into the archive's directory)"), "{told}");
+    let error = sentence(vec![RawEntry { reach: 1, ..stored("a.css", b"text") }]);
+    assert!(error.contains("'a.css' is damaged (it reaches into the archive's directory)"), "{error}");
     let whole = raw::write(&[stored("index.html", PAGE), good]);
     for end in [4, 5, 30, whole.len() / 2, whole.len() - 23, whole.len() - 1] {
-        let told = refused(whole[..end].to_vec());
-        assert!(told.starts_with("the archive is damaged or cut off ("), "{end}: {told}");
-        assert!(told.contains("pack it anew, as zip, and upload it again"), "{told}");
+        let error = refused(whole[..end].to_vec());
+        assert!(error.starts_with("the archive is damaged or cut off ("), "{end}: {error}");
+        assert!(error.contains("pack it anew, as zip, and upload it again"), "{error}");
     }
     let several = [b"PK\x07\x08", &whole[..]].concat();
     assert_eq!(read(several).unwrap().files.len(), 2, "one that was to be split, and is not");
@@ -155,10 +159,10 @@ fn damaged_archives_are_refused() {
 fn bombs_are_refused() {
     let small = TemplatesConfig { archive_bytes_limit: 3 << 20, ..limits() };
     let zeros = |name: &str, mib: usize| deflated(name, &vec![0; mib << 20]);
-    let told = limited(&[zeros("bomb.bin", 2)], &limits()).unwrap_err();
-    assert!(told.contains("'bomb.bin' becomes more than 200 times as large"), "{told}");
-    assert!(told.contains("(templates.archive_ratio_limit)"), "{told}");
-    // Its size is a lie: what counts is what comes out.
+    let error = limited(&[zeros("bomb.bin", 2)], &limits()).unwrap_err();
+    assert!(error.contains("'bomb.bin' becomes more than 200 times as large"), "{error}");
+    assert!(error.contains("(templates.archive_ratio_limit)"), "{error}");
+    // Its declared size is false: what counts is what comes out.
     let lying = RawEntry { size: 100, ..zeros("bomb.bin", 2) };
     assert!(limited(&[lying], &limits()).unwrap_err().contains("'bomb.bin' is damaged (File is larger"));
     let lying = RawEntry { size: u32::MAX, ..stored("a.bin", b"small") };
@@ -166,18 +170,18 @@ fn bombs_are_refused() {
 
     assert!(limited(&[zeros("a.bin", 1)], &limits()).is_ok(), "so much is no bomb");
     let many: Vec<_> = (0..9).map(|number| zeros(&format!("{number}.bin"), 1)).collect();
-    let told = limited(&many, &limits()).unwrap_err();
-    assert!(told.contains("the archive becomes more than 200 times as large"), "{told}");
-    assert!(told.contains("reached at '2.bin'"), "{told}");
+    let error = limited(&many, &limits()).unwrap_err();
+    assert!(error.contains("the archive becomes more than 200 times as large"), "{error}");
+    assert!(error.contains("reached at '2.bin'"), "{error}");
 
     let large = stored("a.bin", &vec![7; 2 << 20]);
     let more = stored("b.bin", &vec![7; 1 << 20]);
-    let told = limited(&[large.clone(), more], &small).unwrap_err();
+    let error = limited(&[large.clone(), more], &small).unwrap_err();
     assert!(
-        told.contains("more than 3145728 bytes when it is unpacked (templates.archive_bytes_limit)"),
-        "{told}"
+        error.contains("more than 3145728 bytes when it is unpacked (templates.archive_bytes_limit)"),
+        "{error}"
     );
-    assert!(told.contains("reached at 'b.bin'"), "{told}");
+    assert!(error.contains("reached at 'b.bin'"), "{error}");
     assert!(limited(&[large], &small).is_ok());
 }
 
@@ -190,8 +194,8 @@ fn entries_that_share_bytes_are_refused() {
         header_start: Some(u32::try_from(start).unwrap()),
         ..first.clone()
     };
-    let told = sentence(vec![first.clone(), again]);
-    assert!(told.contains("'a.css' and 'b.css' share bytes, as in a zip bomb"), "{told}");
+    let error = sentence(vec![first.clone(), again]);
+    assert!(error.contains("'a.css' and 'b.css' share bytes, as in a zip bomb"), "{error}");
     // One entry whose content is the header and content of the next.
     let mut quine = stored("a.css", b"");
     quine.packed = Vec::new();
@@ -199,8 +203,8 @@ fn entries_that_share_bytes_are_refused() {
     let outer = RawEntry { name: b"b.css".to_vec(), ..stored("b.css", &inner) };
     let at = u32::try_from(start + 30 + "b.css".len()).unwrap();
     let hidden = RawEntry { header_start: Some(at), ..deflated("a.css", &[b'a'; 5_000]) };
-    let told = sentence(vec![outer, hidden]);
-    assert!(told.contains("'b.css' and 'a.css' share bytes"), "{told}");
+    let error = sentence(vec![outer, hidden]);
+    assert!(error.contains("'b.css' and 'a.css' share bytes"), "{error}");
 }
 
 #[test]
@@ -223,11 +227,11 @@ fn entries_depth_and_paths_are_limited() {
     ];
     for (entry, words, key) in cases {
         match limited(&[entry], &tight) {
-            Err(told) => assert!(!key.is_empty() && told.contains(words) && told.contains(key), "{told}"),
+            Err(error) => assert!(!key.is_empty() && error.contains(words) && error.contains(key), "{error}"),
             Ok(_) => assert_eq!(key, ""),
         }
     }
     let folders = [stored("a/", b""), stored("b/", b""), stored("__MACOSX/x", b"")];
-    let told = limited(&folders, &tight).unwrap_err();
-    assert!(told.contains("has 4 entries, more than 3 (templates.archive_entries_limit)"), "{told}");
+    let error = limited(&folders, &tight).unwrap_err();
+    assert!(error.contains("has 4 entries, more than 3 (templates.archive_entries_limit)"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What was packed is read as what it was, whatever the files are.
+//! A packed package is read as the same package, whatever its files are.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn what_was_packed_is_read_as_what_it_was((entry, kind, content) in entry(), mut files in others()) {
+    fn a_packed_package_is_read_as_the_same_package((entry, kind, content) in entry(), mut files in others()) {
         files.insert(entry.clone(), content);
         let package = Package { entry: entry.clone(), kind, files };
         let packed = package.pack().unwrap();
@@ -66,7 +66,7 @@ fn a_packed_archive_is_small_and_never_a_bomb() {
     assert_eq!(sizes("logo.png").0, sizes("logo.png").1, "compressed already");
     assert_eq!(sizes("zeros.bin").0, sizes("zeros.bin").1, "else it could not be uploaded again");
     assert_eq!(Package::read(&packed, &limits()).unwrap(), package);
-    // Taken under the limits of another day.
+    // Uploaded under other limits than today's.
     let lowered = TemplatesConfig { archive_entries_limit: 1, ..limits() };
     assert!(Package::read(&packed, &lowered).is_err());
     assert_eq!(Package::reopen(&packed).unwrap(), package);

@@ -1,4 +1,4 @@
-//! What real programs write and strict readers stumble over: it is taken.
+//! What real programs write is accepted, even where strict readers refuse it.
 
 use std::io::{Cursor, Write as _};
 
@@ -9,7 +9,7 @@ use super::raw_archive::{self as raw, RawEntry, deflated, renamed, stored, strea
 use super::*;
 
 /// The paths that these entries become, beside an index.html.
-fn taken(entries: Vec<RawEntry>) -> Vec<String> {
+fn accepted(entries: Vec<RawEntry>) -> Vec<String> {
     let entries = [entries, vec![stored("index.html", PAGE)]].concat();
     let package = read(raw::write(&entries)).unwrap();
     assert_eq!(package.files["index.html"], PAGE);
@@ -19,24 +19,24 @@ fn taken(entries: Vec<RawEntry>) -> Vec<String> {
 #[test]
 fn names_are_read_whatever_their_encoding() {
     let utf8 = |flags, name: &str| RawEntry { flags, ..stored(name, b"x") };
-    assert_eq!(taken(vec![utf8(0x800, "bücher/ä.css")]), ["bücher/ä.css"]);
-    assert_eq!(taken(vec![utf8(0, "bücher/漢字.css")]), ["bücher/漢字.css"], "the flag is missing");
-    assert_eq!(taken(vec![stored(b"b\x81cher.css", b"x")]), ["bücher.css"], "code page 437");
+    assert_eq!(accepted(vec![utf8(0x800, "bücher/ä.css")]), ["bücher/ä.css"]);
+    assert_eq!(accepted(vec![utf8(0, "bücher/漢字.css")]), ["bücher/漢字.css"], "the flag is missing");
+    assert_eq!(accepted(vec![stored(b"b\x81cher.css", b"x")]), ["bücher.css"], "code page 437");
     let lying = RawEntry { flags: 0x800, ..stored(b"b\xfccher.css", b"x") };
-    assert_eq!(taken(vec![lying]).len(), 1, "flagged as UTF-8, and not");
+    assert_eq!(accepted(vec![lying]).len(), 1, "flagged as UTF-8, and not");
     assert_eq!(
-        taken(vec![stored("a\\b\\c.css", b"x")]),
+        accepted(vec![stored("a\\b\\c.css", b"x")]),
         ["a/b/c.css"],
         "as old programs of Windows wrote them"
     );
-    assert_eq!(taken(vec![stored("./a//./b.css", b"x"), stored("./", b"")]), ["a/b.css"]);
-    assert_eq!(taken(vec![stored("a/..b/c...css", b"x"), stored("...", b"")]), ["...", "a/..b/c...css"]);
+    assert_eq!(accepted(vec![stored("./a//./b.css", b"x"), stored("./", b"")]), ["a/b.css"]);
+    assert_eq!(accepted(vec![stored("a/..b/c...css", b"x"), stored("...", b"")]), ["...", "a/..b/c...css"]);
     // The name in UTF-8 in a field of its own, beside one in another encoding.
-    assert_eq!(taken(vec![renamed("b?cher.css", "bücher.css", b"x")]), ["bücher.css"]);
+    assert_eq!(accepted(vec![renamed("b?cher.css", "bücher.css", b"x")]), ["bücher.css"]);
     let left_behind = RawEntry { name: b"new.css".to_vec(), ..renamed("old.css", "öld.css", b"x") };
-    assert_eq!(taken(vec![left_behind]), ["new.css"], "renamed by a program that knows no such field");
+    assert_eq!(accepted(vec![left_behind]), ["new.css"], "renamed by a program that knows no such field");
     let twice = vec![renamed("a.css", "b.css", b"1"), renamed("a.css", "c.css", b"2")];
-    assert_eq!(taken(twice), ["b.css", "c.css"]);
+    assert_eq!(accepted(twice), ["b.css", "c.css"]);
 }
 
 #[test]
@@ -56,13 +56,13 @@ fn what_systems_leave_behind_is_dropped() {
         "__MACOSX/a\\b\\c",
     ];
     let entries = junk.map(|name| stored(name, b"\0junk")).to_vec();
-    assert_eq!(taken([entries, vec![stored("a/.well-known", b"x")]].concat()), ["a/.well-known"]);
+    assert_eq!(accepted([entries, vec![stored("a/.well-known", b"x")]].concat()), ["a/.well-known"]);
     let deep = format!("__MACOSX/{}{}", "a/".repeat(99), "b".repeat(999));
-    assert_eq!(taken(vec![stored(deep, b"")]), [] as [&str; 0]);
+    assert_eq!(accepted(vec![stored(deep, b"")]), [] as [&str; 0]);
     // Junk is not looked at, so nothing in it is a reason to refuse the rest.
     let link = with_mode(0o120_777, stored("__MACOSX/._link", b"target"));
     let twice = [stored("._x", b"1"), stored("._X", b"2"), stored("._x", b"3")];
-    assert_eq!(taken([vec![link], twice.to_vec()].concat()), [] as [&str; 0]);
+    assert_eq!(accepted([vec![link], twice.to_vec()].concat()), [] as [&str; 0]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn one_wrapping_folder_is_taken_off() {
 }
 
 #[test]
-fn folders_modes_and_fields_that_say_nothing_are_passed_over() {
+fn folders_modes_and_unknown_fields_are_ignored() {
     let folders = [
         stored("a/", b""),
         stored("b\\", b""),
@@ -94,13 +94,13 @@ fn folders_modes_and_fields_that_say_nothing_are_passed_over() {
         RawEntry { attributes: 0x10, ..stored("d", b"") },
         stored("a/", b""),
     ];
-    assert_eq!(taken(folders.to_vec()), [] as [&str; 0]);
+    assert_eq!(accepted(folders.to_vec()), [] as [&str; 0]);
     let file = with_mode(0o100_644, stored("a/x.css", b"x"));
     let empty = stored("a/empty.css", b"");
-    assert_eq!(taken([folders.to_vec(), vec![file, empty]].concat()), ["a/empty.css", "a/x.css"]);
+    assert_eq!(accepted([folders.to_vec(), vec![file, empty]].concat()), ["a/empty.css", "a/x.css"]);
     // A field of a length that nobody knows, and padding that is no field at all.
     let padded = RawEntry { extra: b"\xfe\xca\x04\0abcd\0\0\0".to_vec(), ..stored("x.css", b"x") };
-    assert_eq!(taken(vec![padded]), ["x.css"]);
+    assert_eq!(accepted(vec![padded]), ["x.css"]);
 }
 
 #[test]

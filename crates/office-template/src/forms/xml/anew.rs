@@ -1,31 +1,33 @@
-//! Reads XML of the data, and writes it anew: what is written is well-formed, whatever was read.
+//! Parses XML of the data and writes it anew from its events, so that the output is well-formed whatever the input was.
 
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::super::{Place, Refusal};
+use super::super::Place;
 use super::fields::Fields;
 use super::namespaces::{Attribute, Namespaces, RELATIONSHIPS, declared};
 use crate::include::Copy;
-use crate::package::{Package, attribute_text, can_stand, escaped};
+use crate::package::Package;
+use crate::package::xml::{attribute_text, can_stand, escaped};
 use crate::word::{NAMESPACES, attribute};
+use crate::written::Refusal;
 
 const DEPTH: usize = 200;
 
-/// Of an element.
+/// Most attributes of an element.
 const ATTRIBUTES: usize = 100;
 
-/// Old drawings and what Office adds to them.
+/// The namespaces of VML, the old form of drawings, and of Office's additions to it.
 const OLD_DRAWINGS: [&str; 2] = ["urn:schemas-microsoft-com:vml", "urn:schemas-microsoft-com:office:office"];
 
-/// What refers to files and addresses without a relationship.
+/// Attributes that refer to files and addresses without a relationship.
 const ADDRESSES: [&str; 5] = ["src", "href", "althref", "relid", "embeddedHtml"];
 
-/// What refers to texts of other parts.
+/// Elements that refer to texts of other parts.
 const NOTES: [&str; 5] =
     ["footnoteReference", "endnoteReference", "commentReference", "commentRangeStart", "commentRangeEnd"];
 
-/// The XML as it is written, and the names of the elements at its top, without their prefix.
+/// The new XML, and the names of the elements at its top without their prefix.
 pub(super) struct Anew {
     pub xml: String,
     pub top: Vec<String>,
@@ -57,7 +59,7 @@ pub(super) fn anew(xml: &str, place: &Place<'_>, package: &mut Package<'_>) -> R
                 let message = "the XML has a declaration, an instruction or a CDATA section";
                 return Err(message.to_owned().into());
             }
-            // Nobody sees it.
+            // Comments are left out.
             Event::Comment(_) => {}
             Event::Eof if writer.open.is_empty() => break,
             Event::Eof => return Err("the XML ends within an element".to_owned().into()),
@@ -73,7 +75,7 @@ struct Writer<'a, 'p, 'f> {
     fields: Fields,
     copy: Copy<'p, 'f>,
     open: Vec<Open>,
-    /// How deep the element is that is being left out.
+    /// The depth of the element that is being left out.
     dropped: Option<usize>,
     top: Vec<String>,
     out: String,
@@ -81,9 +83,9 @@ struct Writer<'a, 'p, 'f> {
 
 /// An element that is open.
 struct Open {
-    /// As it is written.
+    /// With its prefix.
     name: String,
-    /// Without Word's prefix; with any other, or at least a colon.
+    /// The local name; a colon is put before it unless the namespace is Word's.
     seen: String,
     declared: Vec<String>,
 }
@@ -112,7 +114,7 @@ impl Writer<'_, '_, '_> {
                 ));
             }
         }
-        // A number that stands once, and what holds of a part that stays behind.
+        // A control's id must be unique, and its data binding refers to a part that the document does not have.
         let is_of_control = self.open.last().is_some_and(|parent| parent.seen == "sdtPr");
         if self.dropped.is_none() && is_of_control && (seen == "id" || seen.ends_with("dataBinding")) {
             self.dropped = Some(self.open.len());
@@ -127,7 +129,7 @@ impl Writer<'_, '_, '_> {
         Ok(())
     }
 
-    /// The element's name without Word's prefix, if it and its attributes are such as may stand here.
+    /// The element's name as [`Open::seen`] holds it; an error where it or an attribute refers to a part or an address.
     fn seen(&self, name: &str, attributes: &[Attribute]) -> Result<String, String> {
         let (namespace, local) = self.namespaces.of_element(name)?;
         let is_old = OLD_DRAWINGS.contains(&namespace);
@@ -164,7 +166,7 @@ impl Writer<'_, '_, '_> {
         self.out.extend(["<", name]);
         for Attribute { name, value } in attributes {
             let local = name.rsplit(':').next().unwrap_or_default();
-            // Marks for edits by many: each stands once, and none is as good.
+            // Ids for editing by several people must be unique and are optional, so they are left out.
             if matches!(local, "paraId" | "textId") && name != local {
                 continue;
             }
@@ -225,7 +227,7 @@ impl Writer<'_, '_, '_> {
         Ok(())
     }
 
-    /// A text, and how it is written.
+    /// Writes a text that is already escaped as `written`; text of a field's code is checked.
     fn said(&mut self, text: &str, written: &str) {
         let Some(Open { seen, .. }) = self.open.last() else { return };
         if matches!(seen.as_str(), "instrText" | "delInstrText" | "t" | "delText") {
@@ -243,7 +245,6 @@ fn elsewhere(name: &str) -> String {
     )
 }
 
-/// The attributes of a start tag.
 fn read(tag: &BytesStart<'_>) -> Result<Vec<Attribute>, String> {
     let broken =
         |why: &dyn std::fmt::Display| format!("an element of the XML has a broken attribute ({why})");

@@ -1,8 +1,7 @@
-//! Fields in XML of the data: they begin and end in it, and read no files.
+//! Fields in XML of the data: each must begin and end in it, and must not be one that reads or runs something.
 
 use crate::field_code::FieldCode;
 
-/// The fields that are open.
 #[derive(Default)]
 pub(super) struct Fields {
     open: Vec<Field>,
@@ -11,12 +10,12 @@ pub(super) struct Fields {
 #[derive(Default)]
 struct Field {
     code: FieldCode,
-    /// Its result has begun.
+    /// The code has ended and the field's result has begun.
     is_over: bool,
 }
 
 impl Fields {
-    /// An element of Word's begins; `value` tells its attributes by their names without a prefix.
+    /// Checks an element of Word's that begins; `value` returns an attribute by its name without a prefix.
     pub(super) fn begin(&mut self, local: &str, value: impl Fn(&str) -> String) -> Result<(), String> {
         match local {
             "fldChar" => self.character(&value("fldCharType")),
@@ -54,7 +53,7 @@ impl Fields {
         }
     }
 
-    /// A field inside of another's name would say what that is.
+    /// An error where a field begins before the outer one has its name: its result could become that name.
     fn check_around(&mut self) -> Result<(), String> {
         match self.code() {
             Some(code) if !code.is_named() => {
@@ -64,19 +63,19 @@ impl Fields {
         }
     }
 
-    /// A text is passed.
+    /// Adds text to the innermost code, if one is open.
     pub(super) fn pass(&mut self, text: &str) {
         if let Some(code) = self.code() {
             code.pass(text);
         }
     }
 
-    /// The innermost code that has begun and not ended.
+    /// The code of the innermost field, unless it has ended.
     fn code(&mut self) -> Option<&mut FieldCode> {
         self.open.last_mut().filter(|field| !field.is_over).map(|field| &mut field.code)
     }
 
-    /// The XML is over.
+    /// An error if a field is still open at the end of the XML.
     pub(super) fn end(&self) -> Result<(), String> {
         if self.open.is_empty() { Ok(()) } else { Err(torn()) }
     }

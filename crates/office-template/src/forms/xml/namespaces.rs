@@ -1,39 +1,40 @@
-//! What the prefixes of XML stand for (Namespaces in XML 1.0).
+//! The namespaces of prefixes in XML of the data (Namespaces in XML 1.0).
 
 use std::collections::BTreeMap;
 
 use crate::word::TRANSITIONAL;
 use crate::word::attribute::{attributes, unescaped};
 
-/// These are bound already, to prefixes that nobody else may use for anything else.
+/// Namespaces bound to the reserved prefixes `xml` and `xmlns`, which must not be declared otherwise.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const DECLARATIONS: &str = "http://www.w3.org/2000/xmlns/";
 
-/// Of attributes that refer to parts and addresses; in both forms of the format.
+/// Namespaces of attributes that refer to parts and addresses, in both forms of the format.
 pub(super) const RELATIONSHIPS: [&str; 2] = [
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
     "http://purl.oclc.org/ooxml/officeDocument/relationships",
 ];
 
-/// An attribute as it is written, and what its value means.
+/// An attribute's name as written, and its value unescaped.
 pub(super) struct Attribute {
     pub name: String,
     pub value: String,
 }
 
-/// The prefixes that are known in a place; the empty one is that of names without one.
+/// The prefixes in scope; the empty prefix is the default namespace.
 pub(super) struct Namespaces {
-    /// What each stands for; what it stands for now is the last.
+    /// The namespaces of each prefix; the innermost declaration is the last.
     known: BTreeMap<String, Vec<String>>,
     /// Word's own prefix in the document.
     words: String,
 }
 
 impl Namespaces {
-    /// Those that a part's root, this start tag, declares.
+    /// The prefixes declared by a part's root, whose start tag is `tag`.
     pub(super) fn of_root(tag: &[u8], words: &str) -> Self {
         let text = |range| String::from_utf8_lossy(tag.get(range).unwrap_or_default()).trim().to_owned();
-        // Everybody writes r: without thinking of it, and is to be told the right thing where it is not declared.
+        // Authors use `r:` without declaring it. Known here, it gets the message that references are refused, and not
+        // "undeclared".
         let mut known = BTreeMap::from([("r".to_owned(), vec![RELATIONSHIPS[0].to_owned()])]);
         for attribute in attributes(tag) {
             if let Some(prefix) = declared(&text(attribute.name)) {
@@ -42,12 +43,12 @@ impl Namespaces {
         }
         known.insert("xml".to_owned(), vec![XML.to_owned()]);
         let words = words.trim_end_matches(':').to_owned();
-        // That of the part's own names is known, wherever it is declared.
+        // The prefix of the part's own names is known even if it is not declared at the root.
         known.entry(words.clone()).or_insert_with(|| vec![TRANSITIONAL.to_owned()]);
         Self { known, words }
     }
 
-    /// Adds what the attributes of an element declare. Tells the prefixes, for [`Namespaces::forget`].
+    /// Adds what the attributes of an element declare. Returns the prefixes, for [`Namespaces::forget`].
     pub(super) fn declare(&mut self, attributes: &[Attribute]) -> Result<Vec<String>, String> {
         let mut prefixes = Vec::new();
         for Attribute { name, value } in attributes {
@@ -68,7 +69,7 @@ impl Namespaces {
         Ok(prefixes)
     }
 
-    /// Ends an element that declared these.
+    /// Removes the declarations of an element that ends.
     pub(super) fn forget(&mut self, prefixes: &[String]) {
         for prefix in prefixes {
             self.known.get_mut(prefix).map(Vec::pop);
@@ -89,7 +90,7 @@ impl Namespaces {
         }
     }
 
-    /// The same of an attribute's: without a prefix it has none.
+    /// As [`Namespaces::of_element`], for an attribute: without a prefix it has no namespace.
     pub(super) fn of_attribute<'n>(&self, name: &'n str) -> Result<(&str, &'n str), String> {
         let (prefix, local) = parts(name)?;
         match self.resolve(prefix) {
@@ -109,7 +110,7 @@ fn undeclared(prefix: &str) -> String {
     format!("the XML uses the prefix {prefix}:, which neither it nor the document declares")
 }
 
-/// A name's prefix, which may be empty, and the rest.
+/// A name's prefix, which may be empty, and its local part.
 fn parts(name: &str) -> Result<(&str, &str), String> {
     let (prefix, local) = name.split_once(':').unwrap_or(("", name));
     if is_name(local) && (is_name(prefix) || !name.contains(':')) {
@@ -118,7 +119,7 @@ fn parts(name: &str) -> Result<(&str, &str), String> {
     Err(format!("the XML has a name that is none ({})", crate::error::quoted(name)))
 }
 
-/// XML allows letters of all languages, and Office uses those of ASCII.
+/// Only ASCII: XML allows letters of all languages, but Office uses none of them.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))

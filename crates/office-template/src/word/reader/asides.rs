@@ -1,4 +1,4 @@
-//! Texts that stand beside those of the paragraphs: in attributes, in the codes of fields, where links lead.
+//! Texts beside those of the paragraphs: in attributes, in the codes of fields, in the addresses of links.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) struct Code {
 }
 
 impl Scanner<'_> {
-    /// Looks at an element that begins for texts that stand in its attributes.
+    /// Adds the texts in the attributes of an element that begins.
     pub(super) fn asides(&mut self, id: Id, name: &[u8], local: &[u8]) {
         if self.dialect == Dialect::Properties || self.moves > 0 {
             return;
@@ -60,7 +60,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A control's properties that say that it is a tick box.
+    /// Notes that a control is a tick box, if this element of its properties says so.
     pub(super) fn tick_box(&mut self, id: Id, name: &[u8]) {
         let parent = self.parent(id);
         if name.ends_with(b":checkbox") && self.kind_of(parent) == Kind::ControlProperties {
@@ -90,14 +90,14 @@ impl Scanner<'_> {
         self.aside(Paragraph { element: id, place, text, pieces, number: 0, section_break: None });
     }
 
-    /// Where an attribute's value stands in the part.
+    /// The bytes of the part that an attribute's value takes.
     fn value(&self, id: Id, name: &str) -> Option<Range<usize>> {
         let tag = self.elements.get(id as usize)?.start_tag();
         let Attribute { value, .. } = attribute(self.xml.get(tag.clone())?, name)?;
         Some(tag.start + value.start..tag.start + value.end)
     }
 
-    /// Where the link leads that the element is.
+    /// Adds the address of a link, if it may have tags.
     fn address(&mut self, id: Id) {
         if self.addresses.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Scanner<'_> {
         self.paragraphs.push(Paragraph { number, ..text });
     }
 
-    /// A `w:fldChar` of this kind.
+    /// Opens, separates or closes a field: a `w:fldChar` of this kind.
     pub(super) fn field(&mut self, kind: &str) {
         match kind {
             "begin" => self.codes.push(Code::default()),
@@ -133,7 +133,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The text that the pieces of the open field's code are put together to, by its place.
+    /// The index of the text that collects the code of the innermost field; `None` where its result has begun.
     pub(super) fn code(&mut self, element: Id) -> Option<usize> {
         let code = self.codes.last().filter(|code| !code.is_over)?;
         if let Some(index) = code.text {
@@ -147,7 +147,7 @@ impl Scanner<'_> {
     }
 }
 
-/// The text of an attribute, and where its pieces stand in the part; its value begins at `at`.
+/// The text of an attribute, and the bytes of the part that its pieces take; its value begins at `at`.
 fn unescaped(written: &str, at: usize, element: Id) -> (String, Vec<Piece>) {
     pieces(written, at, element, |rest| {
         let end = rest.strip_prefix('&')?.find(';')? + 2;
@@ -170,7 +170,7 @@ fn unescaped(written: &str, at: usize, element: Id) -> (String, Vec<Piece>) {
     })
 }
 
-/// The text of an address, whose letters may be written as `%7B`.
+/// The text of an address with its percent codes decoded.
 fn decoded(written: &str, element: Id) -> (String, Vec<Piece>) {
     pieces(written, 0, element, |rest| {
         let mut bytes = Vec::new();
@@ -189,8 +189,8 @@ fn decoded(written: &str, element: Id) -> (String, Vec<Piece>) {
     })
 }
 
-/// A text put together of what is written as it is and of letters that `letter` finds to be written otherwise; it says which letter, and
-/// how many bytes it takes.
+/// A text of pieces that are written as they are, and of letters that are written as codes. `letter` finds a code at the begin of
+/// a text: the letter, and how many bytes the code takes.
 fn pieces(
     written: &str,
     at: usize,

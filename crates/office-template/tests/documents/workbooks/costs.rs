@@ -9,7 +9,7 @@ use super::limits::{SHEET, XS, changed, filled, one};
 use crate::support::{limits, part, run};
 
 #[test]
-fn thousands_of_sections_are_told_of_once_each() {
+fn thousands_of_sections_are_reported_of_once_each() {
     for (name, text, message) in [
         ("beside each other", "{-rows xs}{/}".repeat(2_400), "two lists cannot grow in the same rows"),
         ("in each other", format!("{}{}", "{#xs}".repeat(60), "{/}".repeat(60)), "no deeper than 50"),
@@ -27,7 +27,7 @@ fn thousands_of_sections_are_told_of_once_each() {
 }
 
 #[test]
-fn of_many_wrong_tags_the_first_are_told_and_how_many_more_there_are() {
+fn of_many_wrong_tags_the_first_are_reported_and_how_many_more_there_are() {
     let wrong =
         |tag: &str| filled("wrong", one(Sheet::new("S").rows("A1", tag)), XS).expect_err(tag).to_string();
     for (name, tag, message) in [

