@@ -100,11 +100,13 @@ async fn a_page_whose_changes_cannot_be_undone_ends_its_tab() {
     let worker = "new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])))";
     let own = named("");
     let hosted = r#"{"requests":{"a.example":{"headers":{"X":"1"}}}}"#;
+    // What a page does after its load event on its own account is not waited for without being asked.
+    let shown = r#"{"waitForExpression":"document.body && document.body.innerText.length === 32"}"#;
     for task in [
         named(worker),
-        named("if (!location.search) location.assign('/?2')"),
+        asking(shown, named("if (!location.search) location.assign('/?2')")),
         named("for (let i = 0; i < 120; i++) history.replaceState(i, '', '#' + i)"),
-        with_files(SERVICE_WORKER, &[("worker.js", "")]),
+        asking(shown, with_files(SERVICE_WORKER, &[("worker.js", "")])),
         asking(r#"{"timezone":"Asia/Tokyo"}"#, own.clone()),
         asking(r#"{"locale":"de-DE"}"#, own.clone()),
         asking(hosted, own.clone()),
