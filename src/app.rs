@@ -107,7 +107,7 @@ impl App {
         let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
         let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
-        let engines = Engines::start(basis, &config, &control_thread).await?;
+        let engines = Engines::start(basis, &config, &job_threads[0]).await?;
         engines.prepare(&context);
         let limit = config.accounts.mailbox_limit;
         let accounts = start_on(&control_thread, Accounts::new(owned, limit));

@@ -42,6 +42,8 @@ pub enum FileReply {
 pub(super) const HEADER_LIMIT_BYTES: u32 = 16 << 20;
 
 /// The chunk size of [`pass`].
+/// Room that is made for a part of a frame before any of it came.
+const FIRST_ROOM_BYTES: u64 = 64 << 10;
 const PASSED_BYTES: usize = 64 << 10;
 const PREFIX_BYTES: usize = 12;
 
@@ -184,17 +186,22 @@ fn parse<H: DeserializeOwned>(header: &[u8]) -> Result<H, FrameError> {
     serde_json::from_slice(header).map_err(|error| FrameError::Malformed(error.to_string()))
 }
 
-/// Reads `length` bytes; the buffer grows with what arrives, for the length is only a claim.
+/// Reads `length` bytes.
 fn exactly(source: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = first_room(length);
     source.take(length).read_to_end(&mut bytes)?;
     whole(bytes, length)
 }
 
 async fn take(source: &mut (impl AsyncRead + Unpin), length: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = first_room(length);
     source.take(length).read_to_end(&mut bytes).await?;
     whole(bytes, length)
+}
+
+/// Room for what is usually sent, in one read. A length is only a claim: beyond this the buffer grows with what arrives.
+fn first_room(length: u64) -> Vec<u8> {
+    Vec::with_capacity(usize::try_from(length.min(FIRST_ROOM_BYTES)).unwrap_or(0))
 }
 
 fn whole(bytes: Vec<u8>, length: u64) -> io::Result<Vec<u8>> {

@@ -63,9 +63,13 @@ pub(super) async fn estimated_pages(
     options: &PageOptions,
     layout: &Layout,
 ) -> Result<f64, StepError> {
-    let content = content_of(page).await?;
+    let (width, height) = match page.content_px {
+        // Seen before the page was reduced to an element of it.
+        Some(seen) if options.selector.is_none() => seen,
+        _ => content_of(page).await.map(|content| (content.width, content.height))?,
+    };
     let room = layout.room_in2() * PIXELS_PER_INCH.powi(2);
-    let pages = content.width * content.height * options.scale.powi(2) / room;
+    let pages = width * height * options.scale.powi(2) / room;
     let range = match (options.from_page, options.to_page) {
         (from, Some(to)) => f64::from(to - from.unwrap_or(1)) + 1.0,
         (_, None) => f64::INFINITY,

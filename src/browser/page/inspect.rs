@@ -1,5 +1,5 @@
-//! One look at a page that is idle: its fonts, its pictures, and what is loaded only when it is scrolled to. All of it is
-//! asked in one call, and of a page without script only what cannot be known without asking.
+//! One look at a page that is idle: its fonts, its pictures, how large it is, and what is loaded only when it is scrolled to.
+//! All of it is asked in one call, and of a page without script only what cannot be known without asking.
 
 use serde::Deserialize;
 
@@ -11,11 +11,19 @@ use super::scripts;
 use super::task::PageTask;
 use crate::domain::lane::Lane;
 
+/// Answers width and height of all that can be scrolled to. Hazard: an element's name hides a member of the document, so
+/// members are read from their prototypes.
+const CONTENT: &str = "const read = (of, name, it) => Object.getOwnPropertyDescriptor(of, name).get.call(it);
+    const root = read(Document.prototype, 'scrollingElement', document);
+    return ['scrollWidth', 'scrollHeight'].map(name => read(Element.prototype, name, root));";
+
 /// What a page answers.
 #[derive(Default, Deserialize)]
 struct Seen {
     fonts: Option<FontReport>,
     pictures: Option<Pictures>,
+    /// Width and height of its content, in CSS pixels; a page without script is not asked.
+    content: Option<(f64, f64)>,
     /// Pictures and frames that are loaded only now.
     woken: u32,
 }
@@ -24,6 +32,7 @@ struct Seen {
 /// again.
 pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
     let seen = look(page, task).await?;
+    page.content_px = seen.content;
     if let Some(report) = seen.fonts {
         fonts::warn(page, report)?;
     }
@@ -38,10 +47,12 @@ async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
     let question = match (task.lane, fonts) {
         // Its broken pictures came with the answer whether it is ready (`scripts::readiness`).
         (Lane::Static, None) => return Ok(Seen::default()),
-        (Lane::Static, Some(fonts)) => question(&fonts, "null", "0"),
+        (Lane::Static, Some(fonts)) => question(&fonts, "null", "null", "0"),
         (Lane::Scripted, fonts) => {
             let fonts = fonts.unwrap_or_else(|| "null".to_owned());
-            question(&fonts, &format!("({})()", pictures::SEEN), &format!("({})()", scripts::LAZY))
+            let called = |function| format!("({function})()");
+            let content = format!("(() => {{{CONTENT}}})()");
+            question(&fonts, &called(pictures::SEEN), &content, &called(scripts::LAZY))
         }
     };
     // A page without fonts to speak of (an image, a plain text) answers nothing, and so does one that is busy again.
@@ -49,11 +60,12 @@ async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
     Ok(answer.and_then(|answer| serde_json::from_str(&answer).ok()).unwrap_or_default())
 }
 
-/// One expression for three questions; where one throws, the others are answered all the same.
-fn question(fonts: &str, pictures: &str, woken: &str) -> String {
+/// One expression for all questions; where one throws, the others are answered all the same.
+fn question(fonts: &str, pictures: &str, content: &str, woken: &str) -> String {
     format!(
         "(async()=>{{const asked=async question=>{{try{{return await question()}}catch{{return null}}}};\
-         const fonts=await asked(()=>{fonts}),pictures=await asked(()=>{pictures}),woken=await asked(()=>{woken})??0;\
-         return JSON.stringify({{fonts,pictures,woken}}).toWellFormed()}})()"
+         const fonts=await asked(()=>{fonts}),pictures=await asked(()=>{pictures}),\
+         content=await asked(()=>{content}),woken=await asked(()=>{woken})??0;\
+         return JSON.stringify({{fonts,pictures,content,woken}}).toWellFormed()}})()"
     )
 }

@@ -1,6 +1,7 @@
 //! A page in its tab: what it is asked, and how long a step of it may take.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Runtime;
@@ -45,6 +46,10 @@ pub(in crate::browser) struct OpenPage {
     pub has_page_rules: bool,
     /// Its print medium was emulated, to measure it.
     pub is_measured: bool,
+    /// Width and height of all that can be scrolled to, in CSS pixels, as seen by the last look at the page (`inspect.rs`).
+    pub content_px: Option<(f64, f64)>,
+    /// The script context of our own questions; 0 where it is not made yet, or its document is gone.
+    world: AtomicU32,
 }
 
 impl OpenPage {
@@ -64,6 +69,8 @@ impl OpenPage {
             in_place: task.way == Way::PutInPlace && task.is_put(),
             has_page_rules: task.has_page_rules,
             is_measured: false,
+            content_px: None,
+            world: AtomicU32::new(0),
         })
     }
 
@@ -130,18 +137,45 @@ impl OpenPage {
         expression: String,
         limit: Duration,
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
+        if self.lane == Lane::Static {
+            // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
+            return self.run_in(None, expression, limit).await;
+        }
+        let known = self.world.load(Ordering::Relaxed);
+        if known > 0 {
+            let answer = self.run_in(Some(known), expression.clone(), limit).await?;
+            if answer.is_some() {
+                return Ok(answer);
+            }
+            // The document that it was made in was replaced, maybe long ago: the present one is asked.
+        }
+        if !self.make_world(limit).await? {
+            return Ok(None);
+        }
+        self.run_in(Some(self.world.load(Ordering::Relaxed)), expression, limit).await
+    }
+
+    /// Makes the script context of our own questions. The answer comes behind everything that the page has reported; false
+    /// where the page's document went away meanwhile.
+    pub(super) async fn make_world(&self, limit: Duration) -> Result<bool, StepError> {
         let tab = self.tab()?;
-        // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
-        let context = match self.lane {
-            Lane::Static => None,
-            Lane::Scripted => match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
-                Ok(world) => Some(world.execution_context_id),
-                Err(CallError::Refused { .. }) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            },
-        };
+        match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
+            Ok(made) => self.world.store(made.execution_context_id, Ordering::Relaxed),
+            Err(CallError::Refused { .. }) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
+    }
+
+    async fn run_in(
+        &self,
+        world: Option<Runtime::ExecutionContextId>,
+        expression: String,
+        limit: Duration,
+    ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
+        let tab = self.tab()?;
         let is_large = expression.len() > LARGE_BYTES;
-        let call = commands::evaluate(expression, context);
+        let call = commands::evaluate(expression, world);
         let sent = if is_large { tab.send_large(call).await? } else { tab.send(&call)? };
         match sent.answer(limit).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {

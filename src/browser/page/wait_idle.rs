@@ -8,8 +8,6 @@ use tokio::time::Instant;
 
 use super::error::StepError;
 use super::open_page::OpenPage;
-use crate::browser::cdp::commands;
-use crate::browser::cdp::error::CallError;
 use crate::browser::tab::idle::Verdict;
 
 /// After a response the page may need a moment to go on with it.
@@ -127,14 +125,10 @@ async fn wait_for_grace(page: &OpenPage) {
     }
 }
 
-/// Has the page answer; false when its document went away under the question.
+/// Has the page answer; false when its document went away under the question. What is asked for is needed anyway, to look at
+/// the page.
 async fn answers(page: &OpenPage) -> Result<bool, StepError> {
-    let nothing = commands::evaluate("0".to_owned(), None);
-    match page.tab()?.call_within(nothing, page.limits.call).await {
-        Ok(_) => Ok(true),
-        Err(CallError::Refused { .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    page.make_world(page.limits.call).await
 }
 
 /// Whether the page, which reports nothing, computes something: then there is more to come.
