@@ -35,8 +35,10 @@ async known => {
     if (name && (quoted || !GENERIC.test(name.toLowerCase()))) asked.set(name.toLowerCase(), name);
   }
 
-  const brush = new OffscreenCanvas(1, 1).getContext('2d');
+  let brush;
   const width = (families, text) => {
+    // A canvas costs more than all else here, and most pages name only fonts that are known.
+    brush ??= new OffscreenCanvas(1, 1).getContext('2d');
     brush.font = `72px ${families}`;
     return brush.measureText(text).width;
   };

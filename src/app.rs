@@ -96,7 +96,7 @@ impl App {
         let lasting = Lasting::open(&config, &metrics).await?;
         let (stopping, idle) = (CancellationToken::new(), CancellationToken::new());
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
-        let (control_thread, job_threads) = split(&arbiters)?;
+        let (control_thread, browser_thread, job_threads) = split(&arbiters)?;
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
         let owned = AccountStore::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
@@ -107,7 +107,7 @@ impl App {
         let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
         let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
-        let engines = Engines::start(basis, &config, &job_threads[0]).await?;
+        let engines = Engines::start(basis, &config, &browser_thread).await?;
         engines.prepare(&context);
         let limit = config.accounts.mailbox_limit;
         let accounts = start_on(&control_thread, Accounts::new(owned, limit));
@@ -340,10 +340,12 @@ fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {
     })
 }
 
-/// The first thread is for the actors of which there is one, the others are for jobs.
-fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, Vec<ArbiterHandle>), AppError> {
-    let (control, jobs) = arbiters.split_first().ok_or("jobs.threads must be at least 1")?;
-    Ok((control.handle(), jobs.iter().map(Arbiter::handle).collect()))
+/// The first thread is for the actors of which there is one, the others are for jobs. Only the pool of browsers is with the
+/// first of those: from another thread each of Chromium's answers, twenty a document, would have to wake up that of the job.
+fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, ArbiterHandle, Vec<ArbiterHandle>), AppError> {
+    let [control, jobs @ ..] = arbiters else { return Err("there is no thread for the actors".into()) };
+    let browsers = jobs.first().ok_or("jobs.threads must be at least 1")?;
+    Ok((control.handle(), browsers.handle(), jobs.iter().map(Arbiter::handle).collect()))
 }
 
 fn start_on<A>(arbiter: &ArbiterHandle, actor: A) -> Addr<A>
