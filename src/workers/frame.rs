@@ -41,9 +41,9 @@ pub enum FileReply {
 /// Longest header: a job lists the names of its files there.
 pub(super) const HEADER_LIMIT_BYTES: u32 = 16 << 20;
 
-/// The chunk size of [`pass`].
 /// Room that is made for a part of a frame before any of it came.
 const FIRST_ROOM_BYTES: u64 = 64 << 10;
+/// The chunk size of [`pass`].
 const PASSED_BYTES: usize = 64 << 10;
 const PREFIX_BYTES: usize = 12;
 

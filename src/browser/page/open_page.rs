@@ -1,7 +1,6 @@
 //! A page in its tab: what it is asked, and how long a step of it may take.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Runtime;
@@ -48,8 +47,17 @@ pub(in crate::browser) struct OpenPage {
     pub is_measured: bool,
     /// Width and height of all that can be scrolled to, in CSS pixels, as seen by the last look at the page (`inspect.rs`).
     pub content_px: Option<(f64, f64)>,
-    /// The script context of our own questions; 0 where it is not made yet, or its document is gone.
-    world: AtomicU32,
+    /// The script context of our own questions, once it is made.
+    world: Mutex<Option<World>>,
+}
+
+/// A script context of our own. Hazard: another renderer process gives the same number to a context of the page's, where the
+/// page could answer for us. So it counts only for the document that it was made in.
+#[derive(Clone, Copy)]
+struct World {
+    id: Runtime::ExecutionContextId,
+    /// Documents that the main frame had shown before it was asked for.
+    documents: u32,
 }
 
 impl OpenPage {
@@ -70,7 +78,7 @@ impl OpenPage {
             has_page_rules: task.has_page_rules,
             is_measured: false,
             content_px: None,
-            world: AtomicU32::new(0),
+            world: Mutex::new(None),
         })
     }
 
@@ -141,30 +149,41 @@ impl OpenPage {
             // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
             return self.run_in(None, expression, limit).await;
         }
-        let known = self.world.load(Ordering::Relaxed);
-        if known > 0 {
-            let answer = self.run_in(Some(known), expression.clone(), limit).await?;
-            if answer.is_some() {
+        if let Some(world) = self.present_world() {
+            let answer = self.run_in(Some(world), expression.clone(), limit).await?;
+            // A new document is reported before anything in it answers.
+            if answer.is_some() && self.present_world() == Some(world) {
                 return Ok(answer);
             }
-            // The document that it was made in was replaced, maybe long ago: the present one is asked.
         }
         if !self.make_world(limit).await? {
             return Ok(None);
         }
-        self.run_in(Some(self.world.load(Ordering::Relaxed)), expression, limit).await
+        match self.present_world() {
+            Some(world) => self.run_in(Some(world), expression, limit).await,
+            None => Ok(None),
+        }
     }
 
     /// Makes the script context of our own questions. The answer comes behind everything that the page has reported; false
     /// where the page's document went away meanwhile.
     pub(super) async fn make_world(&self, limit: Duration) -> Result<bool, StepError> {
         let tab = self.tab()?;
-        match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
-            Ok(made) => self.world.store(made.execution_context_id, Ordering::Relaxed),
+        let documents = self.state.borrow().documents;
+        let world = match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
+            Ok(made) => World { id: made.execution_context_id, documents },
             Err(CallError::Refused { .. }) => return Ok(false),
             Err(error) => return Err(error.into()),
-        }
+        };
+        *self.world.lock().unwrap_or_else(PoisonError::into_inner) = Some(world);
         Ok(true)
+    }
+
+    /// The script context of our own questions in the document that the page shows.
+    fn present_world(&self) -> Option<Runtime::ExecutionContextId> {
+        let world = *self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        let documents = self.state.borrow().documents;
+        world.filter(|world| world.documents == documents).map(|world| world.id)
     }
 
     async fn run_in(
