@@ -4,7 +4,7 @@
 // cannot ask the service for a file: includes are given beforehand (`give`). A run that includes a file not given yet
 // is void: it is repeated with that file. These functions are returned; arguments and results are strings and numbers:
 //
-//   speak(language)          for templates that are not HTML: how values are escaped and template texts are read
+//   setLanguage(language)    for templates that are not HTML: how values are escaped and template texts are read
 //                            (latex.js), and what records the origin of output lines (lines.js)
 //   begin(job)               the JSON of the entry's path, of all paths, of the limits, of the process' time zone
 //   give(path, text, script) a file's text (undefined: it is not text) and its cached script, '' for none
@@ -465,8 +465,8 @@
 
   function sentence(error) {
     const known = fault !== null && Object.is(fault.error, error) ? fault : { message: messageOf(error), places: [] };
-    const told = known.message === null ? `${error} was thrown` : known.message;
-    const message = short(told, SENTENCE_LIMIT);
+    const words = known.message === null ? `${error} was thrown` : known.message;
+    const message = short(words, SENTENCE_LIMIT);
     const [first, ...outer] = known.places.map(({ name, line }) => `${name}:${line}`);
     if (first === undefined) return message;
     const chain = outer.slice(0, CHAIN_LIMIT).join(', ') + (outer.length > CHAIN_LIMIT ? ', …' : '');
@@ -521,14 +521,14 @@
     }
   }
 
-  function speak(spoken) {
-    language = spoken;
+  function setLanguage(chosen) {
+    language = chosen;
     const { prototype } = ejs.Template;
     if (language.lines) prototype.scanLine = language.lines.appended(prototype.scanLine);
   }
 
-  function begin(order) {
-    job = parse(order);
+  function begin(json) {
+    job = parse(json);
     if (job.timezone !== 'UTC') checkZone(job.timezone);
     for (const name of job.files) files[`/${name}`] = true;
   }
@@ -602,8 +602,8 @@
   }
 
   function shownTags(text) {
-    const told = [...tags(text)].filter(({ open }) => open !== '<%#');
-    return told.map(({ open, line, shown }) => {
+    const reported = [...tags(text)].filter(({ open }) => open !== '<%#');
+    return reported.map(({ open, line, shown }) => {
       const kind = open === '<%=' || open === '<%-' ? 'value' : 'code';
       return { line, kind, tag: short(shown) };
     });
@@ -646,5 +646,5 @@
 
   const report = () => stringify({ __proto__: null, generated, included });
 
-  return { speak, begin, give, mentioned, assemble, part, report, compile: compileAhead, inspect, resolve, lineOf };
+  return { setLanguage, begin, give, mentioned, assemble, part, report, compile: compileAhead, inspect, resolve, lineOf };
 })

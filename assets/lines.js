@@ -9,7 +9,7 @@
 //   appended(scan)                EJS' `scanLine`, with the line in each append: `7`, or `-7` for a value that may have
 //                                 lines of its own
 //   made(parameters, code, name)  the function of a template's code, which keeps notes
-//   told()                        of the last page: the JSON of the files' paths, a line break, and pairs of numbers:
+//   notes()                       of the last page: the JSON of the files' paths, a line break, and pairs of numbers:
 //                                 where a piece begins (in UTF-16), and twice the sum of its line and its file's number
 //                                 times LINES_LIMIT, plus 1 for a value
 (function () {
@@ -57,11 +57,11 @@
       const isKnown = !isRaw && !isCall && !isLong && this.last === at;
       this.last = isRaw || isCall || isLong ? 0 : at;
       if (isKnown) return;
-      const told = isRaw ? -at : at;
+      const noted = isRaw ? -at : at;
       // Where a token has line breaks, EJS writes the line of the next one behind the call.
       const behind = this.currentLine === line ? '' : `    ; _$line = ${this.currentLine}\n`;
       const call = made.slice(0, made.length - behind.length - ')\n'.length);
-      this.source = `${this.source.slice(0, from)}${call},${told})${isLong ? ', _$at = 0' : ''}\n${behind}`;
+      this.source = `${this.source.slice(0, from)}${call},${noted})${isLong ? ', _$at = 0' : ''}\n${behind}`;
     };
   }
 
@@ -153,7 +153,7 @@
     };
   }
 
-  const told = () => `${stringify(paths)}\n${join(page, ' ')}`;
+  const notes = () => `${stringify(paths)}\n${join(page, ' ')}`;
 
-  return { appended, made, told };
+  return { appended, made, notes };
 })

@@ -6,8 +6,8 @@
 //! wait for their documents get them) or are parked, connections close, browsers end, the index is closed.
 
 mod account_deleter;
-mod lasting;
 mod metrics;
+mod persistence;
 mod ready;
 mod rendering;
 
@@ -24,7 +24,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::ControlSocket;
-use crate::accounts::{AccountStore, Accounts, OpenJobs, Returns};
+use crate::accounts::{AccountStore, Accounts, DocumentReturns, OpenJobs};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -45,10 +45,10 @@ use crate::templates::repair::garbage_collector::GarbageCollector;
 
 use account_deleter::AccountDeleter;
 pub use account_deleter::{DeletedData, delete_account_data};
-use lasting::Lasting;
-pub use lasting::store_taken_over;
 use metrics::MetricsPage;
-pub use rendering::{Basis, Engines, unknown_engine};
+use persistence::Persistence;
+pub use persistence::store_taken_over;
+pub use rendering::{EngineResources, Engines, unknown_engine};
 
 /// Why the service cannot start or ended badly.
 pub type AppError = Box<dyn std::error::Error + Send + Sync>;
@@ -65,7 +65,7 @@ pub struct App {
     idle: CancellationToken,
     registry: Addr<JobRegistry>,
     pool: Addr<BrowserPool>,
-    lasting: Lasting,
+    persistence: Persistence,
     control: ControlSocket,
     arbiters: Vec<Arbiter>,
 }
@@ -93,29 +93,31 @@ impl App {
         let listener = listen(&config.http.bind, "http.bind")?;
         let catalog = Arc::new(Catalog::new(engines, can_confine_files(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
-        let lasting = Lasting::open(&config, &metrics).await?;
+        let persistence = Persistence::open(&config, &metrics).await?;
         let (stopping, idle) = (CancellationToken::new(), CancellationToken::new());
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, browser_thread, job_threads) = split(&arbiters)?;
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
-        let owned = AccountStore::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let (stored, open_jobs, deletions) = (owned.storage(), owned.open_jobs(), owned.deletions());
-        let returns = owned.returns();
-        let context = template_context(&config, &lasting, &clock, &metrics).with_quota(stored.clone());
+        let account_store =
+            AccountStore::load(persistence.index.clone(), clock.clone(), &config.accounts).await?;
+        let (quota, open_jobs) = (account_store.storage(), account_store.open_jobs());
+        let (account_deleted, returns) = (account_store.account_deleted(), account_store.document_returns());
+        let context = template_context(&config, &persistence, &clock, &metrics).with_quota(quota.clone());
         let context = Arc::new(context);
-        let templates = start_templates(&context, &lasting, &config, (&control_thread, &stopping));
+        let templates = start_templates(&context, &persistence, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
-        let basis = basis(executable, (&lasting, &template_reader, &catalog), &outbound, &metrics);
-        let engines = Engines::start(basis, &config, &browser_thread).await?;
+        let parts = (&persistence, &template_reader, &catalog);
+        let resources = engine_resources(executable, parts, &outbound, &metrics);
+        let engines = Engines::start(resources, &config, &browser_thread).await?;
         engines.prepare(&context);
-        let limit = config.accounts.mailbox_limit;
-        let accounts = start_on(&control_thread, Accounts::new(owned, limit));
-        let control = lasting.serve_control(accounts.clone(), &config)?;
+        let accounts = start_on(&control_thread, Accounts::new(account_store, config.accounts.mailbox_limit));
+        let control = persistence.serve_control(accounts.clone(), &config)?;
 
-        let stored = (open_jobs, StoredInputs::new(stored));
-        let context = job_context(&config, (&lasting, &clock), &engines, (&accounts, returns, stored));
-        let deleter = AccountDeleter::new(&lasting, context.journal.clone(), templates.clone(), deletions);
+        let counts = (returns, open_jobs, StoredInputs::new(quota));
+        let context = job_context(&config, (&persistence, &clock), (&engines, &accounts), counts);
+        let deleter =
+            AccountDeleter::new(&persistence, context.journal.clone(), templates.clone(), account_deleted);
         let slots = slots(&config, &engines.pool).await?;
         let registry =
             start_jobs(context, slots, (&control_thread, job_threads), (deleter, &stopping)).await?;
@@ -128,14 +130,14 @@ impl App {
             template_reader,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
-            presigned_urls: lasting.presigned_urls(&config, &clock, public_url.clone())?,
-            signer: lasting.signer.clone(),
-            store: lasting.store.clone(),
+            presigned_urls: persistence.presigned_urls(&config, &clock, public_url.clone())?,
+            signer: persistence.signer.clone(),
+            store: persistence.store.clone(),
             outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
             idle: idle.clone(),
-            readiness: Arc::new(ready::ReadinessCheck::new(&engines.pool, &lasting, &catalog)),
+            readiness: Arc::new(ready::ReadinessCheck::new(&engines.pool, &persistence, &catalog)),
             catalog,
             metrics,
             bodies: Arc::new(Semaphore::new(http::body_permit_count(&config.http))),
@@ -155,7 +157,7 @@ impl App {
             idle,
             registry,
             pool: engines.pool,
-            lasting,
+            persistence,
             control,
             arbiters,
         })
@@ -223,7 +225,7 @@ impl App {
             None => Ok(()),
         };
         drop(self.control);
-        self.lasting.index.close().await;
+        self.persistence.index.close().await;
         for arbiter in self.arbiters {
             arbiter.stop();
             let _ = arbiter.join();
@@ -244,15 +246,16 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
 
 fn template_context(
     config: &Config,
-    lasting: &Lasting,
+    persistence: &Persistence,
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
 ) -> TemplateContext {
-    let storage = (lasting.index.clone(), lasting.store.clone());
+    let storage = (persistence.index.clone(), persistence.store.clone());
     TemplateContext::new(clock.clone(), storage, config, metrics.templates.clone())
 }
 
-/// What decides which addresses may be connected to; it refuses the service's own listeners.
+/// The rules for outgoing connections. They also refuse the service's own listeners: a page or a delivery must not reach the
+/// service from inside.
 fn outbound(
     config: &Config,
     listener: &TcpListener,
@@ -263,18 +266,18 @@ fn outbound(
     Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
 }
 
-/// What the engines are started with.
-fn basis(
+/// The resources that the engines are started with.
+fn engine_resources(
     executable: PathBuf,
-    (lasting, templates, catalog): (&Lasting, &TemplateReader, &Arc<Catalog>),
+    (persistence, templates, catalog): (&Persistence, &TemplateReader, &Arc<Catalog>),
     outbound: &Outbound,
     metrics: &Metrics,
-) -> Basis {
-    Basis {
+) -> EngineResources {
+    EngineResources {
         executable,
-        store: lasting.store.clone(),
-        work: lasting.work.clone(),
-        caches: lasting.caches.clone(),
+        store: persistence.store.clone(),
+        work: persistence.work.clone(),
+        caches: persistence.caches.clone(),
         catalog: catalog.clone(),
         templates: Some(templates.clone()),
         outbound: outbound.clone(),
@@ -282,20 +285,20 @@ fn basis(
     }
 }
 
-/// What jobs need of the other parts.
+/// The parts that jobs share, collected from the rest of the service.
 fn job_context(
     config: &Config,
-    (lasting, clock): (&Lasting, &Arc<dyn Clock>),
-    engines: &Engines,
-    (accounts, returns, (open_jobs, stored)): (&Addr<Accounts>, Returns, (Arc<OpenJobs>, StoredInputs)),
+    (persistence, clock): (&Persistence, &Arc<dyn Clock>),
+    (engines, accounts): (&Engines, &Addr<Accounts>),
+    (document_returns, open_jobs, stored): (DocumentReturns, Arc<OpenJobs>, StoredInputs),
 ) -> JobContext {
     JobContext {
         clock: clock.clone(),
-        journal: Journal::new(lasting.index.clone(), &config.jobs),
+        journal: Journal::new(persistence.index.clone(), &config.jobs),
         pipeline: engines.pipeline.clone(),
         limits: config.jobs.clone(),
         reserve: accounts.clone().recipient(),
-        returns,
+        document_returns,
         open_jobs,
         stored,
     }
@@ -304,11 +307,12 @@ fn job_context(
 /// The template registry, and its garbage collector.
 fn start_templates(
     context: &Arc<TemplateContext>,
-    lasting: &Lasting,
+    persistence: &Persistence,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
 ) -> Addr<TemplateRegistry> {
-    let registry = TemplateRegistry::new(context.clone(), lasting.index.clone(), config.jobs.mailbox_limit);
+    let registry =
+        TemplateRegistry::new(context.clone(), persistence.index.clone(), config.jobs.mailbox_limit);
     let registry = start_on(control_thread, registry);
     control_thread.spawn(GarbageCollector::new(context.clone(), &registry).run(stopping.clone()));
     registry
@@ -340,8 +344,9 @@ fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {
     })
 }
 
-/// The first thread is for the actors of which there is one, the others are for jobs. Only the pool of browsers is with the
-/// first of those: from another thread each of Chromium's answers, twenty a document, would have to wake up that of the job.
+/// Splits the threads: the first one runs the actors that exist once (registries, accounts, sweepers), the others run jobs. The
+/// browser pool runs on the first thread of jobs. On a thread of its own, each answer of Chromium, about twenty a document,
+/// would have to wake the job's thread as well.
 fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, ArbiterHandle, Vec<ArbiterHandle>), AppError> {
     let [control, jobs @ ..] = arbiters else { return Err("there is no thread for the actors".into()) };
     let browsers = jobs.first().ok_or("jobs.threads must be at least 1")?;
@@ -355,8 +360,8 @@ where
     A::start_in_arbiter(arbiter, move |_| actor)
 }
 
-/// Jobs that run at once: one more than there are tabs, so that the next template is assembled while
-/// the pages before it print.
+/// Jobs that run at once: one more than there are tabs, so that the next template is assembled while the pages before it
+/// print.
 async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppError> {
     match config.jobs.concurrency {
         0 => Ok(pool.send(GetPoolStatus).await?.tabs + 1),

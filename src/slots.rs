@@ -1,8 +1,8 @@
 //! Slots of one resource, shared fairly between accounts.
 //!
-//! Hazard: an account that holds every slot (tabs, turns of static pages, template processes) until a deadline stops all
-//! others for as long. So one account gets a share that leaves some slots free, and of the accounts that wait the one that
-//! holds the fewest is served first.
+//! Hazard: an account that holds every slot (tabs, turns of static pages, template processes) until its deadline keeps all
+//! others waiting until then. So one account gets a share that leaves some slots free, and of the waiting accounts the one
+//! that holds the fewest is served first.
 //!
 //! Plain types with a lock, which engines and the browser's pool hold: a slot is freed by `Drop`, which cannot wait for an
 //! actor. `meter` measures what a job costs. `engines` has the slots of engines that run heavy programs, and the budget of
@@ -19,7 +19,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::domain::ids::AccountId;
 
-/// One slot in so many is left to other accounts.
+/// An account's share leaves one slot in so many to other accounts.
 const LEFT_TO_OTHERS: usize = 4;
 
 /// How many slots of a resource one account may hold (`jobs.running_account_limit`).
@@ -112,42 +112,45 @@ impl AccountSlots {
     /// other for ever. A count above the account's share is lowered to it, or it would never be served.
     pub async fn acquire_many(&self, account: AccountId, count: usize) -> Slot {
         let count = count.clamp(1, self.inner.share);
-        // Dropped after the receiver below: by then the state sees that this waiter is gone.
+        // Declared before the receiver below, and so dropped after it: when the guard serves the queue, this waiter's channel
+        // is closed, and the waiter is skipped.
         let _guard = WaitGuard { inner: &self.inner };
         loop {
             let (grant, granted) = oneshot::channel();
             self.inner.state().waiters.push_back(Waiter { account, count, grant });
             self.inner.serve();
-            // A waiter whose future lives is never dropped; if one were, it would ask again.
+            // The sender is dropped unused only if its waiter was removed from the queue, which does not happen while this
+            // future lives. Should it happen all the same, join the queue again.
             if let Ok(slot) = granted.await {
                 return slot;
             }
         }
     }
 
-    /// Waits for a slot that no waiter may have.
-    pub async fn acquire_idle(&self, account: AccountId) -> Slot {
+    /// Waits for an unclaimed slot, as [`try_acquire`](Self::try_acquire). For work that must not delay those in the queue.
+    pub async fn acquire_unclaimed(&self, account: AccountId) -> Slot {
         loop {
             let mut freed = pin!(self.inner.freed.notified());
-            // Enabled before the look at the slots: one that is freed between look and wait must wake it.
+            // Registered before the attempt: a slot that is freed after the attempt and before the wait must end the wait.
             freed.as_mut().enable();
-            if let Some(slot) = self.acquire_now(account) {
+            if let Some(slot) = self.try_acquire(account) {
                 return slot;
             }
             freed.await;
         }
     }
 
-    /// A free slot that no waiter may have.
-    pub fn acquire_now(&self, account: AccountId) -> Option<Slot> {
-        let is_taken = self.inner.state().take_idle(account, self.inner.share);
+    /// A free slot that is unclaimed: no account that waits in the queue may have it within its share, not even once more slots
+    /// are free.
+    pub fn try_acquire(&self, account: AccountId) -> Option<Slot> {
+        let is_taken = self.inner.state().take_unclaimed(account, self.inner.share);
         is_taken.then(|| Slot { inner: Arc::clone(&self.inner), account, count: 1 })
     }
 }
 
 impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing under this lock can stop half-way; a poisoned state is a whole one.
+        // No code under this lock panics between two writes, so a poisoned state is still consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,8 +166,8 @@ impl Inner {
 }
 
 impl State {
-    /// Takes a free slot that no waiter may have.
-    fn take_idle(&mut self, account: AccountId, share: usize) -> bool {
+    /// Takes a free slot that is unclaimed.
+    fn take_unclaimed(&mut self, account: AccountId, share: usize) -> bool {
         self.first(share).is_none() && self.take(account, 1, share)
     }
 
@@ -297,11 +300,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn acquire_idle_takes_no_slot_that_a_waiter_may_have() {
+    async fn acquire_unclaimed_takes_no_slot_that_a_waiter_may_have() {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(one).await;
-        let mut aside = Box::pin(slots.acquire_idle(one));
+        let mut aside = Box::pin(slots.acquire_unclaimed(one));
         assert!(aside.as_mut().now_or_never().is_none());
         let mut waiting = Box::pin(slots.acquire(two));
         assert!(waiting.as_mut().now_or_never().is_none());
@@ -320,7 +323,7 @@ mod tests {
         assert!(both.as_mut().now_or_never().is_none());
         let mut late = Box::pin(slots.acquire(narrow));
         assert!(late.as_mut().now_or_never().is_none(), "one is free, and it is not its turn");
-        let mut aside = Box::pin(slots.acquire_idle(narrow));
+        let mut aside = Box::pin(slots.acquire_unclaimed(narrow));
         assert!(aside.as_mut().now_or_never().is_none());
         drop(first);
         let both = both.now_or_never();
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn cancelling_the_first_wait_wakes_acquire_idle() {
+    async fn cancelling_the_first_wait_wakes_acquire_unclaimed() {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(narrow).await;
@@ -358,7 +361,7 @@ mod tests {
         assert!(first.as_mut().now_or_never().is_none());
         let aside = tokio::spawn({
             let slots = slots.clone();
-            async move { slots.acquire_idle(narrow).await }
+            async move { slots.acquire_unclaimed(narrow).await }
         });
         tokio::task::yield_now().await;
         assert!(!aside.is_finished());

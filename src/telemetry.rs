@@ -15,7 +15,7 @@ use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
 pub use parts::{
-    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, JobPhase, StepMetrics, StoreMetrics, TexMetrics,
+    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, JobPhase, PhaseMetrics, StoreMetrics, TexMetrics,
 };
 pub use register::{Counters, Gauge, Gauges, Histogram, Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};

@@ -5,8 +5,9 @@ use tokio::task::{JoinError, spawn_blocking};
 use crate::domain::error::{ErrorCode, JobError};
 use crate::problem::Problem;
 
-/// A scan of so much takes a tenth of a millisecond; a thread of its own costs about as much.
-pub const HERE_BYTES: usize = 64 << 10;
+/// Work on so many bytes or fewer is done inline: a scan of so much takes a tenth of a millisecond, and handing it to another
+/// thread costs about as much.
+pub const INLINE_LIMIT_BYTES: usize = 64 << 10;
 
 /// Does `work` on `bytes` bytes: here when they are few, on a thread for blocking work otherwise.
 ///
@@ -16,7 +17,7 @@ pub async fn by_size<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
-    if bytes <= HERE_BYTES { Ok(work()) } else { apart(work).await }
+    if bytes <= INLINE_LIMIT_BYTES { Ok(work()) } else { on_blocking_thread(work).await }
 }
 
 /// Does `work` on a thread for blocking work, however small it is. It goes on when the future is dropped: what it needs
@@ -24,7 +25,9 @@ pub async fn by_size<T: Send + 'static>(
 ///
 /// # Errors
 /// When the thread's work panicked.
-pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+pub async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
     spawn_blocking(work).await
 }
 

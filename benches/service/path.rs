@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr, System, SystemRunner};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, GetPoolStatus, LeaseTab, PageError, PageOutput, PageStep, PageTask, ShutDown, Way, open,
-    print,
+    BrowserPool, Delivery, GetPoolStatus, LeaseTab, PageError, PageOutput, PageStep, PageTask, ShutDown,
+    open, print,
 };
 use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
@@ -90,7 +90,7 @@ pub fn task(document: &Document) -> PageTask {
         site: Site::new(PAGE, files.chain([page]).collect()),
         data: Bytes::from_static(b"{}"),
         lane: if document.scripted { Lane::Scripted } else { Lane::Static },
-        way: if document.served { Way::Served } else { Way::PutInPlace },
+        delivery: if document.served { Delivery::Served } else { Delivery::PutInPlace },
         inlined: None,
         has_page_rules: false,
         options: PageOptions::default(),

@@ -6,17 +6,21 @@
 //! not in memory is read under an `AtomicResponse`: no other message is handled until it is known.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{self, Poll};
 
+use actix::fut::ActorFuture;
 use actix::{
     Actor, ActorFutureExt as _, AsyncContext as _, AtomicResponse, Context, Handler, Message, ResponseFuture,
     WrapFuture as _,
 };
 use tokio::sync::oneshot;
 
-use super::admin::{AdminError, Reply, Request};
+use super::admin::{AdminError, AdminReply, AdminRequest};
 use super::decision::read_counter;
 use super::ledger::Reservation;
 use super::store::AccountStore;
+use crate::config::as_count;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 
@@ -30,7 +34,7 @@ pub struct Accounts {
     mailbox_limit: usize,
 }
 
-type Order = (Request, oneshot::Sender<Result<Reply, AdminError>>);
+type Order = (AdminRequest, oneshot::Sender<Result<AdminReply, AdminError>>);
 
 /// Whose token is this?
 #[derive(Message)]
@@ -58,14 +62,13 @@ pub struct ReserveDocument {
 
 /// A question or an order of the operator.
 #[derive(Clone, Debug, Message)]
-#[rtype(result = "Result<Reply, AdminError>")]
-pub struct Administer(pub Request);
+#[rtype(result = "Result<AdminReply, AdminError>")]
+pub struct Administer(pub AdminRequest);
 
 impl Accounts {
     /// An actor that owns `store` and has at most `mailbox_limit` waiting messages.
     pub fn new(store: AccountStore, mailbox_limit: u64) -> Self {
-        let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
-        Self { store, orders: VecDeque::new(), is_writing: false, mailbox_limit }
+        Self { store, orders: VecDeque::new(), is_writing: false, mailbox_limit: as_count(mailbox_limit) }
     }
 
     /// Carries out the next order, unless one is being written.
@@ -91,6 +94,24 @@ impl Actor for Accounts {
 
     fn started(&mut self, context: &mut Self::Context) {
         context.set_mailbox_capacity(self.mailbox_limit);
+        context.spawn(UncountReturned);
+    }
+}
+
+/// Uncounts the documents that are given back, as long as the actor lives. Otherwise they would pile up in their channel
+/// until the next request.
+struct UncountReturned;
+
+impl ActorFuture<Accounts> for UncountReturned {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        accounts: &mut Accounts,
+        _: &mut Context<Accounts>,
+        task: &mut task::Context<'_>,
+    ) -> Poll<()> {
+        accounts.store.poll_returned(task)
     }
 }
 
@@ -127,7 +148,7 @@ impl Handler<ReserveDocument> for Accounts {
 }
 
 impl Handler<Administer> for Accounts {
-    type Result = ResponseFuture<Result<Reply, AdminError>>;
+    type Result = ResponseFuture<Result<AdminReply, AdminError>>;
 
     fn handle(&mut self, Administer(request): Administer, context: &mut Self::Context) -> Self::Result {
         let (reply, answer) = oneshot::channel();

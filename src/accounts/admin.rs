@@ -13,7 +13,7 @@ const NAME_LIMIT: usize = 64;
 /// A question or an order of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
+pub enum AdminRequest {
     /// Makes an account: active, for ever, and without a limit unless one is given.
     CreateAccount {
         /// Its name.
@@ -31,7 +31,7 @@ pub enum Request {
         /// Its name.
         name: String,
         /// What changes.
-        settings: Settings,
+        settings: AccountSettings,
     },
     /// Lists the accounts by name, beginning behind one.
     ListAccounts {
@@ -71,7 +71,7 @@ pub enum Request {
 /// What may change of an account; what is not given stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct AccountSettings {
     /// The plan.
     pub plan: Option<String>,
     /// The status.
@@ -88,7 +88,7 @@ pub struct Settings {
     pub open_jobs: Option<AccountLimit>,
 }
 
-impl Settings {
+impl AccountSettings {
     /// The account with what is given.
     pub(super) fn change(self, mut account: Account, now: Timestamp) -> Result<Account, AdminError> {
         if let Some(plan) = self.plan {
@@ -139,7 +139,7 @@ pub enum AccountLimit {
 }
 
 impl AccountLimit {
-    /// As an account's record holds it.
+    /// The limit in the account's record: `None` for that of the configuration, zero for none.
     fn own(self) -> Option<u64> {
         match self {
             Self::Default => None,
@@ -172,7 +172,7 @@ pub enum Renewal {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum AdminReply {
     /// The account as it is now.
     Account(AccountView),
     /// Some accounts; when there are none, the list is at its end.
@@ -246,10 +246,10 @@ pub enum AdminError {
         /// Whose it is.
         account: String,
     },
-    /// The id is that of an account that was deleted.
+    /// The id is that of a deleted account whose data is still being deleted.
     #[error("what account {0} had is still being erased; take another id, or wait for an hour and more")]
-    StillErasing(AccountId),
-    /// The token would never open anything.
+    StillDeleting(AccountId),
+    /// The expiry is in the past: the token would never be valid.
     #[error("a token cannot expire at {}, which is over; give a later date", .0.rfc3339())]
     Expired(Timestamp),
     /// There is no such account.

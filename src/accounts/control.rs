@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::actor::{Accounts, Administer};
-use super::admin::{Reply, Request};
+use super::admin::{AdminReply, AdminRequest};
 use crate::config::AccountsConfig;
 use crate::storage::backup::{self, LiveBackup};
 
@@ -55,7 +55,7 @@ pub enum ControlError {
 #[expect(clippy::large_enum_variant, reason = "one at a time, for an operator's command")]
 pub enum ControlReply {
     /// It was done.
-    Ok(Reply),
+    Ok(AdminReply),
     /// It was not, and why.
     Error(String),
 }
@@ -184,7 +184,7 @@ impl ControlContext {
 }
 
 async fn reply_to(line: &[u8], accounts: &Addr<Accounts>) -> ControlReply {
-    let request: Request = match serde_json::from_slice(line) {
+    let request: AdminRequest = match serde_json::from_slice(line) {
         Ok(request) => request,
         Err(error) => {
             return ControlReply::Error(format!(

@@ -47,7 +47,7 @@ impl Decision {
         if let Some(id) = self.given_id
             && deleted::has(&*index, id).await?
         {
-            return Err(AdminError::StillErasing(id));
+            return Err(AdminError::StillDeleting(id));
         }
         let mut stored = Vec::with_capacity(self.counters.len());
         for counter in &self.counters {

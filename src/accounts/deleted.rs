@@ -22,23 +22,24 @@ pub struct DeletedAccount {
 }
 
 impl DeletedAccount {
-    /// Whether no request of the account can still be under way.
-    pub fn is_over(&self, now: Timestamp) -> bool {
+    /// Whether no request that was admitted before the deletion can still write: each has ended by now. Only then may the
+    /// entry be removed, or what such a request writes would stay without an owner.
+    pub fn has_no_late_requests(&self, now: Timestamp) -> bool {
         now.since_ms(self.since) >= LATE_REQUESTS_MS
     }
 
-    /// The batch that notes it.
-    pub(super) fn begin(&self) -> WriteBatch {
+    /// The batch that enters the account here.
+    pub(super) fn entry_batch(&self) -> WriteBatch {
         WriteBatch::new().put(key(self.account), self.since.sortable())
     }
 
-    /// The batch that forgets it.
-    pub fn end(&self) -> WriteBatch {
+    /// The batch that removes its entry, once everything is deleted.
+    pub fn removal_batch(&self) -> WriteBatch {
         WriteBatch::new().delete(key(self.account))
     }
 }
 
-/// All of them.
+/// All deleted accounts that have an entry here.
 ///
 /// # Errors
 /// When the index fails.
@@ -51,7 +52,7 @@ pub async fn all(index: &dyn Index) -> Result<Vec<DeletedAccount>, IndexError> {
     Ok(found.collect())
 }
 
-/// Whether the account is one of them.
+/// Whether the account has an entry here.
 pub(super) async fn has(index: &dyn Index, account: AccountId) -> Result<bool, IndexError> {
     Ok(index.get(&key(account)).await?.is_some())
 }
@@ -66,7 +67,7 @@ pub async fn remove_entries(index: &dyn Index, words: &[&str], account: AccountI
         let mut pages = Pages::of(index, &prefix);
         while let Some(page) = pages.next().await? {
             index
-                .commit(page.into_iter().fold(WriteBatch::new(), |change, entry| change.delete(entry.key)))
+                .commit(page.into_iter().fold(WriteBatch::new(), |batch, entry| batch.delete(entry.key)))
                 .await?;
         }
     }

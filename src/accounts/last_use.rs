@@ -16,8 +16,8 @@ const HOUR_MS: u64 = 3_600_000;
 pub(super) struct LastUses(HashMap<TokenId, Timestamp>);
 
 impl LastUses {
-    /// Those that the index has of tokens that are `known`. The write of a use does not wait for a revocation and may
-    /// come after it; entries without their token are deleted here, or they would stay for ever.
+    /// Reads the uses of the tokens that are `known`, and deletes the entries of all others. Hazard: a use is written without
+    /// waiting, so its write may follow the deletion of the token, and nothing else would ever delete that entry.
     pub async fn load(index: &dyn Index, known: impl Fn(TokenId) -> bool) -> Result<Self, IndexError> {
         let (mut hours, mut stale) = (HashMap::new(), WriteBatch::new());
         for entry in scan_all(index, PREFIX).await? {
@@ -34,10 +34,10 @@ impl LastUses {
         Ok(Self(hours))
     }
 
-    /// Notes a use; what is to be written when it is the first one in its hour.
-    pub fn note(&mut self, token: TokenId, now: Timestamp) -> Option<WriteBatch> {
+    /// Records a use. Returns the batch to be written if it is the token's first use in this hour.
+    pub fn record(&mut self, token: TokenId, now: Timestamp) -> Option<WriteBatch> {
         let hour = Timestamp(now.0 - now.0 % HOUR_MS);
-        if self.0.get(&token).is_some_and(|noted| *noted >= hour) {
+        if self.0.get(&token).is_some_and(|recorded| *recorded >= hour) {
             return None;
         }
         self.0.insert(token, hour);
@@ -49,13 +49,13 @@ impl LastUses {
         self.0.get(&token).copied()
     }
 
-    /// Forgets the token, whose entry goes with its record.
+    /// Removes the token from memory; its entry is deleted in the batch that deletes its record.
     pub fn forget(&mut self, token: TokenId) {
         self.0.remove(&token);
     }
 }
 
-/// The entry of a token.
+/// The key of a token's entry.
 pub(super) fn key(token: TokenId) -> String {
     format!("{PREFIX}{token}")
 }

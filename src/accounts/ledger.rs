@@ -1,11 +1,14 @@
 //! How many documents each account has used. The numbers in memory decide; the index keeps them for the next start.
 //!
-//! The ledger belongs to the actor [`Accounts`](super::Accounts) alone. What is given back by others (a reservation
-//! that is dropped, a job that ends without output) comes over an unbounded channel, because a document that a full
-//! mailbox refused would be lost to its account. The channel is emptied before a number is read, so a document that was
-//! given back before a request counts for it. It stays short: each entry was a reservation before.
+//! The ledger belongs to the actor [`Accounts`](super::Accounts) alone. Others give documents back (a reservation that is
+//! dropped, a job that ends without output).
+//!
+//! Hazard: a full mailbox refuses messages, and a document that it refused would be lost to its account. So documents come
+//! back over an unbounded channel, which the actor polls: it stays short even while nobody asks for a number. It is also
+//! emptied before a number is read, so that a document given back before a request counts for that request.
 
 use std::collections::{HashMap, VecDeque};
+use std::task::{Context, Poll};
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -28,8 +31,8 @@ impl UsageKey {
         Self { account, period: period.name() }
     }
 
-    /// What a final job without output adds to the batch of its last record; [`Returns::give_back`] follows when that
-    /// is durable.
+    /// The batch that uncounts the document in the index. A job that ends without output writes it with its last record, and
+    /// calls [`DocumentReturns::give_back`] once that is durable, for the number in memory.
     pub fn give_back(&self) -> WriteBatch {
         WriteBatch::new().add(self.counter(), -1)
     }
@@ -39,24 +42,27 @@ impl UsageKey {
         format!("usage/{}/{}", self.account, self.period)
     }
 
-    /// What the index says; for a period that is not in memory it is the number.
+    /// The number in the index. It is current only for a period that is not in memory: otherwise documents may be reserved
+    /// whose batch is not written yet.
     pub(super) async fn read(&self, index: &dyn Index) -> Result<u64, IndexError> {
         Ok(u64::try_from(index.counter(&self.counter()).await?).unwrap_or(0))
     }
 
-    fn take(&self) -> WriteBatch {
+    /// The batch that counts one document more.
+    fn reserve(&self) -> WriteBatch {
         WriteBatch::new().add(self.counter(), 1)
     }
 }
 
 /// Gives documents back to the ledger; never waits and never refuses.
 #[derive(Clone, Debug)]
-pub struct Returns(UnboundedSender<UsageKey>);
+pub struct DocumentReturns(UnboundedSender<UsageKey>);
 
-impl Returns {
-    /// The account may have one more document. Where a batch with [`UsageKey::give_back`] was written, it is durable.
+impl DocumentReturns {
+    /// Uncounts one document of the account in memory. A batch with [`UsageKey::give_back`], if there is one, must be durable
+    /// before: memory must not allow a document that the index would count again after a crash.
     pub fn give_back(&self, usage: UsageKey) {
-        // Without a receiver the service stops, and the next start reads the index.
+        // There is no receiver once the service stops; the next start reads the number from the index.
         let _ = self.0.send(usage);
     }
 }
@@ -70,7 +76,7 @@ const PERIODS_HELD: usize = 2;
 pub(super) struct Ledger {
     used: HashMap<AccountId, VecDeque<Used>>,
     returned: UnboundedReceiver<UsageKey>,
-    returns: Returns,
+    document_returns: DocumentReturns,
 }
 
 /// What an account has used in a period.
@@ -82,12 +88,21 @@ struct Used {
 
 impl Ledger {
     pub fn new() -> Self {
-        let (returns, returned) = unbounded_channel();
-        Self { used: HashMap::new(), returned, returns: Returns(returns) }
+        let (document_returns, returned) = unbounded_channel();
+        Self { used: HashMap::new(), returned, document_returns: DocumentReturns(document_returns) }
     }
 
-    pub fn returns(&self) -> Returns {
-        self.returns.clone()
+    /// The handle through which others give documents back.
+    pub fn document_returns(&self) -> DocumentReturns {
+        self.document_returns.clone()
+    }
+
+    /// Uncounts the documents that were given back. Never ready, so that the actor polls it again for each later one.
+    pub fn poll_returned(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(returned)) = self.returned.poll_recv(task) {
+            self.uncount(&returned);
+        }
+        Poll::Pending
     }
 
     /// Whether the number of the period must be read from the index first.
@@ -106,23 +121,17 @@ impl Ledger {
         let used = self.entry(&key, stored);
         account.check_quota(used.documents, period)?;
         used.documents += 1;
-        Ok(Reservation { returns: self.returns(), usage: Some(key) })
+        Ok(Reservation { document_returns: self.document_returns(), usage: Some(key) })
     }
 
     /// A reservation that counts nothing.
     pub fn uncounted(&self) -> Reservation {
-        Reservation { returns: self.returns(), usage: None }
+        Reservation { document_returns: self.document_returns(), usage: None }
     }
 
     fn entry(&mut self, key: &UsageKey, stored: u64) -> &mut Used {
         while let Ok(returned) = self.returned.try_recv() {
-            let held = self.used.get_mut(&returned.account);
-            // What is not in memory is read from the index, which knows already.
-            if let Some(used) =
-                held.and_then(|held| held.iter_mut().find(|used| used.period == returned.period))
-            {
-                used.documents = used.documents.saturating_sub(1);
-            }
+            self.uncount(&returned);
         }
         let held = self.used.entry(key.account).or_default();
         let at = held.iter().position(|used| used.period == key.period).unwrap_or_else(|| {
@@ -134,28 +143,39 @@ impl Ledger {
         });
         &mut held[at]
     }
+
+    /// Counts one document less. A period that is not in memory is left out: its number is read from the index when it is
+    /// asked for, and the index has the document uncounted already.
+    fn uncount(&mut self, returned: &UsageKey) {
+        let held = self.used.get_mut(&returned.account);
+        if let Some(used) = held.and_then(|held| held.iter_mut().find(|used| used.period == returned.period))
+        {
+            used.documents = used.documents.saturating_sub(1);
+        }
+    }
 }
 
-/// A document counted for an account. Dropping it gives the document back, unless [`keep`](Self::keep) was called.
+/// A document counted for an account. Dropping it gives the document back, unless it was confirmed
+/// ([`confirm`](Self::confirm)).
 #[derive(Debug)]
 pub struct Reservation {
-    returns: Returns,
+    document_returns: DocumentReturns,
     usage: Option<UsageKey>,
 }
 
 impl Reservation {
-    /// What goes into the same batch as the job's record.
-    pub fn change(&self) -> WriteBatch {
-        self.usage.as_ref().map(UsageKey::take).unwrap_or_default()
+    /// The batch that counts the document in the index, to be written together with the job's record.
+    pub fn batch(&self) -> WriteBatch {
+        self.usage.as_ref().map(UsageKey::reserve).unwrap_or_default()
     }
 
-    /// What the job's record remembers for giving back; nothing when nothing was counted.
+    /// What the job's record remembers in order to give the document back; `None` when none was counted.
     pub fn usage(&self) -> Option<&UsageKey> {
         self.usage.as_ref()
     }
 
-    /// The batch is durable: the document is counted for good.
-    pub fn keep(mut self) {
+    /// To be called once the batch is durable: dropping the reservation no longer gives the document back.
+    pub fn confirm(mut self) {
         self.usage = None;
     }
 }
@@ -163,7 +183,26 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(usage) = self.usage.take() {
-            self.returns.give_back(usage);
+            self.document_returns.give_back(usage);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn a_document_given_back_is_uncounted_when_the_actor_polls_and_not_only_by_the_next_request() {
+        let mut ledger = Ledger::new();
+        let key = UsageKey { account: AccountId::generate(), period: "2026-01".to_owned() };
+        assert_eq!(ledger.used(&key, 5), 5);
+        ledger.document_returns().give_back(key.clone());
+        assert!(ledger.poll_returned(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(ledger.used[&key.account][0].documents, 4);
+        ledger.document_returns().give_back(key.clone());
+        assert_eq!(ledger.used(&key, 5), 3, "a request does not wait for the actor to poll");
     }
 }

@@ -1,8 +1,9 @@
 //! How many jobs of each account are initialized and not started, and how many there may be.
 //!
-//! Hazard: such a job costs nothing and waits for a day with its record, data and uploads, so one account could fill the
-//! index of all. Each account may have a number of them. `open/<account>/<job>` is written and removed in the batch of the
-//! job's record, so that a start counts them without reading the jobs that have ended.
+//! Hazard: an open job counts against no document quota, and keeps its record, data and uploads for a day. Without a limit
+//! one account could fill the index and the disk for all. So each account may have only so many at a time.
+//! `open/<account>/<job>` is written and removed in the batch of the job's record, so that a start counts the open jobs
+//! without reading those that have ended.
 
 use std::collections::HashSet;
 
@@ -19,13 +20,14 @@ pub struct OpenJobs {
     accounts: AccountCounts<HashSet<JobId>>,
 }
 
-/// The key of an open job.
-pub fn mark(account: AccountId, job: JobId) -> String {
+/// The key of an open job's entry.
+pub fn key(account: AccountId, job: JobId) -> String {
     format!("{PREFIX}{account}/{job}")
 }
 
 impl OpenJobs {
-    /// Those that the index has marks of; each account may have `default_limit` of them, zero for as many as it likes.
+    /// Reads the open jobs from their entries in the index. An account without a limit of its own may have `default_limit` of
+    /// them; zero: no limit.
     ///
     /// # Errors
     /// When the index fails.
@@ -52,7 +54,7 @@ impl OpenJobs {
         self.accounts.with(account, |jobs, _| jobs.len() as u64)
     }
 
-    /// All of them.
+    /// The open jobs of all accounts.
     pub fn all(&self) -> Vec<(AccountId, JobId)> {
         let accounts = self.accounts.all().into_iter();
         accounts.flat_map(|(account, jobs)| jobs.into_iter().map(move |job| (account, job))).collect()

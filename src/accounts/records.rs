@@ -1,4 +1,5 @@
-//! The records of accounts and tokens in memory, found by what they are asked for.
+//! The records of accounts and tokens in memory. Accounts are found by name and id, tokens by id and by the hash of their
+//! text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -52,7 +53,7 @@ impl Records {
         self.tokens_of(account).filter(|token| token.ended_at(now).is_none()).count()
     }
 
-    /// The account's token that ended first, if `limit` are exceeded by those that ended and `more` that are about to.
+    /// The account's token that ended first, if those that ended and `more` that are about to end exceed `limit` together.
     pub fn oldest_ended(
         &self,
         account: AccountId,

@@ -1,4 +1,4 @@
-//! What is known of accounts, and every decision about them.
+//! Accounts and tokens in memory, and every decision about them.
 //!
 //! The actor [`Accounts`](super::Accounts) owns one while a service runs, a command of the operator while none does. An
 //! order is carried out in three steps: `AccountStore::decide` checks it, `Decision::write` makes it durable without
@@ -6,20 +6,21 @@
 //! written has changed nothing.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
-use super::admin::{AccountView, AdminError, Expiry, Reply, Request, TokenView, check_name};
+use super::admin::{AccountView, AdminError, AdminReply, AdminRequest, Expiry, TokenView, check_name};
 use super::decision::{Decision, Effect, Written};
 use super::deleted::DeletedAccount;
 use super::last_use::{self, LastUses};
-use super::ledger::{Ledger, Reservation, Returns, UsageKey};
+use super::ledger::{DocumentReturns, Ledger, Reservation, UsageKey};
 use super::open_jobs::OpenJobs;
 use super::records::Records;
 use super::token::{self, TokenRecord};
 use crate::clock::{Clock, Timestamp};
-use crate::config::AccountsConfig;
+use crate::config::{AccountsConfig, as_count};
 use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::{Account, Status};
 use crate::problem::{Code, Problem};
@@ -44,7 +45,7 @@ pub struct AccountStore {
     last_uses: LastUses,
     storage: Arc<StorageQuota>,
     open_jobs: Arc<OpenJobs>,
-    deletions: Arc<Notify>,
+    account_deleted: Arc<Notify>,
 }
 
 impl std::fmt::Debug for AccountStore {
@@ -79,29 +80,43 @@ impl AccountStore {
             records.put_token(token);
         }
         let last_uses = LastUses::load(&*index, |token| records.token(token).is_some()).await?;
-        let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
-        let deletions = Arc::default();
-        Ok(Self { index, clock, token_limit, records, ledger, last_uses, storage, open_jobs, deletions })
+        let token_limit = as_count(config.token_limit);
+        Ok(Self {
+            index,
+            clock,
+            token_limit,
+            records,
+            ledger,
+            last_uses,
+            storage,
+            open_jobs,
+            account_deleted: Arc::default(),
+        })
     }
 
-    /// What accounts have stored, and may.
+    /// The bytes that each account has stored, with their limits.
     pub fn storage(&self) -> Arc<StorageQuota> {
         Arc::clone(&self.storage)
     }
 
-    /// Which jobs are open, and how many may be.
+    /// The open jobs of each account, with their limits.
     pub fn open_jobs(&self) -> Arc<OpenJobs> {
         Arc::clone(&self.open_jobs)
     }
 
-    /// Notified when an account was deleted, whose jobs and templates are to be deleted.
-    pub fn deletions(&self) -> Arc<Notify> {
-        Arc::clone(&self.deletions)
+    /// Notified when an account was deleted: its jobs and templates are to be deleted then.
+    pub fn account_deleted(&self) -> Arc<Notify> {
+        Arc::clone(&self.account_deleted)
     }
 
-    /// Where documents that were not made are given back.
-    pub fn returns(&self) -> Returns {
-        self.ledger.returns()
+    /// The handle through which documents that were reserved and not made are given back.
+    pub fn document_returns(&self) -> DocumentReturns {
+        self.ledger.document_returns()
+    }
+
+    /// Uncounts documents that were given back; never ready.
+    pub(super) fn poll_returned(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        self.ledger.poll_returned(task)
     }
 
     /// Whether there is such an account.
@@ -117,14 +132,15 @@ impl AccountStore {
         self.clock.now()
     }
 
-    /// The account of the token, and what is to be written of its use; that need not be synced.
+    /// The account of the token, and the batch that records its use, empty unless it is the first one in this hour. The batch
+    /// need not be synced.
     pub(super) fn authenticate(&mut self, text: &str) -> Result<(AccountId, WriteBatch), Problem> {
         let now = self.now();
         let found = token::hash(text).and_then(|hash| self.records.token_with(&hash));
         let unauthorized = |detail| Problem::new(Code::Unauthorized, detail);
         match found.filter(|record| record.revoked_at.is_none()) {
             Some(record) if record.ended_at(now).is_none() => {
-                Ok((record.account, self.last_uses.note(record.id, now).unwrap_or_default()))
+                Ok((record.account, self.last_uses.record(record.id, now).unwrap_or_default()))
             }
             Some(record) => Err(unauthorized(format!(
                 "The token expired at {}. Send one that has not; `platen token create` makes one.",
@@ -169,35 +185,35 @@ impl AccountStore {
     ///
     /// # Errors
     /// A sentence for the operator.
-    pub async fn administer(&mut self, request: Request) -> Result<Reply, AdminError> {
+    pub async fn administer(&mut self, request: AdminRequest) -> Result<AdminReply, AdminError> {
         let written = self.decide(request)?.write(self.index()).await?;
         Ok(self.apply(written))
     }
 
     /// Whether an order may be carried out, and what it changes.
-    pub(super) fn decide(&self, request: Request) -> Result<Decision, AdminError> {
+    pub(super) fn decide(&self, request: AdminRequest) -> Result<Decision, AdminError> {
         let now = self.now();
         let (mut batch, mut given_id) = (WriteBatch::new(), None);
         let effect = match request {
-            Request::CreateAccount { name, plan, documents_per_month, id } => {
+            AdminRequest::CreateAccount { name, plan, documents_per_month, id } => {
                 given_id = id;
                 Effect::SaveAccount(self.new_account(name, plan, documents_per_month, id)?)
             }
-            Request::SetAccount { name, settings } => {
+            AdminRequest::SetAccount { name, settings } => {
                 Effect::SaveAccount(settings.change(self.named(&name)?.clone(), now)?)
             }
-            Request::ListAccounts { after } => {
+            AdminRequest::ListAccounts { after } => {
                 Effect::ShowAccounts(self.records.accounts_after(after).take(PAGE).cloned().collect())
             }
-            Request::DeleteAccount { name } => Effect::DeleteAccount(self.named(&name)?.clone()),
-            Request::CreateToken { account, name, expiry } => self.new_token(&account, name, expiry)?,
-            Request::ListTokens { account, after } => {
+            AdminRequest::DeleteAccount { name } => Effect::DeleteAccount(self.named(&name)?.clone()),
+            AdminRequest::CreateToken { account, name, expiry } => self.new_token(&account, name, expiry)?,
+            AdminRequest::ListTokens { account, after } => {
                 let only = account.map(|name| self.named(&name).map(|account| account.id)).transpose()?;
                 let found = self.records.tokens_after(after);
                 let found = found.filter(|token| only.is_none_or(|id| token.account == id)).take(PAGE);
                 Effect::ShowTokens(found.map(|token| self.token_view(token)).collect())
             }
-            Request::RevokeToken { id } => self.revoked(id)?,
+            AdminRequest::RevokeToken { id } => self.revoked(id)?,
         };
         let shown = match &effect {
             Effect::SaveAccount(account) => {
@@ -206,7 +222,7 @@ impl AccountStore {
             }
             Effect::DeleteAccount(account) => {
                 batch = DeletedAccount { account: account.id, since: now }
-                    .begin()
+                    .entry_batch()
                     .delete(account_key(account.id));
                 for token in self.records.tokens_of(account.id) {
                     batch = without_token(batch, token.id);
@@ -226,7 +242,7 @@ impl AccountStore {
     }
 
     /// Applies a durable order to what is in memory, and answers.
-    pub(super) fn apply(&mut self, Written { at, effect, stored }: Written) -> Reply {
+    pub(super) fn apply(&mut self, Written { at, effect, stored }: Written) -> AdminReply {
         let mut stored = stored.into_iter();
         let mut view = |store: &mut Self, account| store.view(account, at, stored.next().unwrap_or_default());
         match effect {
@@ -234,7 +250,7 @@ impl AccountStore {
                 self.storage.set_limit(account.id, account.stored_bytes_limit);
                 self.open_jobs.set_limit(account.id, account.open_jobs_limit);
                 self.records.put_account(account.clone());
-                Reply::Account(view(self, account))
+                AdminReply::Account(view(self, account))
             }
             Effect::DeleteAccount(account) => {
                 let view = view(self, account);
@@ -243,11 +259,11 @@ impl AccountStore {
                     self.forget_token(id);
                 }
                 self.records.remove_account(&view.account);
-                self.deletions.notify_one();
-                Reply::Account(view)
+                self.account_deleted.notify_one();
+                AdminReply::Account(view)
             }
             Effect::ShowAccounts(accounts) => {
-                Reply::Accounts(accounts.into_iter().map(|account| view(self, account)).collect())
+                AdminReply::Accounts(accounts.into_iter().map(|account| view(self, account)).collect())
             }
             Effect::SaveToken(token, gone, text) => {
                 self.records.put_token(token.clone());
@@ -255,11 +271,11 @@ impl AccountStore {
                     self.forget_token(id);
                 }
                 match text {
-                    Some(text) => Reply::Token { id: token.id, text },
-                    None => Reply::Tokens(vec![self.token_view(&token)]),
+                    Some(text) => AdminReply::Token { id: token.id, text },
+                    None => AdminReply::Tokens(vec![self.token_view(&token)]),
                 }
             }
-            Effect::ShowTokens(views) => Reply::Tokens(views),
+            Effect::ShowTokens(views) => AdminReply::Tokens(views),
         }
     }
 

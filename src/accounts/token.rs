@@ -9,10 +9,10 @@ use subtle::ConstantTimeEq;
 use crate::clock::{Timestamp, random_bytes};
 use crate::domain::ids::{AccountId, TokenId};
 
-/// What every token begins with, so that a leaked one is recognised.
+/// What every token begins with, so that scanners for leaked secrets recognise one.
 const PREFIX: &str = "pl_";
 const RANDOM_BYTES: usize = 32;
-/// Longer texts are no tokens, whatever they are.
+/// Longest text that is hashed as a token; longer ones are refused without the cost of a hash.
 const LENGTH_LIMIT: usize = 100;
 /// Last characters of a token that are kept, to tell it apart in a list.
 const SHOWN_CHARS: usize = 4;

@@ -7,7 +7,7 @@ use actix::{Actor as _, Addr};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::lasting::Lasting;
+use super::persistence::Persistence;
 use super::{AppError, template_context};
 use crate::accounts::deleted::{self, DeletedAccount};
 use crate::clock::{Clock, SystemClock};
@@ -22,7 +22,7 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::registry::messages::DeleteAccountTemplates;
 
-/// Between two sweeps, for what requests wrote that ended after the deletion of their account.
+/// Pause between two sweeps. A request admitted before its account was deleted may still write; a later sweep deletes that.
 const PAUSE: Duration = Duration::from_mins(1);
 /// An account's entries in the index beside records: the words before its id.
 const ENTRIES: [&str; 5] = ["usage", "stored", "open", "idempotency", "damaged"];
@@ -45,19 +45,19 @@ pub(super) struct AccountDeleter {
     /// The registry of the running service; none while no service runs.
     registry: Option<Addr<JobRegistry>>,
     /// Notified when an account is deleted.
-    deletions: Arc<Notify>,
+    account_deleted: Arc<Notify>,
 }
 
 impl AccountDeleter {
-    /// A deleter for the index and the store of `lasting`, with no service running.
+    /// A deleter for the index and the store of `persistence`, with no service running.
     pub fn new(
-        lasting: &Lasting,
+        persistence: &Persistence,
         journal: Journal,
         templates: Addr<TemplateRegistry>,
-        deletions: Arc<Notify>,
+        account_deleted: Arc<Notify>,
     ) -> Self {
-        let (index, store) = (lasting.index.clone(), lasting.store.clone());
-        Self { index, store, journal, templates, registry: None, deletions }
+        let (index, store) = (persistence.index.clone(), persistence.store.clone());
+        Self { index, store, journal, templates, registry: None, account_deleted }
     }
 
     /// Sweeps after each deletion of an account and every [`PAUSE`], until `stopping` is cancelled.
@@ -79,7 +79,7 @@ impl AccountDeleter {
                     }
                 }
                 tokio::select! {
-                    () = self.deletions.notified() => {}
+                    () = self.account_deleted.notified() => {}
                     () = tokio::time::sleep(PAUSE) => {}
                 }
             }
@@ -92,8 +92,8 @@ impl AccountDeleter {
         let mut all = DeletedData::default();
         for deleted in deleted::all(self.index.as_ref()).await? {
             let done = self.delete(deleted.account).await?;
-            if done == DeletedData::default() && deleted.is_over(SystemClock.now()) {
-                self.index.commit(DeletedAccount::end(&deleted)).await?;
+            if done == DeletedData::default() && deleted.has_no_late_requests(SystemClock.now()) {
+                self.index.commit(DeletedAccount::removal_batch(&deleted)).await?;
             }
             all.jobs += done.jobs;
             all.templates += done.templates;
@@ -117,12 +117,13 @@ impl AccountDeleter {
 /// When a service uses the data folder, or index or store cannot be used.
 pub async fn delete_account_data(config: &Config) -> Result<DeletedData, AppError> {
     let metrics = Metrics::new();
-    let lasting = Lasting::open(config, &metrics).await?;
+    let persistence = Persistence::open(config, &metrics).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let context = Arc::new(template_context(config, &lasting, &clock, &metrics));
-    let templates = TemplateRegistry::new(context, lasting.index.clone(), config.jobs.mailbox_limit).start();
-    let journal = Journal::new(lasting.index.clone(), &config.jobs);
-    let swept = AccountDeleter::new(&lasting, journal, templates, Arc::default()).sweep().await;
-    lasting.index.close().await;
+    let context = Arc::new(template_context(config, &persistence, &clock, &metrics));
+    let templates =
+        TemplateRegistry::new(context, persistence.index.clone(), config.jobs.mailbox_limit).start();
+    let journal = Journal::new(persistence.index.clone(), &config.jobs);
+    let swept = AccountDeleter::new(&persistence, journal, templates, Arc::default()).sweep().await;
+    persistence.index.close().await;
     swept
 }

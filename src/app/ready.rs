@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::Lasting;
+use super::Persistence;
 use crate::browser::{BrowserPool, GetPoolStatus};
 use crate::engines::catalog::Catalog;
-use crate::http::{Checked, Readiness};
+use crate::http::{Readiness, ReadinessResult};
 use crate::storage::ObjectStore;
 use crate::storage::index::{Index, WriteBatch};
 
@@ -22,36 +22,37 @@ pub(super) struct ReadinessCheck {
     index: Arc<dyn Index>,
     catalog: Arc<Catalog>,
     /// The last answer. Locked while a new one is found, so that requests at the same time share one check.
-    last: Mutex<Option<(Instant, Checked)>>,
+    last: Mutex<Option<(Instant, ReadinessResult)>>,
 }
 
-/// How long an answer is used again: each check costs synced writes, and the endpoint needs no token.
-const GOOD_FOR: Duration = Duration::from_secs(1);
+/// How long an answer is reused. The endpoint needs no token, so anyone may call it, and each check costs
+/// synced writes.
+const CACHED_FOR: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl Readiness for ReadinessCheck {
-    async fn check(&self) -> Checked {
+    async fn check(&self) -> ReadinessResult {
         let mut last = self.last.lock().await;
         if let Some((asked, answer)) = last.as_ref()
-            && asked.elapsed() < GOOD_FOR
+            && asked.elapsed() < CACHED_FOR
         {
             return answer.clone();
         }
-        let answer = self.look().await;
+        let answer = self.check_all().await;
         *last = Some((Instant::now(), answer.clone()));
         answer
     }
 }
 
 impl ReadinessCheck {
-    pub fn new(pool: &Addr<BrowserPool>, lasting: &Lasting, catalog: &Arc<Catalog>) -> Self {
-        let (store, index) = (lasting.store.clone(), lasting.index.clone());
+    pub fn new(pool: &Addr<BrowserPool>, persistence: &Persistence, catalog: &Arc<Catalog>) -> Self {
+        let (store, index) = (persistence.store.clone(), persistence.index.clone());
         Self { pool: pool.clone(), store, index, catalog: catalog.clone(), last: Mutex::default() }
     }
 
-    async fn look(&self) -> Checked {
+    async fn check_all(&self) -> ReadinessResult {
         let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
-        self.catalog.renew().await;
+        self.catalog.recheck_versions().await;
         let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
         if reasons.is_empty() { Ok(self.catalog.lost()) } else { Err(reasons) }
     }

@@ -1,5 +1,5 @@
-//! What renders: the starter of children, the pool of browsers, the engines of the catalogue. Shared by the service and
-//! by `platen render`.
+//! The parts that render: the starter of children, the pool of browsers, the engines of the catalogue. Shared by the service
+//! and by `platen render`.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use actix::{Actor, Addr, ArbiterHandle};
 
 use crate::browser::BrowserPool;
-use crate::config::{Config, EnginesConfig};
+use crate::config::{Config, EnginesConfig, as_count};
 use crate::engines::catalog::Catalog;
 use crate::engines::lint::Linter;
 use crate::engines::script::TemplateCodePool;
@@ -23,8 +23,8 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader};
 use crate::workers::{Programs, Starter, landlock};
 
-/// What engines are started with.
-pub struct Basis {
+/// The resources that the engines are started with.
+pub struct EngineResources {
     /// Our own binary, which starts children.
     pub executable: PathBuf,
     /// Where inputs come from and documents go.
@@ -58,8 +58,13 @@ impl Engines {
     ///
     /// # Errors
     /// When the system gives no thread, the work folder cannot be used, or `engines.slots` names no engine.
-    pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> io::Result<Self> {
-        let Basis { executable, store, work, caches, catalog, templates, outbound, metrics } = basis;
+    pub async fn start(
+        resources: EngineResources,
+        config: &Config,
+        arbiter: &ArbiterHandle,
+    ) -> io::Result<Self> {
+        let EngineResources { executable, store, work, caches, catalog, templates, outbound, metrics } =
+            resources;
         if let Some(wrong) = unknown_engine(&catalog, &config.engines) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("engines.slots: {wrong}")));
         }
@@ -91,9 +96,8 @@ impl Engines {
             metrics: &metrics,
         };
         let runners = Runners::start(catalog.engines(), &context);
-        let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let delivery_share = AccountShare::new(config.outbound.delivery_account_limit);
-        let deliveries = AccountSlots::new(count(config.outbound.delivery_limit), delivery_share);
+        let deliveries = AccountSlots::new(as_count(config.outbound.delivery_limit), delivery_share);
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,
@@ -103,7 +107,7 @@ impl Engines {
             delivery_timeout_s: config.outbound.delivery_timeout_s,
             templates: config.templates.clone(),
         };
-        let unpacking = AccountSlots::new(count(config.templates.unpacking_limit), share);
+        let unpacking = AccountSlots::new(as_count(config.templates.unpacking_limit), share);
         let pipeline = PipelineContext {
             store,
             templates,

@@ -7,12 +7,15 @@ use clap::{Args, Subcommand};
 
 use super::operator::{administer, collect, is_running, unexpected};
 use super::{CommandError, print_to_stderr};
-use crate::accounts::admin::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings};
+use crate::accounts::admin::{
+    AccountLimit, AccountSettings, AccountView, AdminReply, AdminRequest, Documents, Renewal,
+};
 use crate::app::{self, DeletedData};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::AccountId;
 use crate::domain::subscription::{Status, parse_moment};
+use crate::storage::data_dir::DataDir;
 
 /// Arguments of `platen account`.
 #[derive(Debug, Args)]
@@ -92,7 +95,7 @@ struct SetArgs {
 pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
     match arguments.command {
         AccountCommand::Create(CreateArgs { name, plan, documents_per_month, id }) => {
-            let request = Request::CreateAccount { name, plan, documents_per_month, id };
+            let request = AdminRequest::CreateAccount { name, plan, documents_per_month, id };
             let view = expect_account(administer(config, &request)?)?;
             writeln!(out, "created account {}", line(&view))?;
         }
@@ -105,16 +108,18 @@ pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Resu
             if !yes {
                 confirm(&name)?;
             }
-            let view = expect_account(administer(config, &Request::DeleteAccount { name })?)?;
+            let view = expect_account(administer(config, &AdminRequest::DeleteAccount { name })?)?;
             writeln!(out, "deleted account {}", line(&view))?;
-            writeln!(out, "{}", erase(config)?)?;
+            writeln!(out, "{}", delete_data(config)?)?;
         }
         AccountCommand::List => {
             let views = collect(|last: Option<&AccountView>| {
                 let after = last.map(|view| view.account.name.clone());
-                match administer(config, &Request::ListAccounts { after })? {
-                    Reply::Accounts(page) => Ok(page),
-                    Reply::Account(_) | Reply::Token { .. } | Reply::Tokens(_) => Err(unexpected()),
+                match administer(config, &AdminRequest::ListAccounts { after })? {
+                    AdminReply::Accounts(page) => Ok(page),
+                    AdminReply::Account(_) | AdminReply::Token { .. } | AdminReply::Tokens(_) => {
+                        Err(unexpected())
+                    }
                 }
             })?;
             for view in views {
@@ -142,19 +147,20 @@ fn confirm(name: &str) -> Result<(), CommandError> {
     Err("that is another name; nothing was deleted".into())
 }
 
-/// Deletes the data of the deleted account here, unless a running service is already doing so. Answers a line about it.
-fn erase(config: &Config) -> Result<String, CommandError> {
-    if is_running(config)? {
+/// Deletes the data of the deleted account here, unless a running service is already doing so. Returns a line about it.
+fn delete_data(config: &Config) -> Result<String, CommandError> {
+    let folder = std::path::absolute(&config.storage.data_dir)?;
+    if is_running(&DataDir::at(&folder)) {
         return Ok("what it had is being erased by the service".to_owned());
     }
-    let erased = actix::System::new().block_on(app::delete_account_data(config));
-    let DeletedData { jobs, templates } = erased
+    let deleted = actix::System::new().block_on(app::delete_account_data(config));
+    let DeletedData { jobs, templates } = deleted
         .map_err(|error| format!("{error}; the account is gone, and the next start erases what it had"))?;
     Ok(format!("erased {jobs} jobs and {templates} templates"))
 }
 
-fn set_request(arguments: SetArgs) -> Request {
-    let settings = Settings {
+fn set_request(arguments: SetArgs) -> AdminRequest {
+    let settings = AccountSettings {
         plan: arguments.plan,
         status: arguments.status,
         documents: arguments.documents_per_month,
@@ -162,13 +168,13 @@ fn set_request(arguments: SetArgs) -> Request {
         stored_bytes: arguments.stored_bytes_limit,
         open_jobs: arguments.open_jobs_limit,
     };
-    Request::SetAccount { name: arguments.name, settings }
+    AdminRequest::SetAccount { name: arguments.name, settings }
 }
 
-fn expect_account(reply: Reply) -> Result<AccountView, CommandError> {
+fn expect_account(reply: AdminReply) -> Result<AccountView, CommandError> {
     match reply {
-        Reply::Account(view) => Ok(view),
-        Reply::Accounts(_) | Reply::Token { .. } | Reply::Tokens(_) => Err(unexpected()),
+        AdminReply::Account(view) => Ok(view),
+        AdminReply::Accounts(_) | AdminReply::Token { .. } | AdminReply::Tokens(_) => Err(unexpected()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{CommandError, data_folder, print_to_stdout};
+use super::{CommandError, data_folder, print_to_stdout, runtime};
 use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup::{self, LiveSource};
 use crate::storage::data_dir::DataDir;
@@ -32,8 +32,7 @@ pub struct RestoreArguments {
 /// When the copy cannot be made.
 pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
     let folder = data_folder(config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let files = runtime.block_on(async {
+    let files = runtime()?.block_on(async {
         if let Some(source) = LiveSource::connect(&folder.control_socket())? {
             let copied = backup::backup_live(folder.path(), &arguments.folder, source, &config.storage);
             return copied.await.map_err(CommandError::from);
@@ -76,8 +75,7 @@ fn mark_index_unchecked(config: &Config, data: &Path) -> Result<(), CommandError
     if config.storage.objects != Objects::S3 {
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let index = SledIndex::open(&DataDir::at(data).index(), &config.storage).await?;
         let marked = index_check::begin(&index).await;
         index.close().await;

@@ -52,7 +52,7 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
     }
     let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };
     print_to_stdout(&if arguments.json { report::json(&findings)? } else { report::text(&findings) })?;
-    Ok(if report::good(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report::is_good(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The engines of this machine, with the versions of their programs.

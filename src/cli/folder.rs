@@ -9,18 +9,19 @@ use crate::domain::site::Files;
 
 /// All files below `folder`, within the limits of an archive. Links are not followed, hidden files are left out.
 pub(super) fn files(folder: &Path, limits: &TemplatesConfig) -> Result<Files, String> {
-    let mut found = Found { files: Files::new(), bytes_left: limits.archive_bytes_limit, limits };
-    found.add(folder, "", limits.archive_depth_limit)?;
-    Ok(found.files)
+    let mut reader = FolderReader { files: Files::new(), bytes_left: limits.archive_bytes_limit, limits };
+    reader.add(folder, "", limits.archive_depth_limit)?;
+    Ok(reader.files)
 }
 
-struct Found<'a> {
+/// Reads the files of a folder as long as the limits of an archive allow.
+struct FolderReader<'a> {
     files: Files,
     bytes_left: u64,
     limits: &'a TemplatesConfig,
 }
 
-impl Found<'_> {
+impl FolderReader<'_> {
     fn add(&mut self, folder: &Path, prefix: &str, depth: u64) -> Result<(), String> {
         let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
         for entry in fs::read_dir(folder).map_err(unreadable)? {

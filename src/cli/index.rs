@@ -1,12 +1,12 @@
 //! `platen index rebuild`: writes the templates of the index anew from the object store.
 
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
+use super::operator::is_running;
 use super::{CommandError, data_folder, print_to_stdout};
 use crate::accounts::AccountStore;
 use crate::app;
@@ -74,7 +74,7 @@ async fn open(
         Err(IndexError::InUse(_)) => Err(in_use()),
         Err(IndexError::Damaged { .. }) if discard => {
             // Opening a damaged index can fail before its lock is tried, so ask whether a service is running.
-            if UnixStream::connect(folder.control_socket()).is_ok() {
+            if is_running(folder) {
                 return Err(in_use());
             }
             // Mark the new index as unchecked before it is moved into place: if this process dies in between, no service starts

@@ -16,9 +16,9 @@ use super::folder;
 use super::{CommandError, print_to_stderr, print_to_stdout};
 use crate::config::Config;
 use crate::domain::encoding;
+use crate::domain::escape::escape_control;
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
-use crate::domain::letters::spelled;
 use crate::domain::site::{Files, Site};
 use crate::engines::lint::Linter;
 use crate::engines::script::TemplateCodePool;
@@ -91,10 +91,10 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
         report
             .warnings
             .iter()
-            .for_each(|warning| print_to_stderr(&format!("warning: {}", harmless(warning))));
+            .for_each(|warning| print_to_stderr(&format!("warning: {}", escape_text(warning))));
         print_to_stdout(text(&output)?.trim_end())?;
     }
-    Ok(if report.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Tags that are no expression may be names with blanks, such as `First Name`. They are faults if there are data without such
@@ -103,13 +103,13 @@ fn with_missing_names(mut report: LintReport, data: Option<&Value>) -> LintRepor
     let names = std::mem::take(&mut report.names);
     if let Some(data) = data {
         let lacking = names.into_iter().filter(|name| missing::lacks(data, &name.path, true));
-        report.faults.extend(lacking.map(|name| name.fault));
+        report.errors.extend(lacking.map(|name| name.error));
     }
     report
 }
 
 fn read_data(data: &FileOrStdio, config: &Config) -> Result<Value, CommandError> {
-    let bytes = encoding::unmarked(data.read(config.http.upload_limit_bytes)?);
+    let bytes = encoding::without_bom(data.read(config.http.upload_limit_bytes)?);
     let value = serde_json::from_slice(&bytes);
     value.map_err(|error| format!("--data {data} is not valid JSON: {error}").into())
 }
@@ -163,18 +163,18 @@ fn text(output: &LintOutput<'_>) -> Result<String, std::fmt::Error> {
         list(&mut text, missing.iter().copied())?;
     }
     writeln!(text, "\nfaults")?;
-    for fault in &report.faults {
-        let tag = if fault.tag.is_empty() { String::new() } else { format!(", {}", one_line(&fault.tag)) };
-        writeln!(text, "  {}{tag}: {}", shown(&fault.place), harmless(&fault.message))?;
+    for error in &report.errors {
+        let tag = if error.tag.is_empty() { String::new() } else { format!(", {}", one_line(&error.tag)) };
+        writeln!(text, "  {}{tag}: {}", shown(&error.place), escape_text(&error.message))?;
     }
-    more(&mut text, report.faults.len(), report.more_faults)?;
+    more(&mut text, report.errors.len(), report.more_errors)?;
     Ok(text)
 }
 
 fn list<'a>(text: &mut String, lines: impl Iterator<Item = &'a str>) -> std::fmt::Result {
     let mut count = 0;
     for line in lines {
-        writeln!(text, "  {}", harmless(line))?;
+        writeln!(text, "  {}", escape_text(line))?;
         count += 1;
     }
     more(text, count, 0)
@@ -191,28 +191,30 @@ fn more(text: &mut String, listed: usize, unlisted: usize) -> std::fmt::Result {
 
 fn shown(location: &SourceLocation) -> String {
     match location {
-        SourceLocation::Line { file, line } => format!("{}:{line}", harmless(file)),
-        SourceLocation::Paragraph { part, paragraph } => format!("{}, paragraph {paragraph}", harmless(part)),
+        SourceLocation::Line { file, line } => format!("{}:{line}", escape_text(file)),
+        SourceLocation::Paragraph { part, paragraph } => {
+            format!("{}, paragraph {paragraph}", escape_text(part))
+        }
     }
 }
 
 fn one_line(tag: &str) -> String {
-    harmless(&tag.split_whitespace().collect::<Vec<_>>().join(" "))
+    escape_text(&tag.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Escapes control characters: a template may come from a stranger, and escape sequences would command the terminal.
-fn harmless(text: &str) -> String {
-    text.chars().map(spelled).collect()
+fn escape_text(text: &str) -> String {
+    text.chars().map(escape_control).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::lint::{LintFault, LintName, LintTag};
+    use crate::workers::lint::{LintError, LintName, LintTag};
 
-    fn fault(message: &str) -> LintFault {
+    fn fault(message: &str) -> LintError {
         let place = SourceLocation::Line { file: "a\u{1b}]0;x\u{7}.html".to_owned(), line: 1 };
-        LintFault { place, tag: "<%=\u{9b}31m%>".to_owned(), message: message.to_owned() }
+        LintError { place, tag: "<%=\u{9b}31m%>".to_owned(), message: message.to_owned() }
     }
 
     #[test]
@@ -224,27 +226,28 @@ mod tests {
                 tag: "<%= \u{1b}[2J %>".to_owned(),
             }],
             variables: Some(vec!["a[\"\u{202e}\"]".to_owned()]),
-            faults: vec![fault("what \u{1b}[31m")],
+            errors: vec![fault("what \u{1b}[31m")],
             ..LintReport::default()
         };
         let text = text(&LintOutput { r#type: "html", report: &report, missing: None }).unwrap();
         assert!(text.contains("<%= \\u{1b}[2J %>") && text.contains("what \\u{1b}[31m"), "{text}");
         assert!(
-            !text
-                .contains(|letter: char| letter != '\n' && crate::domain::letters::spelled(letter).len() > 4),
+            !text.contains(
+                |letter: char| letter != '\n' && crate::domain::escape::escape_control(letter).len() > 4
+            ),
             "{text:?}"
         );
     }
 
     #[test]
     fn a_name_that_is_no_expression_is_a_fault_where_the_data_have_none() {
-        let name = |path: &str| LintName { path: path.to_owned(), fault: fault(path) };
+        let name = |path: &str| LintName { path: path.to_owned(), error: fault(path) };
         let report =
             LintReport { names: vec![name("First Name"), name("Last Name")], ..LintReport::default() };
         let data = serde_json::json!({"First Name": "A"});
         let judged = with_missing_names(report.clone(), Some(&data));
-        assert_eq!(judged.faults, [fault("Last Name")]);
-        assert!(with_missing_names(report, None).faults.is_empty());
+        assert_eq!(judged.errors, [fault("Last Name")]);
+        assert!(with_missing_names(report, None).errors.is_empty());
     }
 
     #[test]
@@ -263,8 +266,8 @@ mod tests {
             "tags\n  index.html:1   value      <%= a %>\n  index.html:10  value      <%= b %>\n  and 3 more\n\n\
              variables\n  a\n  b\n\nmissing in the data\n  b\n\nfaults\n  none\n"
         );
-        report.faults =
-            vec![LintFault { place: line(2), tag: String::new(), message: "'{' is never closed".to_owned() }];
+        report.errors =
+            vec![LintError { place: line(2), tag: String::new(), message: "'{' is never closed".to_owned() }];
         (report.variables, report.untold) = (None, Some("it has a fault".to_owned()));
         let output = LintOutput { r#type: "html", report: &report, missing: None };
         let text = text(&output).unwrap();

@@ -150,6 +150,11 @@ fn data_folder(config: &Config) -> Result<DataDir, CommandError> {
     Ok(DataDir::open(path)?)
 }
 
+/// A runtime on this thread, for commands that use the index and no network.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_time().build()
+}
+
 /// Writes a line to stdout.
 pub(crate) fn print_to_stdout(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::CommandError;
-use crate::accounts::admin::{AdminError, Reply, Request};
+use super::{CommandError, runtime};
+use crate::accounts::admin::{AdminError, AdminReply, AdminRequest};
 use crate::accounts::control::ControlReply;
 use crate::accounts::store::AccountStore;
 use crate::clock::SystemClock;
@@ -23,7 +23,7 @@ const REPLY_LIMIT_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// A sentence for the operator.
-pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandError> {
+pub fn administer(config: &Config, request: &AdminRequest) -> Result<AdminReply, CommandError> {
     let folder = std::path::absolute(&config.storage.data_dir)?;
     let socket = DataDir::at(&folder).control_socket();
     let silent = |cause: std::io::Error| -> CommandError {
@@ -52,10 +52,9 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
     }
 }
 
-/// Whether a service is running on the data folder.
-pub(super) fn is_running(config: &Config) -> std::io::Result<bool> {
-    let folder = std::path::absolute(&config.storage.data_dir)?;
-    Ok(UnixStream::connect(DataDir::at(&folder).control_socket()).is_ok())
+/// Whether a service is running on the data folder: one listens on its control socket.
+pub(super) fn is_running(folder: &DataDir) -> bool {
+    UnixStream::connect(folder.control_socket()).is_ok()
 }
 
 /// All items of a paged list: `page` reads the page behind the last item so far, until one is empty.
@@ -77,7 +76,7 @@ pub(super) fn unexpected() -> CommandError {
     "the service answered something else; use the same platen for both".into()
 }
 
-fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<ControlReply> {
+fn ask(stream: UnixStream, request: &AdminRequest, time: Duration) -> std::io::Result<ControlReply> {
     stream.set_read_timeout(Some(time))?;
     stream.set_write_timeout(Some(time))?;
     let mut line = serde_json::to_vec(request)?;
@@ -92,9 +91,13 @@ fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result
     Ok(serde_json::from_slice(&reply)?)
 }
 
-fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<Reply, CommandError> {
+fn administer_here(
+    config: &Config,
+    folder: &Path,
+    request: &AdminRequest,
+) -> Result<AdminReply, CommandError> {
     // Only creating an account may create the folder: with a wrong path, any other command would report an empty service.
-    if !matches!(request, Request::CreateAccount { .. }) && DataDir::find(folder).is_none() {
+    if !matches!(request, AdminRequest::CreateAccount { .. }) && DataDir::find(folder).is_none() {
         let place = folder.display();
         return Err(format!(
             "there is no data folder at {place}; set storage.data_dir (PLATEN__STORAGE__DATA_DIR) to the service's, or \
@@ -103,8 +106,7 @@ fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<
         .into());
     }
     let folder = DataDir::open(folder)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
         let loaded = AccountStore::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await;
         let outcome = match loaded {

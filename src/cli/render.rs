@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::file_or_stdio::FileOrStdio;
 use super::{CommandError, print_to_stderr, print_to_stdout};
-use crate::app::{Basis, Engines};
+use crate::app::{EngineResources, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::{Config, OfficeStart};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
@@ -35,8 +35,9 @@ use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
 use source::Source;
 
-/// Pause between two questions to the pool whether its browser started.
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
+/// Pause between two requests for the pool's status while its browser starts. The pool does not report a failed start by
+/// itself, and the command ends as soon as it sees one.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
@@ -144,7 +145,7 @@ fn plan(
             PlanError::Impossible(possible) => {
                 format!("{kind} cannot become {target}; it can become: {possible}").into()
             }
-            PlanError::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),
+            PlanError::Unmet(unmet) => format!("{kind} cannot become {target} here: {unmet}").into(),
             PlanError::Unkept(key, keepers) => {
                 format!("formatOpts.{key} promises what cannot be kept {keepers}").into()
             }
@@ -183,7 +184,7 @@ async fn render(
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.join("objects")).await?);
     let arbiter = Arbiter::new();
     let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-    let basis = Basis {
+    let resources = EngineResources {
         executable: std::env::current_exe()?,
         store: store.clone(),
         work: folder.0.join("work"),
@@ -193,7 +194,7 @@ async fn render(
         outbound,
         metrics: context.metrics,
     };
-    let engines = Engines::start(basis, &config, &arbiter.handle()).await?;
+    let engines = Engines::start(resources, &config, &arbiter.handle()).await?;
     let (account, job) = (input.account, input.job);
     let has_data = input.inline.data.is_some();
     let end = tokio::select! {
@@ -224,7 +225,7 @@ async fn no_browser(pool: &Addr<BrowserPool>) -> String {
         {
             return cause;
         }
-        tokio::time::sleep(LOOK_PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

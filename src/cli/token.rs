@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::CommandError;
 use super::operator::{administer, collect, unexpected};
-use crate::accounts::admin::{Expiry, Reply, Request, TokenView};
+use crate::accounts::admin::{AdminReply, AdminRequest, Expiry, TokenView};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::TokenId;
@@ -57,22 +57,24 @@ enum TokenCommand {
 pub fn run(arguments: TokenArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
     match arguments.command {
         TokenCommand::Create { account, name, expires } => {
-            match administer(config, &Request::CreateToken { account, name, expiry: expires })? {
-                Reply::Token { text, .. } => writeln!(out, "{text}")?,
-                Reply::Account(_) | Reply::Accounts(_) | Reply::Tokens(_) => return Err(unexpected()),
+            match administer(config, &AdminRequest::CreateToken { account, name, expiry: expires })? {
+                AdminReply::Token { text, .. } => writeln!(out, "{text}")?,
+                AdminReply::Account(_) | AdminReply::Accounts(_) | AdminReply::Tokens(_) => {
+                    return Err(unexpected());
+                }
             }
         }
         TokenCommand::List { account } => {
             let views = collect(|last: Option<&TokenView>| {
                 let after = last.map(|view| view.id);
-                tokens(config, &Request::ListTokens { account: account.clone(), after })
+                tokens(config, &AdminRequest::ListTokens { account: account.clone(), after })
             })?;
             for view in views {
                 writeln!(out, "{}", line(&view))?;
             }
         }
         TokenCommand::Revoke { id } => {
-            for view in tokens(config, &Request::RevokeToken { id })? {
+            for view in tokens(config, &AdminRequest::RevokeToken { id })? {
                 writeln!(out, "{}", line(&view))?;
             }
         }
@@ -80,10 +82,10 @@ pub fn run(arguments: TokenArgs, config: &Config, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-fn tokens(config: &Config, request: &Request) -> Result<Vec<TokenView>, CommandError> {
+fn tokens(config: &Config, request: &AdminRequest) -> Result<Vec<TokenView>, CommandError> {
     match administer(config, request)? {
-        Reply::Tokens(page) => Ok(page),
-        Reply::Account(_) | Reply::Accounts(_) | Reply::Token { .. } => Err(unexpected()),
+        AdminReply::Tokens(page) => Ok(page),
+        AdminReply::Account(_) | AdminReply::Accounts(_) | AdminReply::Token { .. } => Err(unexpected()),
     }
 }
 

@@ -123,6 +123,11 @@ impl SettingErrors {
     }
 }
 
+/// A configured limit as a count of things in memory. One that `usize` cannot hold, on a machine of 32 bits, is no limit there.
+pub fn as_count(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
 /// An invalid address with everything before `@` masked, for error messages: it may hold a password.
 fn without_password(address: &str) -> String {
     address.rsplit_once('@').map_or_else(|| address.to_owned(), |(_, host)| format!("***@{host}"))

@@ -1,8 +1,8 @@
 //! URLs as warnings, errors and logs may show them.
 
-/// The URL without what may be a secret: user and password, query (it may hold a signature), fragment. It may be absolute,
-/// relative, or the `host:port` of a CONNECT.
-pub fn without_secrets(address: &str) -> String {
+/// The URL without what may be a secret: user and password, query (it may hold a signature), fragment. `address` may be
+/// absolute, relative, or the `host:port` of a CONNECT.
+pub fn redact_url(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let host = address.find("//").map_or(0, |slashes| slashes + 2);
     let (scheme, rest) = address.split_at(host);
@@ -26,7 +26,7 @@ mod tests {
             ("user:word@[::1]:443", "[::1]:443"),
             ("img/a@b.png?secret", "img/a@b.png"),
         ] {
-            assert_eq!(without_secrets(address), shown);
+            assert_eq!(redact_url(address), shown);
         }
     }
 }

@@ -16,24 +16,24 @@ use encoding_rs::{REPLACEMENT, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED}
 const WINDOW_BYTES: usize = 1_024;
 /// How far a declaration is searched for that another parser might follow: some read on to the end of the head.
 const WIDE_WINDOW_BYTES: usize = 64 << 10;
-/// The mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The byte order mark of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The attributes of a `meta` that declare an encoding.
 const DECLARING: [&[u8]; 3] = [b"http-equiv", b"content", b"charset"];
 /// The start of a style sheet that declares its encoding (CSS Syntax Level 3, 3.2).
 const CHARSET_RULE: &[u8] = b"@charset \"";
 
-/// How a text declares its encoding.
+/// The syntax in which a text declares its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Syntax {
     /// By a `meta` element.
     Page,
     /// By a `@charset` rule.
     Sheet,
 }
 
-impl Form {
-    /// The form of the file `path`.
+impl Syntax {
+    /// The syntax of the file `path`, by its extension.
     pub fn of(path: &str) -> Self {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
         if ending.eq_ignore_ascii_case("css") { Self::Sheet } else { Self::Page }
@@ -43,17 +43,17 @@ impl Form {
 /// A decoded text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text. One that was UTF-8 is borrowed, with its mark where it has one; others have none.
+    /// The text. One that was UTF-8 is borrowed, with its byte order mark where it has one; others have none.
     pub text: Cow<'a, str>,
     /// The encoding of its bytes.
     pub encoding: &'static Encoding,
     /// A warning for its author.
-    pub doubt: Option<Doubt>,
+    pub warning: Option<EncodingWarning>,
 }
 
-/// What is doubtful about how a text was read.
+/// What was doubtful when a text was decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum EncodingWarning {
     /// No encoding is declared, and this line is not UTF-8.
     Guessed(usize),
     /// It declares this encoding, but is UTF-8.
@@ -62,7 +62,7 @@ pub enum Doubt {
     Damaged(&'static Encoding),
 }
 
-impl Doubt {
+impl EncodingWarning {
     /// A sentence about the file `path`.
     pub fn of(self, path: &str) -> String {
         match self {
@@ -88,41 +88,45 @@ impl Doubt {
 
 /// Decodes `bytes`; `around` is the encoding of the page that includes them. `None` if they are binary: neither declared nor
 /// UTF-8, and with NUL bytes.
-pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>) -> Option<Decoded<'a>> {
-    let declared = declared(bytes, form);
+pub fn decode<'a>(bytes: &'a [u8], syntax: Syntax, around: Option<&'static Encoding>) -> Option<Decoded<'a>> {
+    let declared = declared(bytes, syntax);
     let utf8 = std::str::from_utf8(bytes);
-    let as_it_stands = |text, doubt| Some(Decoded { text: Cow::Borrowed(text), encoding: UTF_8, doubt });
+    let as_it_stands = |text, warning| Some(Decoded { text: Cow::Borrowed(text), encoding: UTF_8, warning });
     match (declared.or(around.filter(|around| around.is_ascii_compatible())), utf8) {
         (Some(encoding), Ok(text)) if encoding == UTF_8 => as_it_stands(text, None),
         // Latin text beyond ASCII is practically never valid UTF-8 by accident: each such letter would have to follow an 'Ã'.
         (Some(encoding), Ok(text)) if encoding.is_single_byte() => {
-            let doubt = declared.filter(|_| !text.is_ascii()).map(Doubt::Contradicted);
-            let decoded = Decoded { text: Cow::Borrowed(text), encoding, doubt };
+            let warning = declared.filter(|_| !text.is_ascii()).map(EncodingWarning::Contradicted);
+            let decoded = Decoded { text: Cow::Borrowed(text), encoding, warning };
             Some(if text.is_ascii() { decoded } else { Decoded { encoding: UTF_8, ..decoded } })
         }
         (Some(encoding), _) => {
             let (text, _, is_damaged) = encoding.decode(bytes);
-            Some(Decoded { text, encoding, doubt: is_damaged.then_some(Doubt::Damaged(encoding)) })
+            Some(Decoded {
+                text,
+                encoding,
+                warning: is_damaged.then_some(EncodingWarning::Damaged(encoding)),
+            })
         }
         (None, Ok(text)) => as_it_stands(text, None),
         (None, Err(_)) if memchr::memchr(0, bytes).is_some() => None,
         (None, Err(error)) => {
             let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
             let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
-            Some(Decoded { text, encoding: WINDOWS_1252, doubt: Some(Doubt::Guessed(line)) })
+            Some(Decoded { text, encoding: WINDOWS_1252, warning: Some(EncodingWarning::Guessed(line)) })
         }
     }
 }
 
 /// The encoding that `bytes` themselves declare.
-pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
+pub fn declared(bytes: &[u8], syntax: Syntax) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return Some(encoding);
     }
     let head = &bytes[..bytes.len().min(WINDOW_BYTES)];
-    match form {
-        Form::Page => page_declares(head),
-        Form::Sheet => {
+    match syntax {
+        Syntax::Page => page_declares(head),
+        Syntax::Sheet => {
             let name = head.strip_prefix(CHARSET_RULE)?;
             known(&name[..name.windows(2).position(|end| end == b"\";")?])
         }
@@ -137,25 +141,26 @@ pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
     }
 }
 
-/// A UTF-8 page that every parser reads as UTF-8: a mark is added where it declares another encoding.
-pub fn marked(page: Bytes) -> Bytes {
+/// A UTF-8 page that every parser reads as UTF-8: a byte order mark, which counts more than any declaration, is added where the
+/// page declares another encoding.
+pub fn with_bom_if_misleading(page: Bytes) -> Bytes {
     let head = &page[..page.len().min(WIDE_WINDOW_BYTES)];
     let misleads = |declared: &'static Encoding| {
         declared != UTF_8
             && !(declared.is_ascii_compatible() && Encoding::ascii_valid_up_to(&page) == page.len())
     };
-    if page.starts_with(MARK) || !page_declares(head).is_some_and(misleads) {
+    if page.starts_with(BOM) || !page_declares(head).is_some_and(misleads) {
         return page;
     }
-    let mut marked = BytesMut::with_capacity(MARK.len() + page.len());
-    marked.put_slice(MARK);
+    let mut marked = BytesMut::with_capacity(BOM.len() + page.len());
+    marked.put_slice(BOM);
     marked.put_slice(&page);
     marked.freeze()
 }
 
-/// The bytes without the mark of UTF-8.
-pub fn unmarked(bytes: Bytes) -> Bytes {
-    if bytes.starts_with(MARK) { bytes.slice(MARK.len()..) } else { bytes }
+/// The bytes without the byte order mark of UTF-8.
+pub fn without_bom(bytes: Bytes) -> Bytes {
+    if bytes.starts_with(BOM) { bytes.slice(BOM.len()..) } else { bytes }
 }
 
 /// The encoding that browsers use for a declared name. A declaration of UTF-16 that could be read as ASCII is wrong, and means

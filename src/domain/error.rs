@@ -8,6 +8,8 @@ pub const ERROR_LIMIT_BYTES: usize = 2_048;
 pub const WARNING_LIMIT_CHARS: usize = 300;
 /// Most warnings a job keeps; the rest is a count.
 pub const WARNING_LIMIT: usize = 50;
+/// How much of a wrong value an error repeats, in characters.
+const REPEATED_LIMIT_CHARS: usize = 64;
 
 macro_rules! error_codes {
     ($($(#[$doc:meta])* $variant:ident $name:literal;)+) => {
@@ -203,6 +205,11 @@ impl Warnings {
     }
 }
 
+/// The beginning of a wrong value, for an error that repeats it: a caller may send megabytes.
+pub fn shortened(value: &str) -> &str {
+    value.char_indices().nth(REPEATED_LIMIT_CHARS).map_or(value, |(end, _)| &value[..end])
+}
+
 fn short(text: &str) -> String {
     text.chars().take(WARNING_LIMIT_CHARS).collect()
 }
@@ -225,6 +232,12 @@ mod tests {
         let error = JobError::new(ErrorCode::TemplateError, "ä".repeat(2_000));
         assert!(error.message.len() <= ERROR_LIMIT_BYTES);
         assert!(error.message.ends_with('…'));
+    }
+
+    #[test]
+    fn a_repeated_value_is_cut_between_characters() {
+        assert_eq!(shortened(&"ä".repeat(65)), "ä".repeat(64));
+        assert_eq!(shortened("ä"), "ä");
     }
 
     #[test]

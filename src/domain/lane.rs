@@ -3,9 +3,10 @@
 /// Which kind of tab a page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// No script can run (execution is disabled in the tab): it may have a tab that its account had before.
+    /// No script can run, execution is disabled in the tab. A tab is used again for pages of the same account.
     Static,
-    /// Script may run: a browser context of its own, disposed at the end of the job.
+    /// Script may run. A tab may be used again for pages of the same account's same template (`browser.scripted_reuse`) and is
+    /// cleaned in between; without reuse its browser context is disposed at the end of the job.
     Scripted,
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::value::RawValue;
 
+use super::error::shortened;
 use crate::problem::FieldError;
 
 /// The members of one JSON object. An explicit null counts as absent; of a name given twice the last one
@@ -134,7 +135,7 @@ impl<'a> Members<'a> {
         self.word_of(name, || known.to_vec(), from_name)
     }
 
-    /// The same with a lazy list of words, which is needed for an error only.
+    /// The same where the list of words costs something: `known` is called for an error only.
     pub fn word_of<'k, T>(
         &mut self,
         name: &str,
@@ -144,7 +145,7 @@ impl<'a> Members<'a> {
         let text = self.text(name)?;
         let word = from_name(&text);
         if word.is_none() {
-            let shown: String = text.chars().take(64).collect();
+            let shown = shortened(&text);
             self.error(name, format!("'{shown}' is not known; give one of {}", known().join(", ")));
         }
         word
@@ -152,17 +153,17 @@ impl<'a> Members<'a> {
 
     /// Notes that the member is wrong.
     pub fn error(&mut self, name: &str, detail: impl Into<String>) {
-        let escaped = name.replace('~', "~0").replace('/', "~1");
-        self.errors.push(FieldError::new(format!("{}/{escaped}", self.pointer), detail));
+        let pointer = format!("{}/{}", self.pointer, pointer_token(name));
+        self.errors.push(FieldError::new(pointer, detail));
     }
 
     /// Adds errors found elsewhere in the same body.
-    pub fn take_over(&mut self, errors: Vec<FieldError>) {
+    pub fn add_errors(&mut self, errors: Vec<FieldError>) {
         self.errors.extend(errors);
     }
 
     /// Whether there is an error for `name` already.
-    pub fn is_faulty(&self, name: &str) -> bool {
+    pub fn has_error(&self, name: &str) -> bool {
         let pointer = format!("{}/{name}", self.pointer);
         self.errors.iter().any(|error| error.pointer == pointer)
     }
@@ -201,7 +202,13 @@ pub fn kind(value: &RawValue) -> &'static str {
     }
 }
 
-fn is_empty_array(text: &str) -> bool {
+/// A member's name as a reference token of a JSON pointer (RFC 6901, 3).
+pub fn pointer_token(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Whether `text` is an array without elements.
+pub fn is_empty_array(text: &str) -> bool {
     let inner = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_collected_with_its_pointer() {
+    fn every_error_is_collected_with_its_pointer() {
         let mut body = Members::of(r#"{"a":1,"b":"x","c/d":[1],"e":2.5,"f":9}"#, "/up").unwrap();
         assert_eq!(body.text("a"), None);
         assert_eq!(body.flag("b"), None);

@@ -64,7 +64,7 @@ impl OfficeFormat {
     }
 
     /// Whether it is a current format, which is a template kind of its own.
-    pub fn is_present(self) -> bool {
+    pub fn is_current(self) -> bool {
         match self {
             Self::Docx | Self::Xlsx | Self::Pptx => true,
             Self::Odt | Self::Ods | Self::Odp | Self::Doc | Self::Xls | Self::Ppt | Self::Rtf => false,
@@ -109,13 +109,13 @@ impl OfficeFormat {
     pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {
         let is_open = start.starts_with(b"PK") && first_entry(start) == Some(OPEN_DOCUMENT_ENTRY);
         let is_compound = start.starts_with(COMPOUND_START);
-        let of = |present, open, compound| {
+        let of = |current, open, compound| {
             Some(if is_open {
                 open
             } else if is_compound {
                 compound
             } else {
-                present
+                current
             })
         };
         match kind {
@@ -171,7 +171,7 @@ mod tests {
             };
             assert_eq!(OfficeFormat::of_start(format.kind(), &start), Some(format));
             assert_eq!(OfficeFormat::of_start(TemplateKind::Html, &start), None);
-            assert_eq!(format.is_present(), format.kind().name() == format.extension());
+            assert_eq!(format.is_current(), format.kind().name() == format.extension());
         }
         assert_eq!(OfficeFormat::of_start(TemplateKind::Pptx, b"PK"), Some(OfficeFormat::Pptx));
         let other = OfficeFormat::of_start(TemplateKind::Docx, &zip(b"mimetypes.xml"));

@@ -1,8 +1,9 @@
-//! The scripts that EJS generates of a template's files, cached with them for later jobs.
+//! The scripts that EJS generates from a template's files. They are cached beside the files, so that later jobs need not
+//! generate them again.
 //!
-//! Hazard: a cached script runs in the jobs of every account that may use the template, so a job that could write one would
-//! attack the others. So scripts are made in a process that has run no template code and has seen no job's data, never taken
-//! from a job.
+//! Hazard: a cached script runs in the jobs of every account that may use the template. Template code that could write a script
+//! into the cache would run in the jobs of others. So scripts are generated in a process that has run no template code and has
+//! seen no job's data; none is taken from a job.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,7 +20,7 @@ const FIXED_BYTES: u64 = 1_024;
 /// Extensions of files that templates include. Not JavaScript: libraries contain tags in template strings of their own.
 const PARTIALS: [&str; 8] = ["ejs", "html", "htm", "css", "svg", "tex", "txt", "xml"];
 
-/// A file as EJS reads it, and what it generates of it.
+/// A file as EJS reads it, and the script that EJS generated from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     /// The file's text, without what EJS cuts off before it looks for tags.

@@ -1,5 +1,7 @@
 //! Fills one page of a list: newest first, reading a bounded number of records, with the id to continue from.
 
+use crate::config::as_count;
+
 /// Records read at a time while a filter is looking for what it shows.
 const PORTION: usize = 128;
 
@@ -27,7 +29,7 @@ impl<Id: Copy, Item> Search<Id, Item> {
     /// A page of at most `limit` items (at least one) behind `before`; whatever a filter leaves out, at most
     /// `scan_limit` records are read for it.
     pub fn new(before: Option<Id>, limit: usize, filtered: bool, scan_limit: u64) -> Self {
-        let left = usize::try_from(scan_limit).unwrap_or(usize::MAX);
+        let left = as_count(scan_limit);
         Self { before, limit, filtered, found: Vec::new(), left }
     }
 

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use memchr::memmem;
 use sha2::{Digest, Sha256};
 
-use super::encoding::{self, Doubt, Encoding, Form, UTF_8};
-use super::lines::Notes;
+use super::encoding::{self, Encoding, EncodingWarning, Syntax, UTF_8};
 use super::scripts::{self, Script, Scripts};
+use super::source_map::EncodedSourceMap;
 
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
 pub type Files = BTreeMap<String, Bytes>;
@@ -24,7 +24,7 @@ pub struct Site {
     /// The page that the assembler made, in place of the entry.
     page: Option<Bytes>,
     /// Which lines of the files the page's lines come from, where that was recorded.
-    notes: Option<Notes>,
+    source_map: Option<EncodedSourceMap>,
     /// The generated EJS, for a site that further jobs will render.
     scripts: Option<Arc<Scripts>>,
     /// The encoding of the entry's file; detected once.
@@ -62,7 +62,7 @@ pub struct SiteText {
     /// The text; that of a file in UTF-8 is not copied.
     pub content: Bytes,
     /// A warning for its author about the encoding.
-    pub doubt: Option<Doubt>,
+    pub warning: Option<EncodingWarning>,
 }
 
 impl Site {
@@ -72,7 +72,7 @@ impl Site {
             entry: entry.into(),
             files: Arc::new(files),
             page: None,
-            notes: None,
+            source_map: None,
             scripts: None,
             encoding: Arc::default(),
             hash: Arc::default(),
@@ -86,18 +86,18 @@ impl Site {
 
     /// The same files with `page` in the entry's place.
     pub fn with_page(self, page: Bytes) -> Self {
-        // Notes and scripts were made of the entry and do not fit this page.
-        Self { page: Some(page), notes: None, scripts: None, ..self }
+        // Source map and scripts were made of the entry and do not fit this page.
+        Self { page: Some(page), source_map: None, scripts: None, ..self }
     }
 
-    /// The same with the line notes of the page.
-    pub fn with_notes(self, notes: Option<Notes>) -> Self {
-        Self { notes, ..self }
+    /// The same with the source map of the page.
+    pub fn with_source_map(self, source_map: Option<EncodedSourceMap>) -> Self {
+        Self { source_map, ..self }
     }
 
-    /// The line notes of the page; `None` if it is the entry itself, or none were recorded.
-    pub fn notes(&self) -> Option<&Notes> {
-        self.notes.as_ref()
+    /// The source map of the page; `None` if it is the entry itself, or none was recorded.
+    pub fn source_map(&self) -> Option<&EncodedSourceMap> {
+        self.source_map.as_ref()
     }
 
     /// The template as it was before a page was made of it: the same files, the entry's own among them.
@@ -114,7 +114,7 @@ impl Site {
         let encoding = Arc::clone(&self.encoding);
         let files = self.files.clone();
         let hash = Arc::default();
-        Self { entry: entry.into(), files, page: Some(text), notes: None, scripts: None, encoding, hash }
+        Self { entry: entry.into(), files, page: Some(text), source_map: None, scripts: None, encoding, hash }
     }
 
     /// The hash of the template's content, whatever page was made of it. The first call for these files reads all of them.
@@ -202,17 +202,24 @@ impl Site {
         if path == &*self.entry { self.page() } else { self.files.get(path) }
     }
 
+    /// Its style sheets, by the ending of their names.
+    pub fn style_sheets(&self) -> impl Iterator<Item = &Bytes> {
+        let is_sheet =
+            |path: &str| path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"));
+        self.paths().filter(move |path| is_sheet(path)).filter_map(|path| self.get(path))
+    }
+
     /// The file at `path` as text; without a declaration it is in the entry's encoding. `None` if there is none, or it is
     /// binary.
     pub fn text(&self, path: &str) -> Option<SiteText> {
         let is_entry = path == &*self.entry;
         if let Some(page) = self.page.as_ref().filter(|_| is_entry) {
-            return Some(SiteText { content: page.clone(), doubt: None });
+            return Some(SiteText { content: page.clone(), warning: None });
         }
         let file = self.files.get(path)?;
         let around = Some(self).filter(|_| !is_entry).and_then(Self::legacy_encoding);
-        let decoded = encoding::decode(file, Form::of(path), around)?;
-        Some(SiteText { content: encoding::shared(file, decoded.text), doubt: decoded.doubt })
+        let decoded = encoding::decode(file, Syntax::of(path), around)?;
+        Some(SiteText { content: encoding::shared(file, decoded.text), warning: decoded.warning })
     }
 
     /// The encoding of the entry's file if that is not UTF-8. The page made of it is UTF-8, but files that it refers to and
@@ -220,7 +227,7 @@ impl Site {
     pub fn legacy_encoding(&self) -> Option<&'static Encoding> {
         let found = self.encoding.get_or_init(|| {
             let entry = self.files.get(&*self.entry);
-            let decoded = entry.and_then(|entry| encoding::decode(entry, Form::Page, None));
+            let decoded = entry.and_then(|entry| encoding::decode(entry, Syntax::Page, None));
             decoded.map_or(UTF_8, |decoded| decoded.encoding)
         });
         Some(*found).filter(|&found| found != UTF_8 && found.is_ascii_compatible())
@@ -267,9 +274,9 @@ mod tests {
         assert!(cached.scripts().is_some());
         assert!(cached.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
         assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
-        let banner = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
-        assert_eq!((banner.entry(), banner.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
-        assert_eq!(banner.get("a/index.html").unwrap().as_ref(), b"entry");
+        let header = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
+        assert_eq!((header.entry(), header.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
+        assert_eq!(header.get("a/index.html").unwrap().as_ref(), b"entry");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::telemetry::Gauges;
 use crate::workers::Starter;
 
 /// How long the result of a check is used again: each takes a few system calls, and any request may cause one.
-const GOOD_FOR: Duration = Duration::from_secs(1);
+const CHECK_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The engines, and the last check of what they need.
 pub struct Catalog {
@@ -35,7 +35,7 @@ pub enum PlanError {
     /// No engine can do it; holds what the kind can become instead.
     Impossible(PossibleTargets),
     /// An engine could, if this were installed.
-    Lacking(UnmetRequirement),
+    Unmet(UnmetRequirement),
     /// The file would not be what this key of `formatOpts` promises; the text says which targets or kinds would be.
     Unkept(&'static str, String),
 }
@@ -51,16 +51,16 @@ pub struct PossibleTargets {
 
 struct Entry {
     engine: Engine,
-    seen: Mutex<RequirementCheck>,
+    last_check: Mutex<RequirementCheck>,
     /// The program files whose versions are known, by requirement; `None` before the first check.
-    asked: tokio::sync::Mutex<Option<Vec<Option<ProgramFile>>>>,
+    checked_files: tokio::sync::Mutex<Option<Vec<Option<ProgramFile>>>>,
 }
 
 /// The last check of an engine's requirements.
 #[derive(Clone, Copy)]
 struct RequirementCheck {
     at: Instant,
-    lack: Option<UnmetRequirement>,
+    unmet: Option<UnmetRequirement>,
     /// A program that is too old, by its own answer.
     old: Option<UnmetRequirement>,
     /// The versions are known, or do not matter.
@@ -74,12 +74,17 @@ impl Catalog {
     /// operator does without.
     pub fn new(engines: Vec<Engine>, confines_files: bool, available: Gauges<1>) -> Self {
         let entry = |engine: Engine| {
-            let lack = lack_of(&engine, confines_files);
-            let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
-            let is_known = asked.is_some();
-            let was_available = lack.is_none() && is_known;
-            let seen = RequirementCheck { at: Instant::now(), lack, old: None, is_known, was_available };
-            Entry { engine, seen: Mutex::new(seen), asked: tokio::sync::Mutex::new(asked) }
+            let unmet = unmet_of(&engine, confines_files);
+            let checked_files = if has_versions(&engine) { None } else { Some(Vec::new()) };
+            let is_known = checked_files.is_some();
+            let was_available = unmet.is_none() && is_known;
+            let last_check =
+                RequirementCheck { at: Instant::now(), unmet, old: None, is_known, was_available };
+            Entry {
+                engine,
+                last_check: Mutex::new(last_check),
+                checked_files: tokio::sync::Mutex::new(checked_files),
+            }
         };
         let catalog = Self {
             entries: engines.into_iter().map(entry).collect(),
@@ -87,23 +92,23 @@ impl Catalog {
             available,
             starter: OnceLock::new(),
         };
-        catalog.look();
+        catalog.check();
         catalog
     }
 
-    /// Asks the programs for their versions, where these matter; `renew` later uses the same starter. A program that does not
-    /// answer counts as new enough: what is wrong with it shows when it is used.
+    /// Asks the programs for their versions, where these matter; `recheck_versions` later uses the same starter. A program that
+    /// does not answer counts as new enough: what is wrong with it shows when it is used.
     pub async fn ask_versions(&self, starter: &Starter) {
         let starter = self.starter.get_or_init(|| starter.clone());
         let asking = self.entries.iter().map(|entry| async move { entry.ask(starter).await });
-        let asked = join_all(asking).await;
-        for (entry, _) in self.entries.iter().zip(asked).filter(|(_, asked)| *asked) {
-            let _ = self.look_again(entry.engine.name);
+        let has_asked = join_all(asking).await;
+        for (entry, _) in self.entries.iter().zip(has_asked).filter(|(_, has_asked)| *has_asked) {
+            let _ = self.check_now(entry.engine.name);
         }
     }
 
     /// Asks those whose program file has changed since the last time; takes a few system calls where none has.
-    pub async fn renew(&self) {
+    pub async fn recheck_versions(&self) {
         if let Some(starter) = self.starter.get() {
             self.ask_versions(starter).await;
         }
@@ -125,7 +130,7 @@ impl Catalog {
                 None => Ok(plan),
             },
             Ok(None) => Err(PlanError::Impossible(self.possible(kind))),
-            Err(lack) => Err(PlanError::Lacking(lack)),
+            Err(unmet) => Err(PlanError::Unmet(unmet)),
         }
     }
 
@@ -138,22 +143,22 @@ impl Catalog {
     ) -> Result<Option<Plan>, UnmetRequirement> {
         let Some(route) = self.route(kind, target, options) else { return Ok(None) };
         // Checked once for all uses below: a second check could find that another engine has gone.
-        let looked: Vec<_> = self.engines().map(|engine| (engine, self.lack(engine.name))).collect();
-        let lack_of = |step: &Step| {
+        let checked: Vec<_> = self.engines().map(|engine| (engine, self.unmet(engine.name))).collect();
+        let unmet_of = |step: &Step| {
             let of = |(engine, _): &&(&Engine, Option<UnmetRequirement>)| engine.name == step.engine;
-            looked.iter().find(of).and_then(|(_, lack)| *lack)
+            checked.iter().find(of).and_then(|(_, unmet)| *unmet)
         };
-        let Some(lack) = route.steps().iter().find_map(lack_of) else { return Ok(Some(route)) };
+        let Some(unmet) = route.steps().iter().find_map(unmet_of) else { return Ok(Some(route)) };
         // Hazard: a detour around a missing engine skips its finishing step, and a file that was to have a password goes out
         // without one. So only steps that make the file may be replaced; those that finish it must be available.
-        if let Some(lack) = route.finishing().find_map(lack_of) {
-            return Err(lack);
+        if let Some(unmet) = route.finishing().find_map(unmet_of) {
+            return Err(unmet);
         }
-        let whole = looked.iter().filter(|(_, lack)| lack.is_none()).map(|(engine, _)| *engine);
+        let whole = checked.iter().filter(|(_, unmet)| unmet.is_none()).map(|(engine, _)| *engine);
         let detour = plan::search(whole, (kind, target), options);
         // A detour that breaks a promise which the route keeps is no plan either.
         let keeps = |detour: &Plan| detour.unkept(options).is_none_or(|key| !route.keeps(key));
-        detour.filter(keeps).map(Some).ok_or(lack)
+        detour.filter(keeps).map(Some).ok_or(unmet)
     }
 
     /// Which targets or kinds keep what `key` promises: the end of the sentence "it cannot be kept …".
@@ -191,7 +196,7 @@ impl Catalog {
     }
 
     /// The engine of `plan` with the fewest `slots`, and how many.
-    pub fn narrowest(
+    pub fn with_fewest_slots(
         &self,
         plan: &Plan,
         slots: impl Fn(&Engine) -> Option<usize>,
@@ -208,35 +213,35 @@ impl Catalog {
             match self.planned(kind, target, &PageOptions::default()) {
                 Ok(Some(_)) => possible.here.push(target),
                 Ok(None) => {}
-                Err(lack) => possible.add(lack, target),
+                Err(unmet) => possible.add(unmet, target),
             }
         }
         possible
     }
 
     /// What the engine lacks, by a check not older than a second.
-    pub fn lack(&self, engine: &str) -> Option<UnmetRequirement> {
-        self.look_at(engine, GOOD_FOR)
+    pub fn unmet(&self, engine: &str) -> Option<UnmetRequirement> {
+        self.check_within(engine, CHECK_LIFETIME)
     }
 
     /// What the engine lacks now; for an engine that could not be started.
-    pub fn look_again(&self, engine: &str) -> Option<UnmetRequirement> {
-        self.look_at(engine, Duration::ZERO)
+    pub fn check_now(&self, engine: &str) -> Option<UnmetRequirement> {
+        self.check_within(engine, Duration::ZERO)
     }
 
     /// Checks all engines whose last check is more than a second old.
-    pub fn look(&self) {
+    pub fn check(&self) {
         for engine in self.engines() {
-            let _ = self.lack(engine.name);
+            let _ = self.unmet(engine.name);
         }
     }
 
     /// What was available since the start and is not now, an engine a line. What was never installed does not count.
     pub fn lost(&self) -> Vec<String> {
         let lost = |entry: &Entry| {
-            let lack = self.lack(entry.engine.name)?;
-            let was_available = entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_available;
-            was_available.then(|| format!("{}: {lack}", entry.engine.name))
+            let unmet = self.unmet(entry.engine.name)?;
+            let was_available = entry.last_check.lock().unwrap_or_else(PoisonError::into_inner).was_available;
+            was_available.then(|| format!("{}: {unmet}", entry.engine.name))
         };
         self.entries.iter().filter_map(lost).collect()
     }
@@ -245,8 +250,8 @@ impl Catalog {
     /// such as the browser.
     pub fn matrix_here(&self, besides: impl Fn(&Plan) -> Option<String>) -> String {
         self.table(|plan| {
-            let lack = self.lack_of_route(plan).map(|lack| lack.brief());
-            lack.or_else(|| besides(plan)).unwrap_or_else(|| "ok".to_owned())
+            let unmet = self.unmet_of_route(plan).map(|unmet| unmet.brief());
+            unmet.or_else(|| besides(plan)).unwrap_or_else(|| "ok".to_owned())
         })
     }
 
@@ -266,30 +271,30 @@ impl Catalog {
         table
     }
 
-    fn lack_of_route(&self, plan: &Plan) -> Option<UnmetRequirement> {
-        plan.steps().iter().find_map(|step| self.lack(step.engine))
+    fn unmet_of_route(&self, plan: &Plan) -> Option<UnmetRequirement> {
+        plan.steps().iter().find_map(|step| self.unmet(step.engine))
     }
 
-    fn look_at(&self, engine: &str, good_for: Duration) -> Option<UnmetRequirement> {
+    fn check_within(&self, engine: &str, lifetime: Duration) -> Option<UnmetRequirement> {
         let entry = self.entries.iter().find(|entry| entry.engine.name == engine)?;
         // An engine that needs nothing, or checks it itself as the browser does, has no gauge.
         if entry.engine.requires.is_empty() && !entry.engine.reads_files {
             return None;
         }
-        let lack = entry.look(self.confines_files, good_for);
+        let unmet = entry.check(self.confines_files, lifetime);
         // An engine that was never installed has no series, so no alert fires for it.
-        if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_available {
-            self.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
+        if entry.last_check.lock().unwrap_or_else(PoisonError::into_inner).was_available {
+            self.available.of([entry.engine.name]).set(i64::from(unmet.is_none()));
         }
-        lack
+        unmet
     }
 }
 
 impl PossibleTargets {
-    fn add(&mut self, lack: UnmetRequirement, target: Target) {
-        match self.otherwise.iter_mut().find(|(other, _)| *other == lack) {
+    fn add(&mut self, unmet: UnmetRequirement, target: Target) {
+        match self.otherwise.iter_mut().find(|(other, _)| *other == unmet) {
             Some((_, targets)) => targets.push(target),
-            None => self.otherwise.push((lack, vec![target])),
+            None => self.otherwise.push((unmet, vec![target])),
         }
     }
 }
@@ -304,8 +309,8 @@ impl fmt::Display for PossibleTargets {
             (true, false) => formatter.write_str("nothing here as it is")?,
             (false, _) => formatter.write_str(&names(&self.here))?,
         }
-        for (lack, targets) in &self.otherwise {
-            write!(formatter, "; {} {}", names(targets), lack.once())?;
+        for (unmet, targets) in &self.otherwise {
+            write!(formatter, "; {} {}", names(targets), unmet.once())?;
         }
         Ok(())
     }
@@ -315,7 +320,7 @@ impl Entry {
     /// Asks the programs for their versions, if never asked or their files have changed; returns whether it did. Concurrent
     /// callers wait for the answer.
     async fn ask(&self, starter: &Starter) -> bool {
-        let mut asked = self.asked.lock().await;
+        let mut checked_files = self.checked_files.lock().await;
         let files: Vec<_> = self
             .engine
             .requires
@@ -323,7 +328,7 @@ impl Entry {
             .filter(|needed| needed.version.is_some())
             .map(Requirement::file)
             .collect();
-        if asked.as_ref() == Some(&files) {
+        if checked_files.as_ref() == Some(&files) {
             return false;
         }
         let mut old = None;
@@ -336,36 +341,36 @@ impl Entry {
                 }
             }
         }
-        *asked = Some(files);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        (seen.old, seen.is_known) = (old, true);
-        let lack = seen.lack.filter(|lack| !matches!(lack, UnmetRequirement::Version(..))).or(old);
-        (seen.lack, seen.was_available) = (lack, seen.was_available || lack.is_none());
+        *checked_files = Some(files);
+        let mut last_check = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
+        (last_check.old, last_check.is_known) = (old, true);
+        let unmet = last_check.unmet.filter(|unmet| !matches!(unmet, UnmetRequirement::Version(..))).or(old);
+        (last_check.unmet, last_check.was_available) = (unmet, last_check.was_available || unmet.is_none());
         true
     }
 
-    /// What the engine lacks; checks again where the last check is older than `good_for`.
-    fn look(&self, confines_files: bool, good_for: Duration) -> Option<UnmetRequirement> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.at.elapsed() < good_for {
-            return seen.lack;
+    /// What the engine lacks; checks again where the last check is older than `lifetime`.
+    fn check(&self, confines_files: bool, lifetime: Duration) -> Option<UnmetRequirement> {
+        let mut last_check = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
+        if last_check.at.elapsed() < lifetime {
+            return last_check.unmet;
         }
-        let lack = lack_of(&self.engine, confines_files).or(seen.old);
-        if lack != seen.lack {
-            let shown = lack.map_or_else(|| "nothing".to_owned(), |lack| lack.to_string());
+        let unmet = unmet_of(&self.engine, confines_files).or(last_check.old);
+        if unmet != last_check.unmet {
+            let shown = unmet.map_or_else(|| "nothing".to_owned(), |unmet| unmet.to_string());
             tracing::warn!(
                 engine.name = self.engine.name,
                 engine.lack = shown,
                 "what an engine lacks has changed"
             );
         }
-        *seen = RequirementCheck {
+        *last_check = RequirementCheck {
             at: Instant::now(),
-            lack,
-            was_available: seen.was_available || (lack.is_none() && seen.is_known),
-            ..*seen
+            unmet,
+            was_available: last_check.was_available || (unmet.is_none() && last_check.is_known),
+            ..*last_check
         };
-        lack
+        unmet
     }
 }
 
@@ -373,7 +378,7 @@ fn has_versions(engine: &Engine) -> bool {
     engine.requires.iter().any(|requirement| requirement.version.is_some())
 }
 
-fn lack_of(engine: &Engine, confines_files: bool) -> Option<UnmetRequirement> {
+fn unmet_of(engine: &Engine, confines_files: bool) -> Option<UnmetRequirement> {
     let missing = engine.requires.iter().find(|requirement| requirement.installed().is_none());
     missing
         .map(UnmetRequirement::Missing)

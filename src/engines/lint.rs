@@ -48,15 +48,15 @@ impl Linter {
         let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
             return Ok(nothing());
         };
-        let (order, body) = (ScriptRequest::Lint(job), [body]);
+        let (request, body) = (ScriptRequest::Lint(job), [body]);
         let (linted, report) =
-            self.script.run(&account.into(), (&order, &body), &IncludedFiles { kind, site }).await?;
+            self.script.run(&account.into(), (&request, &body), &IncludedFiles { kind, site }).await?;
         let mut report = self.report(linted, &report)?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)
     }
 
-    async fn lint_aside(
+    async fn lint_in_background(
         &self,
         account: AccountId,
         template: (TemplateKind, &Site),
@@ -67,9 +67,9 @@ impl Linter {
         else {
             return Ok(Some(nothing()));
         };
-        let (order, body) = (ScriptRequest::Lint(job), [body]);
+        let (request, body) = (ScriptRequest::Lint(job), [body]);
         let files = IncludedFiles { kind: template.0, site: template.1 };
-        let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
+        let done = self.script.run_in_background(account, (&request, &body), &files, limit).await;
         let (linted, report) = match done {
             Ok(Some(done)) => done,
             Ok(None) | Err(WorkerError::Deadline | WorkerError::NotStarted(_)) => return Ok(None),
@@ -117,9 +117,9 @@ impl VariableReader for Linter {
         template: (TemplateKind, &Site),
         limit: Duration,
     ) -> KnownVariables<Vec<String>> {
-        match self.lint_aside(account, template, limit).await {
+        match self.lint_in_background(account, template, limit).await {
             // With unreadable tags the list of an Office file would be incomplete.
-            Ok(Some(report)) if !template.0.is_office() || report.faults.is_empty() => {
+            Ok(Some(report)) if !template.0.is_office() || report.errors.is_empty() => {
                 report.variables.map_or(KnownVariables::Unreadable, KnownVariables::Found)
             }
             Ok(Some(_)) => KnownVariables::Unreadable,

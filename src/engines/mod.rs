@@ -107,6 +107,11 @@ pub fn can_confine_files(config: &Config) -> bool {
     landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
 
+/// A configured number as a count, for a number of processes.
+fn count(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
     pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, context: &EngineContext<'_>) -> Self {
@@ -172,7 +177,7 @@ mod tests {
             assert_eq!(plan.route(), "plain > chromium:print");
         }
         let refused = catalog.plan(TemplateKind::Ejs, Target::Pdf, &options).unwrap_err();
-        assert_eq!(refused, PlanError::Lacking(requirement::UnmetRequirement::Missing(&NO_LIBRARY[0])));
+        assert_eq!(refused, PlanError::Unmet(requirement::UnmetRequirement::Missing(&NO_LIBRARY[0])));
         assert!(
             catalog
                 .possible(TemplateKind::Ejs)
@@ -182,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_are_reported_apart_and_heed_every_key_that_is_read() {
+    fn engine_names_are_unique_and_every_read_option_is_heeded() {
         let engines = all();
         for (at, engine) in engines.iter().enumerate() {
             assert!(engines[..at].iter().all(|other| other.name != engine.name), "{}", engine.name);
@@ -198,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn slides_of_pages_have_nothing_of_what_a_pdf_has_beside_them() {
+    fn pptx_of_pages_ignores_pdf_only_options() {
         let route = catalog().route(TemplateKind::Html, Target::Pptx, &PageOptions::default()).unwrap();
         let heeded = ["outline", "tagged", "metadata", "scale", "dpi"].map(|key| route.heeds(key));
         assert_eq!(heeded, [false, false, false, true, true]);

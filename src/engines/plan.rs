@@ -119,17 +119,17 @@ pub(super) fn search<'a>(
     // Bellman-Ford: after n rounds each entry is the cheapest of all plans with at most n steps.
     for _ in 0..STEP_LIMIT {
         let mut next = known.clone();
-        for way in known.iter().filter(|way| !way.is_end()) {
-            for (engine, ability) in abilities(engines.clone(), way.to, options) {
-                extend(&mut next, way, engine, ability);
+        for plan in known.iter().filter(|plan| !plan.is_end()) {
+            for (engine, ability) in abilities(engines.clone(), plan.to, options) {
+                extend(&mut next, plan, engine, ability);
             }
         }
         known = next;
     }
-    let mut way = known.into_iter().find(|way| way.to == goal)?;
+    let mut plan = known.into_iter().find(|plan| plan.to == goal)?;
     let finishing = abilities(engines, goal, options).filter(|(_, ability)| ability.to == goal);
-    way.steps.extend(finishing.map(|(engine, ability)| step_of(engine, ability)));
-    Some(Plan { steps: way.steps })
+    plan.steps.extend(finishing.map(|(engine, ability)| step_of(engine, ability)));
+    Some(Plan { steps: plan.steps })
 }
 
 fn abilities<'a>(
@@ -143,11 +143,11 @@ fn abilities<'a>(
     })
 }
 
-fn extend(known: &mut Vec<CheapestPlan>, way: &CheapestPlan, engine: &Engine, ability: &Ability) {
-    let cost = way.cost.saturating_add(ability.cost);
+fn extend(known: &mut Vec<CheapestPlan>, plan: &CheapestPlan, engine: &Engine, ability: &Ability) {
+    let cost = plan.cost.saturating_add(ability.cost);
     let step = step_of(engine, ability);
     let made =
-        || CheapestPlan { to: ability.to, cost, steps: way.steps.iter().copied().chain([step]).collect() };
+        || CheapestPlan { to: ability.to, cost, steps: plan.steps.iter().copied().chain([step]).collect() };
     match known.iter_mut().find(|other| other.to == ability.to) {
         Some(other) if cost < other.cost => *other = made(),
         Some(_) => {}
@@ -171,19 +171,19 @@ mod tests {
         DocumentKind::File(kind)
     }
 
-    const fn able(step: StepKind, change: (DocumentKind, DocumentKind), cost: u32) -> Ability {
+    const fn ability(step: StepKind, change: (DocumentKind, DocumentKind), cost: u32) -> Ability {
         Ability::new(step, change, cost, &[&["dpi"]])
     }
 
-    const FILL: Ability = able(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);
-    const CONVERT: Ability = able(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Pdf)), 5);
-    const RASTER: Ability = able(StepKind::Raster, (file(FileKind::Pdf), file(FileKind::Png)), 2);
-    const BACK: Ability = able(StepKind::Convert, (file(FileKind::Pdf), file(FileKind::Docx)), 1);
-    const DETOUR: Ability = able(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Html)), 2);
-    const REST: Ability = able(StepKind::Convert, (file(FileKind::Html), file(FileKind::Pdf)), 2);
+    const FILL: Ability = ability(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);
+    const CONVERT: Ability = ability(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Pdf)), 5);
+    const RASTER: Ability = ability(StepKind::Raster, (file(FileKind::Pdf), file(FileKind::Png)), 2);
+    const BACK: Ability = ability(StepKind::Convert, (file(FileKind::Pdf), file(FileKind::Docx)), 1);
+    const DETOUR: Ability = ability(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Html)), 2);
+    const REST: Ability = ability(StepKind::Convert, (file(FileKind::Html), file(FileKind::Pdf)), 2);
     const SEAL: Ability = Ability {
         asked_by: Some(|options| options.extras.outline),
-        ..able(StepKind::Finish, (file(FileKind::Pdf), file(FileKind::Pdf)), 1)
+        ..ability(StepKind::Finish, (file(FileKind::Pdf), file(FileKind::Pdf)), 1)
     };
 
     fn start(_: &EngineContext<'_>) -> Box<dyn StepRunner> {
@@ -231,9 +231,9 @@ mod tests {
     #[test]
     fn a_pdf_of_latex_is_never_one_of_its_word_document() {
         const SOURCE: DocumentKind = DocumentKind::Source;
-        const FILLED: Ability = able(StepKind::Assemble, (DOCX, SOURCE), 1);
-        const TEX: Ability = able(StepKind::Convert, (SOURCE, file(FileKind::Pdf)), 9);
-        const WORDS: Ability = able(StepKind::Convert, (SOURCE, file(FileKind::Docx)), 1);
+        const FILLED: Ability = ability(StepKind::Assemble, (DOCX, SOURCE), 1);
+        const TEX: Ability = ability(StepKind::Convert, (SOURCE, file(FileKind::Pdf)), 9);
+        const WORDS: Ability = ability(StepKind::Convert, (SOURCE, file(FileKind::Docx)), 1);
         let (source, words) = (engine("ejs", &[FILLED]), engine("pandoc", &[WORDS]));
         let (office, tex) = (engine("office", &[CONVERT]), engine("tex", &[TEX, RASTER]));
         let found = |engines: &[Engine], target| route(engines, target, &PageOptions::default());
@@ -254,7 +254,7 @@ mod tests {
             FileKind::Png,
         ];
         const fn hop(at: usize) -> Ability {
-            able(StepKind::Convert, (file(KINDS[at]), file(KINDS[at + 1])), 1)
+            ability(StepKind::Convert, (file(KINDS[at]), file(KINDS[at + 1])), 1)
         }
         const HOPS: &[Ability] = &[FILL, hop(0), hop(1), hop(2), hop(3), hop(4), hop(5)];
         let chain = engine("chain", HOPS);
@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn a_promise_is_kept_by_the_engine_that_makes_the_file() {
-        let heeding = |able: Ability| Ability { heeds: &[&["pdfa"]], ..able };
-        let silent = |able: Ability| Ability { heeds: &[], ..able };
+        let heeding = |ability: Ability| Ability { heeds: &[&["pdfa"]], ..ability };
+        let silent = |ability: Ability| Ability { heeds: &[], ..ability };
         let abilities = |seal| Box::leak(Box::new([silent(FILL), heeding(CONVERT), silent(RASTER), seal]));
         let options = PageOptions { promised: vec!["pdfa"], ..PageOptions::default() };
         let unkept = |target, options: &PageOptions, seal| {

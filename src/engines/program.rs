@@ -17,7 +17,7 @@ use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
 use crate::workers::{
-    Bounds, Excess, Finished, Input, OutputError, Profile, ProgramError, ProgramRun, Programs,
+    Bounds, Excess, Finished, Input, OutputError, ProgramError, ProgramRun, Programs, SandboxProfile,
 };
 
 /// How much of a program's file is read at once.
@@ -27,9 +27,14 @@ const CHUNK_BYTES: usize = 256 << 10;
 const LIBRARIES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
 
 /// The profile of a program that yields the processor: it may execute `execute` and shared libraries, and read `read`.
-pub fn profile(execute: &[&str], read: &[&str]) -> Profile {
+pub fn profile(execute: &[&str], read: &[&str]) -> SandboxProfile {
     let execute = execute.iter().chain(&LIBRARIES).map(PathBuf::from).collect();
-    Profile { execute, read: read.iter().map(PathBuf::from).collect(), yields: true, ..Profile::default() }
+    SandboxProfile {
+        execute,
+        read: read.iter().map(PathBuf::from).collect(),
+        yields: true,
+        ..SandboxProfile::default()
+    }
 }
 
 /// The environment of a program.
@@ -85,7 +90,7 @@ impl ProgramSteps {
 pub fn engine_error(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> EngineError) -> EngineError {
     match error {
         ProgramError::NotStarted(cause) => EngineError::NotStarted(cause.clone()),
-        ProgramError::NotFenced => JobError::new(ErrorCode::EngineUnavailable, error.to_string()).into(),
+        ProgramError::NotConfined => JobError::new(ErrorCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
         ProgramError::Input(_) | ProgramError::System(_) => EngineError::internal(&error.to_string()),
     }
@@ -122,7 +127,7 @@ impl DocumentLimits {
             ProgramError::TooMuch(excess) => self.too_much(program, *excess),
             ProgramError::Deadline
             | ProgramError::NotStarted(_)
-            | ProgramError::NotFenced
+            | ProgramError::NotConfined
             | ProgramError::Input(_)
             | ProgramError::System(_) => self.too_late(program),
         })

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
+use super::count;
 use super::requirement::{Part, Requirement, UnmetRequirement};
 use crate::config::AssembleConfig;
 use crate::domain::error::{ErrorCode, JobError};
@@ -51,8 +52,8 @@ pub struct TemplateCodePool {
 }
 
 impl TemplateCodePool {
-    /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
-    /// runtime.
+    /// A pool that starts its spare processes at once. One account gets at most its `share` of all processes. Must be called
+    /// inside a runtime.
     pub fn new(
         starter: Starter,
         config: &AssembleConfig,
@@ -68,7 +69,7 @@ impl TemplateCodePool {
         };
         let program =
             if config.program.is_empty() { starter.beside(PROGRAM) } else { PathBuf::from(&config.program) };
-        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+        let user = User::of_computing_children();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let settings = PoolSettings {
             name: "assemble",
@@ -116,41 +117,41 @@ impl TemplateCodePool {
         &self.timezone
     }
 
-    /// Runs `order` with `body` for the job of `meter`.
+    /// Runs `request` with `body` for the job of `meter`.
     ///
     /// # Errors
     /// A [`JobError`] where the job's author can do something about it; its sentence names the limit that was met.
     pub async fn run<R: DeserializeOwned>(
         &self,
         meter: &CostMeter,
-        (order, body): (&ScriptRequest<'_>, &[Bytes]),
+        (request, body): (&ScriptRequest<'_>, &[Bytes]),
         files: &dyn FileSource,
     ) -> Result<(R, Bytes), JobError> {
         // A process reads its zone once, at its start, so another zone needs another process.
         let zone = [(ZONE, self.timezone())];
         let is_usual = *self.timezone == *self.config.timezone;
         let environment = if is_usual { &[][..] } else { &zone[..] };
-        let job = Job { header: order, body, files, environment };
-        self.pool.run(meter, job).await.map_err(|error| match (order, &error) {
+        let job = Job { header: request, body, files, environment };
+        self.pool.run(meter, job).await.map_err(|error| match (request, &error) {
             (ScriptRequest::Lint(_), WorkerError::Deadline) => self.unread(),
             _ => self.job_error(&error),
         })
     }
 
-    /// Runs `order` in the background: in a process that has not run any template, when one is free. `None` when none was free
-    /// within `limit`.
+    /// Runs `request` in the background: in a process that has not run any template, when one is free. `None` when none was
+    /// free within `limit`.
     ///
     /// # Errors
     /// See [`WorkerError`].
-    pub async fn run_aside<R: DeserializeOwned>(
+    pub async fn run_in_background<R: DeserializeOwned>(
         &self,
         account: AccountId,
-        (order, body): (&ScriptRequest<'_>, &[Bytes]),
+        (request, body): (&ScriptRequest<'_>, &[Bytes]),
         files: &dyn FileSource,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerError> {
-        let job = Job { header: order, body, files, environment: &[] };
-        self.pool.run_aside(account, job, limit).await
+        let job = Job { header: request, body, files, environment: &[] };
+        self.pool.run_in_background(account, job, limit).await
     }
 
     /// Refuses inputs that alone are larger than the memory.
@@ -261,8 +262,4 @@ impl TemplateCodePool {
 fn broken(cause: &str) -> JobError {
     tracing::error!(error = cause, "template code could not be run");
     JobError::new(ErrorCode::Internal, "the template engine failed; its operator finds the cause in the log")
-}
-
-fn count(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }

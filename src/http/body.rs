@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::config::HttpConfig;
+use crate::config::{HttpConfig, as_count};
 use crate::domain::members::Members;
 use crate::domain::{encoding, json};
 use crate::http::state::HttpState;
@@ -48,19 +48,16 @@ pub(super) async fn read<T: Send + 'static>(
 
 impl Body {
     fn check(bytes: Bytes, state: &HttpState) -> Result<Self, Problem> {
-        let bytes = encoding::unmarked(bytes);
+        let bytes = encoding::without_bom(bytes);
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
-        let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
-        json::check(&bytes, depth).map_err(|error| {
-            Problem::new(Code::MalformedJson, format!("The body is not valid JSON at {error}."))
-        })?;
+        check_json(&bytes, "body", state.config.http.json_depth_limit)?;
         Ok(Self(bytes))
     }
 
     /// A body from JSON that is known to be valid.
-    pub(super) fn made(bytes: Bytes) -> Self {
+    pub(super) fn from_valid_json(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
@@ -90,6 +87,16 @@ impl Body {
     }
 }
 
+/// Checks that `bytes` are JSON nested at most `depth_limit` deep. `what` names them in the error: "body", "part 'data'".
+///
+/// # Errors
+/// `malformed_json` with line and column.
+pub(super) fn check_json(bytes: &[u8], what: &str, depth_limit: u64) -> Result<(), Problem> {
+    json::check(bytes, as_count(depth_limit)).map_err(|error| {
+        Problem::new(Code::MalformedJson, format!("The {what} is not valid JSON at {error}."))
+    })
+}
+
 /// The declared `Content-Length`, in bytes.
 pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
@@ -100,7 +107,7 @@ pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
 /// # Errors
 /// `payload_too_large` where the declared length is larger.
 pub(super) fn limit(request: &HttpRequest, state: &HttpState) -> Result<usize, Problem> {
-    let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
+    let limit = as_count(state.config.http.json_limit_bytes);
     if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {
         return Err(too_large(limit));
     }
@@ -164,7 +171,7 @@ impl BodyPermits {
 
 /// Number of permits for all bodies.
 pub fn permit_count(config: &HttpConfig) -> usize {
-    let bytes = usize::try_from(config.bodies_limit_bytes).unwrap_or(usize::MAX);
+    let bytes = as_count(config.bodies_limit_bytes);
     (bytes / PERMIT_BYTES).min(Semaphore::MAX_PERMITS)
 }
 
@@ -259,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_slice_of_a_body_is_shared_and_not_copied() {
-        let body = Body::made(r#"{"data":{"text":"ä"}}"#.into());
+        let body = Body::from_valid_json(r#"{"data":{"text":"ä"}}"#.into());
         let data = body.members().unwrap().object("data").unwrap();
         assert_eq!(body.share(data).as_ptr(), data.as_ptr());
         assert_eq!(body.share("elsewhere"), "elsewhere");

@@ -27,7 +27,7 @@ pub use middleware::rate_limit::RateLimit;
 pub use openapi::document as openapi;
 use routing::resource;
 pub use serve::serve;
-pub use state::{Checked, HttpState, Readiness, local_url, public_url};
+pub use state::{HttpState, Readiness, ReadinessResult, local_url, public_url};
 pub use system::metrics::serve_metrics;
 
 /// Every route, with and without `/v1`: two published clients use the base without it.

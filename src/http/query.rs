@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use url::form_urlencoded;
 use uuid::Uuid;
 
+use crate::domain::error::shortened;
 use crate::problem::{FieldError, Problem};
 
 /// Items of a page when the caller does not say how many.
@@ -42,7 +43,7 @@ impl Query {
         }
         let value = read(text);
         if value.is_none() {
-            let shown: String = text.chars().take(64).collect();
+            let shown = shortened(text);
             self.errors
                 .push(FieldError::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
         }

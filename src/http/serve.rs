@@ -15,6 +15,7 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, Error};
 
 use super::configure;
+use crate::config::as_count;
 use crate::http::middleware::connection::Connection;
 use crate::http::middleware::request;
 use crate::http::middleware::traffic::MeteredStream;
@@ -39,7 +40,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
     let http = state.config.http.clone();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS_AT_MOST);
     let workers = usize::try_from(http.workers).ok().filter(|&workers| workers > 0).unwrap_or(threads);
-    let connections = usize::try_from(http.connection_limit).unwrap_or(usize::MAX);
+    let connections = as_count(http.connection_limit);
     let builder = Server::build()
         .workers(workers)
         .max_concurrent_connections(connections.div_ceil(workers))

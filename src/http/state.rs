@@ -24,12 +24,12 @@ use crate::templates::registry::{TemplateReader, TemplateRegistry};
 #[async_trait]
 pub trait Readiness: Send + Sync {
     /// Checks everything that a render needs.
-    async fn check(&self) -> Checked;
+    async fn check(&self) -> ReadinessResult;
 }
 
-/// `Ok`: documents can be rendered; the sentences name engines that are missing. `Err`: none can; the sentences say why. All
-/// are written for the operator.
-pub type Checked = Result<Vec<String>, Vec<String>>;
+/// `Ok`: documents can be rendered; the sentences name engines that are missing. `Err`: none can be rendered; the sentences
+/// say why. All of them are for the operator.
+pub type ReadinessResult = Result<Vec<String>, Vec<String>>;
 
 /// Everything the handlers need; cheap to clone, shared by all workers.
 #[derive(Clone)]

@@ -27,7 +27,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::{self, catalog::Catalog};
 use crate::http::middleware::rate_limit::RateLimit;
 use crate::http::serve::{application, serve};
-use crate::http::state::{Checked, HttpState, Readiness};
+use crate::http::state::{HttpState, Readiness, ReadinessResult};
 use crate::jobs::messages::JobSpec;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::record::JobRecord;
@@ -69,7 +69,7 @@ struct AlwaysReady;
 
 #[async_trait]
 impl Readiness for AlwaysReady {
-    async fn check(&self) -> Checked {
+    async fn check(&self) -> ReadinessResult {
         Ok(Vec::new())
     }
 }

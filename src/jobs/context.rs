@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix::Recipient;
 
 use crate::accounts::actor::ReserveDocument;
-use crate::accounts::{OpenJobs, Returns, UsageKey};
+use crate::accounts::{DocumentReturns, OpenJobs, UsageKey};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::jobs::store::journal::Journal;
@@ -28,7 +28,7 @@ pub struct JobContext {
     /// Reserves a document of the account, at init.
     pub reserve: Recipient<ReserveDocument>,
     /// Where documents that were reserved and not made are given back.
-    pub returns: Returns,
+    pub document_returns: DocumentReturns,
     /// Jobs that are initialized and not started, counted by account.
     pub open_jobs: Arc<OpenJobs>,
     /// Bytes of inputs that count in their accounts' storage.
@@ -58,7 +58,7 @@ impl JobContext {
     /// Gives the document back in the ledger; to be called once the batch with `give_back` is durable.
     pub(in crate::jobs) fn report_given_back(&self, record: &JobRecord) {
         if let Some(usage) = unused_reservation(record).cloned() {
-            self.returns.give_back(usage);
+            self.document_returns.give_back(usage);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::view::JobView;
 use crate::outbound::AdmittedUrl;
 use crate::problem::Problem;
-use crate::storage::CountedUpload;
+use crate::storage::{CountedUpload, StorageKey};
 
 /// Which of a job's two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +22,16 @@ pub enum InputPart {
     Data,
     /// The template.
     Template,
+}
+
+impl InputPart {
+    /// The key of the object of this input.
+    pub fn storage_key(self, account: AccountId, job: JobId) -> StorageKey {
+        match self {
+            Self::Data => StorageKey::JobData(account, job),
+            Self::Template => StorageKey::JobTemplate(account, job),
+        }
+    }
 }
 
 /// What a job is to do; the handler has checked it.

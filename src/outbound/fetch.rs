@@ -1,11 +1,11 @@
 //! One GET for a file that a template names. Each redirect is decided like the first URL, by `outbound.allow` alone.
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT_ENCODING, LOCATION};
+use reqwest::header::ACCEPT_ENCODING;
 use reqwest::{Response, StatusCode};
 use url::Url;
 
-use super::send::causes;
+use super::send::{causes, redirect_target};
 use super::{Outbound, PinnedUrl, Purpose, Refusal};
 
 /// Why a file was not fetched. The message follows the URL, and never repeats its path or signature.
@@ -44,8 +44,8 @@ impl Outbound {
     async fn decide_redirect(&self, from: &PinnedUrl, to: &Url) -> Result<PinnedUrl, FetchError> {
         let decided = self.decide_listed(to, Purpose::File).await;
         decided.map_err(|refusal| {
-            let shown = super::shown(to);
-            let sentence = |why| format!("{} redirects to {shown}: {why}", from.shown());
+            let shown = super::host_for_log(to);
+            let sentence = |why| format!("{} redirects to {shown}: {why}", from.host_for_log());
             FetchError::Refused(match refusal {
                 Refusal::Forbidden(why) => Refusal::Forbidden(sentence(why)),
                 Refusal::Unresolved(why) => Refusal::Unresolved(sentence(why)),
@@ -71,8 +71,7 @@ fn redirect(response: &Response, pinned: &PinnedUrl) -> Result<Option<Url>, Fetc
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Err(FetchError::Failed(format!("its host answered {status}")));
     }
-    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-    let next = location.and_then(|location| pinned.url.join(location).ok());
+    let next = redirect_target(response, pinned);
     next.map(Some).ok_or_else(|| FetchError::Failed("it redirects to no address".to_owned()))
 }
 

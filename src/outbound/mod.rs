@@ -26,7 +26,7 @@ use url::{Host, Url};
 pub use addresses::{Resolve, SystemResolver};
 pub use fetch::FetchError;
 pub use own_listeners::OwnListenerGuard;
-pub use page::{ExchangeError, PageLimits};
+pub use page::{ExchangeError, PageRequestLimits};
 pub use send::{Body, SendError};
 pub use special::is_global;
 
@@ -47,7 +47,7 @@ pub struct PinnedUrl {
     url: Url,
     addresses: Vec<SocketAddr>,
     /// Whether its entry allows connections without encryption.
-    plain: bool,
+    allows_http: bool,
 }
 
 /// A delivery URL that passed the check at admission; it is decided again when it is used.
@@ -144,11 +144,10 @@ impl Outbound {
     }
 
     async fn pin(&self, url: &Url, named: &UnresolvedTarget<'_>) -> Result<PinnedUrl, Refusal> {
-        let addresses = match url.host() {
-            Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
-            Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
-            Some(Host::Domain(name)) => self.resolve(name, named).await?,
-            None => return forbidden("it has no host"),
+        let addresses = match (literal_address(url, named.port), url.domain()) {
+            (Some(address), _) => vec![address],
+            (None, Some(name)) => self.resolve(name, named).await?,
+            (None, None) => return forbidden("it has no host"),
         };
         // Without this list an address of this machine could not be recognized, so an error refuses.
         let local = addresses::local().map_err(|error| {
@@ -157,8 +156,8 @@ impl Outbound {
         for address in &addresses {
             self.judge_address(*address, named, &local)?;
         }
-        let plain = named.entry.is_some_and(|entry| entry.http);
-        Ok(PinnedUrl { url: url.clone(), addresses, plain })
+        let allows_http = named.entry.is_some_and(|entry| entry.http);
+        Ok(PinnedUrl { url: url.clone(), addresses, allows_http })
     }
 
     /// Checks the URL before resolving; the error is the reason without the suggested entry.
@@ -181,19 +180,19 @@ impl Outbound {
         let resolves_any =
             named.purpose == Purpose::Delivery && self.config.delivery == DeliveryReach::Public;
         let may_resolve = resolves_any || named.entry.is_some();
-        let addresses = match url.host() {
-            Some(Host::Domain(name)) if may_resolve => self.resolve(name, named).await.unwrap_or_default(),
-            Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
-            Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
-            Some(Host::Domain(_)) | None => Vec::new(),
+        let addresses = match (literal_address(url, named.port), url.domain()) {
+            (Some(address), _) => vec![address],
+            (None, Some(name)) if may_resolve => self.resolve(name, named).await.unwrap_or_default(),
+            (None, _) => Vec::new(),
         };
         let local = addresses::local().unwrap_or_default();
         // Only if there is an entry: otherwise callers could probe which ports of this machine are the service's.
         if named.entry.is_some() && addresses.iter().any(|address| self.is_own(*address, &local)) {
             return Refusal::Forbidden(named.own_listener());
         }
-        let is_inner = |address: &SocketAddr| is_inner(special::plain(address.ip()), &local);
-        let private = addresses.iter().any(is_inner) || (addresses.is_empty() && is_inner_name(&named.host));
+        let is_private = |address: &SocketAddr| is_private(special::canonical_ip(address.ip()), &local);
+        let private =
+            addresses.iter().any(is_private) || (addresses.is_empty() && is_private_name(&named.host));
         let entry = Allowed::entry(&named.host, named.port, HostExceptions { http: named.http, private });
         Refusal::Forbidden(format!("{why}: {entry}"))
     }
@@ -212,13 +211,14 @@ impl Outbound {
         // Of several entries for one host and port the most permissive counts.
         let entries = self.config.allow.iter().filter(|entry| matches(entry, &host, port));
         let entry = entries.max_by_key(|entry| (entry.private, entry.http));
-        Ok(UnresolvedTarget { purpose, shown: shown(url), host, port, http: url.scheme() == "http", entry })
+        let http = url.scheme() == "http";
+        Ok(UnresolvedTarget { purpose, shown: host_for_log(url), host, port, http, entry })
     }
 
     async fn resolve(&self, name: &str, named: &UnresolvedTarget<'_>) -> Result<Vec<SocketAddr>, Refusal> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
         let long = format!("the host of {}", named.shown);
-        let subject = named.says("its host", &long);
+        let subject = named.subject("its host", &long);
         let unresolved = |why: String| Refusal::Unresolved(format!("{subject} cannot be resolved: {why}"));
         let name = name.trim_end_matches('.');
         let found = timeout(limit, self.resolver.resolve(name, named.port)).await;
@@ -237,10 +237,10 @@ impl Outbound {
             return Err(Refusal::Forbidden(named.own_listener()));
         }
         let private = named.entry.is_some_and(|entry| entry.private);
-        if is_inner(special::plain(address.ip()), local) && !private {
+        if is_private(special::canonical_ip(address.ip()), local) && !private {
             let opening = HostExceptions { http: named.http, private: true };
             let entry = Allowed::entry(&named.host, named.port, opening);
-            let subject = named.says("it", &named.shown);
+            let subject = named.subject("it", &named.shown);
             return forbidden(&format!(
                 "{subject} has an address that is not public; outbound.allow can open it: {entry}"
             ));
@@ -250,8 +250,8 @@ impl Outbound {
 
     /// Whether the service itself listens there.
     fn is_own(&self, address: SocketAddr, local: &[IpAddr]) -> bool {
-        let ip = special::plain(address.ip());
-        self.own.holds(ip, address.port(), is_here(ip, local))
+        let ip = special::canonical_ip(address.ip());
+        self.own.holds(ip, address.port(), is_local(ip, local))
     }
 }
 
@@ -263,7 +263,7 @@ impl fmt::Debug for Outbound {
 
 impl UnresolvedTarget<'_> {
     /// The subject of a sentence: messages for a template's author follow the URL, those of a delivery must name it.
-    fn says<'a>(&self, author: &'a str, delivery: &'a str) -> &'a str {
+    fn subject<'a>(&self, author: &'a str, delivery: &'a str) -> &'a str {
         match self.purpose {
             Purpose::Page | Purpose::File => author,
             Purpose::Delivery => delivery,
@@ -271,7 +271,7 @@ impl UnresolvedTarget<'_> {
     }
 
     fn own_listener(&self) -> String {
-        format!("{} is this service itself", self.says("it", &self.shown))
+        format!("{} is this service itself", self.subject("it", &self.shown))
     }
 }
 
@@ -281,18 +281,18 @@ pub fn certificate_authorities() -> usize {
 }
 
 /// Whether the address belongs to this machine.
-fn is_here(ip: IpAddr, local: &[IpAddr]) -> bool {
+fn is_local(ip: IpAddr, local: &[IpAddr]) -> bool {
     ip.is_loopback() || ip.is_unspecified() || local.contains(&ip)
 }
 
 /// Whether the address needs an entry with `private`.
-fn is_inner(ip: IpAddr, local: &[IpAddr]) -> bool {
-    is_here(ip, local) || !is_global(ip)
+fn is_private(ip: IpAddr, local: &[IpAddr]) -> bool {
+    is_local(ip, local) || !is_global(ip)
 }
 
 /// Whether an unresolved name belongs to a private network: a single label, or below a domain reserved for such networks
 /// (RFC 6761, 6762, 8375, and `internal`).
-fn is_inner_name(host: &str) -> bool {
+fn is_private_name(host: &str) -> bool {
     const RESERVED: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "intranet"];
     let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
     !host.contains(['.', ':']) || RESERVED.iter().any(is_below)
@@ -300,8 +300,8 @@ fn is_inner_name(host: &str) -> bool {
 
 impl PinnedUrl {
     /// `https://host:port`, the part that may be shown and logged.
-    pub fn shown(&self) -> String {
-        shown(&self.url)
+    pub fn host_for_log(&self) -> String {
+        host_for_log(&self.url)
     }
 }
 
@@ -314,13 +314,24 @@ impl AdmittedUrl {
 
 impl fmt::Debug for AdmittedUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&shown(&self.0))
+        formatter.write_str(&host_for_log(&self.0))
     }
 }
 
-fn shown(url: &Url) -> String {
+/// `https://host:port`, the part that may be shown and logged: path and query may hold a signature.
+fn host_for_log(url: &Url) -> String {
     let port = url.port_or_known_default().unwrap_or_default();
     format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default())
+}
+
+/// The address of a host that is an IP address; `None` for a name.
+fn literal_address(url: &Url, port: u16) -> Option<SocketAddr> {
+    let ip: IpAddr = match url.host()? {
+        Host::Ipv4(ip) => ip.into(),
+        Host::Ipv6(ip) => ip.into(),
+        Host::Domain(_) => return None,
+    };
+    Some(SocketAddr::new(ip, port))
 }
 
 /// The host without brackets and without a trailing dot.

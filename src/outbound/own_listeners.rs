@@ -25,10 +25,10 @@ impl OwnListeners {
         OwnListenerGuard { own: Arc::clone(self), address }
     }
 
-    /// Whether `ip` at `port` is one of them. Every local address counts (`is_here`): a listener may be bound to all of them.
-    pub(super) fn holds(&self, ip: IpAddr, port: u16, is_here: bool) -> bool {
+    /// Whether `ip` at `port` is one of them. Every local address counts (`is_local`): a listener may be bound to all of them.
+    pub(super) fn holds(&self, ip: IpAddr, port: u16, is_local: bool) -> bool {
         let own = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        own.iter().any(|own| own.port() == port && (is_here || own.ip().to_canonical() == ip))
+        own.iter().any(|own| own.port() == port && (is_local || own.ip().to_canonical() == ip))
     }
 }
 

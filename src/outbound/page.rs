@@ -17,11 +17,11 @@ use url::Url;
 
 use super::connect::first_of;
 use super::{Outbound, PinnedUrl, Purpose, Refusal, UnresolvedTarget, forbidden};
-use crate::config::{Allowed, HostExceptions};
+use crate::config::{Allowed, HostExceptions, as_count};
 
 /// The limits of one page's requests.
 #[derive(Clone, Copy, Debug)]
-pub struct PageLimits {
+pub struct PageRequestLimits {
     /// `outbound.page_timeout_s`.
     pub timeout_s: u64,
     /// `outbound.page_limit_bytes`.
@@ -73,9 +73,9 @@ impl Outbound {
     }
 
     /// The limits of one page's requests.
-    pub fn page_limits(&self) -> PageLimits {
+    pub fn page_limits(&self) -> PageRequestLimits {
         let config = &self.config;
-        PageLimits {
+        PageRequestLimits {
             timeout_s: config.page_timeout_s,
             bytes: config.page_limit_bytes,
             total_bytes: config.page_total_limit_bytes,
@@ -114,7 +114,7 @@ impl Outbound {
         *request.uri_mut() = target;
         request.headers_mut().insert(HOST, host);
         let stream = self.connect(pinned).await.map_err(ExchangeError::Unreachable)?;
-        let limit = usize::try_from(self.config.page_head_limit_bytes).unwrap_or(usize::MAX);
+        let limit = as_count(self.config.page_head_limit_bytes);
         let mut builder = http1::Builder::new();
         let builder = builder.max_buf_size(limit).max_header_size(limit);
         let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
@@ -147,8 +147,8 @@ impl PinnedUrl {
     ///
     /// # Errors
     /// The reason for the page's author.
-    pub fn check_plain(&self) -> Result<(), Refusal> {
-        if self.plain {
+    pub fn check_allows_http(&self) -> Result<(), Refusal> {
+        if self.allows_http {
             return Ok(());
         }
         let (host, port) = (super::host_of(&self.url).unwrap_or_default(), self.port());

@@ -9,6 +9,7 @@ use futures_util::stream::BoxStream;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
+use url::Url;
 
 use super::{Outbound, PinnedUrl, Refusal};
 
@@ -59,13 +60,13 @@ impl Outbound {
         let limit = self.config.redirect_limit;
         Err(SendError::Rejected(format!(
             "{} redirects more than {limit} times (outbound.redirect_limit)",
-            pinned.shown()
+            pinned.host_for_log()
         )))
     }
 
     async fn send(&self, pinned: &PinnedUrl, body: Body) -> Result<Response, SendError> {
         let failed = |error: reqwest::Error| {
-            SendError::Failed(format!("{} cannot be reached: {}", pinned.shown(), causes(&error)))
+            SendError::Failed(format!("{} cannot be reached: {}", pinned.host_for_log(), causes(&error)))
         };
         let request = self
             .client(pinned)
@@ -95,14 +96,13 @@ impl Outbound {
 
 /// `None` for success; the next URL for a redirect that keeps method and body (RFC 9110, 15.4.8 and 15.4.9). Other redirects
 /// would turn the PUT into a GET, so they are errors.
-fn judge(response: &Response, pinned: &PinnedUrl) -> Result<Option<reqwest::Url>, SendError> {
-    let (status, shown) = (response.status(), pinned.shown());
+fn judge(response: &Response, pinned: &PinnedUrl) -> Result<Option<Url>, SendError> {
+    let (status, shown) = (response.status(), pinned.host_for_log());
     if status.is_success() {
         return Ok(None);
     }
     if matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
-        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-        let next = location.and_then(|location| pinned.url.join(location).ok());
+        let next = redirect_target(response, pinned);
         let next = next.ok_or_else(|| SendError::Rejected(format!("{shown} redirects to no address")))?;
         return Ok(Some(next));
     }
@@ -111,6 +111,12 @@ fn judge(response: &Response, pinned: &PinnedUrl) -> Result<Option<reqwest::Url>
         return Err(SendError::Failed(words));
     }
     Err(SendError::Rejected(words))
+}
+
+/// The URL that a redirect leads to, by its `Location`; `None` where there is none, or it is no URL.
+pub(super) fn redirect_target(response: &Response, from: &PinnedUrl) -> Option<Url> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    from.url.join(location).ok()
 }
 
 /// The causes of an error, without the URL that its own message contains.

@@ -43,14 +43,14 @@ const NAT64: ([u16; 8], u32) = ([0x0064, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
 /// Whether the address is globally reachable; an IPv4 address embedded in an IPv6 one is what counts.
 pub fn is_global(address: IpAddr) -> bool {
-    match plain(address) {
+    match canonical_ip(address) {
         IpAddr::V4(address) => is_global_v4(address),
         IpAddr::V6(address) => is_global_v6(address),
     }
 }
 
 /// The effective address: the IPv4 address embedded in a mapped or NAT64 address, else the address itself.
-pub fn plain(address: IpAddr) -> IpAddr {
+pub fn canonical_ip(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => embedded_v4(v6).map_or(address, IpAddr::V4),

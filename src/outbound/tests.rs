@@ -42,7 +42,7 @@ async fn refused(outbound: &Outbound, address: &str) -> String {
 async fn a_public_host_is_pinned_to_its_addresses() {
     let outbound = outbound("[]", &[&["1.1.1.1", "2606:4700::1111"]]);
     let pinned = outbound.read("https://Bucket.Example/key?X-Signature=secret").await.unwrap();
-    assert_eq!(pinned.shown(), "https://bucket.example:443");
+    assert_eq!(pinned.host_for_log(), "https://bucket.example:443");
     assert_eq!(pinned.addresses, ["1.1.1.1:443".parse().unwrap(), "[2606:4700::1111]:443".parse().unwrap()]);
     let admitted = outbound.admit("https://nobody.example/key?X-Signature=secret").await.unwrap();
     assert_eq!(format!("{admitted:?}"), "https://nobody.example:443", "a name without address may get one");
@@ -103,7 +103,7 @@ async fn an_entry_allows_what_it_names_and_no_more() {
                     { host = "old.example", http = true }, { host = "[::1]:9000", private = true }]"#;
     let outbound =
         outbound(allow, &[&["1.1.1.1"], &["10.0.0.1"], &["192.168.0.9"], &["1.1.1.1"], &["10.0.0.1"]]);
-    let shown = async |address: &str| outbound.read(address).await.map(|pinned| pinned.shown());
+    let shown = async |address: &str| outbound.read(address).await.map(|pinned| pinned.host_for_log());
     assert_eq!(shown("https://A.example.:8443/k").await.unwrap(), "https://a.example.:8443");
     assert!(
         refused(&outbound, "https://a.example:8443/").await.contains("not public"),
@@ -161,16 +161,16 @@ async fn a_page_reaches_listed_hosts_and_only_their_names_are_resolved() {
     let outbound = outbound(allow, &answers);
     let decide = async |address: &str| {
         let decided = outbound.decide_page(&Url::parse(address).unwrap()).await;
-        decided.map(|pinned| pinned.check_plain().is_ok()).map_err(|refusal| refusal.to_string())
+        decided.map(|pinned| pinned.check_allows_http().is_ok()).map_err(|refusal| refusal.to_string())
     };
-    for (address, plain) in [
+    for (address, allows_http) in [
         ("https://cdn.example/x", false),
         ("https://a.example:8443/x", false),
         ("https://old.example/x", true),
         ("http://old.example/x", true),
         ("http://10.0.0.5:9000/x", true),
     ] {
-        assert_eq!(decide(address).await, Ok(plain), "{address}");
+        assert_eq!(decide(address).await, Ok(allows_http), "{address}");
     }
     // The resolver has two rows left, one for each listed name below. Unlisted names must not use any, although deliveries are
     // public.
@@ -225,9 +225,11 @@ async fn the_suggested_entry_suffices() {
     }
     // A hint for a host with an entry must not lose what that allows, whether it is added or replaces it.
     let private = r#"{ host = "files.example:9000", private = true }"#;
-    let plain = r#"{ host = "files.example:9000", http = true }"#;
+    let unencrypted = r#"{ host = "files.example:9000", http = true }"#;
     let url = Url::parse("http://files.example:9000/x").unwrap();
-    for allow in [format!("[{private}]"), format!("[{private}, {plain}]"), format!("[{plain}, {private}]")] {
+    for allow in
+        [format!("[{private}]"), format!("[{private}, {unencrypted}]"), format!("[{unencrypted}, {private}]")]
+    {
         for now in [inner, &["1.1.1.1"]] {
             let opened = outbound(&allow, &[now]).decide_page(&url).await;
             assert!(opened.is_ok(), "{allow} at {now:?}: {opened:?}");
@@ -235,7 +237,7 @@ async fn the_suggested_entry_suffices() {
         let away = outbound(&allow, &[]).decide_page(&url).await.unwrap_err().to_string();
         assert!(away.starts_with("its host cannot be resolved"), "{allow}: {away}");
     }
-    for listed in [r#""files.example:9000""#, plain] {
+    for listed in [r#""files.example:9000""#, unencrypted] {
         let why = outbound(&format!("[{listed}]"), &[inner]).decide_page(&url).await.unwrap_err().to_string();
         let (_, hint) = why.split_once("can open it: ").unwrap();
         for allow in [format!("[{hint}]"), format!("[{listed}, {hint}]"), format!("[{hint}, {listed}]")] {

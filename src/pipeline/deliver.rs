@@ -7,6 +7,7 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
 use super::{PipelineContext, RunInput};
+use crate::config::as_count;
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::FileKind;
 use crate::outbound::{Body, Refusal, SendError};
@@ -25,7 +26,7 @@ pub(super) async fn deliver(
     address: &str,
 ) -> Result<(), JobError> {
     let limit_s = context.limits.delivery_timeout_s;
-    let retries = usize::try_from(context.limits.delivery_tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    let retries = as_count(context.limits.delivery_tries.saturating_sub(1));
     let pauses =
         ExponentialBuilder::new().with_min_delay(FIRST_PAUSE).without_max_delay().with_max_times(retries);
     let mut last = String::new();

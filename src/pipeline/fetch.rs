@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{PipelineContext, RunInput, STORE_UNAVAILABLE};
+use crate::config::as_count;
 use crate::domain::encoding;
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::json;
@@ -12,12 +13,15 @@ use crate::domain::office_format::OfficeFormat;
 use crate::domain::reach::Reach;
 use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
-use crate::templates::cache::source::{Loaded, TemplateUse};
+use crate::templates::cache::source::{LoadedTemplate, TemplateUse};
 use crate::templates::package::Package;
 use crate::thread;
 
 /// The template, and the data as it was received.
-pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result<(Loaded, Bytes), JobError> {
+pub(super) async fn fetch(
+    context: &PipelineContext,
+    input: &RunInput,
+) -> Result<(LoadedTemplate, Bytes), JobError> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(context, input.inline.data.clone(), key);
     let (template, data) = tokio::try_join!(template(context, input), data)?;
@@ -25,7 +29,7 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
         return Err(lost());
     }
     // Some editors write a byte order mark, which a reader of JSON may ignore (RFC 8259, 8.1).
-    let data = no_data::or_empty_object(data.map(encoding::unmarked));
+    let data = no_data::or_empty_object(data.map(encoding::without_bom));
     check(context.limits.json_depth_limit, data.clone()).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
@@ -34,7 +38,7 @@ pub(super) async fn fetch(context: &PipelineContext, input: &RunInput) -> Result
 }
 
 /// The saved template that the job names, or the one that came with it.
-async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded, JobError> {
+async fn template(context: &PipelineContext, input: &RunInput) -> Result<LoadedTemplate, JobError> {
     if let Some(wanted) = input.template {
         return saved(context, wanted).await;
     }
@@ -51,7 +55,7 @@ async fn template(context: &PipelineContext, input: &RunInput) -> Result<Loaded,
 }
 
 /// A saved template in its present version.
-async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded, JobError> {
+async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<LoadedTemplate, JobError> {
     let Some(templates) = &context.templates else {
         return Err(JobError::new(ErrorCode::Internal, "there are no saved templates here"));
     };
@@ -70,7 +74,11 @@ async fn saved(context: &PipelineContext, wanted: TemplateUse) -> Result<Loaded,
 }
 
 /// The template in an upload.
-async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) -> Result<Loaded, JobError> {
+async fn uploaded(
+    context: &PipelineContext,
+    input: &RunInput,
+    upload: Bytes,
+) -> Result<LoadedTemplate, JobError> {
     let read = if Package::is_quick(&upload) {
         Package::read_for(Some(input.kind), &upload, &context.limits.templates)
     } else {
@@ -84,10 +92,10 @@ async fn uploaded(context: &PipelineContext, input: &RunInput, upload: Bytes) ->
             drop(slot);
             read
         };
-        thread::apart(unpack).await?
+        thread::on_blocking_thread(unpack).await?
     };
     // A template that came with the job is not shared, so its page may reach the hosts that the operator allows.
-    let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
+    let own = |package| LoadedTemplate::from(package).reaching(Reach::AllowedHosts);
     read.map(own).map_err(|error| JobError::new(ErrorCode::TemplateInvalid, error.0))
 }
 
@@ -97,7 +105,7 @@ fn lost() -> JobError {
     JobError::new(ErrorCode::Internal, "the service lost an input of the job")
 }
 
-fn misfit(job: TemplateKind, template: &Loaded) -> JobError {
+fn misfit(job: TemplateKind, template: &LoadedTemplate) -> JobError {
     let (found, site) = (template.kind.name(), &template.site);
     let start = site.page().map(AsRef::as_ref).unwrap_or_default();
     let what = match OfficeFormat::of_start(template.kind, start) {
@@ -127,7 +135,7 @@ async fn read(
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
-            let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
+            let why = if error.is_transient() { STORE_UNAVAILABLE } else { "" };
             Err(JobError::new(
                 ErrorCode::Internal,
                 format!("the service could not read the job's inputs{why}"),
@@ -137,7 +145,7 @@ async fn read(
 }
 
 async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobError> {
-    let limit = usize::try_from(depth_limit).unwrap_or(usize::MAX);
+    let limit = as_count(depth_limit);
     let checked = thread::by_size(data.len(), move || json::check(&data, limit)).await?;
     checked.map_err(|error| {
         let sentence = format!("the data is not complete JSON: {error}");

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::publish::store_fault;
+use super::publish::store_error;
 use super::{PipelineContext, Progress, RunInput, Stage};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::engines::catalog::PlanError;
@@ -12,7 +12,7 @@ use crate::engines::plan::Plan;
 use crate::engines::requirement::UnmetRequirement;
 use crate::engines::runner::{Outlet, StepContext};
 use crate::engines::step::Step;
-use crate::templates::cache::source::Loaded;
+use crate::templates::cache::source::LoadedTemplate;
 
 /// The plan of a job.
 ///
@@ -21,7 +21,7 @@ use crate::templates::cache::source::Loaded;
 pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, JobError> {
     let planned = context.catalog.plan(input.kind, input.target, &input.options);
     planned.map_err(|unplanned| match unplanned {
-        PlanError::Lacking(lack) => unavailable(lack),
+        PlanError::Unmet(unmet) => unavailable(unmet),
         // Init refuses such a pair, but the journal may have a job of a version that could make it.
         PlanError::Impossible(_) => {
             let (kind, target) = (input.kind.name(), input.target.name());
@@ -39,10 +39,10 @@ pub(super) fn plan(context: &PipelineContext, input: &RunInput) -> Result<Plan, 
 pub(super) async fn make(
     context: &PipelineContext,
     (input, plan): (&RunInput, &Plan),
-    (template, data): (Loaded, Bytes),
+    (template, data): (LoadedTemplate, Bytes),
     (progress, warnings): (&Progress<'_>, &mut Warnings),
 ) -> Result<Document, JobError> {
-    let Loaded { site, reach, .. } = template;
+    let LoadedTemplate { site, reach, .. } = template;
     let mut job = StepContext {
         meter: &input.meter,
         data: &data,
@@ -83,8 +83,8 @@ async fn run_step(
     input: Document,
 ) -> Result<Document, JobError> {
     // Its program may have been removed during the steps before.
-    if let Some(lack) = context.catalog.lack(step.engine) {
-        return Err(unavailable(lack));
+    if let Some(unmet) = context.catalog.unmet(step.engine) {
+        return Err(unavailable(unmet));
     }
     let Some(runner) = context.runners.of(step.engine) else {
         return Err(JobError::new(ErrorCode::Internal, format!("nobody takes the steps of {}", step.engine)));
@@ -92,14 +92,14 @@ async fn run_step(
     runner.run(step, job, input).await.map_err(|error| match error {
         EngineError::NotStarted(cause) => not_started(context, step, &cause),
         EngineError::Job(error) => error,
-        EngineError::Store(error) => store_fault(&error),
+        EngineError::Store(error) => store_error(&error),
     })
 }
 
 /// The error of an engine that could not be started: what it lacks, or else a hint at the log.
 fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobError {
     tracing::error!(engine.name = step.engine, error = cause, "an engine could not be started");
-    context.catalog.look_again(step.engine).map_or_else(
+    context.catalog.check_now(step.engine).map_or_else(
         || {
             let sentence = format!(
                 "the engine '{}', which the job needs, could not be started; the service's log has the cause",
@@ -111,8 +111,8 @@ fn not_started(context: &PipelineContext, step: &Step, cause: &str) -> JobError 
     )
 }
 
-fn unavailable(lack: UnmetRequirement) -> JobError {
-    JobError::new(ErrorCode::EngineUnavailable, lack.to_string())
+fn unavailable(unmet: UnmetRequirement) -> JobError {
+    JobError::new(ErrorCode::EngineUnavailable, unmet.to_string())
 }
 
 /// The error of an option that cannot be applied to what was made.

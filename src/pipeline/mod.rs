@@ -35,7 +35,7 @@ use crate::slots::engines::EngineBudget;
 use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
-use crate::telemetry::{JobPhase, StepMetrics};
+use crate::telemetry::{JobPhase, PhaseMetrics};
 use crate::templates::cache::source::TemplateUse;
 use crate::templates::registry::TemplateReader;
 
@@ -195,7 +195,7 @@ impl Stage {
 /// The stage that a run is in: the error of a run that takes too long names it.
 struct Progress<'a> {
     present: Cell<Stage>,
-    metrics: &'a StepMetrics,
+    metrics: &'a PhaseMetrics,
 }
 
 impl Progress<'_> {
@@ -213,10 +213,10 @@ pub async fn run(
     input: RunInput,
     published: impl FnOnce(StoredDocument),
 ) -> RunEnd {
-    let progress = Progress { present: Cell::new(Stage::FETCH), metrics: &context.metrics.steps };
+    let progress = Progress { present: Cell::new(Stage::FETCH), metrics: &context.metrics.phases };
     let mut warnings = Warnings::default();
     // A program that was replaced since the job's init may be too old, or new enough.
-    context.catalog.renew().await;
+    context.catalog.recheck_versions().await;
     let plan = match make::plan(context, &input) {
         Ok(plan) => plan,
         Err(error) => return RunEnd::failed(error),

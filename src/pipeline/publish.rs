@@ -22,7 +22,7 @@ pub(super) async fn publish(
         Body::Held(bytes) => {
             let limit_bytes = context.limits.output_limit_bytes;
             if bytes.len() as u64 > limit_bytes {
-                return Err(store_fault(&StoreError::TooLarge { limit_bytes }));
+                return Err(store_error(&StoreError::TooLarge { limit_bytes }));
             }
             context.store.put(&key, bytes).await
         }
@@ -33,7 +33,7 @@ pub(super) async fn publish(
         },
         Body::Template(_) | Body::Page(_) => return Err(not_a_file(kind)),
     };
-    let meta = stored.map_err(|error| store_fault(&error))?;
+    let meta = stored.map_err(|error| store_error(&error))?;
     Ok(StoredDocument { file, bytes: meta.bytes, pages, content: None })
 }
 
@@ -52,7 +52,7 @@ fn not_a_file(kind: DocumentKind) -> JobError {
 }
 
 /// The job's error where the store fails.
-pub(super) fn store_fault(error: &StoreError) -> JobError {
+pub(super) fn store_error(error: &StoreError) -> JobError {
     match error {
         StoreError::TooLarge { limit_bytes } => JobError::new(
             ErrorCode::OutputTooLarge,
@@ -60,7 +60,7 @@ pub(super) fn store_fault(error: &StoreError) -> JobError {
         ),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
             tracing::error!(error = %error, "the document cannot be stored");
-            let why = if error.is_passing() { STORE_UNAVAILABLE } else { "" };
+            let why = if error.is_transient() { STORE_UNAVAILABLE } else { "" };
             JobError::new(ErrorCode::Internal, format!("the service could not store the document{why}"))
         }
     }

@@ -3,8 +3,8 @@
 //! Hazard: one slot may use several cores, and the slots of several engines together more cores than the machine has. So a
 //! step acquires a slot of its engine, then its cores from a budget that every engine shares. One account gets its share of
 //! both, so there is one more of each than a single account uses. Tabs and template code are not in the budget: they have
-//! slots of their own, and engines' programs run at low priority (`Profile::yields`), so that pages come first on a busy
-//! machine.
+//! slots of their own, and engines' programs run at low priority (`SandboxProfile::yields`), so that pages come first on a
+//! busy machine.
 //!
 //! The order is always slot, then cores: two jobs cannot wait for each other.
 

@@ -94,7 +94,7 @@ impl CostMeter {
 
 /// Locks the reading, summed up to now: the caller may change what is measured from now on.
 fn lock(reading: &Mutex<Reading>) -> MutexGuard<'_, Reading> {
-    // Nothing under this lock can stop half-way; a poisoned reading is a whole one.
+    // No code under this lock panics between two writes, so a poisoned reading is still consistent.
     let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
     let held = u32::from(reading.turns > 0 && reading.waits == 0).saturating_add(reading.cores);

@@ -42,7 +42,7 @@ pub enum DataDirError {
     },
     /// Something in it is unexpected.
     #[error("{} {cause}", path.display())]
-    Strange {
+    Unexpected {
         /// What is unexpected.
         path: PathBuf,
         /// Why, and the remedy.
@@ -82,7 +82,7 @@ impl DataDir {
         let folder = Self { path };
         check_owner(&folder.path)?;
         check_restored(&folder.path)?;
-        folder.check_ours()?;
+        folder.check_is_data_dir()?;
         make_private(&folder.path)?;
         // Written first: by this file the next start recognises the folder as its own.
         if format_of(&folder.path)?.is_none() {
@@ -194,7 +194,7 @@ impl DataDir {
                         "has {length} bytes instead of {N}; restore it from a backup, or remove it to get a new secret \
                          (addresses handed out before become invalid)"
                     );
-                    strange(&path, cause)
+                    unexpected(&path, cause)
                 })
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -207,8 +207,8 @@ impl DataDir {
     }
 
     /// Refuses a folder with foreign content: removing the permissions of others would lock its users out.
-    fn check_ours(&self) -> Result<(), DataDirError> {
-        if self.is_ours() {
+    fn check_is_data_dir(&self) -> Result<(), DataDirError> {
+        if self.is_data_dir() {
             return Ok(());
         }
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Ok(()) };
@@ -222,18 +222,18 @@ impl DataDir {
         }
         let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
                      to a folder that is empty or not there yet";
-        Err(strange(&self.path, cause))
+        Err(unexpected(&self.path, cause))
     }
 
     /// Whether platen made the folder.
-    pub fn is_ours(&self) -> bool {
+    pub fn is_data_dir(&self) -> bool {
         self.path.join(VERSION).is_file()
     }
 
     /// The folder at `path` if platen made one there, without changing anything.
     pub fn find(path: &Path) -> Option<Self> {
         let folder = Self { path: std::path::absolute(path).ok()? };
-        folder.is_ours().then_some(folder)
+        folder.is_data_dir().then_some(folder)
     }
 
     fn control(&self) -> PathBuf {
@@ -270,7 +270,7 @@ pub(super) fn check_owner(path: &Path) -> Result<(), DataDirError> {
         return Ok(());
     }
     let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
-    Err(strange(path, cause))
+    Err(unexpected(path, cause))
 }
 
 /// The format of a folder; `None` if it has no file `version`.
@@ -289,7 +289,7 @@ pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, DataDirError> {
         Ok(found) if found > 0 => Ok(Some(found)),
         Ok(_) | Err(_) => {
             let cause = format!("does not name a format; if the folder is platen's, write {FORMAT} into it");
-            Err(strange(&path, cause))
+            Err(unexpected(&path, cause))
         }
     }
 }
@@ -298,7 +298,7 @@ fn check_restored(folder: &Path) -> Result<(), DataDirError> {
     let path = folder.join(RESTORING);
     if path.exists() {
         let cause = "says that a restore into this folder did not end; empty the folder and restore again";
-        return Err(strange(&path, cause));
+        return Err(unexpected(&path, cause));
     }
     Ok(())
 }
@@ -318,8 +318,8 @@ fn refused(path: &Path) -> impl Fn(std::io::Error) -> DataDirError + use<> {
     }
 }
 
-fn strange(path: &Path, cause: impl Into<String>) -> DataDirError {
-    DataDirError::Strange { path: path.to_owned(), cause: cause.into() }
+fn unexpected(path: &Path, cause: impl Into<String>) -> DataDirError {
+    DataDirError::Unexpected { path: path.to_owned(), cause: cause.into() }
 }
 
 #[cfg(test)]

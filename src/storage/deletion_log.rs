@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use uuid::Uuid;
 
 use super::index::{Entry, Index, IndexError, WriteBatch, scan_all};
-use super::{ObjectStore, StorageKey};
+use super::{ObjectStore, StorageKey, delete_or_warn};
 
 const PREFIX: &str = "gone/";
 /// Entries read at a time.
@@ -18,26 +18,29 @@ const PAGE: usize = 500;
 /// Entries whose objects are deleted concurrently: a remote store takes a while for each.
 const AT_ONCE: usize = 8;
 
-/// Objects to be deleted, under the id of their job or template.
-pub type Gone = (Uuid, Vec<StorageKey>);
+/// Objects to be deleted, under the id of their entry: that of their job, or one of its own.
+pub type PendingDeletion = (Uuid, Vec<StorageKey>);
+
+/// What is logged when an entry's objects cannot be deleted now.
+const CONSEQUENCE: &str = "objects stay behind until the next sweep";
 
 /// The part of a batch that enters objects in the log.
-pub fn mark(id: Uuid, keys: &[StorageKey]) -> WriteBatch {
+pub fn log_entry(id: Uuid, keys: &[StorageKey]) -> WriteBatch {
     if keys.is_empty() {
         return WriteBatch::new();
     }
     let paths: Vec<_> = keys.iter().map(ToString::to_string).collect();
-    WriteBatch::new().put(mark_key(id), paths.join("\n"))
+    WriteBatch::new().put(entry_key(id), paths.join("\n"))
 }
 
 /// Deletes the objects and their entries. An entry whose objects cannot be deleted now stays. Returns how many entries
 /// were removed.
-pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) -> usize {
+pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[PendingDeletion]) -> usize {
     let (mut done, mut count) = (WriteBatch::new(), 0);
     for some in gone.chunks(AT_ONCE) {
-        let deleted = join_all(some.iter().map(|(_, keys)| delete(store, keys))).await;
+        let deleted = join_all(some.iter().map(|(_, keys)| delete_or_warn(store, keys, CONSEQUENCE))).await;
         for ((id, _), _) in some.iter().zip(deleted).filter(|(_, deleted)| *deleted) {
-            done = done.delete(mark_key(*id));
+            done = done.delete(entry_key(*id));
             count += 1;
         }
     }
@@ -68,9 +71,9 @@ impl Replay {
     pub async fn sweep(&mut self, index: &dyn Index, store: &dyn ObjectStore) -> Result<usize, IndexError> {
         let (mut total, mut is_synced) = (0, false);
         loop {
-            let marks = index.scan(PREFIX, self.after.as_deref(), PAGE).await?;
-            self.after = marks.last().filter(|_| marks.len() == PAGE).map(|last| last.key.clone());
-            if marks.is_empty() {
+            let entries = index.scan(PREFIX, self.after.as_deref(), PAGE).await?;
+            self.after = entries.last().filter(|_| entries.len() == PAGE).map(|last| last.key.clone());
+            if entries.is_empty() {
                 return Ok(total);
             }
             if !is_synced {
@@ -79,7 +82,7 @@ impl Replay {
                 index.sync().await?;
                 is_synced = true;
             }
-            let cleared = clear(index, store, &gone(&marks)).await;
+            let cleared = clear(index, store, &pending(&entries)).await;
             total += cleared;
             if cleared == 0 || self.after.is_none() {
                 return Ok(total);
@@ -88,13 +91,13 @@ impl Replay {
     }
 }
 
-fn gone(marks: &[Entry]) -> Vec<Gone> {
-    let gone = marks.iter().filter_map(|mark| {
-        let id = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
-        let paths = String::from_utf8_lossy(&mark.value);
+fn pending(entries: &[Entry]) -> Vec<PendingDeletion> {
+    let pending = entries.iter().filter_map(|entry| {
+        let id = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+        let paths = String::from_utf8_lossy(&entry.value);
         Some((id, paths.lines().filter_map(StorageKey::from_path).collect()))
     });
-    gone.collect()
+    pending.collect()
 }
 
 /// Deletes objects that no record names; returns how many.
@@ -109,7 +112,7 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
     }
     let mut removed = 0;
     for key in keys {
-        removed += u64::from(delete(store, std::slice::from_ref(key)).await);
+        removed += u64::from(delete_or_warn(store, std::slice::from_ref(key), CONSEQUENCE).await);
     }
     removed
 }
@@ -118,22 +121,11 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
 ///
 /// # Errors
 /// When the index cannot be read.
-pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
-    Ok(gone(&scan_all(index, PREFIX).await?).into_iter().flat_map(|(_, keys)| keys).collect())
+pub async fn logged_objects(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
+    Ok(pending(&scan_all(index, PREFIX).await?).into_iter().flat_map(|(_, keys)| keys).collect())
 }
 
-async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
-    match store.delete_all(keys).await {
-        Ok(()) => true,
-        Err(error) if error.is_held() => false,
-        Err(error) => {
-            tracing::warn!(error = %error, "objects stay behind until the next sweep");
-            false
-        }
-    }
-}
-
-fn mark_key(id: Uuid) -> String {
+fn entry_key(id: Uuid) -> String {
     format!("{PREFIX}{id}")
 }
 
@@ -165,7 +157,7 @@ mod tests {
             } else {
                 std::fs::create_dir(&path).unwrap();
             }
-            log = std::mem::take(&mut log).and(mark(job.0, &[key]));
+            log = std::mem::take(&mut log).and(log_entry(job.0, &[key]));
             path
         };
         let stuck: Vec<_> = (0..2 * PAGE).map(|_| make(false)).collect();
@@ -184,6 +176,6 @@ mod tests {
         }
         assert_eq!(replay.sweep(&index, &store).await.unwrap(), PAGE, "from where it stopped");
         assert_eq!(replay.sweep(&index, &store).await.unwrap(), PAGE);
-        assert!(marked(&index).await.unwrap().is_empty() && stuck.iter().all(|path| !path.exists()));
+        assert!(logged_objects(&index).await.unwrap().is_empty() && stuck.iter().all(|path| !path.exists()));
     }
 }

@@ -13,15 +13,15 @@ use tokio::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard};
 
 use super::{StorageKey, StoreError};
 
-/// The right to delete, which a backup can hold.
+/// Lets deletions through, unless a backup holds them.
 #[derive(Clone, Debug, Default)]
-pub struct Deletions {
+pub struct DeletionGate {
     running: Arc<RwLock<()>>,
     /// Objects that are deleted for every reader, but still on the disk.
     hidden: Arc<Mutex<HashSet<StorageKey>>>,
 }
 
-impl Deletions {
+impl DeletionGate {
     /// Lets no deletion begin while the guard lives; waits until those under way have ended.
     pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.running).write_owned().await

@@ -9,19 +9,19 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use super::deletions::{self, Deletions};
-use super::gathered::{CHUNK_BYTES, Gathered, chunks, read_at};
+use super::deletions::{self, DeletionGate};
 use super::object_files::{ObjectFiles, blocking};
+use super::staged_buffer::{CHUNK_BYTES, StagedBuffer, chunks, read_at};
 use super::{
-    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
-    within,
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    check_size, resolve_range,
 };
 
 /// Objects as files below a folder.
 #[derive(Clone, Debug)]
 pub struct DiskStore {
     files: Arc<ObjectFiles>,
-    deletions: Deletions,
+    deletions: DeletionGate,
 }
 
 impl DiskStore {
@@ -39,11 +39,11 @@ impl DiskStore {
     /// When the file system refuses.
     pub async fn with_free_limit(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         let files = blocking(move || ObjectFiles::open(root, free_limit_bytes)).await?;
-        Ok(Self { files: Arc::new(files), deletions: Deletions::default() })
+        Ok(Self { files: Arc::new(files), deletions: DeletionGate::default() })
     }
 
     /// Through which a backup holds deletions.
-    pub fn deletions(&self) -> &Deletions {
+    pub fn deletions(&self) -> &DeletionGate {
         &self.deletions
     }
 
@@ -59,8 +59,8 @@ impl DiskStore {
 #[async_trait]
 impl ObjectStore for DiskStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let gathered = Gathered::new(Arc::clone(&self.files), limit_bytes, CHUNK_BYTES);
-        Ok(Box::new(Staged { gathered, deletions: self.deletions.clone() }))
+        let buffer = StagedBuffer::new(Arc::clone(&self.files), limit_bytes, CHUNK_BYTES);
+        Ok(Box::new(Staged { buffer, deletions: self.deletions.clone() }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
@@ -79,7 +79,7 @@ impl ObjectStore for DiskStore {
         let key = *key;
         self.run(move |files| {
             let (file, meta) = files.read(&key)?;
-            within(meta.bytes, limit_bytes)?;
+            check_size(meta.bytes, limit_bytes)?;
             read_at(&file, 0, meta.bytes)
         })
         .await
@@ -90,7 +90,7 @@ impl ObjectStore for DiskStore {
         let key = *key;
         self.run(move |files| {
             let (file, meta) = files.read(&key)?;
-            let (start, length) = bounds(range, meta.bytes)?;
+            let (start, length) = resolve_range(range, meta.bytes)?;
             let first = read_at(&file, start, length.min(CHUNK_BYTES as u64))?;
             let rest = chunks(Arc::new(file), start + first.len() as u64, start + length);
             let first = (!first.is_empty()).then_some(Ok(first));
@@ -148,22 +148,22 @@ impl ObjectStore for DiskStore {
 
 /// An object that is being written.
 struct Staged {
-    gathered: Gathered,
-    deletions: Deletions,
+    buffer: StagedBuffer,
+    deletions: DeletionGate,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.gathered.write(&bytes).await
+        self.buffer.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        self.gathered.content().await
+        self.buffer.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let (target, Gathered { files, file, pending, .. }) = (*key, self.gathered.whole()?);
+        let (target, StagedBuffer { files, file, pending, .. }) = (*key, self.buffer.check_size()?);
         let meta = blocking(move || {
             let file = files.append(file, &pending)?;
             files.publish(file, &target)

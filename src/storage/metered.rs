@@ -28,31 +28,31 @@ impl MeteredStore {
 #[async_trait]
 impl ObjectStore for MeteredStore {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let staged = noted(&self.metrics, "write", self.inner.stage(limit_bytes).await)?;
+        let staged = count_failure(&self.metrics, "write", self.inner.stage(limit_bytes).await)?;
         Ok(Box::new(MeteredUpload { inner: staged, metrics: self.metrics.clone() }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
         let length = bytes.len() as u64;
-        let meta = changed(&self.metrics, "write", self.inner.put(key, bytes)).await?;
+        let meta = count_change_failure(&self.metrics, "write", self.inner.put(key, bytes)).await?;
         self.metrics.bytes.of(["write"]).inc_by(length);
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
 
     async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
-        let bytes = noted(&self.metrics, "read", self.inner.get(key, limit_bytes).await)?;
+        let bytes = count_failure(&self.metrics, "read", self.inner.get(key, limit_bytes).await)?;
         self.metrics.bytes.of(["read"]).inc_by(bytes.len() as u64);
         self.metrics.objects.of(["read"]).inc();
         Ok(bytes)
     }
 
     async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
-        let reader = noted(&self.metrics, "read", self.inner.open(key, range).await)?;
+        let reader = count_failure(&self.metrics, "read", self.inner.open(key, range).await)?;
         self.metrics.objects.of(["read"]).inc();
         let (metrics, read) = (self.metrics.clone(), self.metrics.bytes.of(["read"]));
         let counted = reader.chunks.map(move |chunk| {
-            let chunk = noted(&metrics, "read", chunk)?;
+            let chunk = count_failure(&metrics, "read", chunk)?;
             read.inc_by(chunk.len() as u64);
             Ok(chunk)
         });
@@ -60,13 +60,13 @@ impl ObjectStore for MeteredStore {
     }
 
     async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = changed(&self.metrics, "write", self.inner.copy(from, to)).await?;
+        let meta = count_change_failure(&self.metrics, "write", self.inner.copy(from, to)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        noted(&self.metrics, "read", self.inner.head(key).await)
+        count_failure(&self.metrics, "read", self.inner.head(key).await)
     }
 
     async fn list(
@@ -75,11 +75,11 @@ impl ObjectStore for MeteredStore {
         after: Option<StorageKey>,
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError> {
-        noted(&self.metrics, "read", self.inner.list(folder, after, limit).await)
+        count_failure(&self.metrics, "read", self.inner.list(folder, after, limit).await)
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
-        changed(&self.metrics, "delete", self.inner.delete(key)).await?;
+        count_change_failure(&self.metrics, "delete", self.inner.delete(key)).await?;
         self.metrics.objects.of(["delete"]).inc();
         Ok(())
     }
@@ -97,7 +97,7 @@ impl ObjectStore for MeteredStore {
             }
             return Ok(());
         }
-        noted(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
+        count_failure(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
         self.metrics.objects.of(["delete"]).inc_by(keys.len() as u64);
         Ok(())
     }
@@ -116,35 +116,35 @@ struct MeteredUpload {
 impl StagedObject for MeteredUpload {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         let length = bytes.len() as u64;
-        noted(&self.metrics, "write", self.inner.write(bytes).await)?;
+        count_failure(&self.metrics, "write", self.inner.write(bytes).await)?;
         self.metrics.bytes.of(["write"]).inc_by(length);
         Ok(())
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        noted(&self.metrics, "read", self.inner.content().await)
+        count_failure(&self.metrics, "read", self.inner.content().await)
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let meta = changed(&self.metrics, "write", self.inner.commit(key)).await?;
+        let meta = count_change_failure(&self.metrics, "write", self.inner.commit(key)).await?;
         self.metrics.objects.of(["write"]).inc();
         Ok(meta)
     }
 }
 
-/// Awaits a change and counts it if it fails.
-async fn changed<T>(
+/// Awaits a change of the store and counts it if it fails.
+async fn count_change_failure<T>(
     metrics: &StoreMetrics,
     operation: &'static str,
     change: impl Future<Output = Result<T, StoreError>> + Send,
 ) -> Result<T, StoreError> {
     #[cfg(debug_assertions)]
     let change = super::failpoint::around(change);
-    noted(metrics, operation, change.await)
+    count_failure(metrics, operation, change.await)
 }
 
 /// Counts failures of the store itself, not that an object is missing or too large, or that its deletion waits for a backup.
-fn noted<T>(
+fn count_failure<T>(
     metrics: &StoreMetrics,
     operation: &'static str,
     done: Result<T, StoreError>,

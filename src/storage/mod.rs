@@ -6,7 +6,7 @@
 //!
 //! | File | What it is |
 //! |---|---|
-//! | `disk`, `object_files`, `s3`, `gathered` | the two stores, and their shared buffer |
+//! | `disk`, `object_files`, `s3`, `staged_buffer` | the two stores, and their shared buffer |
 //! | `metered`, `failpoint` | the wrapper of a store: metrics, and crashes for tests |
 //! | `upload_staging` | where an upload arrives before it is an input |
 //! | `deletion_log`, `deletions` | objects to be deleted; deletions that wait for a backup |
@@ -21,7 +21,6 @@ pub mod deletions;
 pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
-mod gathered;
 pub mod index;
 pub mod key;
 pub mod metered;
@@ -30,6 +29,7 @@ pub mod presigned_urls;
 pub mod quota;
 pub mod record;
 pub mod s3;
+mod staged_buffer;
 pub mod upload_staging;
 pub mod walk;
 
@@ -55,6 +55,11 @@ use crate::problem::{Code, Problem};
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = statvfs(path)?;
     Ok(disk.blocks_available().saturating_mul(disk.fragment_size()))
+}
+
+/// Whether the error means that there is no space: the disk or a quota is full, or a file may not grow further.
+fn is_out_of_space(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// Syncs a folder: makes created, renamed and deleted names in it durable.
@@ -87,7 +92,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether the failure is temporary: the same request may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
     }
 
@@ -161,7 +166,7 @@ impl ByteRange {
     ///
     /// # Errors
     /// `Range` when it lies outside.
-    pub fn within(self, bytes: u64) -> Result<(u64, u64), StoreError> {
+    pub fn resolve(self, bytes: u64) -> Result<(u64, u64), StoreError> {
         match self {
             Self::From(first, last) if first < bytes && last.is_none_or(|last| last >= first) => {
                 let last = last.unwrap_or(u64::MAX).min(bytes - 1);
@@ -269,6 +274,33 @@ pub trait ObjectStore: Send + Sync {
     }
 }
 
+/// The size of an object in bytes; `None` if it is not there.
+///
+/// # Errors
+/// `Failed` when the store fails.
+pub async fn size_of(store: &dyn ObjectStore, key: &StorageKey) -> Result<Option<u64>, StoreError> {
+    match store.head(key).await {
+        Ok(meta) => Ok(Some(meta.bytes)),
+        Err(StoreError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Deletes the objects, the first one before all others, and returns whether that succeeded. A failure is logged with
+/// `consequence` as the message, and a later sweep deletes what is left. One during a backup is not logged: every deletion
+/// fails then, as intended.
+pub async fn delete_or_warn(store: &dyn ObjectStore, keys: &[StorageKey], consequence: &str) -> bool {
+    match store.delete_all(keys).await {
+        Ok(()) => true,
+        Err(error) => {
+            if !error.is_held() {
+                tracing::warn!(error = %error, "{consequence}");
+            }
+            false
+        }
+    }
+}
+
 /// The content of a probe.
 const PROBE: &[u8] = b"platen";
 
@@ -285,11 +317,11 @@ async fn write_and_read<S: ObjectStore + ?Sized>(store: &S) -> Result<(), StoreE
 }
 
 /// `TooLarge` if `bytes` exceed the limit.
-fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
+fn check_size(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
     if bytes > limit_bytes { Err(StoreError::TooLarge { limit_bytes }) } else { Ok(()) }
 }
 
-/// First byte and length of a reading.
-fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
-    range.map_or(Ok((0, bytes)), |range| range.within(bytes))
+/// First byte and length of a reading: of the range, or of the whole object.
+fn resolve_range(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
+    range.map_or(Ok((0, bytes)), |range| range.resolve(bytes))
 }

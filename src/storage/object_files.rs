@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::task::spawn_blocking;
 
-use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
+use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes, is_out_of_space};
 use crate::clock;
 
 /// Most folders remembered as synced; beyond it the memory is cleared.
@@ -348,10 +348,9 @@ fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {
 
 /// The error with the path, and with what a full disk means for the operator.
 fn with_path(error: &Error, path: &Path) -> StoreError {
-    let kind = error.kind();
-    let full = matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
-    let remedy = if full { "; there is no space left: free some, or move storage.data_dir" } else { "" };
-    StoreError::Failed(Error::new(kind, format!("{}: {error}{remedy}", path.display())))
+    let no_space = "; there is no space left: free some, or move storage.data_dir";
+    let remedy = if is_out_of_space(error) { no_space } else { "" };
+    StoreError::Failed(Error::new(error.kind(), format!("{}: {error}{remedy}", path.display())))
 }
 
 #[cfg(test)]

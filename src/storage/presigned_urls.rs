@@ -84,7 +84,7 @@ impl PresignedUrls for OwnPresignedUrls {
 }
 
 /// The path of presigned URLs of our own routes; what follows is the object's path.
-pub const ADDRESS_PREFIX: &str = "/v1/objects/";
+pub const PATH_PREFIX: &str = "/v1/objects/";
 
 /// Prefix of the signed text (domain separation): a signature made with the secret for another purpose is not valid for a URL.
 const DOMAIN: &[u8] = b"platen address 1\n";
@@ -174,7 +174,7 @@ impl Signer {
             terms = format!("{terms}&name={}", utf8_percent_encode(name, NON_ALPHANUMERIC));
         }
         let signature = self.signature(&path, &terms);
-        format!("{ADDRESS_PREFIX}{path}?{terms}&sig={signature}")
+        format!("{PATH_PREFIX}{path}?{terms}&sig={signature}")
     }
 
     /// What the URL allows, if this service signed it for this operation and it has not expired. `path` is what follows
@@ -247,7 +247,7 @@ mod tests {
 
     fn check(address: &str, operation: Operation, now: Timestamp) -> Result<PresignedAccess, PresignError> {
         let (path, query) = address
-            .strip_prefix(ADDRESS_PREFIX)
+            .strip_prefix(PATH_PREFIX)
             .and_then(|rest| rest.split_once('?'))
             .ok_or(PresignError::Invalid)?;
         signer().verify(operation, path, query, now)

@@ -57,7 +57,11 @@ pub fn counter(account: AccountId) -> String {
 ///
 /// # Errors
 /// When the index fails.
-pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<WriteBatch, IndexError> {
+pub async fn counter_correction(
+    index: &dyn Index,
+    account: AccountId,
+    bytes: u64,
+) -> Result<WriteBatch, IndexError> {
     let key = counter(account);
     let delta = signed(bytes).saturating_sub(index.counter(&key).await?);
     Ok(if delta == 0 { WriteBatch::new() } else { WriteBatch::new().add(key, delta) })
@@ -152,7 +156,7 @@ impl StorageReservation {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
+    pub fn check_fits(&self, bytes: u64) -> Result<(), Problem> {
         let (used, limit) = self.quota.accounts.get(self.account);
         let Some(limit) = limit else { return Ok(()) };
         if bytes == 0 || used.saturating_sub(self.replaced).saturating_add(bytes) <= limit {
@@ -173,7 +177,7 @@ impl StorageReservation {
     }
 
     /// Sets the count to bytes that are stored already, without a check.
-    pub fn found(&mut self, bytes: u64) {
+    pub fn set_stored(&mut self, bytes: u64) {
         // Unchecked, it cannot be refused.
         let _ = self.quota.change(self.account, (self.bytes, bytes), 0, false);
         self.bytes = bytes;
@@ -202,8 +206,8 @@ impl CountedUpload {
     ///
     /// # Errors
     /// `storage_exceeded`.
-    pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
-        self.stored.expect(bytes)
+    pub fn check_fits(&self, bytes: u64) -> Result<(), Problem> {
+        self.stored.check_fits(bytes)
     }
 
     /// Counts bytes that are written next.
@@ -275,7 +279,7 @@ mod tests {
         let (quota, account) = (StorageQuota::new(100), AccountId::generate());
         let (mut one, mut other) = (quota.begin(account), quota.begin(account));
         one.grow(60).unwrap();
-        assert!(other.expect(41).is_err() && other.expect(40).is_ok());
+        assert!(other.check_fits(41).is_err() && other.check_fits(40).is_ok());
         let refused = other.grow(41).unwrap_err();
         assert_eq!(refused.code, Code::StorageExceeded);
         assert!(refused.detail.contains("60 of its 100 bytes (accounts.stored_bytes_limit)"), "{refused}");
@@ -312,7 +316,7 @@ mod tests {
         much.grow(1 << 40).unwrap();
         quota.set_limit(account, None);
         assert!(much.grow(1).is_err());
-        much.found(5);
+        much.set_stored(5);
         much.grow(5).unwrap();
         assert_eq!(StorageQuota::new(0).limit(account), None);
     }

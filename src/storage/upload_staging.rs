@@ -5,7 +5,7 @@
 //! upload through the service's own route is opened and closed by the service (a job refuses it once the input is taken, a
 //! template replaces its upload under its lock), so it is written to the object's key directly.
 
-use super::{ObjectStore, StorageKey, StoreError, Upload, within};
+use super::{ObjectStore, StorageKey, StoreError, Upload, check_size};
 
 /// Where uploads arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub async fn take(
         return Ok(None);
     }
     let taken = async {
-        within(store.head(&upload).await?.bytes, limit_bytes)?;
+        check_size(store.head(&upload).await?.bytes, limit_bytes)?;
         let bytes = store.copy(&upload, key).await?.bytes;
-        let copied = within(bytes, limit_bytes);
+        let copied = check_size(bytes, limit_bytes);
         if copied.is_err() {
             // Another upload replaced it between the check and the copy.
             store.delete(key).await?;

@@ -25,7 +25,7 @@ pub struct BrowserMetrics {
     /// By `lane` and `tab`: `fresh`, `kept` (reused), `left` (taken over from the page before).
     pub leases: Counters<2>,
     /// Reusable tabs that were closed, by `reason`: `documents`, `age`, `room`, `page`, `worn`, `broken`.
-    pub kept_ended: Counters<1>,
+    pub reusable_closed: Counters<1>,
     /// By `lane`.
     pub leased: Gauges<1>,
     /// By `state`: `making`, `spare`, `kept`.
@@ -65,31 +65,31 @@ impl BrowserMetrics {
             "reason",
             "Chromiums lost: died, silent (did not answer), filled (ended, for they were full)",
         );
-        let kept_ended = counts(
+        let reusable_closed = counts(
             "platen_browser_kept_ended",
             "reason",
             "Tabs that were given up: by documents, age, room, page, worn (their process), broken",
         );
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], LEASES, Counter::default);
-        let mut count = |name, meaning| register.one(name, meaning, Counter::default());
+        let mut count = |name, meaning| register.single(name, meaning, Counter::default());
         Self {
-            browsers: browsers.beginning_with([["up"], ["quarantine"], ["successor"], ["leaving"]]),
-            launches: launches.beginning_with([["answered"], ["failed"]]),
-            recycles: recycles.beginning_with([["documents"], ["age"], ["memory"]]),
-            lost: lost.beginning_with([["died"], ["silent"], ["filled"]]),
+            browsers: browsers.preset([["up"], ["quarantine"], ["successor"], ["leaving"]]),
+            launches: launches.preset([["answered"], ["failed"]]),
+            recycles: recycles.preset([["documents"], ["age"], ["memory"]]),
+            lost: lost.preset([["died"], ["silent"], ["filled"]]),
             drains_cut: count(
                 "platen_browser_drains_cut",
                 "Replaced Chromiums that were ended with pages still in them",
             ),
             launch_waits: count("platen_browser_launch_waits", "Jobs that waited for a Chromium to start"),
-            leases: given.beginning_with([
+            leases: given.preset([
                 [Lane::Static.name(), "fresh"],
                 [Lane::Static.name(), "kept"],
                 [Lane::Scripted.name(), "fresh"],
                 [Lane::Scripted.name(), "kept"],
                 [Lane::Scripted.name(), "left"],
             ]),
-            kept_ended: kept_ended.beginning_with([
+            reusable_closed: reusable_closed.preset([
                 ["documents"],
                 ["age"],
                 ["room"],
@@ -97,20 +97,20 @@ impl BrowserMetrics {
                 ["worn"],
                 ["broken"],
             ]),
-            leased: leased.beginning_with(lanes),
-            tabs: tabs.beginning_with([["making"], ["spare"], ["kept"]]),
-            tab_limit: register.one(
+            leased: leased.preset(lanes),
+            tabs: tabs.preset([["making"], ["spare"], ["kept"]]),
+            tab_limit: register.single(
                 "platen_browser_tab_limit",
                 "Tabs that may be in use at once",
                 Gauge::default(),
             ),
-            waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Gauge::default()),
-            quarantined: register.one(
+            waiting: register.single("platen_browser_waiting", "Jobs that wait for a tab", Gauge::default()),
+            quarantined: register.single(
                 "platen_browser_quarantined",
                 "Accounts' lanes in quarantine, since a Chromium died with pages of theirs",
                 Gauge::default(),
             ),
-            memory: memory.beginning_with([["own"], ["pages"], ["other"]]),
+            memory: memory.preset([["own"], ["pages"], ["other"]]),
         }
     }
 }

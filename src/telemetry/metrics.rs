@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 
 use super::browsers::BrowserMetrics;
 use super::parts::{
-    self, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics, TexMetrics,
+    self, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, PhaseMetrics, StoreMetrics, TexMetrics,
 };
 use super::process;
 use super::register::{Counters, Gauges, Register};
@@ -23,8 +23,8 @@ use super::templates::TemplateMetrics;
 pub struct Metrics {
     /// The queue and how jobs end.
     pub jobs: JobMetrics,
-    /// How long each step of a job takes.
-    pub steps: StepMetrics,
+    /// How long each phase of a job takes.
+    pub phases: PhaseMetrics,
     /// Engine processes.
     pub children: ChildMetrics,
     /// Pictures of Office documents that are fetched from URLs, by `outcome`: `fetched`, `refused`, `failed`, `too_long`,
@@ -62,7 +62,7 @@ impl Metrics {
     pub fn new() -> Self {
         let mut register = Register::default();
         let jobs = JobMetrics::new(&mut register);
-        let steps = StepMetrics::new(&mut register);
+        let phases = PhaseMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
         let office_pictures = parts::office_pictures(&mut register);
         let tex = TexMetrics::new(&mut register);
@@ -79,7 +79,7 @@ impl Metrics {
         let registered = Arc::new(RegisteredMetrics { registry, table });
         Self {
             jobs,
-            steps,
+            phases,
             children,
             office_pictures,
             tex,

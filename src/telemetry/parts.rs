@@ -28,9 +28,9 @@ pub struct JobMetrics {
     documents: Counters<3>,
 }
 
-/// How long each step of a job takes.
+/// How long each phase of a job takes.
 #[derive(Clone, Debug)]
-pub struct StepMetrics {
+pub struct PhaseMetrics {
     seconds: Histograms<1>,
 }
 
@@ -63,9 +63,9 @@ pub enum JobPhase {
     Deliver,
 }
 
-/// Measures a step until drop, so that a cancelled step counts as well.
+/// Measures a phase, or a wait, until drop, so that a cancelled one counts as well.
 #[derive(Debug)]
-pub struct StepTimer {
+pub struct PhaseTimer {
     seconds: Histogram,
     since: Instant,
 }
@@ -75,9 +75,10 @@ pub struct StepTimer {
 pub struct ChildMetrics {
     /// By `engine` and `state`: `starting`, `spare`, `kept`, `working`, `waiting`.
     pub children: Gauges<2>,
-    /// By `engine` and `end`: `answered`, `put_off` until it may wait for a file, or how the child failed its job.
+    /// By `engine` and `end`: `answered`, `put_off` (it had to wait for a file, and as many children as may wait did so; it
+    /// is run again when one more may), or the error by which the child failed its job.
     pub jobs: Counters<2>,
-    /// Scripts that EJS generated, by `made`: `in_job` or `ahead`.
+    /// Scripts that EJS generated from templates, by `made`: `in_job` (a job waited for it), `ahead` (before a job needed it).
     pub scripts: Counters<1>,
 }
 
@@ -144,14 +145,14 @@ impl JobMetrics {
             Counter::default,
         );
         Self {
-            waiting: register.one(
+            waiting: register.single(
                 "platen_queue_jobs",
                 "Started jobs that wait for their turn",
                 Gauge::default(),
             ),
-            running: register.one("platen_jobs_running", "Jobs that run", Gauge::default()),
-            admissions: admissions.beginning_with([["admitted"], ["queue_full"], ["account_full"]]),
-            ended: ended.beginning_with([["ok"]].into_iter().chain(codes)),
+            running: register.single("platen_jobs_running", "Jobs that run", Gauge::default()),
+            admissions: admissions.preset([["admitted"], ["queue_full"], ["account_full"]]),
+            ended: ended.preset([["ok"]].into_iter().chain(codes)),
             documents: register.labelled(
                 "platen_jobs_by_kind",
                 ["type", "target", "outcome"],
@@ -169,22 +170,22 @@ impl JobMetrics {
     }
 }
 
-impl StepMetrics {
+impl PhaseMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
         let meaning = "How long a step of a job took, failed ones too";
         let seconds = register.labelled("platen_step_seconds", ["step"], meaning, in_seconds);
-        Self { seconds: seconds.beginning_with(JobPhase::ALL.map(|step| [step.name()])) }
+        Self { seconds: seconds.preset(JobPhase::ALL.map(|phase| [phase.name()])) }
     }
 
-    /// Starts the timer of a step.
-    #[must_use = "the step ends when the timer is dropped"]
-    pub fn begin(&self, step: JobPhase) -> StepTimer {
-        StepTimer::new(self.seconds.of([step.name()]))
+    /// Starts the timer of a phase.
+    #[must_use = "the phase ends when the timer is dropped"]
+    pub fn begin(&self, phase: JobPhase) -> PhaseTimer {
+        PhaseTimer::new(self.seconds.of([phase.name()]))
     }
 
-    /// Records a step that was measured elsewhere.
-    pub fn took(&self, step: JobPhase, time: Duration) {
-        self.seconds.of([step.name()]).observe(time.as_secs_f64());
+    /// Records a phase that was measured elsewhere.
+    pub fn took(&self, phase: JobPhase, time: Duration) {
+        self.seconds.of([phase.name()]).observe(time.as_secs_f64());
     }
 }
 
@@ -222,13 +223,13 @@ impl JobPhase {
     }
 }
 
-impl StepTimer {
+impl PhaseTimer {
     pub(super) fn new(seconds: Histogram) -> Self {
         Self { seconds, since: Instant::now() }
     }
 }
 
-impl Drop for StepTimer {
+impl Drop for PhaseTimer {
     fn drop(&mut self) {
         self.seconds.observe(self.since.elapsed().as_secs_f64());
     }
@@ -253,19 +254,19 @@ impl ChildMetrics {
         let states = ["starting", "spare", "kept", "working", "waiting"];
         let ends = ["answered", "deadline", "died", "abandoned", "put_off"];
         Self {
-            children: children.beginning_with(states.map(|state| ["assemble", state])),
-            jobs: jobs.beginning_with(ends.map(|end| ["assemble", end])),
-            scripts: scripts.beginning_with([["in_job"], ["ahead"]]),
+            children: children.preset(states.map(|state| ["assemble", state])),
+            jobs: jobs.preset(ends.map(|end| ["assemble", end])),
+            scripts: scripts.preset([["in_job"], ["ahead"]]),
         }
     }
 }
 
-/// Pictures of Office documents that are fetched from URLs, by `outcome`.
+/// Registers the counter of pictures that Office documents name by URL, by `outcome` of the download.
 pub(super) fn office_pictures(register: &mut Register) -> Counters<1> {
     let meaning = "Pictures that documents have at addresses: fetched, refused, failed, too_long, late";
     let pictures = register.labelled("platen_office_pictures", ["outcome"], meaning, Counter::default);
     let outcomes = ["fetched", "refused", "failed", "too_long", "late"];
-    pictures.beginning_with(outcomes.map(|outcome| [outcome]))
+    pictures.preset(outcomes.map(|outcome| [outcome]))
 }
 
 impl TexMetrics {
@@ -275,13 +276,13 @@ impl TexMetrics {
         let outcomes = ["made", "refused", "used", "evicted"];
         let meaning = "Bytes of the formats of preambles that are kept";
         Self {
-            formats: formats.beginning_with(outcomes.map(|outcome| [outcome])),
-            format_bytes: register.one("platen_tex_format_bytes", meaning, Gauge::default()),
+            formats: formats.preset(outcomes.map(|outcome| [outcome])),
+            format_bytes: register.single("platen_tex_format_bytes", meaning, Gauge::default()),
         }
     }
 }
 
-/// By `engine`: 1 if all its requirements are installed, else 0.
+/// Registers the gauge of each `engine`: 1 if all its requirements are installed, else 0.
 pub(super) fn available_engines(register: &mut Register) -> Gauges<1> {
     let meaning = "1 where all is there that the engine needs, else 0";
     register.labelled("platen_engine_available", ["engine"], meaning, Gauge::default)
@@ -297,9 +298,9 @@ impl StoreMetrics {
         );
         let operations = [["write"], ["read"], ["delete"]];
         Self {
-            bytes: bytes.beginning_with([["write"], ["read"]]),
-            objects: objects.beginning_with(operations),
-            errors: errors.beginning_with(operations),
+            bytes: bytes.preset([["write"], ["read"]]),
+            objects: objects.preset(operations),
+            errors: errors.preset(operations),
         }
     }
 }
@@ -317,10 +318,10 @@ impl IndexMetrics {
             "Until a durable commit was on the disk, its wait included",
         );
         Self {
-            commits: commits.beginning_with([["durable"], ["unsynced"]]),
-            errors: register.one("platen_index_errors", "Commits that failed", Counter::default()),
-            batch: register.one("platen_index_batch_commits", batch, Histogram::new(CHANGES)),
-            seconds: register.one("platen_index_commit_seconds", seconds, in_seconds()),
+            commits: commits.preset([["durable"], ["unsynced"]]),
+            errors: register.single("platen_index_errors", "Commits that failed", Counter::default()),
+            batch: register.single("platen_index_batch_commits", batch, Histogram::new(CHANGES)),
+            seconds: register.single("platen_index_commit_seconds", seconds, in_seconds()),
         }
     }
 }
@@ -343,14 +344,14 @@ impl HttpMetrics {
             "Requests answered with a problem, by its code; rate_limited is one",
             Counter::default,
         );
-        let mut count = |name, meaning| register.one(name, meaning, Counter::default());
+        let mut count = |name, meaning| register.single(name, meaning, Counter::default());
         Self {
             requests,
             seconds,
-            problems: problems.beginning_with(codes),
+            problems: problems.preset(codes),
             received_bytes: count("platen_http_received_bytes", "Bytes that came in, heads included"),
             sent_bytes: count("platen_http_sent_bytes", "Bytes that went out, heads included"),
-            connections: register.one("platen_http_connections", "Connections held", Gauge::default()),
+            connections: register.single("platen_http_connections", "Connections held", Gauge::default()),
         }
     }
 

@@ -23,9 +23,9 @@ struct ProcessCollector {
 /// Registers a collector that reads them at each request of the metrics.
 pub(super) fn register(register: &mut Register) {
     for (name, meaning) in [MEMORY, FILES, UPTIME] {
-        register.note(name, MetricType::Gauge, &[], meaning);
+        register.add_row(name, MetricType::Gauge, &[], meaning);
     }
-    register.read(ProcessCollector { since: Instant::now() });
+    register.collector(ProcessCollector { since: Instant::now() });
 }
 
 impl Collector for ProcessCollector {

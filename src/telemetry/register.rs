@@ -51,7 +51,7 @@ impl<const N: usize, M: Clone> Labelled<N, M> {
     }
 
     /// Creates the metrics of these values at once, so that they are exported as zero before anything has happened.
-    pub(super) fn beginning_with(self, known: impl IntoIterator<Item = [&'static str; N]>) -> Self {
+    pub(super) fn preset(self, known: impl IntoIterator<Item = [&'static str; N]>) -> Self {
         for values in known {
             self.of(values);
         }
@@ -67,11 +67,11 @@ impl<const N: usize, M> Clone for Labelled<N, M> {
 
 impl Register {
     /// Registers one metric. A counter's name gets the suffix `_total`, as the format requires.
-    pub(super) fn one<M>(&mut self, name: &'static str, meaning: &'static str, metric: M) -> M
+    pub(super) fn single<M>(&mut self, name: &'static str, meaning: &'static str, metric: M) -> M
     where
         M: Metric + TypedMetric + Clone,
     {
-        self.note(name, M::TYPE, &[], meaning);
+        self.add_row(name, M::TYPE, &[], meaning);
         self.registry.register(name, meaning, metric.clone());
         metric
     }
@@ -89,7 +89,7 @@ impl Register {
         Set<N>: EncodeLabelSet,
         fn() -> M: MetricConstructor<M>,
     {
-        self.note(name, M::TYPE, &labels, meaning);
+        self.add_row(name, M::TYPE, &labels, meaning);
         let labelled = Labelled::new(labels, make);
         self.registry.register(name, meaning, labelled.family.clone());
         labelled
@@ -103,17 +103,17 @@ impl Register {
         meaning: &'static str,
         value: &'static str,
     ) {
-        self.note(name, MetricType::Info, &[label], meaning);
+        self.add_row(name, MetricType::Info, &[label], meaning);
         self.registry.register(name, meaning, Info::new([(label, value)]));
     }
 
     /// Registers a collector, which is called at each request of the metrics.
-    pub(super) fn read(&mut self, collector: impl prometheus_client::collector::Collector) {
+    pub(super) fn collector(&mut self, collector: impl prometheus_client::collector::Collector) {
         self.registry.register_collector(Box::new(collector));
     }
 
     /// Adds the row of a metric to the table.
-    pub(super) fn note(&mut self, name: &str, kind: MetricType, labels: &[&str], meaning: &str) {
+    pub(super) fn add_row(&mut self, name: &str, kind: MetricType, labels: &[&str], meaning: &str) {
         let suffix = match kind {
             MetricType::Counter => "_total",
             MetricType::Info => "_info",

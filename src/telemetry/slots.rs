@@ -1,6 +1,6 @@
 //! Metrics of the slots of engines that run heavy programs.
 
-use super::parts::{StepTimer, in_seconds};
+use super::parts::{PhaseTimer, in_seconds};
 use super::register::{Gauge, Gauges, Histogram, Histograms, Register};
 
 /// The slots of all engines.
@@ -25,7 +25,7 @@ pub struct EngineSlotMetrics {
 #[derive(Debug)]
 pub struct SlotWait {
     _waiting: GaugeGuard,
-    _timer: StepTimer,
+    _timer: PhaseTimer,
 }
 
 /// Counts one in a gauge until drop.
@@ -61,7 +61,7 @@ impl EngineSlotMetrics {
     /// Counts a step as waiting.
     #[must_use = "it waits until this is dropped"]
     pub fn begin_wait(&self) -> SlotWait {
-        SlotWait { _waiting: GaugeGuard::new(&self.waiting), _timer: StepTimer::new(self.seconds.clone()) }
+        SlotWait { _waiting: GaugeGuard::new(&self.waiting), _timer: PhaseTimer::new(self.seconds.clone()) }
     }
 
     /// Counts a step as busy.

@@ -33,7 +33,7 @@ impl TemplateMetrics {
             Counter::default,
         );
         let meaning = "Bytes of the unpacked packages that are kept";
-        let cached_bytes = register.one("platen_template_cache_bytes", meaning, Gauge::default());
+        let cached_bytes = register.single("platen_template_cache_bytes", meaning, Gauge::default());
         let swept = register.labelled(
             "platen_template_swept",
             ["kind"],
@@ -41,10 +41,10 @@ impl TemplateMetrics {
             Counter::default,
         );
         Self {
-            changes: changes.beginning_with(CHANGES.map(|change| [change, "done"])),
-            cache: cache.beginning_with([["hit"], ["miss"]]),
+            changes: changes.preset(CHANGES.map(|change| [change, "done"])),
+            cache: cache.preset([["hit"], ["miss"]]),
             cached_bytes,
-            swept: swept.beginning_with([["unfinished"], ["orphan"]]),
+            swept: swept.preset([["unfinished"], ["orphan"]]),
         }
     }
 }

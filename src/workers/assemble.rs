@@ -14,7 +14,7 @@ use super::spec::{ChildSpec, User};
 /// The program's name.
 pub const PROGRAM: &str = "platen-script";
 
-/// Its command that is this child.
+/// The program's command that runs this child.
 pub const COMMAND: &str = "assemble-child";
 
 /// The environment variable with a child's time zone. The engine reads it once, so a child has one zone for its life.
@@ -123,7 +123,7 @@ pub struct Assembled {
     /// Which of the requested files were really included, as indexes into the requests: the child also requests files that a
     /// template might include.
     pub included: Vec<usize>,
-    /// How many bytes after the page are notes of where its lines come from ([`Notes`](crate::domain::lines::Notes)).
+    /// How many bytes after the page are its [source map](crate::domain::source_map::EncodedSourceMap).
     pub notes_bytes: usize,
 }
 

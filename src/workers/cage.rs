@@ -12,7 +12,7 @@ use seccompiler::BpfProgram;
 
 use super::spec::Cage;
 
-/// Whether this kernel can confine a process to certain files.
+/// Whether this kernel has Landlock, by which a cage confines a process to certain files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landlock {
     /// Yes.
@@ -28,7 +28,7 @@ const NEWEST_ABI: ABI = ABI::V7;
 pub(super) struct BuiltCage {
     files: Option<RulesetCreated>,
     calls: [BpfProgram; 2],
-    files_must_be_fenced: bool,
+    requires_landlock: bool,
 }
 
 impl BuiltCage {
@@ -37,21 +37,21 @@ impl BuiltCage {
     pub fn prepare(cage: &Cage, program: &Path, has_own_user: bool) -> Result<Self, String> {
         let files = match landlock() {
             Landlock::Available => Some(file_rules(cage, program)?),
-            Landlock::Missing if cage.files_must_be_fenced => {
+            Landlock::Missing if cage.requires_landlock => {
                 return Err("this kernel has no Landlock, so files cannot be fenced".to_owned());
             }
             Landlock::Missing => None,
         };
         let calls = calls::of_cage(cage, std::process::id(), has_own_user);
         let calls = calls.map_err(|error| format!("cannot build a filter: {error}"))?;
-        Ok(Self { files, calls, files_must_be_fenced: cage.files_must_be_fenced })
+        Ok(Self { files, calls, requires_landlock: cage.requires_landlock })
     }
 
     /// Applies it to this process and all that it starts. It cannot be undone.
     pub fn close(self) -> Result<(), String> {
         if let Some(files) = self.files {
             let status = files.restrict_self().map_err(|error| format!("cannot fence files: {error}"))?;
-            if self.files_must_be_fenced && status.ruleset == RulesetStatus::NotEnforced {
+            if self.requires_landlock && status.ruleset == RulesetStatus::NotEnforced {
                 return Err("the kernel does not enforce the fence round files".to_owned());
             }
         }

@@ -22,9 +22,11 @@ pub fn run<O: DeserializeOwned>(
     arguments: &[OsString],
     serve: impl FnOnce(O) -> Result<(), String>,
 ) -> ExitCode {
-    let [order] = arguments else { return failed(name, "wants one argument; the service calls it, not you") };
-    let order = serde_json::from_slice(order.as_encoded_bytes());
-    match order.map_err(|error| format!("its argument is no order: {error}")).and_then(serve) {
+    let [argument] = arguments else {
+        return failed(name, "wants one argument; the service calls it, not you");
+    };
+    let options = serde_json::from_slice(argument.as_encoded_bytes());
+    match options.map_err(|error| format!("its argument is no order: {error}")).and_then(serve) {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => failed(name, &cause),
     }
@@ -47,7 +49,7 @@ pub fn hide() -> Result<(), String> {
 ///
 /// # Errors
 /// When the pipe breaks.
-pub fn say<R: Serialize>(message: &ChildMessage<R>, body: &[u8]) -> Result<(), String> {
+pub fn send<R: Serialize>(message: &ChildMessage<R>, body: &[u8]) -> Result<(), String> {
     write(io::stdout().lock(), message, body).map_err(|error| format!("cannot speak: {error}"))
 }
 
@@ -55,8 +57,8 @@ pub fn say<R: Serialize>(message: &ChildMessage<R>, body: &[u8]) -> Result<(), S
 ///
 /// # Errors
 /// When the frame is no job.
-pub fn next<J: DeserializeOwned>() -> Result<Option<(J, Vec<u8>)>, String> {
-    say(&ChildMessage::<()>::Ready, b"")?;
+pub fn next_job<J: DeserializeOwned>() -> Result<Option<(J, Vec<u8>)>, String> {
+    send(&ChildMessage::<()>::Ready, b"")?;
     match frame::read(io::stdin().lock()) {
         Ok(job) => Ok(Some(job)),
         Err(FrameError::Broken(_)) => Ok(None),
@@ -68,7 +70,7 @@ pub fn next<J: DeserializeOwned>() -> Result<Option<(J, Vec<u8>)>, String> {
 ///
 /// # Errors
 /// When the pipe breaks.
-pub fn ask(name: &str) -> Result<(FileReply, Vec<u8>), String> {
-    say(&ChildMessage::<()>::Want(name.to_owned()), b"")?;
+pub fn request_file(name: &str) -> Result<(FileReply, Vec<u8>), String> {
+    send(&ChildMessage::<()>::Want(name.to_owned()), b"")?;
     read(io::stdin().lock()).map_err(|error| error.to_string())
 }

@@ -29,7 +29,7 @@ type Failure = String;
 /// Runs a sub-command of this binary; `None`: it has no such command.
 pub type Dispatch = fn(&[OsString]) -> Option<ExitCode>;
 
-/// Runs `exec <order>`. Where the order names this binary, its sub-command runs by `dispatch`; for another program this
+/// Runs `exec <request>`. Where the request names this binary, its sub-command runs by `dispatch`; for another program this
 /// returns only if it could not be started.
 pub fn run_exec(arguments: &[OsString], dispatch: Dispatch) -> ExitCode {
     become_child(arguments, dispatch).unwrap_or_else(|failure| {
@@ -39,19 +39,19 @@ pub fn run_exec(arguments: &[OsString], dispatch: Dispatch) -> ExitCode {
 }
 
 fn become_child(arguments: &[OsString], dispatch: Dispatch) -> Result<ExitCode, Failure> {
-    let [order] = arguments else {
+    let [request] = arguments else {
         return Err("wants one argument, the child to become; the service calls it, not you".to_owned());
     };
-    let order: ExecRequest = serde_json::from_slice(order.as_encoded_bytes())
+    let request: ExecRequest = serde_json::from_slice(request.as_encoded_bytes())
         .map_err(|error| format!("its argument is not an order: {error}"))?;
-    close_others(&order.descriptors)?;
-    let starter = open_starter(&order)?;
-    let child = &order.child;
+    close_others(&request.descriptors)?;
+    let starter = open_starter(&request)?;
+    let child = &request.child;
     let mut command = Command::new(&child.program);
     command.args(&child.arguments).env_clear().envs(&child.environment);
     let has_own_user = child.user.is_some();
     let prepare = |cage| BuiltCage::prepare(cage, &child.program, has_own_user);
-    let fence = child.cage.as_ref().map(prepare).transpose()?;
+    let cage = child.cage.as_ref().map(prepare).transpose()?;
 
     unistd::setsid().map_err(failed("start a session"))?;
     if child.yields {
@@ -72,15 +72,15 @@ fn become_child(arguments: &[OsString], dispatch: Dispatch) -> Result<ExitCode, 
     }
     let folder = child.working_directory.as_path();
     unistd::chdir(folder).map_err(|errno| format!("cannot enter '{}': {errno}", folder.display()))?;
-    die_with(order.parent, starter)?;
+    die_with(request.parent, starter)?;
     prctl::set_no_new_privs().map_err(failed("give up new privileges"))?;
     limit(&child.limits)?;
     if child.cage.as_ref().is_some_and(|cage| cage.together) {
         // Orphans become children of this process, so the watch still finds them.
         prctl::set_child_subreaper(true).map_err(failed("keep what it starts together"))?;
     }
-    if let Some(fence) = fence {
-        fence.close()?;
+    if let Some(cage) = cage {
+        cage.close()?;
     }
     if child.program.as_os_str() == OWN_PROGRAM {
         // This is that binary already: not starting it again saves a millisecond of processor time.
@@ -155,8 +155,8 @@ fn die_with(parent: u32, starter: File) -> Result<(), Failure> {
 }
 
 /// The file of the starting thread's name, which can be read as long as that thread lives.
-fn open_starter(order: &ExecRequest) -> Result<File, Failure> {
-    let path = format!("/proc/{}/task/{}/comm", order.parent, order.thread);
+fn open_starter(request: &ExecRequest) -> Result<File, Failure> {
+    let path = format!("/proc/{}/task/{}/comm", request.parent, request.thread);
     File::open(&path).map_err(|error| format!("the service has ended: {path}: {error}"))
 }
 

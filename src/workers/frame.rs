@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 pub enum ChildMessage<R> {
     /// Everything is loaded; a job may come.
     Ready,
-    /// The child wants the file of this name.
+    /// The child requests the file of this name; answered by [`FileReply`].
     Want(String),
     /// The frame's body is a part of the output. It is not answered.
     Part,

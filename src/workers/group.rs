@@ -12,6 +12,8 @@ use rustix::process::{PidfdFlags, pidfd_open};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::procfs::{stat_fields, status_number, thread_stat_fields, threads};
+
 /// A process' state, from `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcessStat {
@@ -33,35 +35,28 @@ const GONE_PAUSE: Duration = Duration::from_millis(2);
 impl ProcessStat {
     /// The state of a process; `None` if it is gone.
     pub fn of(process: i32) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // Fields after the program's name in parentheses, which may contain anything: state, parent, group, session, …, and as
-        // the 20th the start time.
-        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        let stat = stat_fields(process)?;
         // The state is that of the first thread only: the process is dead when all its threads are.
-        let is_zombie = matches!(fields.next()?, "Z" | "X") && living_thread(process).is_none();
-        let mut numbers = fields.map(|field| field.trim().parse::<i64>().unwrap_or_default());
-        let (group, session) = (numbers.nth(1)?, numbers.next()?);
-        let started = numbers.nth(15)?;
-        Some(Self {
-            is_zombie,
-            group: i32::try_from(group).ok()?,
-            session: i32::try_from(session).ok()?,
-            started: u64::try_from(started).ok()?,
-        })
+        let is_zombie = is_dead(stat.text(3)?) && living_thread(process).is_none();
+        Some(Self { is_zombie, group: stat.number(5)?, session: stat.number(6)?, started: stat.number(22)? })
     }
 }
 
 /// A living thread of the process: the first one, unless it has ended before others.
 pub(super) fn living_thread(process: i32) -> Option<i32> {
     let lives = |thread: &i32| {
-        let stat = fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+        thread_stat_fields(process, *thread)
+            .is_some_and(|stat| stat.text(3).is_some_and(|state| !is_dead(state)))
     };
     if lives(&process) {
         return Some(process);
     }
-    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
-    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).find(lives)
+    threads(process).into_iter().find(lives)
+}
+
+/// Whether the state of a process or thread says that it has ended.
+fn is_dead(state: &str) -> bool {
+    matches!(state, "Z" | "X")
 }
 
 /// Every process of the group that is not dead.
@@ -106,12 +101,6 @@ pub(super) async fn gone(group: i32) -> bool {
     true
 }
 
-/// The number in a line of `/proc/<process>/status`.
-pub(super) fn field(status: &str, name: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
-}
-
 /// Tasks of the system that run as `uid`.
 pub(super) fn tasks_of(uid: u32) -> io::Result<u64> {
     let mut tasks = 0;
@@ -119,7 +108,7 @@ pub(super) fn tasks_of(uid: u32) -> io::Result<u64> {
         let is_process = entry.file_name().to_str().is_some_and(|name| name.parse::<i32>().is_ok());
         if is_process && entry.metadata().is_ok_and(|it| it.uid() == uid) {
             let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-            tasks += field(&status, "Threads:").unwrap_or(1);
+            tasks += status_number(&status, "Threads:").unwrap_or(1);
         }
     }
     Ok(tasks)

@@ -55,7 +55,7 @@ impl JobSlots {
     }
 
     /// Waits for a slot. The wait is not charged to the job.
-    pub async fn take(&self, meter: &CostMeter, permit: Option<WaitPermit>) -> JobSlot {
+    pub async fn acquire(&self, meter: &CostMeter, permit: Option<WaitPermit>) -> JobSlot {
         let wait = meter.begin_wait();
         let slot = self.slots.acquire(meter.account()).await;
         drop(wait);
@@ -63,8 +63,8 @@ impl JobSlots {
     }
 
     /// Waits for a slot that no queued job can use.
-    pub async fn take_idle(&self, meter: &CostMeter) -> JobSlot {
-        let slot = self.slots.acquire_idle(meter.account()).await;
+    pub async fn acquire_unclaimed(&self, meter: &CostMeter) -> JobSlot {
+        let slot = self.slots.acquire_unclaimed(meter.account()).await;
         self.job_slot(meter, slot, None)
     }
 
@@ -93,7 +93,7 @@ impl JobSlot {
     /// Whether the job may wait, now and until it ends.
     pub fn may_wait(&mut self) -> bool {
         if self.permit.is_none() {
-            self.permit = self.job_slots.waiting.acquire_now(self.meter.account());
+            self.permit = self.job_slots.waiting.try_acquire(self.meter.account());
         }
         self.permit.is_some()
     }

@@ -15,10 +15,11 @@ pub struct LintReport {
     /// Why `variables` cannot be determined.
     pub untold: Option<String>,
     /// Its errors.
-    pub faults: Vec<LintFault>,
+    #[serde(rename = "faults")]
+    pub errors: Vec<LintError>,
     /// How many errors there are beside these.
-    #[serde(default)]
-    pub more_faults: usize,
+    #[serde(default, rename = "moreFaults")]
+    pub more_errors: usize,
     /// Warnings for the author.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -65,12 +66,13 @@ pub struct LintName {
     /// The name.
     pub path: String,
     /// The error if the data has none of this name.
-    pub fault: LintFault,
+    #[serde(rename = "fault")]
+    pub error: LintError,
 }
 
 /// An error in a template.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct LintFault {
+pub struct LintError {
     /// Its place.
     #[serde(flatten)]
     pub place: SourceLocation,

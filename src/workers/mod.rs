@@ -1,4 +1,8 @@
-//! Supervised child processes: how they are started, sandboxed, watched and ended.
+//! Supervised child processes: how they are started, caged, watched and ended.
+//!
+//! *Cage* is the word for the sandbox of a child ([`Cage`], `cage.rs`): Landlock confines it to certain files, seccomp keeps it
+//! from the network, from other processes and from rare system calls. What a program's cage lets it reach is its
+//! [`SandboxProfile`].
 //!
 //! There are three kinds: children of ours that do jobs of one account ([`Pool`]); foreign programs for one run
 //! ([`Programs`]); and servers, which fork a child for each document and so work for all accounts ([`Pool`] again).
@@ -36,7 +40,9 @@ pub use cage::{Landlock, landlock};
 pub use exec::EXEC_FAILED;
 pub use pool::{Pool, PoolSettings};
 pub use priority::{processor_time, yield_processor};
-pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
+pub use program::{
+    Bounds, Excess, Finished, Input, ProgramError, ProgramRun, Programs, SandboxProfile, SharedFile,
+};
 pub use scratch::{Output, OutputError};
 pub use server::ServerSettings;
 pub use spec::{Cage, ChildSpec, ResourceLimits, Signals, User};

@@ -4,8 +4,8 @@
 //! Servers fork a fresh child for each job and so work for all accounts.
 //!
 //! ```text
-//! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
-//!                      │           └─► killed: it did its number of jobs (a server: is replaced), or did not get ready
+//! start ─► spare ─► at work ─► getting ready ─► kept for its account ─► at work …
+//!                      │             └─► killed: it did its number of jobs (a server: is replaced), or did not get ready
 //!                      └─► killed: no answer, or the job was cancelled
 //! ```
 
@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use self::lease::{Lease, WorkingCount};
+use self::lease::{ChildLease, WorkingCount};
 use self::state::PoolState;
 use super::job_slots::{JobSlot, JobSlots, SlotGauges};
 use super::priority::resident_bytes;
@@ -165,7 +165,7 @@ impl Pool {
         let is_shared = self.inner.servers.is_some();
         let mut permit = None;
         loop {
-            let job_slot = self.inner.job_slots.take(&meter, permit).await;
+            let job_slot = self.inner.job_slots.acquire(&meter, permit).await;
             let pick = |state: &mut PoolState| state.pick(account, is_shared, job.environment);
             if let Some(done) = self.run_in((job_slot, deadline), account, &job, pick).await? {
                 return Ok(done);
@@ -180,14 +180,14 @@ impl Pool {
     ///
     /// # Errors
     /// See [`WorkerError`].
-    pub async fn run_aside<H: Serialize, R: DeserializeOwned>(
+    pub async fn run_in_background<H: Serialize, R: DeserializeOwned>(
         &self,
         account: AccountId,
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerError> {
         let meter = CostMeter::from(account);
-        let Ok(job_slot) = timeout(limit, self.inner.job_slots.take_idle(&meter)).await else {
+        let Ok(job_slot) = timeout(limit, self.inner.job_slots.acquire_unclaimed(&meter)).await else {
             return Ok(None);
         };
         let run = self.run_in((job_slot, limit), account, &job, |state| state.ready.pop_front());
@@ -210,7 +210,7 @@ impl Pool {
         // A server's memory grows in its own child, which it watches itself.
         let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.servers.is_none());
         let grown = outgrown(worker.process(), limit);
-        let mut lease = Lease::new(self.clone(), account, (worker, count), job_slot);
+        let mut lease = ChildLease::new(self.clone(), account, (worker, count), job_slot);
         let clock = WorkClock::default();
         let done = tokio::select! {
             done = lease.work_and_yield(job, &clock) => done,
@@ -292,7 +292,7 @@ impl Pool {
         let (settings, is_server) = (&self.inner.settings, self.inner.servers.is_some());
         let did_enough = worker.jobs() >= settings.child_jobs;
         let useful = answered && settings.kept > 0 && (is_server || !did_enough);
-        if !(useful && worker.renew(settings.start_timeout).await) {
+        if !(useful && worker.wait_until_ready(settings.start_timeout).await) {
             worker.end().await;
             return;
         }
@@ -343,6 +343,6 @@ impl Pool {
 async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
     let (Some(process), Some(limit_bytes)) = (process, limit_bytes) else { return pending().await };
     while resident_bytes(process).is_none_or(|bytes| bytes <= limit_bytes) {
-        sleep(LOOK_PAUSE).await; // poll
+        sleep(LOOK_PAUSE).await;
     }
 }

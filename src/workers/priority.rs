@@ -7,6 +7,8 @@ use std::time::Duration;
 use nix::unistd::{SysconfVar, sysconf};
 use rustix::process::{Pid, setpriority_process};
 
+use crate::procfs::{stat_fields, statm, threads};
+
 /// A process of this niceness gets about a tenth of the processor that one of niceness 0 gets.
 const NICENESS: i32 = 10;
 
@@ -16,28 +18,26 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// The processor time of a process, all its threads together; `None` if it is gone.
 pub fn processor_time(process: i32) -> Option<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Fields after the program's name in parentheses, which may contain anything; utime and stime are the 12th and 13th.
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11).map(|field| field.parse::<u64>().ok());
-    let ticks = fields.next()?? + fields.next()??;
+    let stat = stat_fields(process)?;
+    // That of the user and that of the system.
+    let ticks = stat.number::<u64>(14)? + stat.number::<u64>(15)?;
     let a_second = u64::try_from(sysconf(SysconfVar::CLK_TCK).ok()??).ok()?;
     Some(Duration::from_millis(ticks * 1_000 / a_second))
 }
 
 /// The resident memory of a process; `None` if it is gone.
 pub fn resident_bytes(process: i32) -> Option<u64> {
-    let account = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
-    let pages: u64 = account.split(' ').nth(1)?.parse().ok()?;
-    let page_bytes = u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?;
-    Some(pages * page_bytes)
+    statm(process).map(|memory| memory.resident_bytes)
 }
 
 /// Makes a process yield the processor to all others, with all its threads and those that it starts later. It cannot be undone
 /// without privileges, so the process must not do another job afterwards.
 pub fn yield_processor(process: i32) {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return };
-    let ids = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse().ok());
-    for thread in ids.filter_map(Pid::from_raw) {
+    let threads = threads(process);
+    if threads.is_empty() {
+        return;
+    }
+    for thread in threads.into_iter().filter_map(Pid::from_raw) {
         if let Err(error) = setpriority_process(Some(thread), NICENESS) {
             tracing::debug!(%error, process, "a process does not yield the processor");
         }
@@ -91,8 +91,7 @@ mod tests {
             std::thread::yield_now();
         }
         yield_processor(id);
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        assert_eq!(stat.rsplit_once(") ").unwrap().1.split(' ').nth(16), Some("10"));
+        assert_eq!(stat_fields(id).unwrap().number(19), Some(NICENESS));
         if let Ok(session) = fs::read_to_string(format!("/proc/{id}/autogroup"))
             && nix::unistd::geteuid().is_root()
         {

@@ -74,12 +74,12 @@ impl ProcessSlots {
     }
 
     /// Waits for a slot.
-    pub async fn take(slots: &Arc<Self>) -> io::Result<ProcessSlot> {
+    pub async fn acquire(slots: &Arc<Self>) -> io::Result<ProcessSlot> {
         let permit = Arc::clone(&slots.permits).acquire_owned().await.map_err(io::Error::other)?;
         let user = match slots.first_uid {
             Some(first) => {
                 let slots = Arc::clone(slots);
-                let taken = spawn_blocking(move || slots.take_user(first));
+                let taken = spawn_blocking(move || slots.acquire_user(first));
                 Some(taken.await.map_err(io::Error::other)??)
             }
             None => None,
@@ -88,13 +88,13 @@ impl ProcessSlots {
     }
 
     /// The next user in turn that has no name and is not locked.
-    fn take_user(&self, first: u32) -> io::Result<LockedUser> {
+    fn acquire_user(&self, first: u32) -> io::Result<LockedUser> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         let mut uids = (0..self.users).map(|step| first + start.wrapping_add(step) % self.users);
         let locks = locks();
         // The id may have been given to a real user since the start, whose processes must not be killed.
-        let take = |uid| if name_of(uid).is_some() { None } else { LockedUser::take(uid, &locks) };
-        uids.find_map(take).ok_or_else(|| {
+        let lock = |uid| if name_of(uid).is_some() { None } else { LockedUser::lock(uid, &locks) };
+        uids.find_map(lock).ok_or_else(|| {
             io::Error::other(
                 format!(
                     "all {} users from {first} on are in use, here or by another Platen of this machine, or have a name; give \
@@ -114,7 +114,7 @@ impl ProcessSlot {
 }
 
 impl LockedUser {
-    fn take(uid: u32, locks: &Path) -> Option<Self> {
+    fn lock(uid: u32, locks: &Path) -> Option<Self> {
         let path = locks.join(format!("{PREFIX}{uid}"));
         let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
         let mut options = File::options();
@@ -165,19 +165,21 @@ mod tests {
         let (one, other) = (slots(2), slots(3));
         let mut slots = Vec::new();
         for from in [&one, &one, &other] {
-            slots.push(ProcessSlots::take(from).await.unwrap());
+            slots.push(ProcessSlots::acquire(from).await.unwrap());
         }
         let mut uids: Vec<_> = slots.iter().filter_map(|slot| slot.user().map(|user| user.uid)).collect();
         uids.sort_unstable();
         if geteuid().is_root() {
             assert_eq!(uids, [first, first + 1, first + 2]);
-            assert!(ProcessSlots::take(&other).await.unwrap_err().to_string().contains("workers.first_uid"));
+            assert!(
+                ProcessSlots::acquire(&other).await.unwrap_err().to_string().contains("workers.first_uid")
+            );
             assert!(ProcessSlots::new(2, 0).unwrap_err().to_string().contains("user 0 is"));
         } else {
             assert!(uids.is_empty());
         }
         drop(slots);
         assert!(!locks().join(format!("{PREFIX}{first}")).exists());
-        assert_eq!(ProcessSlots::take(&one).await.unwrap().user().is_some(), geteuid().is_root());
+        assert_eq!(ProcessSlots::acquire(&one).await.unwrap().user().is_some(), geteuid().is_root());
     }
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::group;
 use super::process_slots::ProcessSlots;
-use super::program::{Bounds, Excess, Profile, Programs, excess};
+use super::program::{Bounds, Excess, Programs, SandboxProfile, excess};
 use super::scratch::Scratch;
 use super::spec::ChildSpec;
 
@@ -21,7 +21,7 @@ pub struct ServerSettings {
     /// Provides its folder and user.
     pub programs: Programs,
     /// Its sandbox.
-    pub profile: Profile,
+    pub profile: SandboxProfile,
     /// Its limits, with all its children. The deadline is not used (the pool has one), and processor time is not limited: a
     /// server runs for long.
     pub bounds: Bounds,
@@ -56,7 +56,7 @@ impl ServerFactory {
         let ServerSettings { programs, profile, bounds } = &self.settings;
         let cage = programs.cage(profile).map_err(io::Error::other)?;
         let scratch = programs.server_scratch(&self.slots).await.map_err(io::Error::other)?;
-        let spec = scratch.confine(ChildSpec { yields: profile.yields, ..spec }, cage);
+        let spec = scratch.caged(ChildSpec { yields: profile.yields, ..spec }, cage);
         let (bounds, limits) = (*bounds, bounds.lasting_limits(spec.user.is_some()));
         let spec = ChildSpec { limits, ..spec };
         let excess = Arc::default();

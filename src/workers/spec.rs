@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The sub-command of our binary that becomes the program of its order.
+/// The sub-command of our binary that becomes the program of the [`ExecRequest`] that it is given.
 pub const EXEC_COMMAND: &str = "exec";
 
 /// Our own binary, also where the child's user could not reach it by its name.
@@ -14,7 +14,8 @@ pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// What a child reads before it can open no more files: its stack and mapped memory in `/proc`, and random bytes for hash tables.
 const READ_AT_START: [&str; 2] = ["/proc", "/dev/urandom"];
 
-/// A child process. It gets only what is named here: no other argument, variable, or file of its cage.
+/// A child process. It gets only what is named here: no other argument, no other variable, and from inside of a cage no other
+/// file.
 ///
 /// Every child has only the standard streams and the given descriptors, leads a session and process group of its own, can gain
 /// no privileges (`no_new_privs`), holds no capability, and writes no core file.
@@ -62,6 +63,12 @@ impl User {
     /// `nobody`: exists on every system, owns no file, and is not the browser's user, so that neither can signal or trace the
     /// other, or use up its limit of processes.
     pub const NOBODY: Self = Self { uid: 65_534, gid: 65_534 };
+
+    /// The user of children that only compute: [`Self::NOBODY`] where the service is root; else `None`, the service's own, for
+    /// only root can start a child as another user.
+    pub fn of_computing_children() -> Option<Self> {
+        nix::unistd::geteuid().is_root().then_some(Self::NOBODY)
+    }
 }
 
 /// Resource limits; `None` leaves the service's own.
@@ -110,7 +117,7 @@ pub struct Cage {
     /// Whether it may open sockets.
     pub network: bool,
     /// Whether it must not start where the kernel has no Landlock, so that files are not restricted.
-    pub files_must_be_fenced: bool,
+    pub requires_landlock: bool,
 }
 
 /// The argument of `platen exec`.
@@ -145,17 +152,17 @@ impl ChildSpec {
         }
     }
 
-    /// A child of our own binary, whose `command` has `order` for its argument, in JSON.
-    pub(super) fn of_ours(command: &str, order: &impl Serialize) -> Self {
-        let order = serde_json::to_string(order).unwrap_or_default();
-        Self::new(OWN_PROGRAM).arguments([command.to_owned(), order])
+    /// A child of our own binary, whose `command` has `argument` for its argument, in JSON.
+    pub(super) fn of_ours(command: &str, argument: &impl Serialize) -> Self {
+        let argument = serde_json::to_string(argument).unwrap_or_default();
+        Self::new(OWN_PROGRAM).arguments([command.to_owned(), argument])
     }
 
     /// As [`Self::of_ours`], for untrusted input: one process without threads, files or network, with limits of processor time
     /// and open files.
     pub(super) fn computing(
         command: &str,
-        order: &impl Serialize,
+        argument: &impl Serialize,
         user: Option<User>,
         (cpu_s, open_files): (u64, u64),
     ) -> Self {
@@ -172,10 +179,10 @@ impl ChildSpec {
             cage: Some(Cage {
                 read: READ_AT_START.map(PathBuf::from).to_vec(),
                 // Without Landlock the call filter still keeps the child from opening any file.
-                files_must_be_fenced: false,
+                requires_landlock: false,
                 ..Cage::default()
             }),
-            ..Self::of_ours(command, order)
+            ..Self::of_ours(command, argument)
         }
     }
 

@@ -159,8 +159,8 @@ fn start(executable: &Path, spec: ChildSpec, streams: Streams) -> io::Result<Chi
         // Hazard: this process still has the service's rights, so no variable may make the dynamic loader load other code.
         command.envs(spec.environment.iter().filter(|(name, _)| !name.starts_with("LD_")));
     }
-    let order = serde_json::to_string(&ExecRequest { parent, thread, descriptors, child: spec })?;
-    command.arg(EXEC_COMMAND).arg(order);
+    let request = serde_json::to_string(&ExecRequest { parent, thread, descriptors, child: spec })?;
+    command.arg(EXEC_COMMAND).arg(request);
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let mappings = streams
         .descriptors

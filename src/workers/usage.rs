@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 
-use super::group::{field, living_thread};
+use super::group::living_thread;
+use crate::procfs::{children, status_number};
 
 /// What a child uses together with all that it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,9 +63,9 @@ impl Scan {
         let thread = living_thread(process).unwrap_or(process);
         let Ok(status) = fs::read_to_string(format!("/proc/{thread}/status")) else { return };
         let own = ["RssAnon:", "VmSwap:"];
-        self.usage.tasks += field(&status, "Threads:").unwrap_or(1);
+        self.usage.tasks += status_number(&status, "Threads:").unwrap_or(1);
         self.usage.memory_bytes +=
-            own.map(|name| field(&status, name).unwrap_or(0)).iter().sum::<u64>() << 10;
+            own.map(|name| status_number(&status, name).unwrap_or(0)).iter().sum::<u64>() << 10;
         let seen = unnamed_open(thread).and_then(|bytes| {
             self.usage.unnamed_bytes += bytes;
             self.add_mappings(thread)
@@ -160,14 +161,7 @@ fn unnamed_open(thread: i32) -> io::Result<u64> {
 
 fn has_memory(thread: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{thread}/status"));
-    status.is_ok_and(|status| field(&status, "VmSize:").is_some())
-}
-
-fn children(process: i32) -> Vec<i32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
-    let of_thread = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children"));
-    let lists: Vec<String> = threads.flatten().filter_map(|thread| of_thread(thread).ok()).collect();
-    lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|id| id.parse().ok()).collect()
+    status.is_ok_and(|status| status_number(&status, "VmSize:").is_some())
 }
 
 #[cfg(test)]

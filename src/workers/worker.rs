@@ -47,7 +47,7 @@ pub trait FileSource: Sync {
     async fn file(&self, name: &str) -> Result<SuppliedFile, String>;
 
     /// Whether the file comes from another host and may take long. The job gives up its slot while it waits.
-    fn is_far(&self, _name: &str) -> bool {
+    fn is_remote(&self, _name: &str) -> bool {
         false
     }
 
@@ -238,7 +238,7 @@ impl Worker {
     }
 
     /// Waits until it is ready for a further job; false if it ended instead, as a child may after any job.
-    pub async fn renew(&mut self, limit: Duration) -> bool {
+    pub async fn wait_until_ready(&mut self, limit: Duration) -> bool {
         let next = frame::receive::<ChildMessage<()>>(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, 0);
         matches!(timeout(limit, next).await, Ok(Ok((ChildMessage::Ready, _))))
     }
@@ -281,7 +281,7 @@ impl Worker {
                 Ok((ChildMessage::Ready, _)) => return Err(WorkerError::Protocol("ready twice".to_owned())),
                 Err(error) => return Err(self.diagnose_end(Some(error)).await),
             };
-            let file = if !job.files.is_far(&name) {
+            let file = if !job.files.is_remote(&name) {
                 clock.pause_for(job.files.file(&name)).await
             } else if job_slot.may_wait() {
                 clock.pause_for(job_slot.wait_for(job.files.file(&name))).await
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn of_long_standard_error_the_end_is_kept() {
+    async fn the_end_of_long_standard_error_is_kept() {
         let stderr = format!("first{} last\n", " again".repeat(STDERR_LIMIT_BYTES));
         let tail = read_tail(stderr.as_bytes()).await;
         assert!(tail.len() <= STDERR_LIMIT_BYTES && tail.ends_with("again last"), "{tail}");

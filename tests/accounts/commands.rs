@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 
-use platen::accounts::admin::{Reply, Request};
+use platen::accounts::admin::{AdminReply, AdminRequest};
 use platen::accounts::control::{self, ControlError};
 use platen::problem::Code;
 use platen::storage::data_dir::DataDir;
@@ -101,8 +101,9 @@ async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() 
     data.config.accounts.token_limit = 3;
     let service = data.service().await;
     let (_, first) = service.account("acme", None).await;
-    let create =
-        || service.administer(Request::CreateToken { account: "acme".to_owned(), name: None, expiry: None });
+    let create = || {
+        service.administer(AdminRequest::CreateToken { account: "acme".to_owned(), name: None, expiry: None })
+    };
     create().await.unwrap();
     create().await.unwrap();
     let refused = create().await.unwrap_err().to_string();
@@ -127,7 +128,7 @@ async fn lists_longer_than_a_page_are_whole() {
     for number in 0..205 {
         let name = format!("account-{number:03}");
         service
-            .administer(Request::CreateAccount { name, plan: None, documents_per_month: None, id: None })
+            .administer(AdminRequest::CreateAccount { name, plan: None, documents_per_month: None, id: None })
             .await
             .unwrap();
     }
@@ -166,8 +167,8 @@ async fn the_socket_is_private_and_answers_nonsense_with_a_sentence() {
     assert!(exact.contains("the request cannot be read"), "{exact}");
     let longer = send_line(&data, vec![b' '; 2_001]).await;
     assert!(longer.contains("control_line_limit_bytes"), "{longer}");
-    let reply = service.administer(Request::ListAccounts { after: None }).await.unwrap();
-    assert_eq!(reply, Reply::Accounts(Vec::new()));
+    let reply = service.administer(AdminRequest::ListAccounts { after: None }).await.unwrap();
+    assert_eq!(reply, AdminReply::Accounts(Vec::new()));
     service.stop().await;
     assert!(!data.socket().exists());
 }

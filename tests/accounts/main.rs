@@ -13,9 +13,9 @@ use std::sync::Arc;
 use actix::{Actor, Addr};
 use clap::Parser;
 use platen::accounts::actor::{Accounts, Administer, Authenticate};
-use platen::accounts::admin::{AdminError, Documents, Renewal, Reply, Request, Settings};
+use platen::accounts::admin::{AccountSettings, AdminError, AdminReply, AdminRequest, Documents, Renewal};
 use platen::accounts::control::{self, ControlSocket};
-use platen::accounts::{AccountStore, Returns};
+use platen::accounts::{AccountStore, DocumentReturns};
 use platen::cli::CommandError;
 use platen::cli::account::AccountArgs;
 use platen::cli::token::TokenArgs;
@@ -38,7 +38,7 @@ struct DataFolder {
 /// The accounts part of a service.
 struct TestService {
     accounts: Addr<Accounts>,
-    returns: Returns,
+    document_returns: DocumentReturns,
     backups: Arc<LiveBackup>,
     index: Arc<dyn Index>,
     clock: Arc<FixedClock>,
@@ -77,11 +77,11 @@ impl DataFolder {
         let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
         let time: Arc<dyn Clock> = clock.clone();
         let store = AccountStore::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
-        let returns = store.returns();
+        let document_returns = store.document_returns();
         let accounts = Accounts::new(store, self.config.accounts.mailbox_limit).start();
         let served = (accounts.clone(), backups.clone());
         let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
-        TestService { accounts, returns, backups, index, clock, socket }
+        TestService { accounts, document_returns, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.
@@ -115,42 +115,42 @@ impl TestService {
         self.accounts.send(Authenticate { token: token.to_owned() }).await.unwrap()
     }
 
-    async fn administer(&self, request: Request) -> Result<Reply, AdminError> {
+    async fn administer(&self, request: AdminRequest) -> Result<AdminReply, AdminError> {
         self.accounts.send(Administer(request)).await.unwrap()
     }
 
     /// A new account with a token of its own: the account's id and the token.
     async fn account(&self, name: &str, documents_per_month: Option<u64>) -> (AccountId, String) {
         let request =
-            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month, id: None };
+            AdminRequest::CreateAccount { name: name.to_owned(), plan: None, documents_per_month, id: None };
         self.administer(request).await.unwrap();
         let reply = self
-            .administer(Request::CreateToken { account: name.to_owned(), name: None, expiry: None })
+            .administer(AdminRequest::CreateToken { account: name.to_owned(), name: None, expiry: None })
             .await
             .unwrap();
-        let Reply::Token { text, .. } = reply else { panic!("{reply:?}") };
+        let AdminReply::Token { text, .. } = reply else { panic!("{reply:?}") };
         (self.authenticate(&text).await.unwrap(), text)
     }
 
-    async fn set(&self, name: &str, settings: Settings) {
-        self.administer(Request::SetAccount { name: name.to_owned(), settings }).await.unwrap();
+    async fn set(&self, name: &str, settings: AccountSettings) {
+        self.administer(AdminRequest::SetAccount { name: name.to_owned(), settings }).await.unwrap();
     }
 
     async fn used(&self, name: &str) -> u64 {
-        let reply = self.administer(Request::ListAccounts { after: None }).await.unwrap();
-        let Reply::Accounts(views) = reply else { panic!("{reply:?}") };
+        let reply = self.administer(AdminRequest::ListAccounts { after: None }).await.unwrap();
+        let AdminReply::Accounts(views) = reply else { panic!("{reply:?}") };
         views.iter().find(|view| view.account.name == name).unwrap().used
     }
 }
 
-fn status(status: Status) -> Settings {
-    Settings { status: Some(status), ..Settings::default() }
+fn status(status: Status) -> AccountSettings {
+    AccountSettings { status: Some(status), ..AccountSettings::default() }
 }
 
-fn renewal(date: &str) -> Settings {
-    Settings { renewal: Some(Renewal::At(parse_moment(date).unwrap())), ..Settings::default() }
+fn renewal(date: &str) -> AccountSettings {
+    AccountSettings { renewal: Some(Renewal::At(parse_moment(date).unwrap())), ..AccountSettings::default() }
 }
 
-fn documents(limit: u64) -> Settings {
-    Settings { documents: Some(Documents::Limit(limit)), ..Settings::default() }
+fn documents(limit: u64) -> AccountSettings {
+    AccountSettings { documents: Some(Documents::Limit(limit)), ..AccountSettings::default() }
 }

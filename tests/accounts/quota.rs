@@ -15,21 +15,21 @@ impl TestService {
         self.accounts.send(ReserveDocument { account, counts: true }).await.unwrap()
     }
 
-    /// What the job registry does at init: reserve, write with the job's record, keep.
+    /// What the job registry does at init: reserve, write with the job's record, confirm.
     async fn init(&self, account: AccountId, job: &str) -> Result<UsageKey, Problem> {
         let reservation = self.reserve(account).await?;
-        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(reservation.change());
-        self.index.commit(change).await.unwrap();
+        let batch = WriteBatch::new().put(format!("job/{job}"), "{}").and(reservation.batch());
+        self.index.commit(batch).await.unwrap();
         let usage = reservation.usage().unwrap().clone();
-        reservation.keep();
+        reservation.confirm();
         Ok(usage)
     }
 
     /// What a job does that ends without output.
     async fn fail(&self, usage: UsageKey, job: &str) {
-        let change = WriteBatch::new().put(format!("job/{job}"), "{}").and(usage.give_back());
-        self.index.commit(change).await.unwrap();
-        self.returns.give_back(usage);
+        let batch = WriteBatch::new().put(format!("job/{job}"), "{}").and(usage.give_back());
+        self.index.commit(batch).await.unwrap();
+        self.document_returns.give_back(usage);
     }
 }
 
@@ -151,8 +151,8 @@ async fn previews_need_a_subscription_with_a_document_left_and_count_nothing() {
     service.init(account, "1").await.unwrap();
     let preview = |counts| service.accounts.send(ReserveDocument { account, counts });
     let reservation = preview(false).await.unwrap().unwrap();
-    assert!(reservation.change().is_empty() && reservation.usage().is_none());
-    reservation.keep();
+    assert!(reservation.batch().is_empty() && reservation.usage().is_none());
+    reservation.confirm();
     assert_eq!(service.used("acme").await, 1);
     service.init(account, "2").await.unwrap();
     let refused = preview(false).await.unwrap().err().unwrap();

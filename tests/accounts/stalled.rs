@@ -7,7 +7,7 @@ use actix::Actor;
 use async_trait::async_trait;
 use platen::accounts::AccountStore;
 use platen::accounts::actor::{Accounts, Administer, Authenticate};
-use platen::accounts::admin::{AdminError, Reply, Request};
+use platen::accounts::admin::{AdminError, AdminReply, AdminRequest};
 use platen::clock::Clock;
 use platen::storage::index::{Entry, Index, IndexError, WriteBatch};
 use tokio::sync::Semaphore;
@@ -61,8 +61,8 @@ impl Index for StalledIndex {
     }
 }
 
-fn new_account(name: &str) -> Request {
-    Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: None, id: None }
+fn new_account(name: &str) -> AdminRequest {
+    AdminRequest::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: None, id: None }
 }
 
 #[actix::test]
@@ -81,7 +81,7 @@ async fn tokens_are_verified_while_a_change_waits_for_the_disk_and_changes_keep_
     let asked = tokio::time::timeout(Duration::from_secs(30), accounts.send(Authenticate { token }));
     assert_eq!(asked.await.expect("a token waits for no order").unwrap().unwrap(), account);
     permits.add_permits(1);
-    assert!(matches!(first.await.unwrap(), Ok(Reply::Account(view)) if view.account.name == "two"));
+    assert!(matches!(first.await.unwrap(), Ok(AdminReply::Account(view)) if view.account.name == "two"));
     assert!(matches!(second.await.unwrap(), Err(AdminError::Exists(name)) if name == "two"));
     service.stop().await;
 }

@@ -1,6 +1,6 @@
 //! Tokens: expiry, names, and the time of the last use.
 
-use platen::accounts::admin::Request;
+use platen::accounts::admin::AdminRequest;
 use platen::domain::ids::TokenId;
 use platen::problem::Code;
 use platen::storage::index::WriteBatch;
@@ -92,7 +92,7 @@ async fn the_last_use_is_known_after_a_restart() {
     assert!(data.command("token list").await.unwrap().contains("last-used 2026-01-10T00:00:00Z"));
     assert_eq!(service.index.scan("seen/", None, 9).await.unwrap().len(), 1, "that of no token is gone");
     // It goes with its account.
-    let request = Request::DeleteAccount { name: "acme".to_owned() };
+    let request = AdminRequest::DeleteAccount { name: "acme".to_owned() };
     service.administer(request).await.unwrap();
     assert!(service.index.scan("seen/", None, 9).await.unwrap().is_empty());
     assert!(data.command("token list").await.unwrap().is_empty());

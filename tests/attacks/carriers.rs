@@ -293,7 +293,7 @@ async fn no_carrier_reaches_the_loopback_in_the_default_configuration() {
     report("suite B, carriers (hits on a canary, default configuration)", outcomes);
 }
 
-/// Banners are documents of their own.
+/// Header and footer are documents of their own.
 #[actix::test]
 async fn nothing_is_reached_from_a_header_or_footer() {
     let app = TestApp::start().await;

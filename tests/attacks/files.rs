@@ -258,16 +258,16 @@ async fn no_page_goes_to_a_file() {
             ((*name).to_owned(), of, order)
         })
     });
-    let banners = CARRIERS.iter().map(|(name, file, carrier)| {
-        let banner = carrier.replace("ADDRESS", &format!("file://{folder}/{file}"));
+    let headers = CARRIERS.iter().map(|(name, file, carrier)| {
+        let header = carrier.replace("ADDRESS", &format!("file://{folder}/{file}"));
         let opts =
-            json!({"headerTemplate": banner, "footerTemplate": "<iframe src='file:///etc/passwd'></iframe>"});
+            json!({"headerTemplate": header, "footerTemplate": "<iframe src='file:///etc/passwd'></iframe>"});
         (format!("header with {name}"), "header, footer", Order { opts, ..Order::pdf("<p>page") })
     });
     let archives = archives(&folder)
         .into_iter()
         .map(|(name, template)| (name, "an archive", Order { template, ..Order::pdf("") }));
-    let attempts = leaving.chain(banners).chain(archives).map(async |(name, carrier, order)| {
+    let attempts = leaving.chain(headers).chain(archives).map(async |(name, carrier, order)| {
         let made = render(&app, &app.token, order).await;
         let mut leaks: Vec<_> = CARRIERS.iter().flat_map(|(_, file, _)| leaks_of(&made, file)).collect();
         let taken = carrier == "an archive" && made.view["success"] == true;
@@ -275,7 +275,10 @@ async fn no_page_goes_to_a_file() {
         Outcome { name, carrier: carrier.to_owned(), leaks, messages: made.messages() }
     });
     let outcomes = futures_util::stream::iter(attempts).buffer_unordered(4).collect().await;
-    report("suite A, pages that leave, banners, archives (bytes in what the owner got)", outcomes);
+    report(
+        "suite A, pages that leave, headers and footers, archives (bytes in what the owner got)",
+        outcomes,
+    );
 }
 
 /// Archives whose entries lead out of them.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use platen::browser::{LeaseTab, PageTask, Way};
+use platen::browser::{Delivery, LeaseTab, PageTask};
 use platen::domain::error::{ErrorCode, JobError};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -135,7 +135,7 @@ async fn a_page_that_throws_a_million_times_keeps_fifty_warnings() {
 async fn an_endless_page_does_not_print_for_ever() {
     let pool = TestPool::start(|config| config.print_timeout_ms = 1_000);
     let page = format!("<style>p{{break-after:page}}</style>{}", "<p>page</p>".repeat(20_000));
-    let task = PageTask { way: Way::Put, ..static_page(&page) };
+    let task = PageTask { delivery: Delivery::Put, ..static_page(&page) };
     let error = pool.render(&task).await.unwrap_err().error;
     assert_eq!(error.code, ErrorCode::PrintTimeout);
     assert!(error.message.contains("1000 ms (browser.print_timeout_ms)"), "{}", error.message);

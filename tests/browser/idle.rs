@@ -276,7 +276,7 @@ async fn a_page_cannot_break_idle_detection() {
                     try { Object.defineProperty(holder, key, { value: () => { throw 'broken' } }) } catch {}\
         for (const key of ['get', 'set', 'has', 'value', 'firm', 'seen', 'what', 'length', 'link', 'epoch', 'isLong'])\
             try { Object.prototype[key] = 7 } catch {}\
-        performance = { now: () => 0 }; platenTellsRest = () => 0; Promise = setTimeout = clearTimeout = null;\
+        performance = { now: () => 0 }; platenReportIdle = () => 0; Promise = setTimeout = clearTimeout = null;\
         MutationObserver = Proxy = requestAnimationFrame = null;\
         later(() => next(() => { document.getElementById = 0; p.textContent = 'drawn' }), 300)</script>";
     assert_eq!(text_when_idle(&pool, &scripted(page)).await, "drawn");
@@ -287,7 +287,7 @@ async fn a_page_cannot_break_idle_detection() {
 async fn hooked_timers_look_and_work_like_native_ones() {
     let pool = without_window();
     let page = "<p id=p></p><script>(async () => { const said = [];\
-        said.push(/native code/.test(setTimeout), setTimeout.name, setTimeout.length, typeof platenTellsRest);\
+        said.push(/native code/.test(setTimeout), setTimeout.name, setTimeout.length, typeof platenReportIdle);\
         said.push(await new Promise(done => setTimeout(function (...args) { done(this === window && args.join('')) },\
             1, 'a', 'b')));\
         clearTimeout(setTimeout(() => said.push('cleared'), 5));\

@@ -77,7 +77,7 @@ async fn work_of_a_worker_for_its_page_is_waited_for() {
         (
             "const later = setTimeout; for (const key of ['get', 'set', 'value', 'link', 'firm', 'what']) \
                 Object.prototype[key] = 7; setTimeout = Reflect = Proxy = Promise = EventTarget = null; \
-                Performance.prototype.now = () => 0; platenTellsRest = () => 0; later(() => postMessage('drawn'), 300)",
+                Performance.prototype.now = () => 0; platenReportIdle = () => 0; later(() => postMessage('drawn'), 300)",
             "begin(code)",
         ),
         // One inside the other.
@@ -131,7 +131,7 @@ async fn a_worker_that_is_idle_or_gone_is_not_waited_for() {
             event => p.textContent = event.data",
         ),
         (
-            "postMessage([typeof platenTellsRest, /native code/.test(setTimeout), setTimeout.name].join())",
+            "postMessage([typeof platenReportIdle, /native code/.test(setTimeout), setTimeout.name].join())",
             "begin(code).onmessage = event => p.textContent = event.data === 'undefined,true,setTimeout' && 'drawn'",
         ),
     ] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use platen::browser::{PageTask, Way};
+use platen::browser::{Delivery, PageTask};
 use platen::domain::ids::AccountId;
 use platen::engines::page::document_state::leaves_document_state;
 
@@ -63,7 +63,7 @@ const AFTER: [&str; 4] = [
 
 fn put(html: &str) -> PageTask {
     PageTask {
-        way: if leaves_document_state(html.as_bytes()) { Way::Put } else { Way::PutInPlace },
+        delivery: if leaves_document_state(html.as_bytes()) { Delivery::Put } else { Delivery::PutInPlace },
         ..put_page(html)
     }
 }
@@ -95,7 +95,7 @@ async fn the_probe_finds_traces_that_outlast_a_page() {
     for (before, after) in [(BEFORE[6], 0), (BEFORE[7], 0), (BEFORE[11], 2)] {
         let [account, other] = [AccountId::generate(), AccountId::generate()];
         let wanted = without_dates_and_ids(&pool.render_for(other, &put(AFTER[after])).await.unwrap().bytes);
-        pool.render_for(account, &PageTask { way: Way::PutInPlace, ..put(before) }).await.unwrap();
+        pool.render_for(account, &PageTask { delivery: Delivery::PutInPlace, ..put(before) }).await.unwrap();
         let next = pool.render_for(account, &put(AFTER[after])).await.unwrap();
         assert!(without_dates_and_ids(&next.bytes) != wanted, "{before}");
     }

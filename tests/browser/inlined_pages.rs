@@ -1,6 +1,6 @@
 //! Pages without script that have their files in them: they must come out as if they were served with their files.
 
-use platen::browser::{PageTask, Way};
+use platen::browser::{Delivery, PageTask};
 use platen::config::Config;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -60,7 +60,7 @@ fn served(page: &str) -> PageTask {
 /// The same page with its files in it.
 fn inlined(task: &PageTask) -> PageTask {
     let inlined = Inliner::new(&Config::default().browser).inlined(&task.site).unwrap();
-    PageTask { way: inlined.way, inlined: Some(inlined.html.into()), ..task.clone() }
+    PageTask { delivery: inlined.delivery, inlined: Some(inlined.html.into()), ..task.clone() }
 }
 
 #[actix::test]
@@ -71,13 +71,14 @@ async fn a_page_with_its_files_in_it_is_the_one_that_is_served_with_them() {
     for page in PAGES {
         let served = served(page);
         let inlined = inlined(&served);
-        assert_eq!(inlined.way, Way::PutInPlace, "{page}");
+        assert_eq!(inlined.delivery, Delivery::PutInPlace, "{page}");
         let wanted = pool.render(&served).await.unwrap();
         let got = pool.render_for(account, &inlined).await.unwrap();
         assert_eq!((&wanted.warnings, wanted.pages), (&got.warnings, got.pages), "{page}");
         assert!(without_dates_and_ids(&wanted.bytes) == without_dates_and_ids(&got.bytes), "{page}");
         // It is no accident: without its files it is another one.
-        let bare = pool.render(&PageTask { inlined: None, way: Way::Put, ..inlined }).await.unwrap();
+        let bare = PageTask { inlined: None, delivery: Delivery::Put, ..inlined };
+        let bare = pool.render(&bare).await.unwrap();
         assert!(without_dates_and_ids(&wanted.bytes) != without_dates_and_ids(&bare.bytes), "{page}");
     }
     pool.finish().await;
@@ -92,7 +93,7 @@ async fn files_that_were_put_in_are_gone_for_the_next_page_in_place() {
     let account = AccountId::generate();
     for page in PAGES {
         pool.render_for(account, &inlined(&served(page))).await.unwrap();
-        let next = PageTask { way: Way::PutInPlace, ..put_page(NEXT) };
+        let next = PageTask { delivery: Delivery::PutInPlace, ..put_page(NEXT) };
         let next = pool.render_for(account, &next).await.unwrap();
         assert!(without_dates_and_ids(&next.bytes) == wanted, "{page}");
     }

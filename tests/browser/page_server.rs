@@ -1,7 +1,7 @@
 //! The page server: what a page gets from it, and that navigation to another address fails the page. Attacks on other
 //! hosts are in `tests/attacks`.
 
-use platen::browser::{PageTask, Way};
+use platen::browser::{Delivery, PageTask};
 use platen::domain::error::ErrorCode;
 
 use crate::canary::Canary;
@@ -19,7 +19,7 @@ async fn the_page_server_is_a_secure_context_with_ranges_and_workers() {
             typeof crypto.subtle].join(' ')</script>";
     let task = with_files(page, &[("n.txt", "0123456789"), ("w.js", "postMessage('worked')")]);
     // A page with script is served, also where its task says `Put`.
-    for task in [task.clone(), PageTask { way: Way::Put, ..task }] {
+    for task in [task.clone(), PageTask { delivery: Delivery::Put, ..task }] {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "true 206 234 worked 404 object");
         assert_eq!(rendered.warnings, ["asset not found: /gone"]);

@@ -1,7 +1,7 @@
 //! What pages become: text, size, pictures, data, options.
 
 use bytes::Bytes;
-use platen::browser::{PageOutput, PageTask, Way};
+use platen::browser::{Delivery, PageOutput, PageTask};
 use platen::domain::error::ErrorCode;
 use platen::domain::format_opts::PageOptions;
 
@@ -14,8 +14,8 @@ const INVOICE: &str = "<!doctype html><meta charset=utf-8><title>Invoice</title>
 #[actix::test]
 async fn a_page_becomes_an_a4_pdf_with_its_text() {
     let pool = TestPool::start(|_| {});
-    for task in [static_page(INVOICE), scripted(INVOICE), PageTask { way: Way::Put, ..static_page(INVOICE) }]
-    {
+    let put_page = PageTask { delivery: Delivery::Put, ..static_page(INVOICE) };
+    for task in [static_page(INVOICE), scripted(INVOICE), put_page] {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(rendered.warnings, Vec::<String>::new());
         let text = text_of(&rendered.bytes);
@@ -164,8 +164,8 @@ async fn without_the_scripted_lane_no_script_runs() {
     let pool = TestPool::start(|_| {});
     let page = "<p id=p>as written</p><script>p.textContent='run'</script>\
         <img src=x onerror=\"p.textContent='onerror'\"><body onload=\"p.textContent='onload'\">";
-    for way in [Way::Served, Way::Put] {
-        let rendered = pool.render(&PageTask { way, ..static_page(page) }).await.unwrap();
+    for delivery in [Delivery::Served, Delivery::Put] {
+        let rendered = pool.render(&PageTask { delivery, ..static_page(page) }).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "as written");
     }
     pool.finish().await;
@@ -177,8 +177,8 @@ async fn a_page_of_sixty_megabytes_comes_through() {
     let mut page = String::from("<p>begin</p><!--");
     page.push_str(&"filler ".repeat(60 << 17));
     page.push_str("--><p>end</p>");
-    for way in [Way::Put, Way::Served] {
-        let rendered = pool.render(&PageTask { way, ..static_page(&page) }).await.unwrap();
+    for delivery in [Delivery::Put, Delivery::Served] {
+        let rendered = pool.render(&PageTask { delivery, ..static_page(&page) }).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "begin end");
     }
     pool.finish().await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{PageTask, Retry, Way, open, print};
+use platen::browser::{Delivery, PageTask, Retry, open, print};
 use platen::config::BrowserConfig;
 use platen::domain::error::ErrorCode;
 use platen::domain::ids::AccountId;
@@ -28,7 +28,7 @@ async fn tab_of(pool: &TestPool, account: AccountId) -> String {
 }
 
 fn ended(pool: &TestPool, reason: &'static str) -> u64 {
-    pool.metrics.kept_ended.of([reason]).get()
+    pool.metrics.reusable_closed.of([reason]).get()
 }
 
 /// A pool with so many tabs, none of which is made ahead.
@@ -147,7 +147,7 @@ async fn a_waiter_evicts_the_tab_used_least_lately() {
 
 #[actix::test]
 async fn a_waiter_for_the_last_tab_is_not_starved_by_one_account() {
-    for page in [static_page("<p>x"), PageTask { way: Way::PutInPlace, ..put_page("<p>x") }] {
+    for page in [static_page("<p>x"), PageTask { delivery: Delivery::PutInPlace, ..put_page("<p>x") }] {
         waiters_are_served_in_order(&page).await;
     }
 }

@@ -44,7 +44,7 @@ fn pool_of(tabs: u64, change: impl FnOnce(&mut BrowserConfig)) -> TestPool {
 }
 
 fn ended(pool: &TestPool, reason: &'static str) -> u64 {
-    pool.metrics.kept_ended.of([reason]).get()
+    pool.metrics.reusable_closed.of([reason]).get()
 }
 
 /// Pages that had a tab of an earlier one.

@@ -1,6 +1,6 @@
 //! Target html of a page with files: one document that opens by itself and looks the same.
 
-use platen::browser::{PageOutput, PageTask, Way};
+use platen::browser::{Delivery, PageOutput, PageTask};
 use platen::domain::error::ErrorCode;
 
 use crate::support::{
@@ -264,7 +264,7 @@ async fn a_page_of_the_static_lane_is_written_in_the_same_way() {
     let (html, warnings) = same(&pool, &task).await;
     assert_eq!(warnings, Vec::<String>::new());
     assert!(html.contains("href=\"a.css\"") && html.contains("<pre>\n\n two"), "{html}");
-    let put_page = PageTask { way: Way::Put, ..task };
+    let put_page = PageTask { delivery: Delivery::Put, ..task };
     let nothing = PageTask { site: with_bytes("<p>plain", files).site, ..put_page };
     assert!(document(&pool, &nothing).await.0.contains("<p>plain</p>"));
     pool.finish().await;

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use platen::browser::{PageOutput, PageTask, Way};
+use platen::browser::{Delivery, PageOutput, PageTask};
 
 use crate::support::{TestPool, scripted, static_page, text_of};
 
@@ -44,7 +44,7 @@ async fn a_missing_font_is_warned_of_wherever_the_text_asks_for_it() {
         @font-face{font-family:Mine;src:local('Liberation Mono')}</style>";
     let text = "body<p class=a>a<p class=b>b<p class=c>c<p class=d>d<p class=e>e";
     let page = format!("{style}{text}");
-    let put_page = PageTask { way: Way::Put, ..static_page(&page) };
+    let put_page = PageTask { delivery: Delivery::Put, ..static_page(&page) };
     let png = PageTask { output: PageOutput::Png, ..static_page(&page) };
     for task in [put_page, png, static_page(&page), scripted(&format!("{page}<script></script>"))] {
         let mut warnings = pool.render(&task).await.unwrap().warnings;

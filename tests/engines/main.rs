@@ -135,7 +135,7 @@ async fn a_route_around_a_missing_engine_keeps_every_option() {
     assert_eq!(plan(&[rivals::RIVAL, rivals::SEAL], &options).unwrap().route(), "fake > fake");
     options.extras.tagged = Some(true);
     for engines in [&[rivals::SEAL][..], &[rivals::RIVAL, rivals::SEAL], &[rivals::SEAL, rivals::RIVAL]] {
-        let lacking = PlanError::Lacking(UnmetRequirement::Missing(&rivals::RIVAL.requires[0]));
+        let lacking = PlanError::Unmet(UnmetRequirement::Missing(&rivals::RIVAL.requires[0]));
         assert_eq!(plan(engines, &options), Err(lacking));
     }
 }
@@ -324,6 +324,6 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     machine.install(fake::PRESS);
     let catalog = Catalog::new(engines(), false, Metrics::new().engines);
     let planned = catalog.plan(TemplateKind::Latex, Target::Pdf, &PageOptions::default());
-    assert_eq!(planned, Err(PlanError::Lacking(UnmetRequirement::Landlock)));
+    assert_eq!(planned, Err(PlanError::Unmet(UnmetRequirement::Landlock)));
     assert!(catalog.plan(TemplateKind::Html, Target::Pdf, &PageOptions::default()).is_ok());
 }

@@ -133,9 +133,10 @@ async fn a_sweep_deletes_orphans_of_a_crash_and_no_object_that_a_record_names() 
     service.ended(&kept).await;
     let waiting = service.init("one", &"x".repeat(LARGE), false).await.unwrap();
     let (account, record) = (service.accounts["one"], service.record(&kept).await);
-    // As a crash leaves it between the record's deletion and the object's: the mark is there, and the object.
-    let (marked, forgotten) = (JobId::generate(), JobId::generate());
-    let left = StorageKey::JobOutput(account, marked, FileKind::Pdf);
+    // As a crash leaves it between the record's deletion and the object's: the entry of the deletion log is there, and
+    // the object.
+    let (logged, forgotten) = (JobId::generate(), JobId::generate());
+    let left = StorageKey::JobOutput(account, logged, FileKind::Pdf);
     let orphan = StorageKey::JobOutput(account, forgotten, FileKind::Pdf);
     let other = StorageKey::JobTemplate(AccountId::generate(), forgotten);
     // Of an aborted run, which made another kind of file than the run that counts.
@@ -143,8 +144,8 @@ async fn a_sweep_deletes_orphans_of_a_crash_and_no_object_that_a_record_names() 
     for key in [left, orphan, other, former] {
         service.store.put(&key, Bytes::from_static(b"left")).await.unwrap();
     }
-    let mark = WriteBatch::new().put(format!("gone/{marked}"), left.to_string());
-    service.journal.commit(&record, mark).await.unwrap();
+    let log_entry = WriteBatch::new().put(format!("gone/{logged}"), left.to_string());
+    service.journal.commit(&record, log_entry).await.unwrap();
     assert_eq!(service.objects().await, 6);
     assert_eq!(service.sweep().await.orphans, 0, "they may be of jobs that are being written");
     assert_eq!(service.objects().await, 5);

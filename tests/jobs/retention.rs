@@ -120,7 +120,7 @@ fn counted(service: &TestService) -> (Sweeper, Arc<Counting>) {
         pipeline: service.context.pipeline.clone(),
         limits: service.context.limits.clone(),
         reserve: service.context.reserve.clone(),
-        returns: service.context.returns.clone(),
+        document_returns: service.context.document_returns.clone(),
         open_jobs: service.context.open_jobs.clone(),
         stored: StoredInputs::new(service.stored.clone()),
     };

@@ -3,9 +3,9 @@
 use actix::prelude::*;
 use bytes::Bytes;
 use platen::accounts::actor::Administer;
-use platen::accounts::admin::{Reply, Request};
+use platen::accounts::admin::{AdminReply, AdminRequest};
 use platen::accounts::{AccountStore, Accounts, OpenJobs};
-use platen::app::{Basis, Engines};
+use platen::app::{EngineResources, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
 use platen::domain::format_opts::Secrets;
@@ -114,7 +114,7 @@ impl TestService {
         let metrics = Metrics::new();
         let executable = env!("CARGO_BIN_EXE_platen").into();
         let catalog = Arc::new(Catalog::new(platen::engines::all(), true, metrics.engines.clone()));
-        let basis = Basis {
+        let engine_resources = EngineResources {
             executable,
             store: store.clone(),
             work: data.work(),
@@ -124,11 +124,12 @@ impl TestService {
             outbound,
             metrics,
         };
-        let engines = Engines::start(basis, &config, &here).await.unwrap();
+        let engines = Engines::start(engine_resources, &config, &here).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let owned = AccountStore::load(index.clone(), clock, &config.accounts).await.unwrap();
-        let (stored, open_jobs, returns) = (owned.storage(), owned.open_jobs(), owned.returns());
-        let actor = Accounts::new(owned, 64).start();
+        let account_store = AccountStore::load(index.clone(), clock, &config.accounts).await.unwrap();
+        let (stored, open_jobs) = (account_store.storage(), account_store.open_jobs());
+        let document_returns = account_store.document_returns();
+        let actor = Accounts::new(account_store, 64).start();
         let panics = Arc::new(AtomicBool::new(false));
         let passed_ms = Arc::new(AtomicU64::new(0));
         let context = JobContext {
@@ -137,7 +138,7 @@ impl TestService {
             pipeline: engines.pipeline,
             limits: config.jobs.clone(),
             reserve: actor.clone().recipient(),
-            returns,
+            document_returns,
             open_jobs: open_jobs.clone(),
             stored: StoredInputs::new(stored.clone()),
         };
@@ -166,13 +167,13 @@ impl TestService {
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
-        let request = Request::CreateAccount {
+        let request = AdminRequest::CreateAccount {
             name: name.to_owned(),
             plan: None,
             documents_per_month: documents,
             id: None,
         };
-        let Ok(Reply::Account(view)) = self.actor.send(Administer(request)).await.unwrap() else {
+        let Ok(AdminReply::Account(view)) = self.actor.send(Administer(request)).await.unwrap() else {
             panic!("no account")
         };
         self.accounts.insert(name, view.account.id);
@@ -273,8 +274,8 @@ impl TestService {
 
     /// Documents that the account `one` has used.
     pub async fn used(&self) -> usize {
-        let Ok(Reply::Accounts(views)) =
-            self.actor.send(Administer(Request::ListAccounts { after: None })).await.unwrap()
+        let Ok(AdminReply::Accounts(views)) =
+            self.actor.send(Administer(AdminRequest::ListAccounts { after: None })).await.unwrap()
         else {
             panic!("no list")
         };

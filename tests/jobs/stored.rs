@@ -111,7 +111,7 @@ async fn two_uploads_at_once_share_the_accounts_storage_limit() {
     let mut one = service.open_upload(&first, InputPart::Data).await;
     let mut other = service.open_upload(&second, InputPart::Data).await;
     one.count(60).unwrap();
-    assert_eq!(other.expect(41).unwrap_err().code, Code::StorageExceeded, "before a byte of it is sent");
+    assert_eq!(other.check_fits(41).unwrap_err().code, Code::StorageExceeded, "before a byte of it is sent");
     assert_eq!(other.count(60).unwrap_err().code, Code::StorageExceeded);
     // An aborted upload frees its bytes.
     drop(one);

@@ -19,7 +19,7 @@ use crate::objects::proxy::{Mode, Proxy};
 use crate::objects::swift::{self, SwiftServer};
 use crate::objects::{ACCESS_KEY, BUCKET, ObjectServer, SECRET_KEY};
 
-/// The settings of a bucket at `endpoint`, impatient enough for tests.
+/// The settings of a bucket at `endpoint`, with timeouts short enough for tests.
 pub(crate) fn settings(endpoint: &str, changes: &[(&str, &str)]) -> S3Config {
     let fixed = [
         ("endpoint", endpoint),
@@ -235,7 +235,7 @@ async fn a_refused_request_names_the_setting_and_is_not_taken_for_a_missing_obje
         assert!(began.elapsed() < Duration::from_secs(5), "what is refused is not repeated");
     }
     drop(fixture.server);
-    let error = fixture.store.impatient().head(&data_key()).await.unwrap_err().to_string();
+    let error = fixture.store.without_retries().head(&data_key()).await.unwrap_err().to_string();
     assert!(error.contains("s3.endpoint"), "{error}");
 }
 
@@ -316,6 +316,6 @@ async fn a_404_of_a_proxy_is_not_taken_for_a_missing_object() {
     ];
     for outcome in outcomes {
         let error = outcome.unwrap_err();
-        assert!(error.is_passing(), "{error:?}");
+        assert!(error.is_transient(), "{error:?}");
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask, PoolStatus,
-    ShutDown, Way, open, print,
+    BrowserPool, Delivery, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask,
+    PoolStatus, ShutDown, open, print,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::format_opts::{self, OptionLimits, PageOptions};
@@ -173,7 +173,7 @@ pub fn scripted(html: &str) -> PageTask {
         site: Site::single("index.html", Bytes::from(html.to_owned())),
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
-        way: Way::Served,
+        delivery: Delivery::Served,
         inlined: None,
         has_page_rules: true,
         options: PageOptions::default(),
@@ -190,7 +190,7 @@ pub fn static_page(html: &str) -> PageTask {
 
 /// A page that is put into the tab.
 pub fn put_page(html: &str) -> PageTask {
-    PageTask { way: Way::Put, ..static_page(html) }
+    PageTask { delivery: Delivery::Put, ..static_page(html) }
 }
 
 /// The same page with the `formatOpts` of a caller.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use platen::config::{Config, WorkersConfig};
 use platen::telemetry::metrics::Metrics;
-use platen::workers::{Bounds, Profile, ProgramRun, Programs, landlock};
+use platen::workers::{Bounds, ProgramRun, Programs, SandboxProfile, landlock};
 use tempfile::TempDir;
 
 use crate::processes::starter;
@@ -41,12 +41,12 @@ pub fn paths(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
 }
 
-pub fn profile() -> Profile {
-    Profile {
+pub fn profile() -> SandboxProfile {
+    SandboxProfile {
         execute: paths(&EXECUTE),
         read: paths(&READ),
         write: paths(&["/dev/null"]),
-        ..Profile::default()
+        ..SandboxProfile::default()
     }
 }
 

@@ -115,9 +115,9 @@ async fn a_deletion_that_was_not_finished_is_not_undone() {
     let records = fixture.places.records().await;
     let objects = &records.iter().find(|record| record.id == gone).unwrap().objects();
     // The state after a kill right after the commit.
-    let mark = platen::storage::deletion_log::mark(gone.0, objects);
+    let log_entry = platen::storage::deletion_log::log_entry(gone.0, objects);
     let record = format!("template/{}/{gone}", fixture.account);
-    fixture.places.index.commit(mark.delete(record)).await.unwrap();
+    fixture.places.index.commit(log_entry.delete(record)).await.unwrap();
     let rebuilt = fixture.rebuild().await;
     assert_eq!((rebuilt.saved, rebuilt.damaged), (1, Vec::new()));
     assert!(fixture.get(kept).await.is_ok());

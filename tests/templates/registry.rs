@@ -3,9 +3,9 @@
 use futures_util::future::{join_all, try_join_all};
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::problem::{Code, Problem};
-use platen::templates::cache::source::{Loaded, TemplateUse};
+use platen::templates::cache::source::{LoadedTemplate, TemplateUse};
 use platen::templates::registry::messages::{
-    InitTemplate, PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate,
+    InitTemplate, PreviewJob, PreviewJobs, PreviewSource, SaveTemplate, UpdateTemplate,
 };
 use platen::templates::registry::record::Permissions::{Private, Public};
 
@@ -15,13 +15,14 @@ use crate::test_registry::{RegistryResult, TestRegistry, code_of, info};
 
 /// The same jobs again, whose documents are gone meanwhile.
 fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
-    let gone = |job| PreviewJob { job, shows: Err(Problem::new(Code::PreviewNotUsable, "it is gone")) };
+    let gone = |job| PreviewJob { job, source: Err(Problem::new(Code::PreviewNotUsable, "it is gone")) };
     PreviewJobs { png: gone(jobs.0), pdf: gone(jobs.1) }
 }
 
 /// Jobs whose documents were deleted after a check found them.
 fn lost(shown: TemplateId) -> PreviewJobs {
-    let lost = || PreviewJob { job: JobId::generate(), shows: Ok(Shown { template: shown, version: None }) };
+    let source = PreviewSource { template: shown, version: None };
+    let lost = || PreviewJob { job: JobId::generate(), source: Ok(source) };
     PreviewJobs { png: lost(), pdf: lost() }
 }
 
@@ -32,7 +33,7 @@ impl TestRegistry {
     }
 
     /// The text in which both files of a template agree.
-    fn text_of(loaded: &Loaded) -> String {
+    fn text_of(loaded: &LoadedTemplate) -> String {
         let file = |path| String::from_utf8(loaded.site.get(path).unwrap().to_vec()).unwrap();
         let (page, beside) = (file("index.html"), file("beside.txt"));
         assert_eq!(page, format!("<p>{beside}"), "files of two versions");

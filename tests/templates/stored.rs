@@ -193,7 +193,7 @@ async fn a_full_account_begins_no_template_and_a_restart_keeps_the_count() {
 /// What an earlier version wrote: records without sizes, and no counter.
 async fn age(fixture: &TestRegistry) {
     let index = fixture.places.index.as_ref();
-    let mut change = quota::correct(index, fixture.account, 0).await.unwrap();
+    let mut change = quota::counter_correction(index, fixture.account, 0).await.unwrap();
     for entry in fixture.places.entries().await.into_iter().filter(|entry| entry.key.starts_with("template/"))
     {
         let mut former: serde_json::Value = record::decode(1, &entry.key, &entry.value).unwrap();

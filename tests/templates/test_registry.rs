@@ -14,10 +14,10 @@ use platen::problem::{Code, Problem};
 use platen::storage::data_dir::DataDir;
 use platen::storage::{CountedUpload, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
-use platen::templates::cache::source::{Loaded, TemplateUse};
+use platen::templates::cache::source::{LoadedTemplate, TemplateUse};
 use platen::templates::registry::messages::{
-    CloneTemplate, CloseTemplateUpload, DeleteTemplate, InitTemplate, PreviewJob, PreviewJobs, SaveTemplate,
-    Shown, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate, WriteIndexHtml,
+    CloneTemplate, CloseTemplateUpload, DeleteTemplate, InitTemplate, PreviewJob, PreviewJobs, PreviewSource,
+    SaveTemplate, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate, WriteIndexHtml,
 };
 use platen::templates::registry::record::Permissions;
 use platen::templates::registry::view::TemplateView;
@@ -187,7 +187,7 @@ impl TestRegistry {
         self.ask(WriteIndexHtml { of: self.of(template), text }).await
     }
 
-    pub async fn load(&self, template: TemplateId) -> RegistryResult<Loaded> {
+    pub async fn load(&self, template: TemplateId) -> RegistryResult<LoadedTemplate> {
         let account = self.account;
         code_of(self.reader.load(TemplateUse { account, template, preview: false }).await)
     }
@@ -205,7 +205,7 @@ impl TestRegistry {
             let document = format!("{text} as {target:?}");
             let key = StorageKey::JobOutput(self.account, job, target.file());
             self.places.store.put(&key, document.into()).await.unwrap();
-            PreviewJob { job, shows: Ok(Shown { template: of, version: None }) }
+            PreviewJob { job, source: Ok(PreviewSource { template: of, version: None }) }
         };
         PreviewJobs { png: preview(Target::Png).await, pdf: preview(Target::Pdf).await }
     }

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["browser", "workers", "templates"],
     &["outbound", "storage"],
     &["slots"],
-    &["clock", "config", "domain", "problem", "telemetry", "thread"],
+    &["clock", "config", "domain", "problem", "procfs", "telemetry", "thread"],
 ];
 
 /// The rooms of `browser` from the highest to the lowest; one may name those below it, and none beside it.
@@ -65,7 +65,7 @@ pub const RULES: &[Rule] = &[
         check: browser_rooms,
         bad: &[
             ("src/browser/tab/lease.rs", "use crate::browser::pool::messages::LeaseTab;"),
-            ("src/browser/pool/state.rs", "fn f() { crate::browser::page::open::open() }"),
+            ("src/browser/pool/actor.rs", "fn f() { crate::browser::page::open::open() }"),
         ],
         good: &[
             ("src/browser/output/print.rs", "use crate::browser::cdp::error::CallError;\nuse super::html;"),

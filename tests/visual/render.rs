@@ -77,7 +77,7 @@ impl DocumentRenderer {
         let pool =
             BrowserPool::new(config.browser.clone(), starter, outbound, metrics.browser.clone()).start();
         let pages =
-            PageEngine::new(pool.clone(), config.browser, AccountShare::whole(), metrics.steps.clone());
+            PageEngine::new(pool.clone(), config.browser, AccountShare::whole(), metrics.phases.clone());
         Self { assembler, pages, pool }
     }
 
@@ -86,7 +86,7 @@ impl DocumentRenderer {
         let account = AccountId::generate();
         let page = self.assembler.assemble(account, site, &data, &mut Warnings::default()).await.unwrap();
         let site = site.clone().with_page(page);
-        let order = PageRequest {
+        let request = PageRequest {
             meter: account.into(),
             site,
             data,
@@ -97,8 +97,8 @@ impl DocumentRenderer {
             alone: false,
             fresh: false,
         };
-        let pdf = self.file(&order).await;
-        let png = self.file(&PageRequest { file: FileKind::Png, ..order }).await;
+        let pdf = self.file(&request).await;
+        let png = self.file(&PageRequest { file: FileKind::Png, ..request }).await;
         eprintln!("{name}: PDF in {:?}, PNG in {:?}", pdf.took, png.took);
         let pages = poppler::pages(&pdf.bytes);
         let mut errors = [pdf.warnings, png.warnings].concat();
@@ -109,15 +109,15 @@ impl DocumentRenderer {
         Document { name, text: poppler::text(&pdf.bytes), pages, pdf: pdf.bytes, png: png.bytes, errors }
     }
 
-    async fn file(&self, order: &PageRequest) -> File {
+    async fn file(&self, request: &PageRequest) -> File {
         let started = Instant::now();
         let kept = MemoryObject::default();
         let mut sink = Sink::Store(Box::new(kept.clone()));
         let mut warnings = Warnings::default();
-        let (paid, turn) = (order.meter.cost(), order.meter.begin_turn());
-        let pages = self.pages.render(order, &mut sink, &mut warnings).await.unwrap();
+        let (paid, turn) = (request.meter.cost(), request.meter.begin_turn());
+        let pages = self.pages.render(request, &mut sink, &mut warnings).await.unwrap();
         drop(turn);
-        assert!(order.meter.cost() > paid, "a tab is paid for");
+        assert!(request.meter.cost() > paid, "a tab is paid for");
         let bytes = std::mem::take(&mut *kept.0.lock().unwrap());
         File { bytes, pages, warnings: warnings.lines(), took: started.elapsed() }
     }

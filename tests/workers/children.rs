@@ -22,7 +22,7 @@ fn programs_only() -> Cage {
         execute: execute.map(PathBuf::from).to_vec(),
         read: vec![PathBuf::from("/etc/ld.so.cache")],
         write: vec![PathBuf::from("/dev/null")],
-        files_must_be_fenced: true,
+        requires_landlock: true,
         ..Cage::default()
     }
 }
@@ -188,7 +188,7 @@ async fn a_child_dies_with_its_parent() {
     for user in [None, somebody_else()] {
         let spec = ChildSpec { user, ..ChildSpec::new("/bin/sleep").arguments(["60"]) };
         let child = serde_json::to_string(&spec).unwrap();
-        // The parent is a shell in the service's place: it puts its own id into the order.
+        // The parent is a shell in the service's place: it puts its own id into the request.
         let script =
             r#""$0" exec "{\"parent\":$$,\"thread\":$$,\"descriptors\":[],\"child\":$1}" & echo $!; wait"#;
         let mut parent = std::process::Command::new("/bin/bash")
@@ -211,8 +211,8 @@ async fn a_child_dies_with_its_parent() {
 #[tokio::test]
 async fn an_orphan_does_not_start() {
     let child = serde_json::to_string(&ChildSpec::new("/bin/true")).unwrap();
-    let order = format!("{{\"parent\":1,\"thread\":1,\"descriptors\":[],\"child\":{child}}}");
-    let output = std::process::Command::new(platen()).args(["exec", &order]).output().unwrap();
+    let request = format!("{{\"parent\":1,\"thread\":1,\"descriptors\":[],\"child\":{child}}}");
+    let output = std::process::Command::new(platen()).args(["exec", &request]).output().unwrap();
     assert_eq!(output.status.code(), Some(i32::from(EXEC_FAILED)));
     assert!(text(&output.stderr).contains("the service has ended"));
 }

@@ -53,7 +53,7 @@ impl FillFixture {
             slides: 100,
             output_bytes: 1 << 20,
         };
-        let order = ScriptRequest::Fill(FillJob {
+        let request = ScriptRequest::Fill(FillJob {
             file_bytes: file.len(),
             delimiters: None,
             strict: false,
@@ -64,7 +64,7 @@ impl FillFixture {
         let body = [file, data];
         let meter = CostMeter::from(self.account);
         let (filled, file) =
-            pool.run::<Filled>(&meter, (&order, &body), &|_: &str| None::<SuppliedFile>).await.unwrap();
+            pool.run::<Filled>(&meter, (&request, &body), &|_: &str| None::<SuppliedFile>).await.unwrap();
         until("the child waits for its next job", || self.pool.pool.kept() == 1).await;
         filled.map(|_| text_in(&file))
     }

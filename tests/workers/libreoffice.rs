@@ -16,7 +16,9 @@ use pdf_metadata::pages;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
-use platen::workers::{Bounds, Job, Pool, PoolSettings, Profile, ServerSettings, Signals, WorkerError};
+use platen::workers::{
+    Bounds, Job, Pool, PoolSettings, SandboxProfile, ServerSettings, Signals, WorkerError,
+};
 use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -55,7 +57,7 @@ const USUAL: Office =
     Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
-    fn order(&self) -> ServerOptions {
+    fn options(&self) -> ServerOptions {
         ServerOptions {
             programs: PathBuf::from("/usr/lib/libreoffice/program"),
             read: paths(&READ),
@@ -68,7 +70,7 @@ impl Office {
     fn pool(&self, foreign: &Foreign) -> Pool {
         let settings = PoolSettings {
             name: "libreoffice",
-            spec: server_child(platen(), &self.order()),
+            spec: server_child(platen(), &self.options()),
             spares: self.servers,
             kept: self.servers,
             child_jobs: self.child_jobs,
@@ -82,11 +84,11 @@ impl Office {
             resident_limit_bytes: None,
             server: None,
         };
-        let profile = Profile {
+        let profile = SandboxProfile {
             read: paths(&READ).into_iter().chain([PathBuf::from("/proc")]).collect(),
             write: paths(&["/dev/null"]),
             signals: Signals::Anybody,
-            ..Profile::default()
+            ..SandboxProfile::default()
         };
         let bounds = Bounds { memory_bytes: 3_000 * MEGABYTE, ..foreign.programs.bounds() };
         let server = ServerSettings { programs: foreign.programs.clone(), profile, bounds };
@@ -321,9 +323,9 @@ async fn a_document_in_very_many_fonts_is_made_and_some_are_reported() {
 #[tokio::test]
 async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
     let folder = tempfile::tempdir().unwrap();
-    let order = serde_json::to_string(&USUAL.order()).unwrap();
+    let options = serde_json::to_string(&USUAL.options()).unwrap();
     let server = Command::new(platen())
-        .args(["libreoffice-server", &order])
+        .args(["libreoffice-server", &options])
         .current_dir(folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -43,7 +43,7 @@ fn places(report: &LintReport) -> Vec<String> {
         SourceLocation::Line { file, line } => format!("{file}:{line}"),
         SourceLocation::Paragraph { part, paragraph } => format!("{part} {paragraph}"),
     };
-    report.faults.iter().map(|fault| format!("{} {}", place(&fault.place), fault.message)).collect()
+    report.errors.iter().map(|fault| format!("{} {}", place(&fault.place), fault.message)).collect()
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn the_paths_of_the_data_are_read_from_the_syntax() {
             Some(expected),
             "{text}"
         );
-        assert!(report.faults.is_empty() && report.warnings.is_empty(), "{text}: {report:?}");
+        assert!(report.errors.is_empty() && report.warnings.is_empty(), "{text}: {report:?}");
     }
 }
 
@@ -120,7 +120,7 @@ async fn expressions_that_are_not_followed_are_reported() {
 async fn faults_beyond_the_limit_are_counted() {
     let linter = linter(|_| {});
     let report = lint(&linter, &"<%- include('gone') %>\n".repeat(130), &[]).await;
-    assert_eq!((report.faults.len(), report.more_faults), (100, 30));
+    assert_eq!((report.errors.len(), report.more_errors), (100, 30));
     assert!(places(&report)[99].starts_with("index.html:100 "), "{:?}", places(&report)[99]);
 }
 
@@ -213,7 +213,7 @@ async fn lint_runs_no_template_code() {
     // Out of the function that the script is put into.
     let text = "<% } } finally {} }; globalThis.JSON = null; for (;;); (function () { try { { %><%= a %>";
     let report = lint(&linter, text, &[]).await;
-    assert_eq!((report.tags.len(), report.faults.len()), (2, 1), "{report:?}");
+    assert_eq!((report.tags.len(), report.errors.len()), (2, 1), "{report:?}");
     let text = "<% (function () { globalThis.JSON = null; for (;;); })() %><%= a %>";
     assert_eq!(lint(&linter, text, &[]).await.variables.unwrap(), ["a"]);
 }
@@ -272,10 +272,10 @@ async fn the_names_of_word_tags_are_those_of_the_sections_around_them() {
             Some(expected),
             "{text}"
         );
-        assert!(report.faults.is_empty(), "{text}: {report:?}");
+        assert!(report.errors.is_empty(), "{text}: {report:?}");
     }
     let report = word(&linter, "{#items}{a |}{b}{/other}{/}").await.unwrap();
-    assert_eq!(report.faults.len(), 3, "all at once: {report:?}");
+    assert_eq!(report.errors.len(), 3, "all at once: {report:?}");
     assert_eq!(report.tags.len(), 4, "{report:?}");
     assert!(report.variables.unwrap().contains(&"items[].b".to_owned()));
     assert_eq!(
@@ -311,11 +311,11 @@ async fn expressions_and_filters_of_word_tags_are_looked_through() {
     let good = "{First Name}{Client's name}{a | toFixed(2)}{a | default('x') | padStart(3)}{%pic | size(2)}{a.class}{class}\
                 {.}{#a}{$parent.b + 1}{/}{x ? 'y' : z}{x.y}";
     let report = word(&linter, good).await.unwrap();
-    assert!(report.faults.is_empty(), "{report:?}");
+    assert!(report.errors.is_empty(), "{report:?}");
     let names: Vec<_> = report.names.iter().map(|name| name.path.as_str()).collect();
     assert_eq!(names, ["First Name", "Client's name"]);
     let many = word(&linter, &"{a +}".repeat(130)).await.unwrap();
-    assert_eq!((many.faults.len(), many.more_faults), (100, 30));
+    assert_eq!((many.errors.len(), many.more_errors), (100, 30));
 }
 
 #[tokio::test]
@@ -327,7 +327,7 @@ async fn every_filter_there_is_is_known() {
     let (_, names) = library.split_once("FILTER_NAMES = \"").unwrap();
     let (names, _) = names.split_once('"').unwrap();
     assert!(names.split(", ").count() > 9, "{names}");
-    let message = &report.faults[0].message;
+    let message = &report.errors[0].message;
     let (_, known) = message.split_once("there are ").unwrap();
     let (known, _) = known.split_once(')').unwrap();
     let sorted = |names: &str| {

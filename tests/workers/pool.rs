@@ -192,8 +192,9 @@ async fn background_work_gets_a_fresh_child_and_a_free_slot() {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
-    let aside: Option<(u32, Bytes)> = pool.run_aside(account, job, Duration::from_secs(10)).await.unwrap();
-    assert!(aside.is_some());
+    let background: Option<(u32, Bytes)> =
+        pool.run_in_background(account, job, Duration::from_secs(10)).await.unwrap();
+    assert!(background.is_some());
     until("both are kept", || pool.kept() == 2).await;
     let [first, fresh] = read_pids(&pids)[..] else { panic!("two jobs") };
     assert_ne!(first, fresh);
@@ -202,20 +203,20 @@ async fn background_work_gets_a_fresh_child_and_a_free_slot() {
     let metrics = Metrics::new().children;
     let pool = Pool::new(starter(), busy, metrics.clone());
     let (limit, started) = (Duration::from_millis(100), Instant::now());
-    let aside = || {
-        pool.run_aside::<_, u32>(
+    let background = || {
+        pool.run_in_background::<_, u32>(
             account,
             Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] },
             limit,
         )
     };
-    assert!(matches!(aside().await, Err(WorkerError::Deadline)), "of its own");
+    assert!(matches!(background().await, Err(WorkerError::Deadline)), "of its own");
     let job = tokio::spawn({
         let pool = pool.clone();
         async move { run_for(&pool, account).await }
     });
     until("the job works", || metrics.children.of(["test", "working"]).get() == 1).await;
-    assert!(matches!(aside().await, Ok(None)), "the only slot is a job's");
+    assert!(matches!(background().await, Ok(None)), "the only slot is a job's");
     job.abort();
     assert!(started.elapsed() < Duration::from_secs(10));
 }

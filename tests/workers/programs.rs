@@ -7,8 +7,8 @@ use bytes::Bytes;
 use platen::config::WorkersConfig;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::{
-    Bounds, ChildSpec, Excess, Finished, Input, Landlock, OutputError, Profile, ProgramError, ProgramRun,
-    Programs, Streams, User,
+    Bounds, ChildSpec, Excess, Finished, Input, Landlock, OutputError, ProgramError, ProgramRun, Programs,
+    SandboxProfile, Streams, User,
 };
 
 use crate::foreign::{Foreign, config, profile, traversable_folder};
@@ -104,7 +104,7 @@ async fn a_yielding_program_has_low_priority_from_its_start() {
     for (yields, niceness) in [(false, "0\n"), (true, "10\n")] {
         let mark = format!("4949494949{}", u8::from(yields));
         let mut run = foreign.bash(&format!("nice; while [ ! -e enough ]; do sleep 0.1; done # {mark}"));
-        run.profile = Arc::new(Profile { yields, ..profile() });
+        run.profile = Arc::new(SandboxProfile { yields, ..profile() });
         let programs = foreign.programs.clone();
         let job = tokio::spawn(async move { programs.run(run).await });
         until("it is at work", || !marked(&mark).is_empty()).await;
@@ -195,7 +195,7 @@ async fn without_landlock_nothing_runs_unless_the_operator_allows_it() {
         assert_eq!(ended.is_ok(), runs);
         assert_eq!(foreign.programs.check().is_ok(), runs);
         if let Err(error) = ended {
-            assert!(matches!(error, ProgramError::NotFenced), "{error}");
+            assert!(matches!(error, ProgramError::NotConfined), "{error}");
             assert!(error.to_string().contains("workers.allow_unfenced_files"));
         }
     }

@@ -9,8 +9,8 @@ use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::raster::{
-    Format, Output, PART_LIMIT_BYTES, PageRange, RasterError, RasterJob, RasterLimits, Rastered, Selection,
-    raster_child,
+    Format, PART_LIMIT_BYTES, PageRange, RasterError, RasterJob, RasterLimits, RasterOutput, Rastered,
+    Selection, raster_child,
 };
 use platen::workers::{FileSource, Job, PartRefused, Pool, PoolSettings, SuppliedFile, WorkerError};
 
@@ -81,22 +81,26 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
 }
 
 fn usual() -> RasterJob {
-    RasterJob { selection: Selection::default(), dpi: Some(72), output: Output::Pictures(Format::Png) }
+    RasterJob { selection: Selection::default(), dpi: Some(72), output: RasterOutput::Pictures(Format::Png) }
 }
 
 async fn run(
     pool: &Pool,
     account: AccountId,
-    order: &RasterJob,
+    raster_job: &RasterJob,
     files: &MemoryFiles,
 ) -> Result<Rastered, WorkerError> {
-    let job = Job { header: order, body: &[], files, environment: &[] };
+    let job = Job { header: raster_job, body: &[], files, environment: &[] };
     Ok(pool.run(account, job).await?.0)
 }
 
-async fn make(pool: &Pool, order: &RasterJob, document: Vec<u8>) -> (Result<Rastered, WorkerError>, Vec<u8>) {
+async fn make(
+    pool: &Pool,
+    raster_job: &RasterJob,
+    document: Vec<u8>,
+) -> (Result<Rastered, WorkerError>, Vec<u8>) {
     let files = MemoryFiles::of(document);
-    let done = run(pool, AccountId::generate(), order, &files).await;
+    let done = run(pool, AccountId::generate(), raster_job, &files).await;
     (done, files.made.into_inner().unwrap())
 }
 
@@ -112,8 +116,9 @@ async fn one_page_is_a_picture_and_several_are_an_archive() {
     assert!(png.starts_with(b"\x89PNG"));
     let ranges = vec![PageRange { first: 2, last: Some(3) }, PageRange::one(11)];
     let selection = Selection { within: None, ranges };
-    let order = RasterJob { selection, dpi: Some(150), output: Output::Pictures(Format::Jpeg(80)) };
-    let (done, zip) = make(&pool, &order, documents::pages(12)).await;
+    let raster_job =
+        RasterJob { selection, dpi: Some(150), output: RasterOutput::Pictures(Format::Jpeg(80)) };
+    let (done, zip) = make(&pool, &raster_job, documents::pages(12)).await;
     assert_eq!(done.unwrap(), made(12, 3));
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(zip)).unwrap();
     let names: Vec<_> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
-use platen::workers::{ChildSpec, Job, Pool, PoolSettings, Profile, ServerSettings, Signals};
+use platen::workers::{ChildSpec, Job, Pool, PoolSettings, SandboxProfile, ServerSettings, Signals};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -69,7 +69,7 @@ impl ServerFixture {
     }
 
     fn pool(&self, mut settings: PoolSettings) -> Pool {
-        let mut profile = Profile { signals: Signals::Anybody, ..profile() };
+        let mut profile = SandboxProfile { signals: Signals::Anybody, ..profile() };
         profile.write.push(self.folder.path().to_owned());
         let fixture = self.folder.path().display().to_string();
         settings.spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([fixture]);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::{
-    Bounds, ChildSpec, Excess, Job, Pool, PoolSettings, Profile, ServerSettings, Signals, WorkerError,
+    Bounds, ChildSpec, Excess, Job, Pool, PoolSettings, SandboxProfile, ServerSettings, Signals, WorkerError,
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -61,7 +61,7 @@ fn pool(foreign: &Foreign) -> Pool {
 }
 
 fn pool_of(foreign: &Foreign, settings: PoolSettings) -> Pool {
-    let profile = Profile { signals: Signals::Anybody, ..profile() };
+    let profile = SandboxProfile { signals: Signals::Anybody, ..profile() };
     let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
     let server = ServerSettings { programs: foreign.programs.clone(), profile, bounds };
     let settings = PoolSettings { server: Some(server), ..settings };

@@ -26,7 +26,7 @@ impl FileSource for RemoteFile {
         Ok(file())
     }
 
-    fn is_far(&self, _name: &str) -> bool {
+    fn is_remote(&self, _name: &str) -> bool {
         true
     }
 }

@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
 use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
-use crate::stall::{Stillness, await_sleep};
+use crate::stall::{StallWatch, await_sleep};
 
 /// The code of a child whose work never began, or went astray.
 const ASTRAY: u8 = 125;
@@ -42,8 +42,9 @@ pub enum End {
     Signal(i32),
     /// It was killed, for it was late.
     Late,
-    /// It was killed, for it stood still, which is not the document's doing; see `stall.rs`.
-    Still,
+    /// It was killed, for all its threads slept: it inherited a lock that nobody releases, which is not the document's doing
+    /// (`stall.rs`).
+    Stalled,
 }
 
 /// A child that has ended, and what it took.
@@ -104,7 +105,8 @@ fn limit(bounds: &Bounds, data_bytes: u64) -> Result<(), Errno> {
     ];
     for (resource, value) in wanted {
         let (_, most) = getrlimit(resource)?;
-        // At the same hard limit the system kills without saying what for.
+        // At the soft limit comes SIGXCPU, from which the limit is recognised; at the hard one SIGKILL, which says nothing. So
+        // the hard limit is a second later.
         let hard = if resource == Resource::RLIMIT_CPU { value.saturating_add(1) } else { value };
         setrlimit(resource, value.min(most), hard.min(most))?;
     }
@@ -114,9 +116,9 @@ fn limit(bounds: &Bounds, data_bytes: u64) -> Result<(), Errno> {
 /// Waits until the child has ended; one that is late or stands still is killed. Answers why it was.
 fn wait_until(child: Pid, begun: Instant, deadline: Duration) -> io::Result<Option<End>> {
     let file = pidfd_open(child, PidfdFlags::empty())?;
-    let mut stillness = Stillness::of(child.as_raw_nonzero().get());
+    let mut stall_watch = StallWatch::of(child.as_raw_nonzero().get());
     loop {
-        let left = deadline.saturating_sub(begun.elapsed()).min(Stillness::PAUSE);
+        let left = deadline.saturating_sub(begun.elapsed()).min(StallWatch::PAUSE);
         // Rounded up, so that it never asks again without waiting.
         let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let timeout = PollTimeout::try_from(left_ms).unwrap_or(PollTimeout::MAX);
@@ -124,9 +126,9 @@ fn wait_until(child: Pid, begun: Instant, deadline: Duration) -> io::Result<Opti
         match poll(&mut files, timeout) {
             Ok(0) => {
                 let is_late = begun.elapsed() >= deadline;
-                if is_late || stillness.is_reached() {
+                if is_late || stall_watch.is_reached() {
                     pidfd_send_signal(&file, rustix::process::Signal::KILL)?;
-                    return Ok(Some(if is_late { End::Late } else { End::Still }));
+                    return Ok(Some(if is_late { End::Late } else { End::Stalled }));
                 }
             }
             Err(Errno::EINTR) => {}

@@ -12,19 +12,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A document never sleeps so long: there is nothing for it to wait for.
-const STILL: Duration = Duration::from_secs(3);
+/// A child that sleeps with all its threads for so long has stalled: a document has nothing to wait for.
+const STALLED_AFTER: Duration = Duration::from_secs(3);
 
-/// A thread that never sleeps keeps a fork waiting no longer.
-const AWAKE: Duration = Duration::from_secs(1);
-/// Between two looks at it.
-const BLINK: Duration = Duration::from_millis(1);
+/// Longest wait of a fork for the other threads to sleep: one of them may never do.
+const AWAIT_LIMIT: Duration = Duration::from_secs(1);
+/// The pause between two checks of that.
+const AWAIT_PAUSE: Duration = Duration::from_millis(1);
 
 /// Waits until all other threads of this process sleep.
 pub fn await_sleep() {
     let begun = Instant::now();
-    while !others_sleep() && begun.elapsed() < AWAKE {
-        std::thread::sleep(BLINK);
+    while !others_sleep() && begun.elapsed() < AWAIT_LIMIT {
+        std::thread::sleep(AWAIT_PAUSE);
     }
 }
 
@@ -36,30 +36,30 @@ fn others_sleep() -> bool {
     others.all(|task| Task::read(&task.path()).is_none_or(|task| task.sleeps))
 }
 
-/// A look at a child now and then.
-pub struct Stillness {
+/// Finds by regular checks whether a child has stalled.
+pub struct StallWatch {
     tasks: PathBuf,
     used: Option<u64>,
     since: Instant,
 }
 
-impl Stillness {
-    /// Between two looks.
+impl StallWatch {
+    /// The pause between two checks.
     pub const PAUSE: Duration = Duration::from_millis(500);
 
-    /// Of this process.
+    /// Watches this process.
     pub fn of(process: i32) -> Self {
         let tasks = PathBuf::from(format!("/proc/{process}/task"));
         Self { tasks, used: None, since: Instant::now() }
     }
 
-    /// Looks, and says whether the process has stood still for long.
+    /// Checks, and answers whether the process has stalled.
     pub fn is_reached(&mut self) -> bool {
         let used = self.sleeping_time();
         if used.is_none() || used != self.used {
             (self.used, self.since) = (used, Instant::now());
         }
-        self.since.elapsed() >= STILL
+        self.since.elapsed() >= STALLED_AFTER
     }
 
     /// The processor time of all threads, in ticks, where all of them sleep.
@@ -94,14 +94,14 @@ mod tests {
     use super::*;
 
     /// Looks until the process stands still, or for twice as long as that takes.
-    fn is_still(process: u32) -> bool {
-        let mut stillness = Stillness::of(i32::try_from(process).unwrap());
+    fn has_stalled(process: u32) -> bool {
+        let mut watch = StallWatch::of(i32::try_from(process).unwrap());
         let begun = Instant::now();
-        while begun.elapsed() < STILL * 2 {
-            if stillness.is_reached() {
+        while begun.elapsed() < STALLED_AFTER * 2 {
+            if watch.is_reached() {
                 return true;
             }
-            std::thread::sleep(Stillness::PAUSE); // poll
+            std::thread::sleep(StallWatch::PAUSE); // poll
         }
         false
     }
@@ -111,7 +111,7 @@ mod tests {
         let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let found = [&sleeper, &worker].map(std::process::Child::id);
-        let [sleeps, works] = found.map(|process| std::thread::spawn(move || is_still(process)));
+        let [sleeps, works] = found.map(|process| std::thread::spawn(move || has_stalled(process)));
         let found = (sleeps.join().unwrap(), works.join().unwrap());
         for child in [&mut sleeper, &mut worker] {
             child.kill().unwrap();
@@ -124,9 +124,9 @@ mod tests {
     fn a_fork_waits_for_a_thread_that_computes() {
         let (is_over, begun) = (std::sync::atomic::AtomicBool::new(false), Instant::now());
         std::thread::scope(|scope| {
-            scope.spawn(|| while begun.elapsed() < AWAKE / 4 {});
+            scope.spawn(|| while begun.elapsed() < AWAIT_LIMIT / 4 {});
             await_sleep();
-            is_over.store(begun.elapsed() >= AWAKE / 4, std::sync::atomic::Ordering::SeqCst);
+            is_over.store(begun.elapsed() >= AWAIT_LIMIT / 4, std::sync::atomic::Ordering::SeqCst);
         });
         assert!(is_over.into_inner());
     }

@@ -9,11 +9,11 @@ const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').r
 /// What stands for the host of the page.
 const HOST: &str = "page.invalid";
 
-/// Where addresses begin that say only the rest of one.
+/// The URL that relative addresses of a page or style sheet are resolved against.
 #[derive(Clone, Debug)]
-pub struct Base(Url);
+pub struct BaseUrl(Url);
 
-impl Base {
+impl BaseUrl {
     /// The base of addresses in the file at `path`, or, with a slash at its end, in a page of that folder.
     pub fn of(path: &str) -> Option<Self> {
         let path = utf8_percent_encode(path, &PATH);
@@ -23,7 +23,8 @@ impl Base {
     /// The path of the file that `address` means; none where it means something else than a file of the page's own, or a
     /// part of one.
     pub(crate) fn path(&self, address: &str) -> Option<String> {
-        // Nobody else's host is the page's own, whatever it is called.
+        // The page's host has a made-up name here. An address that spells it out would seem to be the page's own, though for
+        // the browser it is a foreign host.
         if address.to_ascii_lowercase().contains(HOST) {
             return None;
         }
@@ -39,8 +40,8 @@ impl Base {
     }
 }
 
-/// Whether an address stays within the document: nothing, a part of it, or what is in the address itself.
-pub fn stays(address: &str) -> bool {
+/// Whether an address leads to nothing outside of the document: it is empty, a fragment (`#a`), or a `data:` address.
+pub fn stays_in_document(address: &str) -> bool {
     let address = address.trim_matches(|letter: char| letter <= ' ');
     address.is_empty()
         || address.starts_with('#')
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn an_address_means_a_file_of_the_pages_own() {
-        let base = Base::of("a b/c/style.css").unwrap();
+        let base = BaseUrl::of("a b/c/style.css").unwrap();
         for (address, path) in [
             ("x.png", Some("a b/c/x.png")),
             (" ./x.png\n", Some("a b/c/x.png")),
@@ -71,17 +72,17 @@ mod tests {
         ] {
             assert_eq!(base.path(address).as_deref(), path, "{address}");
         }
-        assert_eq!(Base::of("a/").unwrap().path("x.png").as_deref(), Some("a/x.png"));
-        assert_eq!(Base::of("").unwrap().path("x.png").as_deref(), Some("x.png"));
+        assert_eq!(BaseUrl::of("a/").unwrap().path("x.png").as_deref(), Some("a/x.png"));
+        assert_eq!(BaseUrl::of("").unwrap().path("x.png").as_deref(), Some("x.png"));
     }
 
     #[test]
     fn what_stays_in_the_document_is_no_file() {
         for address in ["", " ", "#a", " #a", "data:,x", "DATA:,x", "\ndata:,x"] {
-            assert!(stays(address), "{address:?}");
+            assert!(stays_in_document(address), "{address:?}");
         }
         for address in ["a", "/", "data", "x#a", "http://data:1/", "dätä:"] {
-            assert!(!stays(address), "{address:?}");
+            assert!(!stays_in_document(address), "{address:?}");
         }
     }
 }

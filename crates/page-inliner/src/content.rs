@@ -1,7 +1,7 @@
 //! What a file is, by its name and its content: only where both agree is it shown the same from a `data:` address.
 //!
-//! A picture must be whole: of one that is damaged the author is warned with the name of its file, and the address of
-//! one that is in the page has none.
+//! A picture must be whole. Of a damaged one the author is warned, and the warning names its file; inlined, it would have no
+//! name.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use memchr::memmem;
 use office_picture::Format;
 use roxmltree::{Document, ParsingOptions};
 
-use crate::address::stays;
+use crate::address::stays_in_document;
 use crate::css;
 use crate::role::Role;
 
@@ -51,8 +51,8 @@ fn is_font(content: &[u8]) -> bool {
     [&b"\0\x01\0\0"[..], b"true", b"OTTO", b"wOFF", b"wOF2"].iter().any(|start| content.starts_with(start))
 }
 
-/// An SVG that refers to nothing beside itself. In a picture nothing of it runs; what it names is not loaded, but a
-/// browser that would do so is none of our business either.
+/// Whether it is an SVG that refers to nothing outside of itself. In a picture Chromium runs none of its scripts and loads
+/// nothing that it names; by this check no page depends on that.
 fn is_drawing(text: &str) -> bool {
     if is_costly(text) {
         return false;
@@ -65,10 +65,13 @@ fn is_drawing(text: &str) -> bool {
             let is_plain = !node.is_pi() && !matches!(node.tag_name().name(), "foreignObject" | "script");
             let styles = node.tag_name().name() == "style";
             is_plain
-                && (!styles || node.children().all(|child| css::stays(child.text().unwrap_or_default())))
+                && (!styles
+                    || node
+                        .children()
+                        .all(|child| css::refers_to_nothing_outside(child.text().unwrap_or_default())))
                 && node.attributes().all(|attribute| match attribute.name() {
-                    "href" | "src" => stays(attribute.value()),
-                    _ => css::stays(attribute.value()),
+                    "href" | "src" => stays_in_document(attribute.value()),
+                    _ => css::refers_to_nothing_outside(attribute.value()),
                 })
         })
 }

@@ -1,7 +1,8 @@
 //! Style sheets and the declarations of a `style` attribute: their addresses, token by token.
 //!
-//! Every address is met, whatever surrounds it: it stays within the document, or it is put in, or the answer is none.
-//! What a browser would drop (a rule in the wrong place) is put in for nothing; that changes no token around it.
+//! Every token is visited, so no address is missed: each leads to nothing outside of the document, or its file is inlined, or
+//! the whole text is refused. A file may be inlined that the browser never shows (in a rule that it drops): that only makes the
+//! text longer, for no other token changes.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the many tokens of CSS, a few matter")]
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use cssparser::{CowRcStr, ParseError, Parser, ParserInput, Token};
 
 use crate::Files;
-use crate::address::{self, Base};
+use crate::address::{self, BaseUrl};
 use crate::parts::Parts;
 use crate::role::Role;
 
@@ -38,8 +39,8 @@ struct Refused;
 type Walked = Result<(), Refused>;
 
 /// The text with what it refers to in it; `base` is where it lies.
-pub fn inlined(text: &str, base: &Base, files: &dyn Files) -> Option<Parts> {
-    let mut walk = Walk { found: Some((base, files)), edits: Vec::new(), depth: 0 };
+pub fn inlined(text: &str, base: &BaseUrl, files: &dyn Files) -> Option<Parts> {
+    let mut walk = Walk { resolver: Some((base, files)), edits: Vec::new(), depth: 0 };
     walk.all(text).ok()?;
     let (mut parts, mut at) = (Parts::default(), 0);
     for (place, address) in walk.edits {
@@ -55,16 +56,16 @@ pub fn inlined(text: &str, base: &Base, files: &dyn Files) -> Option<Parts> {
     Some(parts)
 }
 
-/// Whether the text refers to nothing beside its document; also that of a single value.
-pub fn stays(text: &str) -> bool {
-    let mut walk = Walk { found: None, edits: Vec::new(), depth: 0 };
+/// Whether the text, a style sheet or a single value, refers to nothing outside of its document.
+pub fn refers_to_nothing_outside(text: &str) -> bool {
+    let mut walk = Walk { resolver: None, edits: Vec::new(), depth: 0 };
     let is_plain = !text.contains(['(', '@', '\\']);
     is_plain || walk.all(text).is_ok()
 }
 
 struct Walk<'a> {
-    /// Where what is referred to is found; nowhere, where nothing may be.
-    found: Option<(&'a Base, &'a dyn Files)>,
+    /// What finds the file of an address; `None` where any address that leads out of the document is refused.
+    resolver: Option<(&'a BaseUrl, &'a dyn Files)>,
     /// What is put in the place of what, in order.
     edits: Vec<(Range<usize>, Arc<str>)>,
     depth: u32,
@@ -83,7 +84,7 @@ fn is_blank(token: &Token<'_>) -> bool {
     matches!(token, Token::WhiteSpace(_) | Token::Comment(_))
 }
 
-/// The next token that says something.
+/// The next token that is neither blank nor comment.
 fn next_word<'i>(input: &mut Parser<'i, '_>) -> Option<Met<'i>> {
     std::iter::from_fn(|| next(input)).find(|(_, token)| !is_blank(token))
 }
@@ -157,7 +158,7 @@ impl Walk<'_> {
                     }
                     _ => return Err(Refused),
                 };
-                // Nothing is the sheet itself.
+                // An empty address is that of the style sheet itself, which would import itself.
                 if address.trim().is_empty() {
                     return Err(Refused);
                 }
@@ -197,7 +198,7 @@ impl Walk<'_> {
         while let Some((begin, token)) = next(input) {
             match token {
                 Token::Semicolon => return Ok(()),
-                Token::CurlyBracketBlock if is_custom => self.within(input, Self::nothing)?,
+                Token::CurlyBracketBlock if is_custom => self.within(input, Self::refuse_references)?,
                 // It was the selector of a rule within a rule.
                 Token::CurlyBracketBlock => return self.within(input, Self::rules),
                 Token::UnquotedUrl(address) if shows => {
@@ -237,7 +238,7 @@ impl Walk<'_> {
                 token => self.check(input, &token)?,
             }
         }
-        if files.iter().all(|(address, _)| address::stays(address)) {
+        if files.iter().all(|(address, _)| address::stays_in_document(address)) {
             return Ok(());
         }
         match <[_; 1]>::try_from(files) {
@@ -246,15 +247,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Everything to the end of a block, of which nothing may refer to anything.
-    fn nothing(&mut self, input: &mut Parser<'_, '_>) -> Walked {
+    /// Visits a block to its end, and refuses every address in it that leads out of the document.
+    fn refuse_references(&mut self, input: &mut Parser<'_, '_>) -> Walked {
         while let Some((_, token)) = next(input) {
             self.check(input, &token)?;
         }
         Ok(())
     }
 
-    /// A token that nothing is put in for, with the block that it opens.
+    /// Visits a token, with the block that it opens, where no file is inlined: an address that leads out of the document is
+    /// refused.
     fn check(&mut self, input: &mut Parser<'_, '_>, token: &Token<'_>) -> Walked {
         match token {
             Token::UnquotedUrl(address) => keep(address),
@@ -268,14 +270,15 @@ impl Walk<'_> {
             Token::Function(name) if name.eq_ignore_ascii_case("attr") => self.within(input, Self::attribute),
             Token::SquareBracketBlock => self.within(input, Self::attribute),
             Token::Function(_) | Token::ParenthesisBlock | Token::CurlyBracketBlock => {
-                self.within(input, Self::nothing)
+                self.within(input, Self::refuse_references)
             }
             Token::BadUrl(_) | Token::BadString(_) => Err(Refused),
             _ => Ok(()),
         }
     }
 
-    /// A selector or value that hangs on an attribute: not on one whose value becomes another.
+    /// Visits an attribute selector, or `attr()`. Inlining changes the values of `src` and `style`, so these two are refused:
+    /// the rule might select other elements, or show another text.
     fn attribute(&mut self, input: &mut Parser<'_, '_>) -> Walked {
         while let Some((_, token)) = next(input) {
             match &token {
@@ -289,10 +292,10 @@ impl Walk<'_> {
     }
 
     fn edit(&mut self, role: Role, address: &str, place: Range<usize>) -> Walked {
-        if address::stays(address) {
+        if address::stays_in_document(address) {
             return Ok(());
         }
-        let (base, files) = self.found.ok_or(Refused)?;
+        let (base, files) = self.resolver.ok_or(Refused)?;
         let path = base.path(address).ok_or(Refused)?;
         let address = files.address(role, &path).ok_or(Refused)?;
         self.edits.push((place, address));
@@ -302,7 +305,7 @@ impl Walk<'_> {
 
 /// An address that is kept as it is.
 fn keep(address: &str) -> Walked {
-    if address::stays(address) { Ok(()) } else { Err(Refused) }
+    if address::stays_in_document(address) { Ok(()) } else { Err(Refused) }
 }
 
 /// The text in a `url("…")` that was just met; none where there is anything else in it.

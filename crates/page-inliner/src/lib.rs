@@ -23,7 +23,7 @@ mod role;
 
 use std::sync::Arc;
 
-pub use address::Base;
+pub use address::BaseUrl;
 pub use content::data_address;
 pub use page::{Inlined, inline};
 pub use role::Role;
@@ -36,7 +36,7 @@ pub trait Files {
 
 /// The `data:` address of the style sheet `text` with its imports, pictures and fonts in it; `base` is where it lies.
 /// `None` where it would not be the same, or would be longer than `limit_bytes`.
-pub fn sheet_address(text: &str, base: &Base, files: &dyn Files, limit_bytes: usize) -> Option<String> {
+pub fn sheet_address(text: &str, base: &BaseUrl, files: &dyn Files, limit_bytes: usize) -> Option<String> {
     let parts = css::inlined(text, base, files)?;
     (parts.len() <= limit_bytes).then(|| content::sheet_address(&parts.joined()))
 }

@@ -10,7 +10,7 @@ use lol_html::{HandlerResult, RewriteStrSettings, element, rewrite_str, text};
 use memchr::memmem;
 
 use crate::Files;
-use crate::address::{Base, stays};
+use crate::address::{BaseUrl, stays_in_document};
 use crate::css;
 use crate::parts::Parts;
 use crate::role::Role;
@@ -29,9 +29,10 @@ pub struct Inlined {
     pieces: Vec<Parts>,
 }
 
-/// The page with what lies beside it in it, as far as that is known how; what refers to something still does so in its
-/// skeleton. `None` where a part of it would not be the same, or more than `limit_bytes` would be put in.
-pub fn inline(html: &str, base: &Base, files: &dyn Files, limit_bytes: usize) -> Option<Inlined> {
+/// The page with those of its style sheets, pictures and fonts inlined that are files beside it. Elements that are not handled
+/// here stay as they are, so their references are still in the skeleton, where the caller looks for any. `None` where an
+/// inlined file might be shown differently, or more than `limit_bytes` would be inlined.
+pub fn inline(html: &str, base: &BaseUrl, files: &dyn Files, limit_bytes: usize) -> Option<Inlined> {
     if memmem::find(html.as_bytes(), MARK.as_bytes()).is_some() {
         return None;
     }
@@ -82,7 +83,7 @@ impl Inlined {
 }
 
 struct Rewriter<'a> {
-    base: &'a Base,
+    base: &'a BaseUrl,
     files: &'a dyn Files,
     /// How much may still be put in.
     left_bytes: usize,
@@ -100,7 +101,7 @@ struct Style {
 }
 
 impl Rewriter<'_> {
-    /// Keeps a piece; gives its mark.
+    /// Keeps a piece of the whole page, and returns the mark that stands for it in the skeleton.
     fn keep(&mut self, piece: Parts) -> Result<String, String> {
         let mark = format!("{MARK}{}{MARK_END}", self.pieces.len());
         self.left_bytes = self.left_bytes.checked_sub(piece.len()).ok_or("more than the limit")?;
@@ -117,7 +118,8 @@ impl Rewriter<'_> {
             && link.get_attribute("rel").is_some_and(|rel| rel.trim().eq_ignore_ascii_case("stylesheet"))
             && link.get_attribute("type").is_none_or(|kind| is_css(&kind))
             && link.attributes().iter().all(|it| LINK_ATTRIBUTES.contains(&it.name().as_str()));
-        let Some(href) = link.get_attribute("href").filter(|href| is_sheet && !stays(href)) else {
+        let Some(href) = link.get_attribute("href").filter(|href| is_sheet && !stays_in_document(href))
+        else {
             return Ok(());
         };
         let address = plain(&href).and_then(|href| self.file(Role::Sheet, href));
@@ -146,7 +148,8 @@ impl Rewriter<'_> {
     }
 
     fn image(&mut self, image: &mut Element<'_, '_>) -> HandlerResult {
-        let Some(src) = image.get_attribute("src").filter(|src| !stays(src)) else { return Ok(()) };
+        let src = image.get_attribute("src").filter(|src| !stays_in_document(src));
+        let Some(src) = src else { return Ok(()) };
         let address = plain(&src).and_then(|src| self.file(Role::Picture, src));
         let address = address.ok_or("a picture that cannot be put in")?;
         let mut piece = Parts::default();
@@ -181,7 +184,7 @@ impl Rewriter<'_> {
 
     fn style_text(&mut self, chunk: &mut TextChunk<'_>) -> HandlerResult {
         if self.style.is_drawn {
-            // They may hang on an address, which becomes another.
+            // A rule may select or show elements by their `src` or `style`, and these change when a file is inlined.
             let hangs =
                 chunk.as_str().contains(['[', '\\']) || chunk.as_str().to_ascii_lowercase().contains("attr");
             return if hangs { Err("a drawing's rules may hang on an attribute".into()) } else { Ok(()) };

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use page_inliner::{Base, Files, Role, inline, sheet_address};
+use page_inliner::{BaseUrl, Files, Role, inline, sheet_address};
 
 /// Gives each file the address `data:<role>,<path>`, but for those whose name begins with `no`.
 struct Named;
@@ -18,7 +18,7 @@ impl Files for Named {
 }
 
 fn page(html: &str) -> Option<(String, String)> {
-    let inlined = inline(html, &Base::of("f/").unwrap(), &Named, 1_000)?;
+    let inlined = inline(html, &BaseUrl::of("f/").unwrap(), &Named, 1_000)?;
     Some((inlined.whole(), inlined.skeleton().to_owned()))
 }
 
@@ -166,7 +166,7 @@ fn a_sheet_that_would_not_be_the_same_makes_its_page_be_served() {
 fn no_more_is_put_in_than_allowed() {
     assert!(page(&"<img src=a.png>".repeat(40)).is_some());
     assert!(page(&"<img src=a.png>".repeat(80)).is_none());
-    let base = Base::of("f/x.css").unwrap();
+    let base = BaseUrl::of("f/x.css").unwrap();
     let of = |count: usize| sheet_address(&"p{background:url(a.png)}".repeat(count), &base, &Named, 1_000);
     assert!(of(20).unwrap().starts_with("data:text/css;charset=utf-8;base64,"));
     assert_eq!(of(80), None);

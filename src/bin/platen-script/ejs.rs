@@ -16,19 +16,16 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::error::{Failure, REFUSED, bounded};
-use crate::file::{File, ask, no_text};
+use crate::file::{File, request_file, utf8_error};
 use crate::latex::LazyLatexSupport;
+use crate::locale::localize;
 use crate::machine::{Machine, Thrown};
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
 const RUNNER: &str = include_str!("../../../assets/run.js");
-pub const LOCALE: &str = include_str!("../../../assets/template-locale.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
-
-/// The default locale of the engine, whatever its environment says.
-pub const OWN_LOCALE: &str = "en-US";
 
 /// Most files that are fetched before the first run; further ones are fetched when a run includes them.
 const MENTIONED_LIMIT: usize = 300;
@@ -39,7 +36,7 @@ const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or some
 
 /// A machine for one run. The runner (`run.js`, for scripts generated before) and the renderer (`assemble.js` with EJS) are
 /// loaded when first needed. Template code has no reference to either object and so cannot replace their functions.
-pub struct Engine {
+pub struct ScriptEngine {
     pub machine: Machine,
     runner: OnceCell<Value>,
     renderer: OnceCell<Value>,
@@ -63,7 +60,7 @@ enum Run {
 /// Renders a small template in a throw-away machine. Hazard: the engine opens files when it first needs them, which the
 /// sandbox forbids later; so everything that it opens, it opens here.
 pub fn warm_up() -> Result<(), Thrown> {
-    let engine = Engine::new();
+    let engine = ScriptEngine::new();
     engine.runner()?;
     engine.machine.evaluate(WARM_UP, "")?;
     let job = json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" });
@@ -75,17 +72,17 @@ pub fn warm_up() -> Result<(), Thrown> {
 }
 
 /// The prepared machine, or a fresh one.
-pub fn ready(engine: &mut Option<Engine>) -> &Engine {
-    engine.get_or_insert_with(Engine::new)
+pub fn ready(engine: &mut Option<ScriptEngine>) -> &ScriptEngine {
+    engine.get_or_insert_with(ScriptEngine::new)
 }
 
 /// Replaces a machine that has run a template. The old one is dropped first: it may have used up the memory.
-pub fn renew(engine: &mut Option<Engine>) {
+pub fn replace_engine(engine: &mut Option<ScriptEngine>) {
     drop(engine.take());
-    *engine = Some(Engine::new());
+    *engine = Some(ScriptEngine::new());
 }
 
-impl Engine {
+impl ScriptEngine {
     fn new() -> Self {
         let machine = Machine::new();
         Self {
@@ -137,12 +134,12 @@ impl Engine {
     pub fn set_language(&self, language: Language, notes_lines: bool) -> Result<(), Thrown> {
         let Some(latex) = self.latex.of(language, &self.machine)? else { return Ok(()) };
         let options = latex.renderer_options(&self.machine, notes_lines)?;
-        self.call("speak", &[options])
+        self.call("setLanguage", &[options])
     }
 
     /// Gives the renderer its job, in JSON.
-    pub fn begin(&self, order: String) -> Result<(), Thrown> {
-        self.call("begin", &[self.machine.text(&Bytes::from_owned(order))])
+    pub fn begin(&self, job: String) -> Result<(), Thrown> {
+        self.call("begin", &[self.machine.text(&Bytes::from_owned(job))])
     }
 
     pub fn give(&self, file: &File) -> Result<(), Thrown> {
@@ -160,7 +157,7 @@ impl Engine {
                 break;
             }
             for path in mentioned {
-                let file = ask(path)?;
+                let file = request_file(path)?;
                 self.give(&file)?;
                 files.push(file);
             }
@@ -224,7 +221,7 @@ fn names(json: &str) -> Result<Vec<String>, Thrown> {
 pub struct Job<'a> {
     pub limits: &'a AssembleLimits,
     pub memory: &'a Memory,
-    pub order: &'a AssembleJob<'a>,
+    pub request: &'a AssembleJob<'a>,
 }
 
 impl Job<'_> {
@@ -234,14 +231,14 @@ impl Job<'_> {
     /// When the pipe to the service is broken: the child ends.
     pub fn assemble(
         &self,
-        engine: &mut Option<Engine>,
+        engine: &mut Option<ScriptEngine>,
         mut body: Vec<u8>,
     ) -> Result<(Assembled, String), String> {
-        let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
-        let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
+        let mut script = body.split_off(self.request.entry_bytes.min(body.len()));
+        let data = Bytes::from_owned(script.split_off(self.request.source_bytes.min(script.len())));
         let mut done = Assembled { outcome: Ok(()), generated: 0, included: Vec::new(), notes_bytes: 0 };
-        if let Some(sentence) = no_text(&self.order.entry, &body) {
-            let wanted = match self.order.language {
+        if let Some(sentence) = utf8_error(&self.request.entry, &body) {
+            let wanted = match self.request.language {
                 Language::Html => "a page (HTML, EJS)",
                 Language::Latex => "a LaTeX file",
             };
@@ -250,7 +247,7 @@ impl Job<'_> {
             return Ok((done, String::new()));
         }
         let entry = File {
-            path: self.order.entry.to_string(),
+            path: self.request.entry.to_string(),
             text: Some(Bytes::from_owned(body)),
             script: Bytes::from_owned(script),
         };
@@ -259,7 +256,7 @@ impl Job<'_> {
                 return Ok(self.with_notes(ready(engine), done, page));
             }
             // The runner gives no reason. EJS renders the template again from the start and reports the error.
-            renew(engine);
+            replace_engine(engine);
         }
         let mut files = vec![entry];
         loop {
@@ -271,9 +268,9 @@ impl Job<'_> {
             let page = match run {
                 Ok(Run::MissingFiles(missing)) => {
                     for path in missing {
-                        files.push(ask(path)?);
+                        files.push(request_file(path)?);
                     }
-                    renew(engine);
+                    replace_engine(engine);
                     continue;
                 }
                 Ok(Run::Page(page)) => page,
@@ -282,18 +279,23 @@ impl Job<'_> {
                     String::new()
                 }
             };
-            let asked: HashMap<&str, usize> =
+            let requested: HashMap<&str, usize> =
                 files[1..].iter().enumerate().map(|(at, file)| (&*file.path, at)).collect();
             let included = report.map(|report| report.included).unwrap_or_default();
             let included = included.keys().map(|path| path.trim_start_matches('/'));
-            done.included = included.filter_map(|path| asked.get(path).copied()).collect();
+            done.included = included.filter_map(|path| requested.get(path).copied()).collect();
             return Ok(self.with_notes(ready(engine), done, page));
         }
     }
 
     /// The page with its line notes appended, where both together stay within the limit of a page.
-    fn with_notes(&self, engine: &Engine, mut done: Assembled, mut page: String) -> (Assembled, String) {
-        if self.order.language != Language::Html && done.outcome.is_ok() {
+    fn with_notes(
+        &self,
+        engine: &ScriptEngine,
+        mut done: Assembled,
+        mut page: String,
+    ) -> (Assembled, String) {
+        if self.request.language != Language::Html && done.outcome.is_ok() {
             let left = self.limits.output_bytes.saturating_sub(page.len() as u64);
             let notes = engine.latex.notes(&engine.machine, left);
             done.notes_bytes = notes.len();
@@ -303,11 +305,11 @@ impl Job<'_> {
     }
 
     /// Runs the script that was generated before; `None` after any error. Does without EJS: loading it is a third of a job.
-    fn run_script(&self, engine: &Engine, entry: &File, data: &Bytes) -> Option<String> {
+    fn run_script(&self, engine: &ScriptEngine, entry: &File, data: &Bytes) -> Option<String> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
         let runner = engine.runner().ok()?;
-        self.localize(machine).ok()?;
-        let [escape, made] = match engine.latex.of(self.order.language, machine).ok()? {
+        localize(machine, &self.request.locale).ok()?;
+        let [escape, made] = match engine.latex.of(self.request.language, machine).ok()? {
             Some(latex) => [latex.member("escape").ok()?, Machine::member(&latex.lines, "made").ok()?],
             None => [machine.undefined(), machine.undefined()],
         };
@@ -317,7 +319,7 @@ impl Job<'_> {
             machine.text(&entry.script),
             machine.text(data),
             machine.number(limit_bytes),
-            machine.word(&self.order.timezone),
+            machine.word(&self.request.timezone),
             escape,
             made,
         ];
@@ -325,17 +327,8 @@ impl Job<'_> {
         if made == "p" { engine.page(runner, limit_bytes).ok() } else { None }
     }
 
-    /// Makes the job's locale the default for numbers and dates that the template formats.
-    fn localize(&self, machine: &Machine) -> Result<(), Thrown> {
-        if self.order.locale == OWN_LOCALE {
-            return Ok(());
-        }
-        let localize = machine.evaluate(LOCALE, "locale")?;
-        machine.call(&localize, &[machine.word(&self.order.locale)]).map(drop)
-    }
-
     /// One run in a fresh machine.
-    fn run(&self, engine: &Engine, files: &mut Vec<File>, data: &Bytes) -> Result<Run, Failure> {
+    fn run(&self, engine: &ScriptEngine, files: &mut Vec<File>, data: &Bytes) -> Result<Run, Failure> {
         self.begin(engine, files)?;
         engine.give_mentioned(files)?;
         let made = engine.text_of("assemble", &[engine.machine.text(data)])?;
@@ -356,17 +349,17 @@ impl Job<'_> {
         Err(error.into())
     }
 
-    fn begin(&self, engine: &Engine, files: &[File]) -> Result<(), Thrown> {
-        let order = json!({
-            "entry": self.order.entry,
-            "files": self.order.files,
+    fn begin(&self, engine: &ScriptEngine, files: &[File]) -> Result<(), Thrown> {
+        let job = json!({
+            "entry": self.request.entry,
+            "files": self.request.files,
             "depth": self.limits.include_depth,
             "limit": self.limits.output_bytes,
-            "timezone": self.order.timezone,
+            "timezone": self.request.timezone,
         });
-        engine.set_language(self.order.language, true)?;
-        engine.begin(order.to_string())?;
-        self.localize(&engine.machine)?;
+        engine.set_language(self.request.language, true)?;
+        engine.begin(job.to_string())?;
+        localize(&engine.machine, &self.request.locale)?;
         files.iter().try_for_each(|file| engine.give(file))
     }
 }

@@ -20,15 +20,15 @@ impl File {
 }
 
 /// An error with the line of the first byte that is not UTF-8; `None` for a text.
-pub fn no_text(path: &str, content: &[u8]) -> Option<String> {
+pub fn utf8_error(path: &str, content: &[u8]) -> Option<String> {
     let error = std::str::from_utf8(content).err()?;
     let line = content[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
     Some(format!("{path}:{line}: this is no text"))
 }
 
 /// Asks the service for a file of the template: its text, and its script where one is cached.
-pub fn ask(path: String) -> Result<File, String> {
-    let (given, mut text) = child::ask(&path)?;
+pub fn request_file(path: String) -> Result<File, String> {
+    let (given, mut text) = child::request_file(&path)?;
     let (is_found, made_bytes) = match given {
         FileReply::File { made_bytes } => (true, made_bytes),
         FileReply::Refused(_) => (false, 0),

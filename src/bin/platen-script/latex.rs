@@ -40,7 +40,7 @@ impl LazyLatexSupport {
     /// The line notes of the last page; empty where they are longer than `limit_bytes`.
     pub fn notes(&self, machine: &Machine, limit_bytes: u64) -> String {
         let read = |support: &LatexSupport| {
-            machine.text_of(&Machine::member(&support.lines, "told").ok()?, &[]).ok()
+            machine.text_of(&Machine::member(&support.lines, "notes").ok()?, &[]).ok()
         };
         self.0.get().and_then(read).filter(|notes| notes.len() as u64 <= limit_bytes).unwrap_or_default()
     }

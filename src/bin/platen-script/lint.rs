@@ -6,14 +6,14 @@ use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Outline, Template};
 use platen::workers::assemble::{Delimiters, FillLimits, Language, LintJob, ScriptError};
-use platen::workers::lint::{LintFault, LintName, LintReport, LintTag, SourceLocation};
+use platen::workers::lint::{LintError, LintName, LintReport, LintTag, SourceLocation};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::ejs::Engine;
+use crate::ejs::ScriptEngine;
 use crate::error::Failure;
-use crate::file::{File, ask, no_text};
+use crate::file::{File, request_file, utf8_error};
 use crate::machine::{Machine, Thrown};
 use crate::office::{ServiceFiles, delimiters, limits};
 
@@ -26,10 +26,10 @@ const TAG_FAULTS: &str = include_str!("../../../assets/tag-faults.js");
 const LINT: &str = include_str!("../../../assets/lint.js");
 
 /// Most errors of expressions that are reported; further ones are only counted.
-const FAULTS: usize = 100;
+const ERRORS_LIMIT: usize = 100;
 
 /// The report, as JSON. `engine` must not have run any template code.
-pub fn lint(engine: &Engine, job: LintJob<'_>, body: Vec<u8>) -> Result<String, Failure> {
+pub fn lint(engine: &ScriptEngine, job: LintJob<'_>, body: Vec<u8>) -> Result<String, Failure> {
     match job {
         LintJob::Page { language, entry, files } => page(engine, (language, &entry, &files), body),
         LintJob::Office { delimiters, limits } => office(&engine.machine, (delimiters, &limits), body),
@@ -38,16 +38,16 @@ pub fn lint(engine: &Engine, job: LintJob<'_>, body: Vec<u8>) -> Result<String, 
 
 /// The report of a page.
 fn page(
-    engine: &Engine,
+    engine: &ScriptEngine,
     (language, entry, files): (Language, &str, &[Cow<'_, str>]),
     body: Vec<u8>,
 ) -> Result<String, Failure> {
-    if let Some(sentence) = no_text(entry, &body) {
+    if let Some(sentence) = utf8_error(entry, &body) {
         return Err(ScriptError::Template(sentence).into());
     }
-    let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
+    let job = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
     engine.set_language(language, false)?;
-    engine.begin(order.to_string())?;
+    engine.begin(job.to_string())?;
     engine.give(&File::of_text(entry, body))?;
     let lint = functions(&engine.machine, engine.renderer()?)?;
     let call = |function: &str| -> Result<String, Thrown> {
@@ -60,7 +60,7 @@ fn page(
             return Ok(call("page")?);
         }
         for path in wanted {
-            engine.give(&ask(path.trim_start_matches('/').to_owned())?)?;
+            engine.give(&request_file(path.trim_start_matches('/').to_owned())?)?;
         }
     }
 }
@@ -75,13 +75,14 @@ struct TagReport {
     variables: Option<Vec<String>>,
     untold: Option<String>,
     warnings: Vec<String>,
-    faults: Vec<TagFault>,
+    #[serde(rename = "faults")]
+    errors: Vec<TagError>,
     names: Vec<TagName>,
 }
 
 /// An error in a tag, which is named by its number.
 #[derive(Deserialize)]
-struct TagFault {
+struct TagError {
     tag: usize,
     message: String,
 }
@@ -109,15 +110,15 @@ fn office(
     let in_tag = |number: usize, message: String| {
         let tag = tags.get(number)?;
         let place = SourceLocation::Paragraph { part: tag.part.clone(), paragraph: tag.paragraph };
-        Some(LintFault { place, tag: tag.shown.clone(), message })
+        Some(LintError { place, tag: tag.shown.clone(), message })
     };
-    let count = faults.count + report.faults.len();
-    let wrong: Vec<_> =
-        report.faults.into_iter().filter_map(|fault| in_tag(fault.tag, fault.message)).take(FAULTS).collect();
+    let count = faults.count + report.errors.len();
+    let of_expressions = report.errors.into_iter().filter_map(|error| in_tag(error.tag, error.message));
+    let of_expressions: Vec<_> = of_expressions.take(ERRORS_LIMIT).collect();
     let names = report
         .names
         .into_iter()
-        .filter_map(|name| Some(LintName { path: name.path, fault: in_tag(name.tag, name.message)? }));
+        .filter_map(|name| Some(LintName { path: name.path, error: in_tag(name.tag, name.message)? }));
     let names = names.collect();
     warnings.extend(report.warnings);
     let tags = tags.into_iter().map(|tag| LintTag {
@@ -125,19 +126,19 @@ fn office(
         kind: tag.kind.to_owned(),
         tag: tag.shown,
     });
-    let unreadable = faults.first.into_iter().map(|fault| LintFault {
+    let unreadable = faults.first.into_iter().map(|fault| LintError {
         place: SourceLocation::Paragraph { part: fault.part, paragraph: fault.paragraph },
         tag: fault.tag,
         message: fault.message,
     });
-    let faults: Vec<_> = unreadable.chain(wrong).collect();
+    let errors: Vec<_> = unreadable.chain(of_expressions).collect();
     let report = LintReport {
         tags: tags.collect(),
         more_tags: more,
         variables: report.variables,
         untold: report.untold,
-        more_faults: count - faults.len(),
-        faults,
+        more_errors: count - errors.len(),
+        errors,
         names,
         warnings,
     };

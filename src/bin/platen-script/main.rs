@@ -6,6 +6,7 @@ mod error;
 mod file;
 mod latex;
 mod lint;
+mod locale;
 mod machine;
 mod office;
 mod serve;

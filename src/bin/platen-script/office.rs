@@ -10,8 +10,8 @@ use platen::workers::assemble::{Delimiters, FillJob, FillLimits, ScriptError, Un
 use platen::workers::child::{self, FileReply, Memory};
 use serde_json::json;
 
-use crate::ejs::{LOCALE, OWN_LOCALE};
 use crate::error::Failure;
+use crate::locale::{OWN_LOCALE, localize};
 use crate::machine::Machine;
 
 /// The longest name of a file that is asked for: escaped in JSON it must fit into a frame's header.
@@ -66,6 +66,34 @@ impl Office {
         let is_known = |(locale, zone): &(String, String)| job.locale == *locale && job.timezone == *zone;
         (job.locale == OWN_LOCALE && job.timezone == UTC) || self.known.as_ref().is_some_and(is_known)
     }
+
+    /// Runs the program of the tags: its answers, as JSON.
+    fn run(
+        &mut self,
+        (machine, memory): (&Machine, &Memory),
+        job: &FillJob<'_>,
+        program: &str,
+        json: Bytes,
+    ) -> Result<String, Failure> {
+        check_zone(machine, &job.timezone)?;
+        // Loaded before the default locale changes: the library formats by the locale that it is given.
+        let needs = Needs::of(&json);
+        let library = machine.evaluate(&library(program, needs), "library")?;
+        let parse = machine.evaluate("JSON.parse", "")?;
+        let settings = json!({
+            "locale": job.locale, "timeZone": job.timezone, "strict": job.strict, "items": job.limits.items,
+        });
+        let settings = machine.call(&parse, &[machine.word(&settings.to_string())])?;
+        localize(machine, &job.locale)?;
+        self.known = Some((job.locale.to_string(), job.timezone.to_string()));
+        // `read` keeps the digits of long numbers; it takes several times as long as `JSON.parse`.
+        let read = if needs.long_numbers { Machine::member(&library, "read")? } else { parse };
+        let data = machine.call(&read, &[machine.text(&json)]);
+        let data = data.map_err(|thrown| thrown.explain(memory, ScriptError::Data))?;
+        // The engine has a copy; holding both would double the memory while the answers grow.
+        drop(json);
+        Ok(machine.text_of(&library, &[machine.word(program), data, settings])?)
+    }
 }
 
 fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {
@@ -84,54 +112,21 @@ pub struct ServiceFiles;
 
 impl Files for ServiceFiles {
     fn file(&mut self, name: &str) -> Result<Vec<u8>, String> {
-        ask(name)
+        request_file(name)
     }
 }
 
 /// A broken pipe is a missing file here; the child ends when it cannot send its answer either.
-fn ask(name: &str) -> Result<Vec<u8>, String> {
+fn request_file(name: &str) -> Result<Vec<u8>, String> {
     if name.len() > NAME_LIMIT_BYTES {
         return Err(format!("the name of a file is longer than {NAME_LIMIT_BYTES} bytes"));
     }
     if name.contains(char::is_control) {
         return Err("the name of a file has a control character in it, as a line's end".to_owned());
     }
-    match child::ask(name)? {
+    match child::request_file(name)? {
         (FileReply::File { .. }, file) => Ok(file),
         (FileReply::Refused(why), _) => Err(why),
-    }
-}
-
-impl Office {
-    /// Runs the program of the tags: its answers, as JSON.
-    fn run(
-        &mut self,
-        (machine, memory): (&Machine, &Memory),
-        job: &FillJob<'_>,
-        program: &str,
-        json: Bytes,
-    ) -> Result<String, Failure> {
-        check_zone(machine, &job.timezone)?;
-        // Loaded before the default locale changes: the library formats by the locale that it is given.
-        let needs = Needs::of(&json);
-        let library = machine.evaluate(&library(program, needs), "library")?;
-        let parse = machine.evaluate("JSON.parse", "")?;
-        let settings = json!({
-            "locale": job.locale, "timeZone": job.timezone, "strict": job.strict, "items": job.limits.items,
-        });
-        let settings = machine.call(&parse, &[machine.word(&settings.to_string())])?;
-        if job.locale != OWN_LOCALE {
-            let localize = machine.evaluate(LOCALE, "locale")?;
-            machine.call(&localize, &[machine.word(&job.locale)])?;
-        }
-        self.known = Some((job.locale.to_string(), job.timezone.to_string()));
-        // `read` keeps the digits of long numbers; it takes several times as long as `JSON.parse`.
-        let read = if needs.long_numbers { Machine::member(&library, "read")? } else { parse };
-        let data = machine.call(&read, &[machine.text(&json)]);
-        let data = data.map_err(|thrown| thrown.explain(memory, ScriptError::Data))?;
-        // The engine has a copy; holding both would double the memory while the answers grow.
-        drop(json);
-        Ok(machine.text_of(&library, &[machine.word(program), data, settings])?)
     }
 }
 
@@ -151,7 +146,7 @@ fn check_zone(machine: &Machine, timezone: &str) -> Result<(), Failure> {
     })
 }
 
-/// The delimiters that came with an order.
+/// The delimiters that came with a request.
 pub fn delimiters(given: Delimiters<'_>) -> Option<template::Delimiters> {
     let (start, end) = given?;
     Some(template::Delimiters { start: start.into_owned(), end: end.into_owned() })

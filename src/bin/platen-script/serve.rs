@@ -11,7 +11,7 @@ use platen::workers::assemble::{AssembleLimits, COMMAND, ScriptError, ScriptRequ
 use platen::workers::child::{self, ChildMessage, Memory};
 use serde::Serialize;
 
-use crate::ejs::{Job, ready, renew, warm_up};
+use crate::ejs::{Job, ready, replace_engine, warm_up};
 use crate::error::{Failure, bounded};
 use crate::lint::lint;
 use crate::office::{Office, unfilled};
@@ -30,7 +30,7 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
     child::hide()?;
     warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
     let mut engine = None;
-    renew(&mut engine);
+    replace_engine(&mut engine);
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
     // Jobs repeat: the engine is prepared for the kind of the last job while the child is idle.
@@ -40,14 +40,14 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
         if runs_scripts {
             ready(&mut engine).prepare()?;
         }
-        let Some((order, body)) = child::next::<ScriptRequest<'static>>()? else { return Ok(()) };
-        runs_scripts = matches!(order, ScriptRequest::Assemble(_));
+        let Some((request, body)) = child::next_job::<ScriptRequest<'static>>()? else { return Ok(()) };
+        runs_scripts = matches!(request, ScriptRequest::Assemble(_));
         let mut is_machine_used = true;
-        match order {
+        match request {
             ScriptRequest::Assemble(job) => {
-                let job = Job { limits, memory: &memory, order: &job };
+                let job = Job { limits, memory: &memory, request: &job };
                 let (done, page) = job.assemble(&mut engine, body)?;
-                child::say(&ChildMessage::Done(done), page.as_bytes())?;
+                child::send(&ChildMessage::Done(done), page.as_bytes())?;
             }
             ScriptRequest::Compile(job) => {
                 let scripts = ready(&mut engine).compile(&job, &body);
@@ -71,7 +71,7 @@ fn serve(limits: &AssembleLimits) -> Result<(), String> {
             return Ok(());
         }
         if is_machine_used {
-            renew(&mut engine);
+            replace_engine(&mut engine);
         }
     }
 }
@@ -88,7 +88,7 @@ fn or_refused<T>(
 /// Sends a job's result with its body, or its error.
 fn answer<T: Serialize, E: Serialize>(done: Result<(T, impl AsRef<[u8]>), E>) -> Result<(), String> {
     match done {
-        Ok((done, body)) => child::say(&ChildMessage::Done(Ok::<_, E>(done)), body.as_ref()),
-        Err(error) => child::say(&ChildMessage::Done(Err::<T, _>(error)), b""),
+        Ok((done, body)) => child::send(&ChildMessage::Done(Ok::<_, E>(done)), body.as_ref()),
+        Err(error) => child::send(&ChildMessage::Done(Err::<T, _>(error)), b""),
     }
 }

@@ -225,7 +225,9 @@ impl Shared {
     /// The router is not locked while a sink runs: the sink may send a call, which locks it.
     fn dispatch(&self, session: Option<&str>, event: Event<'_>) {
         // The end of a page's session comes in no session, that of a worker's in the page's.
-        if let Some(detached) = detached_session(event) {
+        if event.method == "Target.detachedFromTarget"
+            && let Some(detached) = event.subject()
+        {
             self.deliver(session.unwrap_or(&detached), event);
             return self.router().forget(&detached);
         }
@@ -263,15 +265,6 @@ impl Shared {
             sink.event(event);
         }
     }
-}
-
-fn detached_session(event: Event<'_>) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Detached {
-        #[serde(rename = "sessionId")]
-        session: String,
-    }
-    (event.method == "Target.detachedFromTarget").then(|| event.parse::<Detached>())?.map(|it| it.session)
 }
 
 async fn parse<T>(method: &'static str, text: Bytes) -> Result<T, CallError>

@@ -34,6 +34,16 @@ impl<'a> Event<'a> {
         self.params.map_or(0, |params| params.get().len())
     }
 
+    /// The session that it is about, where that is one of its members: it arrives in the session of a parent, or in none.
+    pub(in crate::browser) fn subject(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct About {
+            #[serde(rename = "sessionId")]
+            session: String,
+        }
+        self.parse::<About>().map(|about| about.session)
+    }
+
     /// The event's members; `None` when they are not as expected.
     pub(in crate::browser) fn parse<T: serde::Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.params?.get()).ok()

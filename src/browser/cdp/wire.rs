@@ -95,7 +95,7 @@ impl LongEvent {
 
 /// An answer may be a file. Hazard: an event has what a page chooses to send: 200 MB in the text of a dialog, 80 MB a second
 /// on the console. The longest that is needed has an address: 2 MB at most, usually a few hundred bytes. A main frame at an
-/// address beyond the limit counts as unreachable (`PageEvents::navigated_far`).
+/// address beyond the limit counts as unreachable (`PageEvents::navigated_to_long_address`).
 #[derive(Clone, Copy)]
 struct MessageLimits {
     answer_bytes: usize,

@@ -15,7 +15,7 @@ const RESERVED_BYTES: u64 = 512 << 20;
 /// Assumed where memory cannot be read.
 const ASSUMED_BYTES: u64 = 2 << 30;
 
-/// The machine's memory, read once: every page asks for a limit made of it.
+/// The machine's memory, read once: the limit of a renderer is a share of it, and every page reads that limit.
 static MEMORY_BYTES: LazyLock<u64> = LazyLock::new(|| memory_bytes(Path::new("/")));
 
 /// The number of tabs: as configured, or by cores and memory.
@@ -38,8 +38,8 @@ fn fitting(cores: u64, memory_bytes: u64) -> u64 {
     (cores * TABS_A_CORE).min(by_memory).max(1)
 }
 
-/// What a renderer may take, in MB: as configured, or a quarter of the memory within bounds: a thousand pages take
-/// two GB, and a machine must bear one or two of them.
+/// What a renderer may take, in MB: as configured, or a quarter of the machine's memory, from 1 GiB to 4 GiB. A document of a
+/// thousand pages takes 2 GB, and one or two such documents at once must not fill the machine.
 pub(in crate::browser) fn renderer_limit_mb(configured: u64) -> u64 {
     if configured > 0 { configured } else { renderer_share_mb(*MEMORY_BYTES) }
 }

@@ -1,8 +1,11 @@
 //! The default font families: what unstyled text and generic names such as `serif` are shown in.
 //!
-//! They are set in two ways. What an operator chose is set in each tab (`Page.setFontFamilies`): a rule of fontconfig would
-//! also change pages that name Times or Arial, as which Chromium looks its generic families up. Which font has a letter that
-//! the page's family lacks, Chromium asks fontconfig: that takes a rule of fontconfig.
+//! They are set in two ways.
+//! - The families that an operator chose are set in each tab (`Page.setFontFamilies`). Not by a rule of fontconfig: Chromium
+//!   asks fontconfig for `serif` by the name Times and for `sans-serif` by Arial, so a rule would also change pages that name
+//!   these.
+//! - For a letter that the page's family lacks Chromium asks fontconfig for any font that has it. Which one is preferred can be
+//!   changed by a rule of fontconfig only.
 
 use std::process::Stdio;
 

@@ -31,8 +31,9 @@ struct Kill {
 }
 
 impl Kills {
-    /// A renderer is about to be killed; false where that was announced already. Hazard: a large one is seen for a while
-    /// after its kill, and announced twice it would let the crash of another pass for a kill.
+    /// Records that a renderer is about to be killed; false where that is recorded already. Hazard: a large renderer stays in
+    /// `/proc` for a while after its kill, so the next sweep would record it again. Its end would claim only one of the two
+    /// records, and the other would make the next crash look like a kill.
     pub(in crate::browser) fn announce(&self, renderer: i32) -> bool {
         let mut list = self.list();
         let is_new = list.iter().all(|kill| kill.renderer != renderer);

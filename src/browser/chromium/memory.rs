@@ -7,9 +7,10 @@ use std::fs;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, SysconfVar, sysconf};
+use nix::unistd::Pid;
 
 use super::kills::Kills;
+use crate::procfs::{children, stat_fields, statm};
 use crate::workers::{processor_time, yield_processor};
 
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
@@ -18,7 +19,7 @@ const RENDERER: &[u8] = b"--type=renderer";
 
 /// What a Chromium holds, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::browser) struct Reading {
+pub(in crate::browser) struct MemoryReading {
     /// Its first process, which has the connection and whatever pages that are gone have left in it.
     pub own: u64,
     /// Its renderers.
@@ -27,7 +28,7 @@ pub(in crate::browser) struct Reading {
     pub other: u64,
 }
 
-impl Reading {
+impl MemoryReading {
     /// All its processes together.
     pub(in crate::browser) fn whole(self) -> u64 {
         self.own + self.pages + self.other
@@ -52,7 +53,7 @@ pub(in crate::browser) struct RendererUse {
 
 /// What a renderer may take.
 #[derive(Clone, Debug)]
-pub(in crate::browser) struct Bounds {
+pub(in crate::browser) struct RendererLimits {
     /// Memory, in bytes.
     pub memory_bytes: u64,
     /// Processor time that a page takes before its renderer yields to all others; `None` where it is not known when a page
@@ -66,22 +67,22 @@ pub(in crate::browser) struct Bounds {
 /// long, and answers what all of its processes hold. It blocks on files of `/proc`.
 ///
 /// Memory that processes share is counted for the first process alone.
-pub(in crate::browser) fn sweep(browser: i32, bounds: &Bounds, kills: &Kills) -> Reading {
+pub(in crate::browser) fn sweep(browser: i32, limits: &RendererLimits, kills: &Kills) -> MemoryReading {
     let mut processes = Vec::new();
     collect_children(browser, DEPTH, &mut processes);
-    let own = Size::of(browser).unwrap_or_default().resident;
-    let mut reading = Reading { own, ..Reading::default() };
+    let own = statm(browser).unwrap_or_default().resident_bytes;
+    let mut reading = MemoryReading { own, ..MemoryReading::default() };
     for process in processes {
-        let size = Size::of(process.id).unwrap_or_default();
+        let size = statm(process.id).unwrap_or_default();
         let part = if process.is_renderer { &mut reading.pages } else { &mut reading.other };
-        *part += size.resident.saturating_sub(size.shared);
-        if process.is_renderer && bounds.is_exhausting(process.id) {
+        *part += size.resident_bytes.saturating_sub(size.shared_bytes);
+        if process.is_renderer && limits.is_exhausting(process.id) {
             yield_processor(process.id);
         }
-        if process.is_renderer && size.resident > bounds.memory_bytes && kills.announce(process.id) {
+        if process.is_renderer && size.resident_bytes > limits.memory_bytes && kills.announce(process.id) {
             tracing::warn!(
                 renderer.pid = process.id,
-                renderer.bytes = size.resident,
+                renderer.bytes = size.resident_bytes,
                 "a page takes too much memory and is ended"
             );
             let _ = kill(Pid::from_raw(process.id), Signal::SIGKILL);
@@ -90,7 +91,7 @@ pub(in crate::browser) fn sweep(browser: i32, bounds: &Bounds, kills: &Kills) ->
     reading
 }
 
-impl Bounds {
+impl RendererLimits {
     fn is_exhausting(&self, process: i32) -> bool {
         let Some(most) = self.undisturbed else { return false };
         let before = self.before.get(&process).copied().unwrap_or_default();
@@ -101,7 +102,7 @@ impl Bounds {
 impl RendererUse {
     /// That of `process`; `None` where it is gone, or no renderer.
     pub(in crate::browser) fn of(process: i32) -> Option<Self> {
-        let resident_bytes = Size::of(process)?.resident;
+        let resident_bytes = statm(process)?.resident_bytes;
         let processor = processor_time(process).filter(|_| is_renderer(process))?;
         Some(Self { process, processor, resident_bytes, yields: niceness(process)? > 0 })
     }
@@ -112,42 +113,20 @@ struct Process {
     is_renderer: bool,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Size {
-    resident: u64,
-    shared: u64,
-}
-
-impl Size {
-    fn of(process: i32) -> Option<Self> {
-        let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
-        // 4 KiB on most machines, 16 or 64 on some of ARM.
-        let page_bytes = u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?;
-        let mut pages = sizes.split_ascii_whitespace().skip(1).map(|text| text.parse::<u64>().ok());
-        Some(Self { resident: pages.next()?? * page_bytes, shared: pages.next()?? * page_bytes })
-    }
-}
-
-/// Field 19 of `/proc/PID/stat`. The second one, a name, may have anything in it, so fields are counted after its end.
 fn niceness(process: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(16)?.parse().ok()
+    stat_fields(process)?.number(19)
 }
 
 fn collect_children(process: i32, depth: u32, found: &mut Vec<Process>) {
     if depth == 0 {
         return;
     }
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return };
-    for thread in threads.flatten() {
-        let Ok(children) = fs::read_to_string(thread.path().join("children")) else { continue };
-        for child in children.split_ascii_whitespace().filter_map(|text| text.parse().ok()) {
-            let is_renderer = is_renderer(child);
-            found.push(Process { id: child, is_renderer });
-            // Renderers have threads by the dozen and no children: only the others are looked into.
-            if !is_renderer {
-                collect_children(child, depth - 1, found);
-            }
+    for child in children(process) {
+        let is_renderer = is_renderer(child);
+        found.push(Process { id: child, is_renderer });
+        // Renderers have threads by the dozen and no children: only the others are looked into.
+        if !is_renderer {
+            collect_children(child, depth - 1, found);
         }
     }
 }

@@ -82,7 +82,7 @@ pub struct Process {
     group: Pid,
     profile: ProfileGuard,
     executable: PathBuf,
-    printed: Printed,
+    printed: StderrTail,
 }
 
 /// Our ends of its two pipes.
@@ -95,7 +95,7 @@ pub struct PipeEnds {
 }
 
 /// The last lines that Chromium printed.
-type Printed = Arc<Mutex<VecDeque<String>>>;
+type StderrTail = Arc<Mutex<VecDeque<String>>>;
 
 /// Removes the folder on a thread of its own when dropped: that blocks.
 struct ProfileGuard(Option<Profile>);
@@ -112,7 +112,7 @@ impl Process {
         let profile = ProfileGuard(Some(profile.await.map_err(io::Error::other)??));
         let (spec, streams, ends) = describe(&executable, config, owner, &profile)?;
         let mut child = starter.spawn(spec, streams).await?;
-        let printed = Printed::default();
+        let printed = StderrTail::default();
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(keep_printed(stderr, Arc::clone(&printed)));
         }
@@ -232,7 +232,7 @@ fn describe(
     Ok((spec, streams, ends))
 }
 
-async fn keep_printed(stderr: ChildStderr, printed: Printed) {
+async fn keep_printed(stderr: ChildStderr, printed: StderrTail) {
     let mut lines = BufReader::new(stderr).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
         let text: String = String::from_utf8_lossy(&line).chars().take(KEPT_LINE_CHARS).collect();

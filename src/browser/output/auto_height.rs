@@ -25,7 +25,7 @@ const POINTS_PER_INCH: f64 = 72.0;
 const SLACK_POINTS: f64 = 1.0;
 
 /// The page's rules as they hold on one sheet, and warnings of those that are ignored.
-pub(super) async fn settled(
+pub(super) async fn rules_for_one_sheet(
     page: &OpenPage,
     rules: PageRules,
     options: &PageOptions,
@@ -40,7 +40,7 @@ pub(super) async fn settled(
 }
 
 /// The options with the height that the page has now. Its width decides its height, so a landscape sheet is turned before.
-pub(super) async fn fitted(
+pub(super) async fn with_page_height(
     page: &OpenPage,
     rules: &PageRules,
     options: &PageOptions,

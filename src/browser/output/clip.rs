@@ -20,7 +20,8 @@ enum Found {
     /// No element.
     Nothing,
     /// The selector cannot be read.
-    Fault(String),
+    #[serde(rename = "fault")]
+    Invalid(String),
 }
 
 /// The part of the page that a picture shows; `None`: one viewport.
@@ -64,12 +65,12 @@ pub(super) async fn estimated_pages(
     layout: &Layout,
 ) -> Result<f64, StepError> {
     let (width, height) = match page.content_px {
-        // Seen before the page was reduced to an element of it.
+        // Found before the page was reduced to an element of it.
         Some(seen) if options.selector.is_none() => seen,
         _ => content_of(page).await.map(|content| (content.width, content.height))?,
     };
-    let room = layout.room_in2() * PIXELS_PER_INCH.powi(2);
-    let pages = width * height * options.scale.powi(2) / room;
+    let sheet = layout.content_area_in2() * PIXELS_PER_INCH.powi(2);
+    let pages = width * height * options.scale.powi(2) / sheet;
     let range = match (options.from_page, options.to_page) {
         (from, Some(to)) => f64::from(to - from.unwrap_or(1)) + 1.0,
         (_, None) => f64::INFINITY,
@@ -102,7 +103,7 @@ async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f6
     let sentence = match answer {
         Some(Ok(Found::Box { x, y, width, height })) => return Ok((x, y, width, height)),
         Some(Ok(Found::Nothing)) => format!("nothing matches the selector '{selector}' (selector)"),
-        Some(Ok(Found::Fault(reason))) => format!("selector: {reason}"),
+        Some(Ok(Found::Invalid(reason))) => format!("selector: {reason}"),
         Some(Err(_)) | None => "selector: the page left while its element was looked for".to_owned(),
     };
     Err(StepError::job(ErrorCode::OptionsInvalid, sentence))

@@ -17,7 +17,7 @@ const NOTHING: &str = "<span></span>";
 const FILES: &str = include_str!("../../../assets/template_files.js");
 /// A template that names a file has one of these words, in small letters.
 const NAMING: [&str; 6] = ["src", "url(", "href", "poster", "background", "data="];
-const FILL: &str = include_str!("../../../assets/banner.js");
+const FILL: &str = include_str!("../../../assets/header_footer.js");
 /// Classes that Chromium would fill in wrongly: the date in its own language, the address with the page's random host.
 const FILLED: [&str; 2] = ["date", "url"];
 /// With a narrower margin the content covers a line of Chromium's own size (seen).
@@ -30,7 +30,7 @@ pub(super) async fn templates(
     layout: &Layout,
 ) -> Result<Option<[String; 2]>, StepError> {
     let Extras { header, footer, .. } = &options.extras;
-    if !options.extras.has_banners() {
+    if !options.extras.has_header_or_footer() {
         return Ok(None);
     }
     let given = [header, footer].map(|template| template.as_deref().unwrap_or_default());
@@ -38,14 +38,14 @@ pub(super) async fn templates(
     let [header, footer] =
         if is_filled { fill(page, &options.emulation, given).await? } else { given.map(str::to_owned) };
     let family = &page.tab()?.families.header_footer;
-    let dressed = |template: String| {
+    let styled = |template: String| {
         if template.is_empty() {
             NOTHING.to_owned()
         } else {
-            dressed(&template, options.print_background, layout, family)
+            styled(&template, options.print_background, layout, family)
         }
     };
-    Ok(Some([dressed(header), dressed(footer)]))
+    Ok(Some([styled(header), styled(footer)]))
 }
 
 /// Warns of a header or footer that the content covers.
@@ -80,7 +80,7 @@ pub(super) async fn warn_of_files(page: &mut OpenPage, options: &PageOptions) ->
     let answer = page.ask_for_warning(format!("({FILES})({templates})")).await?;
     let named = answer.and_then(|answer| serde_json::from_str::<Vec<(String, String)>>(&answer).ok());
     for (option, address) in named.unwrap_or_default() {
-        let shown = failed_requests::shown(&address);
+        let shown = failed_requests::redacted_url(&address);
         let text = format!(
             "not loaded: {shown} ({option} reaches no file: write pictures into it as data: addresses)"
         );
@@ -97,7 +97,7 @@ fn may_name_file(html: &str) -> bool {
 /// The likely reason when a renderer dies, or fails, while it prints with header or footer.
 pub(super) fn explain(mut failed: PageError, options: &PageOptions) -> PageError {
     let died = matches!(failed.error.code, ErrorCode::PageCrashed | ErrorCode::PageFailed);
-    if died && options.extras.has_banners() {
+    if died && options.extras.has_header_or_footer() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
                         file, and a <link>, @import, @font-face or url(…#…) that names one ends the print; write \
                         styles into them, and pictures and fonts as data: addresses";
@@ -129,7 +129,7 @@ async fn fill(
 
 /// Chromium gives them no size and no family, and lays out their content as a flex row, which takes the blanks out of a
 /// line of text: so they get a block of their own, between the content's margins.
-fn dressed(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
+fn styled(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
     let [_, right_in, _, left_in] = layout.white_in();
     format!(

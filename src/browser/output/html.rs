@@ -54,7 +54,11 @@ enum Piece {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SnapshotReply<T> {
-    Fault { fault: String, large: bool },
+    Failed {
+        #[serde(rename = "fault")]
+        reason: String,
+        large: bool,
+    },
     Done(T),
 }
 
@@ -175,11 +179,11 @@ fn script(page: &OpenPage, site: &Site, limit_bytes: u64) -> String {
 fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Result<T, StepError> {
     match serde_json::from_str(answer) {
         Ok(SnapshotReply::Done(done)) => Ok(done),
-        Ok(SnapshotReply::Fault { large: true, .. }) => Err(StepError::job(
+        Ok(SnapshotReply::Failed { large: true, .. }) => Err(StepError::job(
             ErrorCode::OutputTooLarge,
             format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
         )),
-        Ok(SnapshotReply::Fault { fault, .. }) => Err(unwritten(&fault)),
+        Ok(SnapshotReply::Failed { reason, .. }) => Err(unwritten(&reason)),
         Err(_) => Err(unreadable()),
     }
 }

@@ -12,9 +12,7 @@ use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::error::ErrorCode;
-use crate::domain::format_opts::{
-    CssSize, Margin, Media, PageOptions, Paper, SIDES, css_length_in, is_near_in,
-};
+use crate::domain::format_opts::{CssSize, Margin, PageOptions, Paper, SIDES, css_length_in, is_near_in};
 
 const SCRIPT: &str = include_str!("../../../assets/page-rules.js");
 /// Most rules that warnings are made of.
@@ -60,10 +58,7 @@ impl PageRules {
 
     /// The same, but the page is asked in any case.
     pub(super) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, StepError> {
-        let medium = match options.emulation.media {
-            Media::Print => "print",
-            Media::Screen => "screen",
-        };
+        let medium = options.emulation.media.name();
         let expression = scripts::guarded(&format!("({SCRIPT})({})", json!(medium)));
         let answer = page.ask(expression, page.limits.call).await?;
         let answer = answer.filter(|answer| !answer.is_empty());
@@ -141,7 +136,7 @@ impl PageRules {
         let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
         let others = others.map(|rule| Layout::of(Some(&rule.over(general)), options));
         let wider = |widest: Layout, other: Layout| {
-            if other.room_in()[0] > widest.room_in()[0] { other } else { widest }
+            if other.content_size_in()[0] > widest.content_size_in()[0] { other } else { widest }
         };
         others.fold(self.layout(options), wider)
     }
@@ -256,7 +251,7 @@ impl Layout {
     }
 
     /// What the content is laid out in, across and down.
-    pub(super) fn room_in(&self) -> [f64; 2] {
+    pub(super) fn content_size_in(&self) -> [f64; 2] {
         let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
         let width_in = self.page.width_in - left_in - right_in;
         let height_in = self.page.height_in - top_in - bottom_in;
@@ -267,12 +262,12 @@ impl Layout {
 
     /// The same across, in CSS pixels of the page.
     pub(super) fn width_px(&self, options: &PageOptions) -> f64 {
-        self.room_in()[0] * PIXELS_PER_INCH / options.scale
+        self.content_size_in()[0] * PIXELS_PER_INCH / options.scale
     }
 
     /// The same in square inches.
-    pub(super) fn room_in2(&self) -> f64 {
-        let [width_in, height_in] = self.room_in();
+    pub(super) fn content_area_in2(&self) -> f64 {
+        let [width_in, height_in] = self.content_size_in();
         width_in * height_in
     }
 
@@ -402,7 +397,7 @@ mod tests {
         near(white("a3", ["10mm"; 4], "{}"), [7.1; 4]);
         near(white("100mm", UNSAID, r#"{"landscape":true}"#), [55.0, 98.5, 55.0, 98.5]);
         near(white("a5 landscape", UNSAID, "{}"), [31.0, 43.5, 31.0, 43.5]);
-        let whole = rules(&[("", "", ["200mm"; 4])]).layout(&options("{}")).room_in2();
+        let whole = rules(&[("", "", ["200mm"; 4])]).layout(&options("{}")).content_area_in2();
         assert!((whole - Paper::A4.width_in * Paper::A4.height_in).abs() < 1e-9);
     }
 

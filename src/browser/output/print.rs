@@ -15,7 +15,7 @@ use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
 use super::source::Source;
 use super::streamed_metadata::{self, MetadataWriter};
-use super::tagged::{self, Long, Pdf, Print};
+use super::tagged::{self, Pdf, Print, PrintBudget};
 use crate::browser::page::diagnose;
 use crate::browser::page::end;
 use crate::browser::page::error::{PageError, StepError};
@@ -55,15 +55,17 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
     // Its print medium is emulated before it is printed.
     page.is_measured |= is_pdf && options.auto_height;
     if is_pdf && let Err(error) = Box::pin(header_footer::warn_of_files(&mut page, &options)).await {
-        return Err(diagnose::fail(page, PageStep::Print, error, &options).await);
+        return Err(diagnose::into_page_error(page, PageStep::Print, error, &options).await);
     }
     let made = match output {
         PageOutput::Pdf => {
-            let long = Long { may_be: may_be_long, limit_bytes, deadline: Instant::now() + limit };
-            page.within(limit, Box::pin(print_pdf(&page, &options, long))).await
+            let budget = PrintBudget { may_be_long, limit_bytes, deadline: Instant::now() + limit };
+            page.within(limit, Box::pin(print_pdf(&page, &options, budget))).await
         }
-        PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
-        PageOutput::Html => page.within(limit, write(&page, &options, &site, limit_bytes)).await,
+        PageOutput::Png | PageOutput::Jpg => {
+            page.within(limit, capture_screenshot(&page, output, &options)).await
+        }
+        PageOutput::Html => page.within(limit, write_html(&page, &options, &site, limit_bytes)).await,
     };
     match made {
         Ok((source, warnings)) => {
@@ -77,7 +79,7 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
             Ok(Printed { page: Some(page), source, output, options, warnings, metadata, counter, scale })
         }
         Err(error) => {
-            let failed = diagnose::fail(page, PageStep::Print, error, &options).await;
+            let failed = diagnose::into_page_error(page, PageStep::Print, error, &options).await;
             Err(if is_pdf { header_footer::explain(failed, &options) } else { failed })
         }
     }
@@ -99,7 +101,7 @@ impl Printed {
                 if let Some(drawn) = drawn
                     && let Err(error) = Box::pin(page_width::warn(&mut page, drawn, &self.options)).await
                 {
-                    return Err(diagnose::fail(page, PageStep::Print, error, &self.options).await);
+                    return Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await);
                 }
                 self.warnings = page.all_warnings();
                 if let Some(counter) = &mut self.counter {
@@ -108,20 +110,20 @@ impl Printed {
                 let chunk = self.with_metadata(chunk);
                 // After the last piece nothing is asked of the tab.
                 if matches!(self.source, Source::Ended) {
-                    end::give_back(page, &self.options, self.output, self.pages());
+                    end::release_tab(page, &self.options, self.output, self.pages());
                 } else {
                     self.page = Some(page);
                 }
                 Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
             }
-            Err(error) => Err(diagnose::fail(page, PageStep::Print, error, &self.options).await),
+            Err(error) => Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await),
         }
     }
 
     /// The piece; after the last one the file's metadata.
     fn with_metadata(&mut self, chunk: Bytes) -> Bytes {
         let Some(writer) = &mut self.metadata else { return chunk };
-        writer.pass(&chunk);
+        writer.observe(&chunk);
         if !matches!(self.source, Source::Ended) {
             return chunk;
         }
@@ -146,24 +148,24 @@ impl Printed {
 /// A source, and warnings.
 type Made = (Source, Vec<String>);
 
-async fn print_pdf(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, StepError> {
+async fn print_pdf(page: &OpenPage, options: &PageOptions, budget: PrintBudget) -> Result<Made, StepError> {
     clip::isolate(page, options).await?;
     streamed_metadata::set_title(page, &options.extras.metadata).await?;
     let rules = PageRules::of(page, options).await?;
     if !options.auto_height {
-        let (pdf, warnings) = print_on(page, &rules, options, long).await?;
+        let (pdf, warnings) = print_on(page, &rules, options, budget).await?;
         return Ok((pdf.source, warnings));
     }
-    let (rules, unheeded) = auto_height::settled(page, rules, options).await?;
-    let sheet = auto_height::fitted(page, &rules, options).await?;
-    let (pdf, mut warnings) = print_on(page, &rules, &sheet, long).await?;
+    let (rules, unheeded) = auto_height::rules_for_one_sheet(page, rules, options).await?;
+    let sheet = auto_height::with_page_height(page, &rules, options).await?;
+    let (pdf, mut warnings) = print_on(page, &rules, &sheet, budget).await?;
     warnings.extend(unheeded);
     if !matches!(pdf.counted, Some(Counted::Pages(2..))) {
         return Ok((pdf.source, warnings));
     }
     pdf.source.close(page)?;
-    let sheet = auto_height::fitted(page, &rules, options).await?;
-    let (pdf, _) = print_on(page, &rules, &sheet, long).await?;
+    let sheet = auto_height::with_page_height(page, &rules, options).await?;
+    let (pdf, _) = print_on(page, &rules, &sheet, budget).await?;
     if let Some(Counted::Pages(pages @ 2..)) = pdf.counted {
         warnings.push(auto_height::warning(&sheet, pages));
     }
@@ -175,18 +177,22 @@ async fn print_on(
     page: &OpenPage,
     rules: &PageRules,
     options: &PageOptions,
-    long: Long,
+    budget: PrintBudget,
 ) -> Result<(Pdf, Vec<String>), StepError> {
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(header_footer::warnings(options, &layout));
     let header_footer = header_footer::templates(page, options, &layout).await?;
-    let mut pdf = tagged::print(&Print { page, options, layout: &layout, header_footer, long }).await?;
+    let mut pdf = tagged::print(&Print { page, options, layout: &layout, header_footer, budget }).await?;
     warnings.extend(pdf.warning.take());
     Ok((pdf, warnings))
 }
 
-async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, StepError> {
+async fn capture_screenshot(
+    page: &OpenPage,
+    output: PageOutput,
+    options: &PageOptions,
+) -> Result<Made, StepError> {
     if page.tab()?.lane == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
         return Err(StepError::job(ErrorCode::Internal, sentence.to_owned()));
@@ -209,7 +215,7 @@ async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Re
     Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), Vec::new()))
 }
 
-async fn write(
+async fn write_html(
     page: &OpenPage,
     options: &PageOptions,
     site: &Site,

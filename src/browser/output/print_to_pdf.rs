@@ -8,9 +8,6 @@ use crate::browser::page::open_page::OpenPage;
 use crate::domain::error::ErrorCode;
 use crate::domain::format_opts::PageOptions;
 
-/// Calls with larger headers and footers are serialized on a thread for work that blocks.
-const INLINE_LIMIT_BYTES: usize = 256 << 10;
-
 /// Prints the page, with its header and footer, tagged or not; answers the stream of the file.
 pub(super) async fn print(
     page: &OpenPage,
@@ -18,11 +15,10 @@ pub(super) async fn print(
     header_footer: Option<[String; 2]>,
     tagged: bool,
 ) -> Result<IO::StreamHandle, StepError> {
-    let is_large = header_footer.iter().flatten().map(String::len).sum::<usize>() > INLINE_LIMIT_BYTES;
-    let (tab, limit, call) = (page.tab()?, page.limits.print, pdf(options, header_footer, tagged));
-    let sent = if is_large { tab.send_large(call).await } else { tab.send(&call) };
-    let printed = match sent {
-        Ok(sent) => sent.answer(limit).await,
+    let bytes = header_footer.iter().flatten().map(String::len).sum();
+    let call = pdf(options, header_footer, tagged);
+    let printed = match page.tab()?.send_sized(call, bytes).await {
+        Ok(sent) => sent.answer(page.limits.print).await,
         Err(error) => Err(error),
     };
     let stream = printed.map_err(|error| explain(error, options))?.stream;
@@ -42,7 +38,7 @@ fn pdf(options: &PageOptions, header_footer: Option<[String; 2]>, tagged: bool) 
         margin_bottom: Some(options.margin.bottom_in),
         margin_left: Some(options.margin.left_in),
         margin_right: Some(options.margin.right_in),
-        page_ranges: page_range(options.from_page, options.to_page),
+        page_ranges: options.page_range(),
         prefer_css_page_size: Some(options.prefer_css_page_size),
         generate_tagged_pdf: Some(tagged),
         generate_document_outline: options.extras.outline.then_some(true),
@@ -53,20 +49,12 @@ fn pdf(options: &PageOptions, header_footer: Option<[String; 2]>, tagged: bool) 
     }
 }
 
-fn page_range(from: Option<u32>, to: Option<u32>) -> Option<String> {
-    match (from, to) {
-        (None, None) => None,
-        (Some(from), None) => Some(format!("{from}-")),
-        (from, Some(to)) => Some(format!("{}-{to}", from.unwrap_or(1))),
-    }
-}
-
 /// A refusal of Chromium's in terms of the caller's options.
 fn explain(error: CallError, options: &PageOptions) -> StepError {
     let CallError::Refused { message, .. } = &error else { return error.into() };
     let said = message.to_ascii_lowercase();
     if said.contains("range") {
-        let range = page_range(options.from_page, options.to_page).unwrap_or_default();
+        let range = options.page_range().unwrap_or_default();
         return StepError::job(
             ErrorCode::OptionsInvalid,
             format!("the document has no pages {range} (fromPage, toPage)"),
@@ -79,17 +67,4 @@ fn explain(error: CallError, options: &PageOptions) -> StepError {
         );
     }
     error.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_may_be_open_at_either_end() {
-        assert_eq!(page_range(None, None), None);
-        assert_eq!(page_range(Some(2), None).as_deref(), Some("2-"));
-        assert_eq!(page_range(None, Some(3)).as_deref(), Some("1-3"));
-        assert_eq!(page_range(Some(2), Some(3)).as_deref(), Some("2-3"));
-    }
 }

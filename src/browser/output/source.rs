@@ -8,6 +8,7 @@ use headless_chrome::protocol::cdp::IO;
 use super::html::Snapshot;
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
+use crate::config::as_count;
 use crate::domain::error::ErrorCode;
 
 /// Texts larger than this are decoded on a thread for work that blocks.
@@ -35,7 +36,7 @@ impl Source {
             Self::Held(piece, rest) => return Ok((piece, *rest)),
             Self::Text(text) => return Ok((decode(text).await?, Self::Ended)),
             Self::Document(mut snapshot) => {
-                let size = usize::try_from(page.limits.chunk_bytes).unwrap_or(usize::MAX);
+                let size = as_count(page.limits.chunk_bytes);
                 return Ok(match snapshot.next(page, size).await? {
                     Some(chunk) => (chunk, Self::Document(snapshot)),
                     None => (Bytes::new(), Self::Ended),

@@ -1,8 +1,8 @@
-//! Title, author, subject and keywords of a PDF that Chromium prints, appended while it streams.
+//! Title, author, subject and keywords of a PDF that Chromium prints: the title is set in the page before printing, the rest
+//! is appended while the file streams.
 //!
-//! Chromium writes the document's title and has no option for the rest. So the title is set in the page before it is
-//! printed, and the others are appended while the file streams through: an incremental update that replaces the
-//! information object (PDF 1.7, 7.5.6). Whole files of LibreOffice: the crate `pdf-metadata`.
+//! Chromium writes the document's title and has no option for the rest. What is appended is an incremental update that
+//! replaces the information object (PDF 1.7, 7.5.6). Whole files of LibreOffice: the crate `pdf-metadata`.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ impl MetadataWriter {
     }
 
     /// A piece of the file passes.
-    pub(super) fn pass(&mut self, piece: &[u8]) {
+    pub(super) fn observe(&mut self, piece: &[u8]) {
         let missing = HEAD_BYTES.saturating_sub(self.head.len()).min(piece.len());
         self.head.extend_from_slice(&piece[..missing]);
         self.tail.extend_from_slice(&piece[piece.len().saturating_sub(TAIL_BYTES)..]);
@@ -61,14 +61,15 @@ impl MetadataWriter {
 
     /// The last piece with the update after it; `None` when the file is not as Chromium writes them.
     pub(super) fn finish(self, last: &[u8]) -> Option<Bytes> {
-        let addition = self.addition()?;
-        let mut whole = BytesMut::with_capacity(last.len() + addition.len());
+        let update = self.incremental_update()?;
+        let mut whole = BytesMut::with_capacity(last.len() + update.len());
         whole.put_slice(last);
-        whole.put_slice(&addition);
+        whole.put_slice(&update);
         Some(whole.freeze())
     }
 
-    fn addition(&self) -> Option<Vec<u8>> {
+    /// The information object with our entries after its old ones, and the table and trailer that make it the current one.
+    fn incremental_update(&self) -> Option<Vec<u8>> {
         let trailer = &self.tail[memmem::rfind(&self.tail, b"trailer\n<<")?..];
         let trailer = std::str::from_utf8(trailer).ok()?;
         let (dictionary, rest) = trailer.strip_prefix("trailer\n<<")?.split_once(">>\nstartxref\n")?;
@@ -79,21 +80,21 @@ impl MetadataWriter {
 
         let begin = format!("\n{object} {generation} obj\n<<");
         let at = memmem::rfind(&self.head, begin.as_bytes())? + begin.len();
-        let known = &self.head[at..];
-        let known = &known[..memmem::find(known, b">>\nendobj\n")?];
+        let old_entries = &self.head[at..];
+        let old_entries = &old_entries[..memmem::find(old_entries, b">>\nendobj\n")?];
 
-        let mut addition = begin.clone().into_bytes();
-        addition.extend_from_slice(known);
-        addition.extend_from_slice(self.entries.as_bytes());
-        addition.extend_from_slice(b">>\nendobj\n");
+        let mut update = begin.clone().into_bytes();
+        update.extend_from_slice(old_entries);
+        update.extend_from_slice(self.entries.as_bytes());
+        update.extend_from_slice(b">>\nendobj\n");
         // The object begins after the line end before it, the table after the object.
-        let (object_at, table_at) = (self.length + 1, self.length + addition.len());
+        let (object_at, table_at) = (self.length + 1, self.length + update.len());
         let dictionary = format!("{dictionary}\n/Prev {previous}");
         let table = format!(
             "xref\n{object} 1\n{object_at:010} {generation:05} n \ntrailer\n<<{dictionary}>>\nstartxref\n{table_at}\n%%EOF\n"
         );
-        addition.extend_from_slice(table.as_bytes());
-        Some(addition)
+        update.extend_from_slice(table.as_bytes());
+        Some(update)
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
         let mut writer = MetadataWriter::of(&metadata).unwrap();
         let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
         for piece in &pieces {
-            writer.pass(piece);
+            writer.observe(piece);
         }
         let (last, before) = pieces.split_last().unwrap();
         let whole = [before.concat().as_slice(), &writer.finish(last)?].concat();

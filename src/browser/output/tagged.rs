@@ -23,14 +23,14 @@ pub(super) struct Print<'a> {
     pub options: &'a PageOptions,
     pub layout: &'a Layout,
     pub header_footer: Option<[String; 2]>,
-    pub long: Long,
+    pub budget: PrintBudget,
 }
 
 /// What bounds a PDF that may turn out to be long.
 #[derive(Clone, Copy)]
-pub(super) struct Long {
+pub(super) struct PrintBudget {
     /// It may fill so many sheets that they are worth guessing.
-    pub may_be: bool,
+    pub may_be_long: bool,
     /// Largest file that a job may have.
     pub limit_bytes: u64,
     /// Of all that is done to print it.
@@ -48,7 +48,7 @@ pub(super) struct Pdf {
 /// Prints the page with tags or without.
 pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     let extras = &print.options.extras;
-    let limit_bytes = print.long.limit_bytes;
+    let limit_bytes = print.budget.limit_bytes;
     // Bookmarks are made of the tags: a PDF with them has both.
     if let Some(tagged) = extras.tagged.or(extras.outline.then_some(true)) {
         let stream = once(print, tagged).await?;
@@ -62,7 +62,7 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
         return Ok(Pdf { source, counted, warning: None });
     }
     let limit = print.page.limits.tagged_pages;
-    let is_guessed_long = print.long.may_be && {
+    let is_guessed_long = print.budget.may_be_long && {
         let guess = clip::estimated_pages(print.page, print.options, print.layout).await?;
         is_more(guess, limit)
     };
@@ -74,7 +74,7 @@ pub(super) async fn print(print: &Print<'_>) -> Result<Pdf, StepError> {
     if is_long == is_guessed_long {
         return Ok(Pdf { source, counted: Some(counted), warning: untagged });
     }
-    let left = print.long.deadline.saturating_duration_since(Instant::now());
+    let left = print.budget.deadline.saturating_duration_since(Instant::now());
     if !has_time(started.elapsed(), left, is_long) {
         let sentence = format!(
             "{}: there was no time to print the PDF again, so it is {}",

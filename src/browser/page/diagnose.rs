@@ -19,14 +19,14 @@ const PENDING_LIMIT: Duration = Duration::from_millis(300);
 /// How long to wait for the event that explains a refused call. A renderer's death is reported within 15 ms, its signal soon
 /// after (tried); a loaded machine takes longer.
 const END_LIMIT: Duration = Duration::from_secs(1);
-/// How long the browser may take for a call that takes it a millisecond. Only one that answers in time leaves the blame with
-/// the page.
+/// How long the browser may take for a call that takes it a millisecond. A page is late by its own fault only where the
+/// browser itself answers in time; otherwise the browser has stalled, and is ended.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 /// Most documents of one page (it may choose a language, or sign in); more are a loop.
 const DOCUMENT_LIMIT: u32 = 10;
 
 /// The error of a page that answers no call: a script that never pauses, or a browser that stalled.
-pub(super) async fn stuck(page: &mut OpenPage) -> StepError {
+pub(super) async fn stuck_error(page: &mut OpenPage) -> StepError {
     if is_browser_stalled(page).await {
         return StepError::Ended(PageEnd::BrowserLost);
     }
@@ -84,10 +84,11 @@ pub(super) fn warn_of_pending(page: &mut OpenPage, options: &PageOptions) {
     page.warnings.push(&format!("the page was printed while it had something pending: {pending}{REMEDY}"));
 }
 
-/// Warns that the last of `looks` looks started loads, which are not waited for.
-pub(super) fn warn_of_lazy_loads(page: &mut OpenPage, looks: usize) {
+/// Warns of the lazy loads that the last of `scans` scans of the page began. They are not waited for: a frame that is loaded
+/// may hold further lazy frames, without an end, so the number of scans is limited.
+pub(super) fn warn_of_lazy_loads(page: &mut OpenPage, scans: usize) {
     page.warnings.push(&format!(
-        "the page was printed while pictures or frames of it were loading: each of {looks} looks found more that \
+        "the page was printed while pictures or frames of it were loading: each of {scans} looks found more that \
          waits until somebody scrolls to it (loading=lazy); have less of it in frames within frames"
     ));
 }
@@ -97,7 +98,7 @@ pub(super) fn check_reached(page: &OpenPage) -> Result<(), StepError> {
     check_status(page)?;
     let unreachable = page.state.borrow().unreachable.clone();
     let Some(address) = unreachable else { return Ok(()) };
-    let shown = page.session.as_ref().map_or(address.clone(), |session| session.shown(&address));
+    let shown = page.session.as_ref().map_or(address.clone(), |session| session.without_own_host(&address));
     Err(StepError::job(
         ErrorCode::PageFailed,
         format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
@@ -109,7 +110,7 @@ fn check_status(page: &OpenPage) -> Result<(), StepError> {
     let state = page.state.borrow();
     let answered = state.document.as_deref().and_then(|document| state.failures.status_of(document));
     let Some((status, address)) = answered else { return Ok(()) };
-    let shown = failed_requests::shown(address);
+    let shown = failed_requests::redacted_url(address);
     Err(StepError::job(
         ErrorCode::PageFailed,
         format!("the page went to {shown}, which was answered with {status}: there is nothing to print"),
@@ -126,8 +127,8 @@ pub(super) fn never_matches(selector: Option<&str>) -> StepError {
     )
 }
 
-/// The page's error for a step's, after asking how page and browser ended. The page is dropped, which returns its tab.
-pub(in crate::browser) async fn fail(
+/// The page's error for that of a step, after asking how page and browser ended. The page is dropped, which returns its tab.
+pub(in crate::browser) async fn into_page_error(
     mut page: OpenPage,
     step: PageStep,
     error: StepError,
@@ -136,9 +137,10 @@ pub(in crate::browser) async fn fail(
     let known = known_end(&page, &error).await;
     let of_browser = known.is_some_and(PageEnd::is_of_browser);
     // Before its session is open nothing of this page has run: what fails is the previous page's, which the tab still shows.
-    let follows = page.session.as_ref().is_some_and(|session| !session.is_open())
-        && page.lease.traces().is_some_and(|traces| traces.left.is_some());
-    let error = if follows && matches!(error, StepError::Late | StepError::Refused(_) | StepError::Ended(_)) {
+    let is_previous_page_shown = page.session.as_ref().is_some_and(|session| !session.is_open())
+        && page.lease.traces().is_some_and(|traces| traces.unreplaced_since.is_some());
+    let is_of_call = matches!(error, StepError::Late | StepError::Refused(_) | StepError::Ended(_));
+    let error = if is_previous_page_shown && is_of_call {
         StepError::Unready("the page before does not go".to_owned())
     } else {
         error
@@ -155,7 +157,7 @@ pub(in crate::browser) async fn fail(
         (None, StepError::Late) if is_browser_stalled(&mut page).await => {
             (ended(PageEnd::BrowserLost, &page.limits), retry(&page, PageEnd::BrowserLost))
         }
-        (None, StepError::Late) => (late(&page, step, options).await, Retry::No),
+        (None, StepError::Late) => (deadline_error(&page, step, options).await, Retry::No),
         (None, StepError::Refused(refusal)) => {
             let error = JobError::new(ErrorCode::PageFailed, format!("the page failed: {refusal}"));
             (error, Retry::No)
@@ -163,7 +165,7 @@ pub(in crate::browser) async fn fail(
         (None, StepError::Job(error)) => (error, Retry::No),
     };
     // Up to then the warnings are those of the previous page, which may be another job's.
-    let warnings = if follows { Warnings::default() } else { page.all_warnings() };
+    let warnings = if is_previous_page_shown { Warnings::default() } else { page.all_warnings() };
     PageError { error, retry, warnings }
 }
 
@@ -209,7 +211,7 @@ async fn is_browser_stalled(page: &mut OpenPage) -> bool {
     stalled
 }
 
-async fn late(page: &OpenPage, step: PageStep, options: &PageOptions) -> JobError {
+async fn deadline_error(page: &OpenPage, step: PageStep, options: &PageOptions) -> JobError {
     let limits = &page.limits;
     let (code, what, key, limit) = match step {
         PageStep::Load => (ErrorCode::LoadTimeout, "the page's load event did not come", "load", limits.load),
@@ -218,13 +220,13 @@ async fn late(page: &OpenPage, step: PageStep, options: &PageOptions) -> JobErro
         }
         PageStep::Print => (ErrorCode::PrintTimeout, "the file was not made", "print", limits.print),
     };
-    let pending = pending(page, options).await;
+    let pending = ask_pending(page, options).await;
     let limit_ms = limit.as_millis();
     JobError::new(code, format!("{what} within {limit_ms} ms (browser.{key}_timeout_ms); pending: {pending}"))
 }
 
 /// What the page waits for, asked of the page; one that does not answer is busy.
-async fn pending(page: &OpenPage, options: &PageOptions) -> String {
+async fn ask_pending(page: &OpenPage, options: &PageOptions) -> String {
     let expression = scripts::pending(options.wait_for_selector.as_deref());
     let asking = page.ask(expression, PENDING_LIMIT);
     let mut pending = match tokio::time::timeout(PENDING_LIMIT, asking).await {

@@ -66,11 +66,7 @@ pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> 
 
 /// The medium that the page is printed with, in which it is measured.
 pub(in crate::browser) fn on_paper(emulation: &EmulationOptions) -> Emulation::SetEmulatedMedia {
-    let medium = match emulation.media {
-        Media::Print => "print",
-        Media::Screen => "screen",
-    };
-    emulated(medium, emulation)
+    emulated(emulation.media.name(), emulation)
 }
 
 /// The medium, and the media features of the options.
@@ -90,8 +86,9 @@ fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
         | (Media::Screen, PageOutput::Png | PageOutput::Jpg)
         // A document keeps the style sheets of every medium.
         | (_, PageOutput::Html) => None,
-        (Media::Print, PageOutput::Png | PageOutput::Jpg) => Some("print"),
-        (Media::Screen, PageOutput::Pdf) => Some("screen"),
+        (Media::Print, PageOutput::Png | PageOutput::Jpg) | (Media::Screen, PageOutput::Pdf) => {
+            Some(wanted.name())
+        }
     }
 }
 

@@ -14,7 +14,7 @@ const PAGES_LIMIT: u32 = 20;
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 
 /// Gives the tab back, for reuse by its account unless something of the page would stay in it.
-pub(in crate::browser) fn give_back(
+pub(in crate::browser) fn release_tab(
     mut page: OpenPage,
     options: &PageOptions,
     output: PageOutput,
@@ -31,7 +31,8 @@ pub(in crate::browser) fn give_back(
     let is_emulated = page.is_measured || has_window || emulate::differs(options, output);
     let in_place = page.in_place && output == PageOutput::Pdf && !is_emulated && options.selector.is_none();
     let scripts = std::mem::take(&mut page.scripts);
-    let traces = Traces { session: page.session.clone(), is_emulated, in_place, left: None, scripts };
+    let session = page.session.clone();
+    let traces = Traces { session, is_emulated, in_place, unreplaced_since: None, scripts };
     let is_clean = !traces.are_foreign() && emulate::can_be_undone(options);
     // A log that was switched off stays off: failed requests of the next page would go unreported.
     let logs_requests = !page.state.borrow().failures.is_muted();

@@ -4,7 +4,7 @@ use headless_chrome::protocol::cdp::Runtime;
 
 use super::limits::PageLimits;
 use crate::browser::cdp::error::CallError;
-use crate::browser::tab::excess::Excess;
+use crate::browser::tab::excess::PageExcess;
 use crate::browser::tab::page_state::PageEnd;
 use crate::domain::error::{ErrorCode, JobError, Warnings};
 
@@ -113,17 +113,17 @@ pub(in crate::browser) fn ended(end: PageEnd, limits: &PageLimits) -> JobError {
     JobError::new(code, message)
 }
 
-fn excess_sentence(excess: Excess, limits: &PageLimits) -> String {
+fn excess_sentence(excess: PageExcess, limits: &PageLimits) -> String {
     let PageLimits { blob_mb, locks, frame_address_mb, .. } = limits;
     match excess {
-        Excess::Blobs => format!(
+        PageExcess::Blobs => format!(
             "the page made more than {blob_mb} MB of blobs (browser.blob_limit_mb): let it make fewer, or load \
              files instead"
         ),
-        Excess::Locks => format!(
+        PageExcess::Locks => format!(
             "the page asked for more than {locks} locks (browser.lock_limit): let it hold fewer of them"
         ),
-        Excess::FrameAddresses => format!(
+        PageExcess::FrameAddresses => format!(
             "the page's frames went to more than {frame_address_mb} MB of addresses \
              (browser.frame_address_limit_mb): give their documents as files or by srcdoc, not as data: addresses"
         ),

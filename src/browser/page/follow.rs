@@ -14,7 +14,7 @@ use super::error::StepError;
 use super::scripts;
 use super::task::PageTask;
 use crate::browser::cdp::commands;
-use crate::browser::proxy::session::PageSession;
+use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::reset;
 use crate::browser::tab::tab::Tab;
 use crate::browser::tab::traces::{ResetError, Traces};
@@ -65,13 +65,13 @@ async fn take_place(
     if let Some(end) = is_shown.await.ok().and_then(|state| state.end) {
         return Err(ResetError::Ended(end));
     }
-    // At once: a timer of our own scripts that comes due while script is off never runs. And waited for: the renderer answers
-    // behind its word that the document is there. Before that, Chromium's own process would clean for the page before, whose
-    // address would stay in the history.
+    // Script is switched on at once: a timer of our own scripts that falls due while script is off never runs. The answer is
+    // waited for, because the renderer sends it after the message that the new document is there. Until that message Chromium's
+    // own process takes the previous document for the current one, and an emptied history would keep its address.
     let script_off = Emulation::SetScriptExecutionDisabled { value: !task.options.javascript };
     tab.call_within(script_off, limit).await?;
     reset::forget_page(tab, traces, limit).await?;
-    // Last, for its history is emptied by then.
+    // Last: it counts the history, which `forget_page` has emptied by then.
     let entries = tab.call_within(commands::evaluate(FORGET_NAME.to_owned(), None), limit).await?;
     let entries = entries.result.value.and_then(|value| value.as_f64());
     if entries.is_none_or(|entries| entries > ENTRIES_LIMIT) {

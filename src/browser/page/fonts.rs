@@ -79,9 +79,7 @@ pub(super) fn warn(page: &mut OpenPage, report: FontReport) -> Result<(), StepEr
 }
 
 fn asks_for_unknown(task: &PageTask, fonts: &KnownFonts) -> bool {
-    let sheets =
-        task.site.paths().filter(|path| has_sheet_ending(path)).filter_map(|path| task.site.get(path));
-    let texts = task.site.page().into_iter().chain(sheets);
+    let texts = task.site.page().into_iter().chain(task.site.style_sheets());
     let mut left = SCANNED_BYTES;
     let beginnings = texts.map(|content| {
         let length = content.len().min(left);
@@ -94,10 +92,6 @@ fn asks_for_unknown(task: &PageTask, fonts: &KnownFonts) -> bool {
         .iter()
         .flat_map(|text| first_families(text))
         .any(|family| !own.contains(&family) && fonts.lacks(&family))
-}
-
-fn has_sheet_ending(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
 }
 
 /// Families that are first in a list of a style sheet or page, in lower case.

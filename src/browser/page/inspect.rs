@@ -1,4 +1,4 @@
-//! One look at a page that is idle: its fonts, its pictures, how large it is, and what is loaded only when it is scrolled to.
+//! One scan of a page that is idle: its fonts, its pictures, how large it is, and what is loaded only when it is scrolled to.
 //! All of it is asked in one call, and of a page without script only what cannot be known without asking.
 
 use serde::Deserialize;
@@ -31,7 +31,7 @@ struct Seen {
 /// Warns of missing fonts and broken pictures. True where lazy pictures or frames began to load by that: the page is busy
 /// again.
 pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
-    let seen = look(page, task).await?;
+    let seen = scan(page, task).await?;
     page.content_px = seen.content;
     if let Some(report) = seen.fonts {
         fonts::warn(page, report)?;
@@ -42,7 +42,7 @@ pub(super) async fn inspect(page: &mut OpenPage, task: &PageTask) -> Result<bool
     Ok(seen.woken > 0)
 }
 
-async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
+async fn scan(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
     let fonts = fonts::question(page, task)?;
     let question = match (task.lane, fonts) {
         // Its broken pictures came with the answer whether it is ready (`scripts::readiness`).
@@ -55,7 +55,8 @@ async fn look(page: &OpenPage, task: &PageTask) -> Result<Seen, StepError> {
             question(&fonts, &called(pictures::SEEN), &content, &called(scripts::LAZY))
         }
     };
-    // A page without fonts to speak of (an image, a plain text) answers nothing, and so does one that is busy again.
+    // There is no answer from a document without fonts (an image, a plain text), from one that was replaced meanwhile, and from
+    // a page that is busy again for longer than a warning is worth. Then nothing is warned of.
     let answer = page.ask_for_warning(question).await?;
     Ok(answer.and_then(|answer| serde_json::from_str(&answer).ok()).unwrap_or_default())
 }

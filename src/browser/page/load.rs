@@ -11,7 +11,7 @@ use super::scripts;
 use super::task::{PageOutput, PageTask};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::pending::PendingCalls;
-use crate::browser::proxy::session::PageSession;
+use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::reset;
 use crate::browser::tab::tab::Tab;
 use crate::browser::tab::traces::Traces;
@@ -23,7 +23,7 @@ use crate::thread;
 
 /// How a page comes into its tab.
 #[derive(Clone, Copy)]
-pub(super) enum Shown<'a> {
+pub(super) enum LoadMethod<'a> {
     /// Written into the tab by one message.
     Put,
     /// From the address of its session.
@@ -37,15 +37,15 @@ pub(super) enum Shown<'a> {
 pub(super) async fn load(
     tab: &Tab,
     task: &PageTask,
-    shown: Shown<'_>,
+    method: LoadMethod<'_>,
     limit: Duration,
 ) -> Result<Vec<String>, StepError> {
     let (mut calls, mut added) = (PendingCalls::default(), Vec::new());
-    if let Shown::Following(_, traces, _) = shown {
+    if let LoadMethod::Following(_, traces, _) = method {
         reset::forget_settings(tab, traces, limit, &mut calls)
             .map_err(|error| StepError::Unready(error.to_string()))?;
     }
-    if let Some(source) = data_script(task, shown)? {
+    if let Some(source) = data_script(task, method)? {
         added.push(tab.send(&commands::script_of_new_documents(source))?);
     }
     // What WebGL has drawn is blank once it was shown: it is kept for a document that is written of the page.
@@ -59,10 +59,10 @@ pub(super) async fn load(
     }
     emulate::send(tab, task, limit, &mut calls)?;
     let mut state = tab.state();
-    match shown {
-        Shown::Put => put(tab, task, limit).await?,
-        Shown::Served(session) => navigate(tab, session, limit).await?,
-        Shown::Following(session, traces, limit) => {
+    match method {
+        LoadMethod::Put => put(tab, task, limit).await?,
+        LoadMethod::Served(session) => navigate(tab, session, limit).await?,
+        LoadMethod::Following(session, traces, limit) => {
             follow::follow(tab, task, (session, traces), limit).await?;
         }
     }
@@ -82,8 +82,10 @@ pub(super) async fn load(
 }
 
 /// The script that puts the data on the page's window; `None` for a page without script.
-fn data_script(task: &PageTask, shown: Shown<'_>) -> Result<Option<String>, StepError> {
-    let (Lane::Scripted, Shown::Served(session) | Shown::Following(session, ..)) = (task.lane, shown) else {
+fn data_script(task: &PageTask, method: LoadMethod<'_>) -> Result<Option<String>, StepError> {
+    let (Lane::Scripted, LoadMethod::Served(session) | LoadMethod::Following(session, ..)) =
+        (task.lane, method)
+    else {
         return Ok(None);
     };
     if scripts::is_large(&task.data) {
@@ -119,7 +121,7 @@ async fn navigate(tab: &Tab, session: &PageSession, limit: Duration) -> Result<(
 async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), StepError> {
     // A byte order mark would be text before the doctype here.
     let page = task.inlined.as_ref().or_else(|| task.site.page());
-    let page = page.cloned().map(encoding::unmarked).unwrap_or_default();
+    let page = page.cloned().map(encoding::without_bom).unwrap_or_default();
     let html = thread::by_size(page.len(), move || String::from_utf8_lossy(&page).into_owned()).await;
     let html = html.map_err(|error| StepError::Job(error.into()))?;
     let put = Page::SetDocumentContent { frame_id: tab.frame.clone(), html };

@@ -9,7 +9,7 @@ use super::diagnose;
 use super::error::{PageError, StepError};
 use super::follow;
 use super::inspect;
-use super::load::{self, Shown};
+use super::load::{self, LoadMethod};
 use super::open_page::OpenPage;
 use super::pictures::{self, Pictures};
 use super::scripts;
@@ -26,8 +26,8 @@ use crate::domain::site::Site;
 
 /// A static page that is no longer than this fills a few dozen sheets at most.
 const SHORT_LIMIT_BYTES: usize = 128 << 10;
-/// How often a page is looked at while each look starts further loads: lazy frames may hold others.
-const LOOKS_LIMIT: usize = 4;
+/// How often a page is scanned while each scan starts further loads: lazy frames may hold others.
+const SCANS_LIMIT: usize = 4;
 
 /// A page that can be printed.
 pub struct ReadyPage {
@@ -53,11 +53,11 @@ pub async fn open(
     let Some(mut page) = OpenPage::new(lease, task, config) else { return Err(PageError::lost()) };
     progress(PageStep::Load);
     if let Err(error) = load(&mut page, task).await {
-        return Err(diagnose::fail(page, PageStep::Load, error, &task.options).await);
+        return Err(diagnose::into_page_error(page, PageStep::Load, error, &task.options).await);
     }
     progress(PageStep::Readiness);
     if let Err(error) = wait_until_ready(&mut page, task).await {
-        return Err(diagnose::fail(page, PageStep::Readiness, error, &task.options).await);
+        return Err(diagnose::into_page_error(page, PageStep::Readiness, error, &task.options).await);
     }
     let may_be_long = task.lane == Lane::Scripted || page.length_bytes > SHORT_LIMIT_BYTES;
     let (output, limit_bytes) = (task.output, task.limit_bytes);
@@ -66,7 +66,7 @@ pub async fn open(
 }
 
 async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
-    let left = page.lease.traces().filter(|traces| traces.left.is_some()).cloned();
+    let left = page.lease.traces().filter(|traces| traces.unreplaced_since.is_some()).cloned();
     let left = match left {
         Some(traces) if !follow::may_follow(task) => {
             let shown = reset::reset(page.tab()?, &traces, page.limits.reset).await;
@@ -84,17 +84,17 @@ async fn load(page: &mut OpenPage, task: &PageTask) -> Result<(), StepError> {
         let no_name = |error: io::Error| StepError::job(ErrorCode::Internal, error.to_string());
         let session = served.map_err(no_name)?;
         if tab.lane == Lane::Scripted && page.lease.was_used() {
-            session.note_follows();
+            session.note_tab_was_used();
         }
         page.session = Some(session);
     }
     let limit = page.limits.load;
-    let shown = match (&page.session, &left) {
-        (None, _) => Shown::Put,
-        (Some(session), Some(traces)) => Shown::Following(session, traces, page.limits.reset),
-        (Some(session), None) => Shown::Served(session),
+    let method = match (&page.session, &left) {
+        (None, _) => LoadMethod::Put,
+        (Some(session), Some(traces)) => LoadMethod::Following(session, traces, page.limits.reset),
+        (Some(session), None) => LoadMethod::Served(session),
     };
-    page.scripts = page.within(limit, load::load(page.tab()?, task, shown, limit)).await?;
+    page.scripts = page.within(limit, load::load(page.tab()?, task, method, limit)).await?;
     diagnose::check_reached(page)
 }
 
@@ -111,7 +111,7 @@ async fn wait_until_ready(page: &mut OpenPage, task: &PageTask) -> Result<(), St
     };
     let seen = page.within(page.limits.readiness, ready).await?;
     wait::for_timeout(page, options).await?;
-    let is_idle = look_until_idle(page, task).await?;
+    let is_idle = scan_until_idle(page, task).await?;
     if task.lane == Lane::Scripted && is_idle {
         diagnose::warn_of_pending(page, options);
     }
@@ -121,11 +121,11 @@ async fn wait_until_ready(page: &mut OpenPage, task: &PageTask) -> Result<(), St
     Ok(())
 }
 
-/// Looks at the page each time it is idle, until a look starts no further loads; false where it is printed while busy. One
-/// cap is over all of it.
-async fn look_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
+/// Scans the page each time it is idle, until a scan starts no further loads; false where it is printed while busy. One cap
+/// is over all of it.
+async fn scan_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, StepError> {
     let begun = Instant::now();
-    for _ in 0..LOOKS_LIMIT {
+    for _ in 0..SCANS_LIMIT {
         let left = page.limits.rest_cap.saturating_sub(begun.elapsed());
         let is_idle = task.lane == Lane::Static || become_idle(page, left, &task.options).await?;
         diagnose::check_reached(page)?;
@@ -133,7 +133,7 @@ async fn look_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, S
             return Ok(is_idle);
         }
     }
-    diagnose::warn_of_lazy_loads(page, LOOKS_LIMIT);
+    diagnose::warn_of_lazy_loads(page, SCANS_LIMIT);
     Ok(false)
 }
 
@@ -145,7 +145,7 @@ async fn become_idle(page: &mut OpenPage, cap: Duration, options: &PageOptions) 
         Ok(IdleOutcome::NotBeforeCap { computing }) => {
             diagnose::accept_busy(page, computing, options).map(|()| false)
         }
-        Err(StepError::Late) => Err(diagnose::stuck(page).await),
+        Err(StepError::Late) => Err(diagnose::stuck_error(page).await),
         Err(error) => Err(error),
     }
 }

@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use super::error::{StepError, script_error};
 use super::limits::PageLimits;
-use super::task::{PageTask, Way};
+use super::task::{Delivery, PageTask};
 use crate::browser::cdp::commands;
 use crate::browser::cdp::error::CallError;
-use crate::browser::proxy::session::PageSession;
+use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::lease::Lease;
 use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::browser::tab::tab::Tab;
@@ -20,8 +20,6 @@ use crate::domain::error::Warnings;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
-/// A longer script is serialized on a thread for work that blocks.
-const LARGE_BYTES: usize = 256 << 10;
 /// How long a page may be asked for something that only becomes a warning.
 pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
 
@@ -45,7 +43,7 @@ pub(in crate::browser) struct OpenPage {
     pub has_page_rules: bool,
     /// Its print medium was emulated, to measure it.
     pub is_measured: bool,
-    /// Width and height of all that can be scrolled to, in CSS pixels, as seen by the last look at the page (`inspect.rs`).
+    /// Width and height of all that can be scrolled to, in CSS pixels, as found by the last scan of the page (`inspect.rs`).
     pub content_px: Option<(f64, f64)>,
     /// The script context of our own questions, once it is made.
     world: Mutex<Option<World>>,
@@ -74,7 +72,7 @@ impl OpenPage {
             lane: task.lane,
             length_bytes: task.length_bytes(),
             scripts: Vec::new(),
-            in_place: task.way == Way::PutInPlace && task.is_put(),
+            in_place: task.delivery == Delivery::PutInPlace && task.is_put(),
             has_page_rules: task.has_page_rules,
             is_measured: false,
             content_px: None,
@@ -193,9 +191,8 @@ impl OpenPage {
         limit: Duration,
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         let tab = self.tab()?;
-        let is_large = expression.len() > LARGE_BYTES;
-        let call = commands::evaluate(expression, world);
-        let sent = if is_large { tab.send_large(call).await? } else { tab.send(&call)? };
+        let bytes = expression.len();
+        let sent = tab.send_sized(commands::evaluate(expression, world), bytes).await?;
         match sent.answer(limit).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
                 Ok(Some(Err(thrown)))

@@ -54,7 +54,7 @@ pub(super) async fn check(page: &mut OpenPage, seen: Pictures) -> Result<(), Ste
 }
 
 fn sentence(address: &str) -> String {
-    let shown = failed_requests::shown(address);
+    let shown = failed_requests::redacted_url(address);
     if console::own_path(address).is_some() || address.starts_with("data:") {
         return format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
     }

@@ -21,7 +21,7 @@ pub struct PageTask {
     /// Whether script may run.
     pub lane: Lane,
     /// How it comes into the tab.
-    pub way: Way,
+    pub delivery: Delivery,
     /// The page with its files inlined, where that is written into the tab; everything else reads the page of `site`.
     pub inlined: Option<Bytes>,
     /// Its files may have rules of `@page` that its options do not agree with.
@@ -38,7 +38,7 @@ pub struct PageTask {
 
 /// How a page comes into its tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Delivery {
     /// Served under a host name of its own.
     Served,
     /// Written into the tab, which saves a navigation: a page without script that refers to nothing, or has its files in
@@ -83,7 +83,7 @@ impl PageTask {
     /// Whether the page is written into the tab; otherwise it is served.
     pub(super) fn is_put(&self) -> bool {
         let length_bytes = self.inlined.as_ref().map_or(self.length_bytes(), Bytes::len);
-        self.way != Way::Served && self.lane == Lane::Static && length_bytes <= PUT_LIMIT_BYTES
+        self.delivery != Delivery::Served && self.lane == Lane::Static && length_bytes <= PUT_LIMIT_BYTES
     }
 
     /// Length of the page itself, without its files.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::error::StepError;
 use super::open_page::OpenPage;
-use crate::browser::tab::idle::Verdict;
+use crate::browser::tab::idle::IdleVerdict;
 
 /// After a response the page may need a moment to go on with it.
 const GRACE: Duration = Duration::from_millis(20);
@@ -30,9 +30,9 @@ pub(super) enum IdleOutcome {
 /// Whether the page is done in a moment: then its fonts are loaded, and it need not be asked whether it is ready.
 pub(super) async fn is_soon_idle(page: &OpenPage) -> bool {
     let mut state = page.state.clone();
-    let reported = state.wait_for(|state| state.verdict() != Verdict::Pending);
+    let reported = state.wait_for(|state| state.verdict() != IdleVerdict::Pending);
     let _ = tokio::time::timeout(GRACE, reported).await;
-    verdict(page) == Verdict::Done
+    verdict(page) == IdleVerdict::Done
 }
 
 /// Returns when the page is idle, or at the cap.
@@ -49,32 +49,37 @@ pub(super) async fn until_idle(page: &OpenPage, cap: Duration) -> Result<IdleOut
 async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), StepError> {
     let mut state = page.state.clone();
     loop {
-        if state.wait_for(|state| state.verdict() != Verdict::Pending).await.is_err() {
+        if state.wait_for(|state| state.verdict() != IdleVerdict::Pending).await.is_err() {
             // Its events have ended: `within` ends the step.
             std::future::pending::<()>().await;
         }
         wait_for_grace(page).await;
-        let heard = page.state.borrow().idle.heard();
+        let event_count = page.state.borrow().idle.event_count();
         // Messages keep their order: what the page has begun meanwhile is reported before this answer.
         if !answers(page).await? {
             let _ = state.changed().await;
             continue;
         }
-        if !workers_are_idle(page, heard, computing).await? {
+        if !workers_are_idle(page, event_count, computing).await? {
             continue;
         }
         match verdict(page) {
-            Verdict::Idle | Verdict::Done => return Ok(()),
-            Verdict::Quiet if !computes(page).await? && verdict(page) != Verdict::Pending => {
+            IdleVerdict::Idle | IdleVerdict::Done => return Ok(()),
+            IdleVerdict::Quiet if !computes(page).await? && verdict(page) != IdleVerdict::Pending => {
                 return Ok(());
             }
-            Verdict::Quiet | Verdict::Pending => {}
+            IdleVerdict::Quiet | IdleVerdict::Pending => {}
         }
     }
 }
 
-/// Waits until every worker has answered; false where one, or then the page, has reported something since `heard`.
-async fn workers_are_idle(page: &OpenPage, heard: u32, computing: &AtomicUsize) -> Result<bool, StepError> {
+/// Waits until every worker has answered; false where one, or then the page, has reported something since `event_count` was
+/// read.
+async fn workers_are_idle(
+    page: &OpenPage,
+    event_count: u32,
+    computing: &AtomicUsize,
+) -> Result<bool, StepError> {
     let tab = page.tab()?;
     let workers = tab.workers();
     if workers.is_empty() {
@@ -85,7 +90,7 @@ async fn workers_are_idle(page: &OpenPage, heard: u32, computing: &AtomicUsize) 
         let asked: Vec<_> = workers.iter().filter_map(|worker| tab.ask_worker(worker).ok()).collect();
         computing.store(asked.len(), Ordering::Relaxed);
         for answer in asked {
-            // One that has ended meanwhile answers as well as one that is idle.
+            // The answer itself does not matter: the call also fails when the worker has ended, and then it computes nothing.
             let _ = answer.answer(page.limits.rest_cap).await;
             computing.fetch_sub(1, Ordering::Relaxed);
         }
@@ -94,25 +99,26 @@ async fn workers_are_idle(page: &OpenPage, heard: u32, computing: &AtomicUsize) 
     let task = "new Promise(done => setTimeout(done, 0, ''))".to_owned();
     page.ask(task, page.limits.call).await?;
     let state = page.state.borrow();
-    if state.idle.heard() != heard {
+    if state.idle.event_count() != event_count {
         return Ok(false);
     }
-    // What ticks there may change the document now and then.
+    // What ticks in a worker may change the document by a message now and then, and in between the page is quiet. So the page
+    // is idle only when no watch has reported anything pending for the whole quiet window.
     let busy = state.idle.last_busy().map_or(Duration::MAX, |at| at.elapsed());
     let left = page.limits.quiet.saturating_sub(busy);
     drop(state);
-    if verdict(page) == Verdict::Quiet && !left.is_zero() {
+    if verdict(page) == IdleVerdict::Quiet && !left.is_zero() {
         tokio::time::sleep(left).await;
         return Ok(false);
     }
     Ok(true)
 }
 
-fn verdict(page: &OpenPage) -> Verdict {
+fn verdict(page: &OpenPage) -> IdleVerdict {
     page.state.borrow().verdict()
 }
 
-/// Waits until the last response is [`GRACE`] ago. The page's own load counts as one, unless it is [`Verdict::Done`].
+/// Waits until the last response is [`GRACE`] ago. The page's own load counts as one, unless it is [`IdleVerdict::Done`].
 async fn wait_for_grace(page: &OpenPage) {
     loop {
         let ended = page.state.borrow().idle.last_end().map(|ended| ended.elapsed());

@@ -8,10 +8,10 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
+use super::actor::{BrowserPool, Waiter};
 use super::browsers::Purpose;
 use super::release::DisposeReason;
 use super::reuse::{Plan, ReuseKey, TabCapacity};
-use super::state::{BrowserPool, Waiter};
 use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseError, LeaseTab};
 use crate::domain::lane::{Lane, PerLane};
 
@@ -35,7 +35,7 @@ impl Handler<LeaseTab> for BrowserPool {
             while let Ok(returned) = self.returned.try_recv() {
                 self.release(returned, ctx);
             }
-            self.waiters.push_back(Waiter { asked: message, answer, waits_for_launch: false });
+            self.waiters.push_back(Waiter { request: message, answer, waits_for_launch: false });
             self.serve_waiters(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
@@ -70,17 +70,17 @@ impl BrowserPool {
 
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
         let sources = self.sources();
-        let apart = self.make_quarantine_tabs(&sources, ctx);
-        let limit = self.tabs.saturating_sub(self.leased + apart);
+        let quarantined = self.make_quarantine_tabs(&sources, ctx);
+        let limit = self.tabs.saturating_sub(self.leased + quarantined);
         // Tabs that a successor makes cannot be leased before it takes over.
         let making = self.placed().filter(|running| self.is_shared(running.id));
         let making = making.fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
         // A tab made ahead takes a core for a while: it is made when a core has no page.
-        let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
+        let ahead = if self.leased < self.cores { self.warm_target } else { 0 };
         let waiting =
             self.waiters.iter().zip(&sources).filter(|(_, source)| **source == Some(TabSource::Shared));
         let waiting: Vec<_> =
-            waiting.map(|(waiter, _)| (self.reuse_key(waiter.asked), waiter.asked.lane)).collect();
+            waiting.map(|(waiter, _)| (self.reuse_key(waiter.request), waiter.request.lane)).collect();
         let capacity = TabCapacity { limit, warm: self.warm_counts(), making, ahead };
         let Plan { make, evict_warm, evict } = self.reusable.plan(waiting.into_iter(), capacity);
         for held in evict {
@@ -111,12 +111,12 @@ impl BrowserPool {
         let mut pass = self.waiter_pass();
         let mut sources = Vec::with_capacity(self.waiters.len());
         for waiter in &self.waiters {
-            let mine = held.entry(waiter.asked.account).or_default();
+            let mine = held.entry(waiter.request.account).or_default();
             let may = all < self.tabs && *mine < share;
             let source = if !may {
                 None
-            } else if self.quarantine.holds(waiter.asked) {
-                let browser = self.quarantine.assign(waiter.asked, &mut pass);
+            } else if self.quarantine.holds(waiter.request) {
+                let browser = self.quarantine.assign(waiter.request, &mut pass);
                 browser
                     .and_then(|at| self.purposes.iter().position(|it| *it == Purpose::Quarantine(at)))
                     .map(TabSource::Quarantine)
@@ -152,7 +152,7 @@ impl BrowserPool {
     /// Counts waiters that would have a tab by now if a browser ran, each once.
     fn note_launch_waits(&mut self, lane: Lane, sources: &[Option<TabSource>]) {
         for (waiter, source) in self.waiters.iter_mut().zip(sources) {
-            let waits = *source == Some(TabSource::Shared) && waiter.asked.lane == lane;
+            let waits = *source == Some(TabSource::Shared) && waiter.request.lane == lane;
             if waits && !std::mem::replace(&mut waiter.waits_for_launch, true) {
                 self.metrics.launch_waits.inc();
             }
@@ -166,9 +166,9 @@ impl BrowserPool {
         let mut at = 0;
         for source in self.sources() {
             let granted =
-                source.and_then(|source| self.tab_for(self.waiters[at].asked, source, &mut awaited, ctx));
+                source.and_then(|source| self.tab_for(self.waiters[at].request, source, &mut awaited, ctx));
             match granted {
-                Some((held, tab)) => self.grant(at, held, tab),
+                Some((held, tab)) => self.lease_to(at, held, tab),
                 None => at += 1,
             }
         }
@@ -177,15 +177,15 @@ impl BrowserPool {
     /// A living tab, and the metrics' name for its kind.
     fn tab_for(
         &mut self,
-        asked: LeaseTab,
+        request: LeaseTab,
         source: TabSource,
         awaited: &mut HashMap<ReuseKey, usize>,
         ctx: &mut Context<Self>,
     ) -> Option<(HeldTab, &'static str)> {
-        if let Some(key) = self.reuse_key(asked).filter(|_| source == TabSource::Shared) {
+        if let Some(key) = self.reuse_key(request).filter(|_| source == TabSource::Shared) {
             while let Some(held) = self.reusable.take(key) {
                 if held.tab.is_alive() {
-                    let kind = if held.traces.left.is_some() { "left" } else { "kept" };
+                    let kind = if held.traces.unreplaced_since.is_some() { "left" } else { "kept" };
                     return Some((held, kind));
                 }
                 self.dispose_reusable(held, DisposeReason::Broken, ctx);
@@ -198,11 +198,11 @@ impl BrowserPool {
             }
         }
         if let TabSource::Quarantine(slot) = source
-            && !self.is_fresh_for(slot, asked)
+            && !self.is_fresh_for(slot, request)
         {
             return None;
         }
-        while let Some(held) = self.take_warm(asked.lane, source) {
+        while let Some(held) = self.take_warm(request.lane, source) {
             if held.tab.is_alive() {
                 return Some((held, "fresh"));
             }
@@ -211,20 +211,21 @@ impl BrowserPool {
         None
     }
 
-    fn grant(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
+    /// Leases `held` to the waiter at `at`; `tab` is the metrics' name for its kind.
+    fn lease_to(&mut self, at: usize, mut held: HeldTab, tab: &'static str) {
         let Some(waiter) = self.waiters.remove(at) else { return };
-        let lane = waiter.asked.lane.name();
+        let lane = waiter.request.lane.name();
         self.leased += 1;
-        *self.leased_by.entry(waiter.asked.account).or_default() += 1;
+        *self.leased_by.entry(waiter.request.account).or_default() += 1;
         held.documents += 1;
         if let Some(running) = self.find(held.browser) {
             running.documents += 1;
-            running.leases.push(waiter.asked);
-            running.tenant = Some(waiter.asked.account);
+            running.leases.push(waiter.request);
+            running.last_account = Some(waiter.request.account);
         }
         self.metrics.leases.of([lane, tab]).inc();
         self.metrics.leased.of([lane]).inc();
         // Where the waiter has gone the lease is dropped, which returns the tab.
-        let _ = waiter.answer.send(Lease::new(held, waiter.asked, self.returns.clone()));
+        let _ = waiter.answer.send(Lease::new(held, waiter.request, self.returns.clone()));
     }
 }

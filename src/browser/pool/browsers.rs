@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::Kills;
-use crate::browser::chromium::memory::Reading;
+use crate::browser::chromium::memory::MemoryReading;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseTab};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::PerLane;
@@ -96,11 +96,11 @@ pub(super) struct RunningBrowser {
     pub first_tabs: Vec<HeldTab>,
     /// Leases of its tabs that have not come back.
     pub leases: Vec<LeaseTab>,
-    /// The account of its last page.
-    pub tenant: Option<AccountId>,
+    /// Whose page it showed last.
+    pub last_account: Option<AccountId>,
     /// Leases it has given so far.
     pub documents: u64,
-    pub memory: Reading,
+    pub memory: MemoryReading,
     /// Processor time that renderers of reused tabs had taken when their present page began.
     pub renderers: HashMap<i32, Duration>,
     /// The process that takes its slot by plan, while that is under way.

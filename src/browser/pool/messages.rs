@@ -1,4 +1,8 @@
-//! Messages of the pool, beside [`LeaseTab`](crate::browser::LeaseTab).
+//! The messages of the pool that ask for its status and end it.
+//!
+//! The other one, [`LeaseTab`](crate::browser::LeaseTab), is in `tab/lease.rs`: a lease has the request that it was given for,
+//! and `tab` may not name `pool`. There is `TabReturned` as well, which is no message: a lease that is dropped sends it by a
+//! channel, and `ReturnedTabs` (`actor.rs`) receives it for the pool.
 
 use actix::Message;
 

@@ -3,11 +3,13 @@
 //! Called from outside by its messages alone, and returns a lease; `page` and `output` never call it. Calls `tab`, `chromium`
 //! and `proxy`, and knows nothing of documents.
 //!
-//! `state` is the actor, `browsers` the types of what it owns; its methods are grouped by purpose: `acquire` (a waiter gets a
-//! tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle` (they are replaced by
-//! plan), `quarantine_browsers`. `reuse`, `recent_keys` and `quarantine` only decide: no processes, no clock.
+//! `actor` is [`BrowserPool`](actor::BrowserPool), `browsers` the types of what it owns; its methods are grouped by purpose:
+//! `acquire` (a waiter gets a tab), `release` (a tab comes back), `supervisor` (processes start, die, are pinged), `recycle`
+//! (they are replaced by plan), `quarantine_browsers`. `reuse`, `recent_keys` and `quarantine` only decide: no processes, no
+//! clock.
 
 mod acquire;
+pub(in crate::browser) mod actor;
 mod browsers;
 pub(in crate::browser) mod messages;
 mod quarantine;
@@ -16,5 +18,4 @@ mod recent_keys;
 mod recycle;
 mod release;
 mod reuse;
-pub(in crate::browser) mod state;
 mod supervisor;

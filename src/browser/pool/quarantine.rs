@@ -72,8 +72,8 @@ impl Quarantine {
     }
 
     /// Whether its page goes to a quarantine browser.
-    pub(super) fn holds(&self, asked: LeaseTab) -> bool {
-        asked.alone || self.until.contains_key(&(asked.account, asked.lane))
+    pub(super) fn holds(&self, request: LeaseTab) -> bool {
+        request.alone || self.until.contains_key(&(request.account, request.lane))
     }
 
     /// Begins a pass over the waiters; `browsers` as they are now, in their order.
@@ -82,26 +82,26 @@ impl Quarantine {
     }
 
     /// The browser for the next waiter, and counts its page there; `None` when there is none for it now.
-    pub(super) fn assign(&mut self, asked: LeaseTab, pass: &mut WaiterPass) -> Option<usize> {
-        if pass.is_closed || pass.held_back.contains(&asked.account) {
+    pub(super) fn assign(&mut self, request: LeaseTab, pass: &mut WaiterPass) -> Option<usize> {
+        if pass.is_closed || pass.held_back.contains(&request.account) {
             return None;
         }
-        let own = self.holders.iter().position(|holder| *holder == Some(asked.account));
-        let Some(at) = own.or_else(|| self.claim(asked.account, pass)) else {
+        let own = self.holders.iter().position(|holder| *holder == Some(request.account));
+        let Some(at) = own.or_else(|| self.claim(request.account, pass)) else {
             pass.is_closed = true;
             return None;
         };
         let browser = pass.browsers.get_mut(at)?;
-        if browser.is_alone || (asked.alone && browser.pages > 0) {
+        if browser.is_alone || (request.alone && browser.pages > 0) {
             // Its later pages would keep the browser from ever being empty.
-            pass.held_back.insert(asked.account);
+            pass.held_back.insert(request.account);
             return None;
         }
         if browser.pages >= pass.pages_limit {
             return None;
         }
         browser.pages += 1;
-        browser.is_alone = asked.alone;
+        browser.is_alone = request.alone;
         Some(at)
     }
 
@@ -133,7 +133,7 @@ impl Quarantine {
 mod tests {
     use super::*;
 
-    fn asked(account: AccountId, alone: bool) -> LeaseTab {
+    fn request(account: AccountId, alone: bool) -> LeaseTab {
         LeaseTab { alone, ..LeaseTab::new(account, Lane::Scripted) }
     }
 
@@ -143,7 +143,7 @@ mod tests {
         line: &[LeaseTab],
     ) -> Vec<Option<usize>> {
         let mut pass = Quarantine::pass(browsers.to_vec(), 2);
-        line.iter().map(|asked| quarantine.assign(*asked, &mut pass)).collect()
+        line.iter().map(|request| quarantine.assign(*request, &mut pass)).collect()
     }
 
     #[test]
@@ -151,13 +151,13 @@ mod tests {
         let (account, now) = (AccountId::generate(), Instant::now());
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         quarantine.admit(account, Lane::Scripted, now);
-        assert!(quarantine.holds(asked(account, false)));
-        assert!(!quarantine.holds(LeaseTab { lane: Lane::Static, ..asked(account, false) }));
+        assert!(quarantine.holds(request(account, false)));
+        assert!(!quarantine.holds(LeaseTab { lane: Lane::Static, ..request(account, false) }));
         quarantine.admit(account, Lane::Scripted, now + Duration::from_mins(4));
         quarantine.release(now + Duration::from_mins(6));
         assert_eq!(quarantine.count(), 1);
         quarantine.release(now + Duration::from_mins(9));
-        assert!(!quarantine.holds(asked(account, false)) && quarantine.holds(asked(account, true)));
+        assert!(!quarantine.holds(request(account, false)) && quarantine.holds(request(account, true)));
     }
 
     #[test]
@@ -165,13 +165,13 @@ mod tests {
         let [one, two, three] = [(); 3].map(|()| AccountId::generate());
         let mut quarantine = Quarantine::new(2, Duration::from_mins(5));
         let empty = [Occupancy::default(); 2];
-        let line = [one, two, one, three, two].map(|account| asked(account, false));
+        let line = [one, two, one, three, two].map(|account| request(account, false));
         // The third waits for a browser: no later page gets ahead of it.
         assert_eq!(assigned(&mut quarantine, &empty, &line), [Some(0), Some(1), Some(0), None, None]);
         // It gets the first browser without a page.
         let browsers = [Occupancy { pages: 1, is_alone: false }, Occupancy::default()];
         assert_eq!(
-            assigned(&mut quarantine, &browsers, &[asked(three, false), asked(two, false)]),
+            assigned(&mut quarantine, &browsers, &[request(three, false), request(two, false)]),
             [Some(1), None]
         );
     }
@@ -180,7 +180,7 @@ mod tests {
     fn a_quarantine_browser_has_so_many_pages_at_once() {
         let account = AccountId::generate();
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
-        let line = [asked(account, false); 3];
+        let line = [request(account, false); 3];
         assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), Some(0), None]);
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn a_page_that_is_to_be_alone_shares_no_browser_and_is_not_overtaken() {
         let account = AccountId::generate();
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
-        let line = [asked(account, false), asked(account, true), asked(account, false)];
+        let line = [request(account, false), request(account, true), request(account, false)];
         assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), None, None]);
         assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line[1..]), [Some(0), None]);
         let taken = [Occupancy { pages: 1, is_alone: true }];
@@ -200,7 +200,7 @@ mod tests {
         let (account, now) = (AccountId::generate(), Instant::now());
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         quarantine.admit(account, Lane::Scripted, now);
-        assigned(&mut quarantine, &[Occupancy::default()], &[asked(account, false)]);
+        assigned(&mut quarantine, &[Occupancy::default()], &[request(account, false)]);
         assert!(!quarantine.is_unneeded(0) && quarantine.holders == [Some(account)]);
         quarantine.release(now + Duration::from_mins(5));
         assert!(quarantine.is_unneeded(0));

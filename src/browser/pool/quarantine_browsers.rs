@@ -8,9 +8,9 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::acquire::TabSource;
+use super::actor::BrowserPool;
 use super::browsers::{BrowserSlot, Purpose, RunningBrowser};
 use super::quarantine::{Occupancy, Quarantine, WaiterPass};
-use super::state::BrowserPool;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
 use crate::domain::lane::PerLane;
 
@@ -36,8 +36,8 @@ impl BrowserPool {
         let mut wanted: HashMap<usize, (LeaseTab, PerLane<usize>)> = HashMap::new();
         for (waiter, source) in self.waiters.iter().zip(sources) {
             if let Some(TabSource::Quarantine(slot)) = source {
-                let (_, lanes) = wanted.entry(*slot).or_insert((waiter.asked, PerLane::default()));
-                *lanes.of_mut(waiter.asked.lane) += 1;
+                let (_, lanes) = wanted.entry(*slot).or_insert((waiter.request, PerLane::default()));
+                *lanes.of_mut(waiter.request.lane) += 1;
             }
         }
         let all = wanted.values().map(|(_, lanes)| lanes.sum()).sum();
@@ -85,7 +85,7 @@ impl BrowserPool {
     /// Whether the browser must be restarted before the next page. Hazard: what pages of another account have left in it (of
     /// any account, where the next page is to be alone) would be blamed on that page.
     fn is_stale(&self, running: &RunningBrowser, next: LeaseTab) -> bool {
-        let is_used = running.tenant.is_some_and(|tenant| next.alone || tenant != next.account);
+        let is_used = running.last_account.is_some_and(|last| next.alone || last != next.account);
         is_used && self.pages_in(running) == 0
     }
 
@@ -103,7 +103,7 @@ impl BrowserPool {
     /// Ends the browsers whose holders are out of quarantine.
     pub(super) fn end_unneeded_quarantine(&mut self, ctx: &mut Context<Self>) {
         self.quarantine.release(Instant::now());
-        if self.waiters.iter().any(|waiter| self.quarantine.holds(waiter.asked)) {
+        if self.waiters.iter().any(|waiter| self.quarantine.holds(waiter.request)) {
             return;
         }
         let is_unneeded = |running: &&RunningBrowser| match self.purpose(running.id) {

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
+use super::actor::BrowserPool;
 use super::browsers::{
     BrowserLoss, BrowserSlot, Purpose, RecycleReason, RunningBrowser, Successor, pause_after,
 };
-use super::state::BrowserPool;
 use crate::browser::chromium::capacity;
 use crate::browser::chromium::kills::BrowserEnd;
-use crate::browser::chromium::memory::{self, Bounds, Reading};
+use crate::browser::chromium::memory::{self, MemoryReading, RendererLimits};
 use crate::browser::tab::lease::{BrowserId, HeldTab};
 use crate::domain::lane::{Lane, PerLane};
 
@@ -72,12 +72,12 @@ impl BrowserPool {
     pub(super) fn warm_up(&mut self, fresh: Box<RunningBrowser>, ctx: &mut Context<Self>) {
         let (id, factory) = (fresh.id, self.factory(&fresh));
         let first = match self.purpose(id) {
-            Purpose::Static => PerLane { static_: self.spare_tabs.max(1), scripted: 0 },
+            Purpose::Static => PerLane { static_: self.warm_target.max(1), scripted: 0 },
             Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
-                PerLane { static_: 0, scripted: self.spare_tabs.max(1) }
+                PerLane { static_: 0, scripted: self.warm_target.max(1) }
             }
             Purpose::Shared | Purpose::Quarantine(_) => {
-                PerLane { static_: self.spare_tabs, scripted: self.spare_tabs.max(1) }
+                PerLane { static_: self.warm_target, scripted: self.warm_target.max(1) }
             }
         };
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(id.slot) else { return };
@@ -204,8 +204,8 @@ impl BrowserPool {
         let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
         let measured = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone(), it.renderers.clone()));
         for (browser, process, kills, before) in measured.collect::<Vec<_>>() {
-            let bounds = Bounds { memory_bytes, undisturbed: self.undisturbed(browser), before };
-            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, &bounds, &kills));
+            let limits = RendererLimits { memory_bytes, undisturbed: self.undisturbed(browser), before };
+            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, &limits, &kills));
             ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
                 if let Ok(reading) = reading {
                     pool.memory_measured(browser, reading, ctx);
@@ -221,10 +221,10 @@ impl BrowserPool {
         (!shows_static).then(|| Duration::from_millis(self.config.yield_after_ms))
     }
 
-    fn memory_measured(&mut self, browser: BrowserId, reading: Reading, ctx: &mut Context<Self>) {
+    fn memory_measured(&mut self, browser: BrowserId, reading: MemoryReading, ctx: &mut Context<Self>) {
         let Some(running) = self.find(browser) else { return };
         running.memory = reading;
-        let sum = self.all().fold(Reading::default(), |sum, running| sum.and(running.memory));
+        let sum = self.all().fold(MemoryReading::default(), |sum, running| sum.and(running.memory));
         for (part, bytes) in [("own", sum.own), ("pages", sum.pages), ("other", sum.other)] {
             self.metrics.memory.of([part]).set(i64::try_from(bytes).unwrap_or(i64::MAX));
         }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
+use super::actor::BrowserPool;
 use super::browsers::BrowserLoss;
 use super::reuse::ReuseKey;
-use super::state::BrowserPool;
 use crate::browser::chromium::memory::RendererUse;
 use crate::browser::tab::lease::{BrowserId, HeldTab, LeaseEnd, LeaseTab, TabReturned};
 use crate::browser::tab::page_state::PageEnd;
@@ -21,8 +21,9 @@ use crate::config::ScriptedReuse;
 use crate::domain::lane::Lane;
 use crate::domain::site::ContentHash;
 
-/// How long a scripted page is left in its tab for the next one to replace: under load the next one comes sooner.
-const LEFT_LIMIT: Duration = Duration::from_millis(100);
+/// How long a scripted page stays in its tab for the next one to replace. Then the tab is reset to an empty document, which
+/// costs processor time: under load the next page comes sooner, and the reset is saved.
+const UNREPLACED_LIMIT: Duration = Duration::from_millis(100);
 
 /// Why a tab that could have been reused is disposed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl DisposeReason {
 impl BrowserPool {
     /// Handles the end of a lease: the tab is reset for its account or disposed of.
     pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
-        let TabReturned { mut held, asked, end } = returned;
+        let TabReturned { mut held, request, end } = returned;
         let lane = held.tab.lane;
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
@@ -66,12 +67,12 @@ impl BrowserPool {
             self.lose(held.browser, &loss, ctx);
         }
         // After the loss: this page may be its reason, and its lease makes the account a suspect.
-        self.forget_lease(&held, asked);
+        self.forget_lease(&held, request);
         if matches!(held.tab.state().borrow().end, Some(PageEnd::Exceeded(_))) {
             // It slowed the browser for all pages until it was stopped, and the account's next page may do so again.
-            self.admit_to_quarantine(asked);
+            self.admit_to_quarantine(request);
         }
-        let Some(key) = self.reuse_key(asked) else { return Self::dispose(held, ctx) };
+        let Some(key) = self.reuse_key(request) else { return Self::dispose(held, ctx) };
         match end {
             LeaseEnd::NotReusable => self.dispose_reusable(held, DisposeReason::Page, ctx),
             LeaseEnd::Failed | LeaseEnd::Stalled => {
@@ -86,14 +87,14 @@ impl BrowserPool {
             }
             // A template that is new and that no waiter asks for: to clean its tab would take processor time from other
             // pages.
-            LeaseEnd::Reusable(_) if !self.comes_again(key) => Self::dispose(held, ctx),
-            LeaseEnd::Reusable(traces) => match self.worn_out_by(&held) {
-                Some(gone) => self.dispose_reusable(held, gone, ctx),
+            LeaseEnd::Reusable(_) if !self.note_and_expect_again(key) => Self::dispose(held, ctx),
+            LeaseEnd::Reusable(traces) => match self.retire_reason(&held) {
+                Some(reason) => self.dispose_reusable(held, reason, ctx),
                 None if !self.may_reuse(held.browser) => Self::dispose(held, ctx),
                 None => {
                     let is_ready = traces.in_place;
                     if is_ready {
-                        held.tab.events.renew();
+                        held.tab.events.reset();
                     }
                     held.traces = traces;
                     self.reusable.put(key, held, is_ready);
@@ -102,39 +103,39 @@ impl BrowserPool {
         }
     }
 
-    /// Which pages may get the tab of `asked` after its page; `None` where none may.
-    pub(super) fn reuse_key(&self, asked: LeaseTab) -> Option<ReuseKey> {
-        let content = match (asked.lane, self.config.scripted_reuse) {
+    /// Which pages may get the tab of `request` after its page; `None` where none may.
+    pub(super) fn reuse_key(&self, request: LeaseTab) -> Option<ReuseKey> {
+        let content = match (request.lane, self.config.scripted_reuse) {
             (Lane::Static, _) => None,
             (Lane::Scripted, ScriptedReuse::Never) => return None,
-            (Lane::Scripted, ScriptedReuse::Template) => Some(asked.content?),
+            (Lane::Scripted, ScriptedReuse::Template) => Some(request.content?),
             (Lane::Scripted, ScriptedReuse::Account) => {
-                asked.content?;
+                request.content?;
                 Some(ContentHash::default())
             }
         };
-        Some(ReuseKey { account: asked.account, content })
+        Some(ReuseKey { account: request.account, content })
     }
 
-    /// Whether another page of `key` is likely: with script, one that was there before or waits now.
-    fn comes_again(&mut self, key: ReuseKey) -> bool {
-        let is_awaited = |pool: &Self| pool.waiters.iter().any(|it| pool.reuse_key(it.asked) == Some(key));
+    /// Notes a page of `key`, and says whether another one is likely: with script, where one was rendered lately or waits now.
+    fn note_and_expect_again(&mut self, key: ReuseKey) -> bool {
+        let is_awaited = |pool: &Self| pool.waiters.iter().any(|it| pool.reuse_key(it.request) == Some(key));
         key.content.is_none() || self.recent.note(key) || is_awaited(self)
     }
 
     /// Forgets the lease, except in a browser that died: until the pool has handled that loss its accounts are suspects.
-    fn forget_lease(&mut self, held: &HeldTab, asked: LeaseTab) {
-        if let Some(count) = self.leased_by.get_mut(&asked.account) {
+    fn forget_lease(&mut self, held: &HeldTab, request: LeaseTab) {
+        if let Some(count) = self.leased_by.get_mut(&request.account) {
             *count -= 1;
             if *count == 0 {
-                self.leased_by.remove(&asked.account);
+                self.leased_by.remove(&request.account);
             }
         }
         if held.tab.connection.is_closed() {
             return;
         }
         if let Some(running) = self.find(held.browser)
-            && let Some(at) = running.leases.iter().position(|lease| *lease == asked)
+            && let Some(at) = running.leases.iter().position(|lease| *lease == request)
         {
             running.leases.swap_remove(at);
         }
@@ -168,12 +169,12 @@ impl BrowserPool {
                 Err(DisposeReason::Broken)
             }
             Ok(_) if !self.may_reuse(held.browser) => Err(DisposeReason::Broken),
-            Ok(ReadyTab { renderer: Some(it), .. }) if !self.keeps_up(held.browser, it) => {
+            Ok(ReadyTab { renderer: Some(it), .. }) if !self.is_renderer_reusable(held.browser, it) => {
                 Err(DisposeReason::Worn)
             }
             Ok(ReadyTab { renderer: Some(it), traces }) if it.resident_bytes > self.reuse_bytes() => {
                 // This counts the memory of the old document too: the tab is reset to an empty one, and measured again.
-                if traces.left.is_some() {
+                if traces.unreplaced_since.is_some() {
                     held.traces = traces;
                     self.reusable.reset_again(ticket, held);
                     return self.serve_waiters(ctx);
@@ -188,8 +189,8 @@ impl BrowserPool {
                 self.dispose_reusable(held, reason, ctx);
             }
             Ok(traces) => {
-                if traces.left.is_some() {
-                    ctx.run_later(LEFT_LIMIT, Self::reset_left);
+                if traces.unreplaced_since.is_some() {
+                    ctx.run_later(UNREPLACED_LIMIT, Self::reset_unreplaced);
                 }
                 held.traces = traces;
                 self.reusable.reset_done(ticket, Some(held));
@@ -199,9 +200,9 @@ impl BrowserPool {
     }
 
     /// Resets the tabs whose last page was left in them for long enough.
-    fn reset_left(&mut self, ctx: &mut Context<Self>) {
-        let is_over = |since: Instant| since.elapsed() >= LEFT_LIMIT;
-        self.reusable.require_reset(|held| held.traces.left.is_some_and(is_over));
+    fn reset_unreplaced(&mut self, ctx: &mut Context<Self>) {
+        let is_over = |since: Instant| since.elapsed() >= UNREPLACED_LIMIT;
+        self.reusable.require_reset(|held| held.traces.unreplaced_since.is_some_and(is_over));
         self.reset_used(ctx);
     }
 
@@ -210,9 +211,10 @@ impl BrowserPool {
         self.config.reuse_memory_mb << 20
     }
 
-    /// Whether a renderer may show another page, whose use is counted from now on. One that was made to yield must not: that
-    /// cannot be taken back.
-    fn keeps_up(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
+    /// Whether a renderer may show another page, and counts the processor time of that page from now on. Hazard: a renderer
+    /// that was made to yield stays so (its niceness cannot be lowered again), and would show the next page slowly. So one that
+    /// yields, or has used so much time that it is about to, is not reused.
+    fn is_renderer_reusable(&mut self, browser: BrowserId, renderer: RendererUse) -> bool {
         let undisturbed = self.undisturbed(browser);
         let Some(running) = self.find(browser) else { return false };
         let before = running.renderers.insert(renderer.process, renderer.processor).unwrap_or_default();
@@ -222,7 +224,7 @@ impl BrowserPool {
 
     /// Disposes of a tab that could have been reused, and counts why.
     pub(super) fn dispose_reusable(&self, held: HeldTab, why: DisposeReason, ctx: &mut Context<Self>) {
-        self.metrics.kept_ended.of([why.name()]).inc();
+        self.metrics.reusable_closed.of([why.name()]).inc();
         Self::dispose(held, ctx);
     }
 
@@ -253,18 +255,19 @@ impl BrowserPool {
         for held in self.reusable.extract(|held| !held.tab.is_alive()) {
             self.dispose_reusable(held, DisposeReason::Broken, ctx);
         }
-        let born_before = self.oldest_birth();
-        for held in self.reusable.extract(|held| born_before.is_some_and(|birth| held.since <= birth)) {
+        let oldest = self.oldest_creation();
+        for held in self.reusable.extract(|held| oldest.is_some_and(|oldest| held.created <= oldest)) {
             self.dispose_reusable(held, DisposeReason::Age, ctx);
         }
         self.reusable.require_reset(|held| held.traces.in_place);
         self.serve_waiters(ctx);
     }
 
-    fn worn_out_by(&self, held: &HeldTab) -> Option<DisposeReason> {
+    /// Why the tab may have no further page, if so.
+    fn retire_reason(&self, held: &HeldTab) -> Option<DisposeReason> {
         if held.documents >= self.config.reuse_documents {
             Some(DisposeReason::Documents)
-        } else if self.oldest_birth().is_some_and(|birth| held.since <= birth) {
+        } else if self.oldest_creation().is_some_and(|oldest| held.created <= oldest) {
             Some(DisposeReason::Age)
         } else {
             (!held.tab.is_alive()).then_some(DisposeReason::Broken)
@@ -272,7 +275,7 @@ impl BrowserPool {
     }
 
     /// Tabs made before this are too old; `None` where none can be.
-    fn oldest_birth(&self) -> Option<Instant> {
+    fn oldest_creation(&self) -> Option<Instant> {
         Instant::now().checked_sub(Duration::from_secs(self.config.reuse_age_s))
     }
 

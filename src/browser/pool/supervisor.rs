@@ -8,11 +8,11 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 use headless_chrome::protocol::cdp::Browser::GetVersion;
 
+use super::actor::BrowserPool;
 use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, Successor, pause_after};
-use super::state::BrowserPool;
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::BrowserEnd;
-use crate::browser::chromium::memory::Reading;
+use crate::browser::chromium::memory::MemoryReading;
 use crate::browser::chromium::process::LaunchError;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
@@ -197,9 +197,9 @@ impl BrowserPool {
             making: PerLane::default(),
             first_tabs: Vec::new(),
             leases: Vec::new(),
-            tenant: None,
+            last_account: None,
             documents: 0,
-            memory: Reading::default(),
+            memory: MemoryReading::default(),
             renderers: HashMap::new(),
             successor: None,
             stays_until: since + Duration::from_secs(self.config.recycle_pause_s),
@@ -234,8 +234,8 @@ impl BrowserPool {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
         if loss.is_suspicious() {
-            for asked in &ended.leases {
-                self.admit_to_quarantine(*asked);
+            for request in &ended.leases {
+                self.admit_to_quarantine(*request);
             }
         }
         if matches!(loss, BrowserLoss::Filled { .. }) {
@@ -247,8 +247,8 @@ impl BrowserPool {
     }
 
     /// The account's pages of that lane go to a browser of their own for a while.
-    pub(super) fn admit_to_quarantine(&mut self, asked: LeaseTab) {
-        let LeaseTab { account, lane, .. } = asked;
+    pub(super) fn admit_to_quarantine(&mut self, request: LeaseTab) {
+        let LeaseTab { account, lane, .. } = request;
         tracing::warn!(account.id = %account, lane = lane.name(), "an account is in quarantine");
         self.quarantine.admit(account, lane, Instant::now());
     }

@@ -18,10 +18,10 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
+use super::page_session::{PageResponse, PageSession, Refused, empty_body};
 use super::request::ProxyRequest;
-use super::session::{PageResponse, PageSession, Refused, empty_body};
 use super::tunnel;
-use crate::domain::address::without_secrets;
+use crate::domain::address::redact_url;
 use crate::outbound::PinnedUrl;
 
 /// Longest address that a warning names, in characters: the entry that would allow it must fit beside it.
@@ -50,7 +50,7 @@ pub(super) async fn forward(
     request: Request<Incoming>,
 ) -> Result<Response<PageResponse>, Refused> {
     let is_tunnel = request.method() == Method::CONNECT;
-    let (host, shown) = (host_of(request.uri()), shown(request.uri()));
+    let (host, shown) = (host_of(request.uri()), redacted_target(request.uri()));
     let Some(url) = address_of(request.uri(), is_tunnel) else {
         session.warn_refused(host, &shown, "it is no address of http or https");
         return Err(Refused);
@@ -174,8 +174,8 @@ fn host_of(uri: &Uri) -> Option<String> {
 }
 
 /// An address without what may be a secret.
-fn shown(uri: &Uri) -> String {
-    without_secrets(&uri.to_string()).chars().take(NAMED_CHARS).collect()
+fn redacted_target(uri: &Uri) -> String {
+    redact_url(&uri.to_string()).chars().take(NAMED_CHARS).collect()
 }
 
 fn strip(headers: &mut HeaderMap) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::encoding::{self, Encoding, Form};
+use crate::domain::encoding::{self, Encoding, Syntax};
 
 /// What a file of unknown kind is.
 const UNKNOWN: &str = "application/octet-stream";
@@ -48,15 +48,16 @@ pub(in crate::browser) fn content_type(
 ) -> Cow<'static, str> {
     let essence = essence(name);
     let is_page = essence == "text/html";
-    let form = if is_page { Form::Page } else { Form::Sheet };
-    let charset = if !essence.starts_with("text/") || is_page && encoding::declared(content, form).is_some() {
+    let syntax = if is_page { Syntax::Page } else { Syntax::Sheet };
+    let charset = if !essence.starts_with("text/") || is_page && encoding::declared(content, syntax).is_some()
+    {
         None
     } else if std::str::from_utf8(content).is_ok() {
         Some("utf-8".to_owned())
     } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
         // A script cannot declare its encoding. The `charset` of its element counts only where the type has none, and scripts
         // of an old page are in the page's own encoding.
-        let undeclared = encoding::declared(content, form).is_none();
+        let undeclared = encoding::declared(content, syntax).is_none();
         legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
     } else {
         None

@@ -6,9 +6,9 @@
 
 mod forward;
 pub(in crate::browser) mod mime;
+pub(in crate::browser) mod page_session;
 mod request;
 pub(in crate::browser) mod server;
-pub(in crate::browser) mod session;
 mod slots;
 mod static_files;
 mod tunnel;

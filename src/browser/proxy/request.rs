@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::session::{PageSession, Refused};
+use super::page_session::{PageSession, Refused};
 use crate::domain::reach::Reach;
 use crate::outbound::PinnedUrl;
 
@@ -48,7 +48,7 @@ impl ProxyRequest {
             return Err(refuse(&format!("the page made {requests} requests (outbound.page_request_limit)")));
         }
         let deadline = Instant::now() + limit;
-        let slot = timeout_at(deadline, usage.slots.take()).await;
+        let slot = timeout_at(deadline, usage.slots.acquire()).await;
         let Ok(Some(slot)) = slot else {
             let connections = limits.connections;
             return Err(refuse(&format!(
@@ -112,6 +112,6 @@ impl ProxyRequest {
 
 impl Drop for ProxyRequest {
     fn drop(&mut self) {
-        self.session.touch();
+        self.session.note_activity();
     }
 }

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::forward;
-use super::session::{PageResponse, PageSession, Refused};
+use super::page_session::{PageResponse, PageSession, Refused};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{Outbound, OwnListenerGuard};
@@ -135,13 +135,13 @@ async fn answer(
         return Err(Refused);
     }
     if request.method() == Method::CONNECT || request.uri().host() != Some(session.host()) {
-        session.touch();
+        session.note_activity();
         return forward::forward(&session, request).await;
     }
     if request.uri().path() == session.path() {
         return Ok(session.serve_page(&request));
     }
-    session.touch();
+    session.note_activity();
     Ok(session.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
 }
 

@@ -37,7 +37,7 @@ impl ConnectionSlots {
     }
 
     /// Waits for a slot. For each request that waits the tunnel is closed that has been idle longest.
-    pub(super) async fn take(&self) -> Option<OwnedSemaphorePermit> {
+    pub(super) async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         let mut slot = pin!(Arc::clone(&self.free).acquire_owned());
         loop {
             tokio::select! {
@@ -118,7 +118,7 @@ mod tests {
         ended: &Mutex<Vec<&'static str>>,
         tunnel: Arc<TunnelActivity>,
     ) {
-        let slot = slots.take().await.unwrap();
+        let slot = slots.acquire().await.unwrap();
         tunnel.given_up().await;
         ended.lock().unwrap().push(name);
         drop(slot);
@@ -138,16 +138,16 @@ mod tests {
                 tokio::time::advance(Duration::from_millis(300)).await;
             }
             let begun = Instant::now();
-            let first = slots.take().await.unwrap();
+            let first = slots.acquire().await.unwrap();
             // 900 of its 1,000 ms were over.
             assert_eq!(
                 (ended.lock().unwrap().clone(), begun.elapsed().as_millis()),
                 (vec!["answers first"], 100)
             );
-            let (second, begun) = (slots.take().await.unwrap(), begun);
+            let (second, begun) = (slots.acquire().await.unwrap(), begun);
             assert_eq!(ended.lock().unwrap().clone(), ["answers first", "answers last"]);
             assert_eq!(begun.elapsed().as_millis(), 700);
-            let third = tokio::time::timeout(Duration::from_mins(1), slots.take()).await;
+            let third = tokio::time::timeout(Duration::from_mins(1), slots.acquire()).await;
             assert!(third.is_err(), "a tunnel that awaits an answer keeps its slot");
             drop((first, second));
         };

@@ -119,7 +119,8 @@ fn nothing(status: StatusCode) -> Response<Full<Bytes>> {
     finish(start.status(status), Bytes::from_static(b"<!doctype html>"), &Method::GET)
 }
 
-/// To the same folder with its slash. Its path is written anew: `//name/` would mean a host.
+/// Redirects to the same folder with a slash at its end. Hazard: a path that begins with `//` would be sent back as an address
+/// of another host (`//name/`). So the path is written anew, with one slash before it.
 fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let location = format!("/{}/{query}", encode_path(folder));
@@ -179,7 +180,7 @@ fn wanted_range(
     }
     let range = ByteRange::parse(headers.get(RANGE)?.to_str().ok()?)?;
     let index = |at| usize::try_from(at).unwrap_or(length);
-    let within = range.within(length as u64).map_err(|_| Outside);
+    let within = range.resolve(length as u64).map_err(|_| Outside);
     Some(within.map(|(first, bytes)| index(first)..index(first + bytes)))
 }
 

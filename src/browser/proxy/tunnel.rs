@@ -6,8 +6,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::page_session::{PageResponse, Refused, empty_body};
 use super::request::ProxyRequest;
-use super::session::{PageResponse, Refused, empty_body};
 use super::slots::TunnelActivity;
 use crate::outbound::PinnedUrl;
 
@@ -54,7 +54,7 @@ where
         return Ok(());
     }
     if first[0] != HANDSHAKE {
-        pinned.check_plain().map_err(|refusal| proxied.refused(refusal))?;
+        pinned.check_allows_http().map_err(|refusal| proxied.refused(refusal))?;
     }
     let activity = proxied.session.usage.slots.begin_tunnel();
     let (from_page, to_page) = tokio::io::split(page);

@@ -3,8 +3,8 @@
 //! Hazard: such a page can store something wherever Chromium keeps state, even while its document is unloaded. So everything
 //! is emptied, whether the page used it or not. When this begins its document is gone, with its globals, timers, frames,
 //! connections and dedicated workers. What outlives a document is emptied for the whole browser context; what no call can
-//! empty (workers of other kinds, further windows) makes the tab not reusable. What belongs to an origin no later page
-//! reaches: each has an origin with a random name of its own, and the proxy answers for no other one.
+//! empty (workers of other kinds, further windows) makes the tab not reusable. A later page could not read what is stored for
+//! the origin of this one: each page has an origin with a random name, and the proxy serves only that of the current page.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ const REQUEST: &str = "fetch('data:,').then(() => '', () => '')";
 /// Storage of the page's origin. No other page can read it, for each has another origin, but it would fill memory.
 const STORED: &str = "local_storage,indexeddb,cache_storage,file_systems,service_workers";
 
-/// Undoes what the page before may have left, once its document has gone; but for the name of its window, which takes a
-/// script.
+/// Undoes what the previous page may have left, once its document has gone. Not the name of its window: only a script can empty
+/// it, so the caller runs [`FORGET_NAME`], or the script of `page/follow.rs`.
 pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result<RendererUse, ResetError> {
     let mut calls = PendingCalls::default();
     if tab.events.renderer.get().is_none() {
@@ -52,7 +52,7 @@ pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result
         return Err(ResetError::Unclean("something of the page before goes on without it"));
     }
     // After the request that names the process. Where the page was left in the tab these events are off already.
-    if traces.left.is_none() {
+    if traces.unreplaced_since.is_none() {
         tab.call_within(Network::Disable(None), limit).await?;
     }
     let process = tab.events.renderer.get().copied();

@@ -80,7 +80,7 @@ pub(in crate::browser) fn too_much(limit: u32) -> String {
 }
 
 /// The same of one that says more than `limit` things that become no warning.
-pub(in crate::browser) fn too_much_chatter(limit: u32) -> String {
+pub(in crate::browser) fn too_many_other_lines(limit: u32) -> String {
     format!(
         "the page's scripts said more than {limit} things on the console that are neither errors nor warnings; \
          what came later was not heard"

@@ -7,7 +7,7 @@ use headless_chrome::protocol::cdp::{Log, Page, Runtime};
 use serde::Deserialize;
 
 use super::console::{self, ConsoleEntry};
-use super::excess::Excess;
+use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{EventLimits, PageMonitor, add_binding};
 use super::page_state::{PageEnd, PageState};
@@ -25,7 +25,7 @@ const CONSOLE_LIMIT: u32 = 500;
 /// Most history entries that scripts of all pages of a tab may make; with more it is not reused.
 const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
-const CHATTER_LIMIT: u32 = 10_000;
+const OTHER_LINES_LIMIT: u32 = 10_000;
 /// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer raises these itself. A full heap ends it by 5, a fault by 11
 /// (tried).
 const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
@@ -42,11 +42,11 @@ pub(in crate::browser) struct PageEvents {
     /// The page's console was switched off.
     console_is_off: AtomicBool,
     /// The tab still shows the previous page: events before the next document are of that one.
-    is_left: AtomicBool,
+    shows_previous_page: AtomicBool,
     /// Number of the page's frames, or more: one whose removal was not reported still counts, and one that came back from
     /// another process counts twice.
     frames: AtomicU32,
-    /// A frame came after the page was left in the tab.
+    /// A frame came while the tab still showed the previous page.
     has_late_frames: AtomicBool,
     /// A line of the console was reported since the console was emptied last.
     has_lines: AtomicBool,
@@ -74,7 +74,7 @@ impl PageEvents {
             kills: Arc::clone(kills),
             carried: OnceLock::new(),
             console_is_off: AtomicBool::default(),
-            is_left: AtomicBool::default(),
+            shows_previous_page: AtomicBool::default(),
             frames: AtomicU32::default(),
             has_late_frames: AtomicBool::default(),
             has_lines: AtomicBool::default(),
@@ -86,21 +86,21 @@ impl PageEvents {
         events
     }
 
-    /// Forgets what was heard; a page that ended stays ended.
-    pub(in crate::browser) fn renew(&self) {
+    /// Forgets what the page has reported, for the next one in the tab; that a page has ended is kept, for the tab with it.
+    pub(in crate::browser) fn reset(&self) {
         self.console_is_off.store(false, Ordering::Relaxed);
-        self.is_left.store(false, Ordering::Relaxed);
+        self.shows_previous_page.store(false, Ordering::Relaxed);
         self.frames.store(0, Ordering::Relaxed);
         self.has_late_frames.store(false, Ordering::Relaxed);
-        self.monitor.renew();
+        self.monitor.reset();
     }
 
     /// The same while the page is still shown: what it reports from now on is dropped when the next document begins.
-    pub(in crate::browser) fn renew_at_next_document(&self) {
+    pub(in crate::browser) fn reset_at_next_document(&self) {
         self.console_is_off.store(false, Ordering::Relaxed);
-        self.is_left.store(true, Ordering::Relaxed);
+        self.shows_previous_page.store(true, Ordering::Relaxed);
         self.has_late_frames.store(false, Ordering::Relaxed);
-        self.monitor.renew();
+        self.monitor.reset();
     }
 
     /// Whether a further page can make history entries. Of one frame Chromium takes 200 in ten seconds, over all its pages,
@@ -114,7 +114,7 @@ impl PageEvents {
         self.frames.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a page that was left in the tab had further frames.
+    /// Whether a frame came while the tab still showed the previous page.
     pub(super) fn has_late_frames(&self) -> bool {
         self.has_late_frames.load(Ordering::Relaxed)
     }
@@ -182,7 +182,7 @@ impl PageEvents {
             if frame.id != self.frame {
                 return state.idle.doubt_frames();
             }
-            if self.is_left.swap(false, Ordering::Relaxed) {
+            if self.shows_previous_page.swap(false, Ordering::Relaxed) {
                 self.begin(state);
             }
             state.documents += 1;
@@ -193,26 +193,26 @@ impl PageEvents {
         });
     }
 
-    /// Drops what the previous page reported while it was left in the tab. Idle state stays: it is kept by request and script
+    /// Drops what the previous page reported while it was still shown. Idle state stays: it is kept by request and script
     /// context, which each document has of its own.
     fn begin(&self, state: &mut PageState) {
         if state.failures.is_muted() {
             self.console_is_off.store(true, Ordering::Relaxed);
         }
         self.frames.store(0, Ordering::Relaxed);
-        self.monitor.forget_sums();
+        self.monitor.reset_counts();
         *state = PageState { end: state.end, idle: std::mem::take(&mut state.idle), ..PageState::default() };
     }
 
     /// A main frame at an address that is too long to be read counts as unreachable: no page is printed from there.
-    fn navigated_far(&self, event: &LongEvent) {
+    fn navigated_to_long_address(&self, event: &LongEvent) {
         let of_page = format!(
             "{{\"method\":\"Page.frameNavigated\",\"params\":{{\"frame\":{{\"id\":\"{}\"",
             self.frame
         );
         if event.begins(&of_page) {
             self.monitor.state.send_modify(|state| {
-                if self.is_left.swap(false, Ordering::Relaxed) {
+                if self.shows_previous_page.swap(false, Ordering::Relaxed) {
                     self.begin(state);
                 }
                 state.documents += 1;
@@ -230,8 +230,8 @@ impl PageEvents {
             return;
         }
         let Some(ConsoleEntry { kind, text }) = read() else {
-            if self.counts_beyond(|state| &mut state.chatter, CHATTER_LIMIT) {
-                self.stop_listening(&console::too_much_chatter(CHATTER_LIMIT));
+            if self.counts_beyond(|state| &mut state.other_console_lines, OTHER_LINES_LIMIT) {
+                self.stop_listening(&console::too_many_other_lines(OTHER_LINES_LIMIT));
             }
             return;
         };
@@ -239,7 +239,7 @@ impl PageEvents {
             Some(kind) => state.warnings.push_kind(kind, &text),
             None => state.warnings.push(&text),
         });
-        if self.counts_beyond(|state| &mut state.heard, CONSOLE_LIMIT) {
+        if self.counts_beyond(|state| &mut state.console_entries, CONSOLE_LIMIT) {
             self.stop_listening(&console::too_much(CONSOLE_LIMIT));
         }
     }
@@ -248,7 +248,7 @@ impl PageEvents {
         self.has_lines.store(true, Ordering::Relaxed);
         let mut too_much = false;
         self.monitor.state.send_if_modified(|state| {
-            too_much = state.failures.hear(event);
+            too_much = state.failures.record_log_entry(event);
             false
         });
         if too_much {
@@ -258,15 +258,15 @@ impl PageEvents {
 
     /// A report of the idle watch, or of the script that counts blobs and locks (`assets/bounds.js`).
     fn reported(&self, event: Event<'_>) {
-        match Excess::reported(event) {
+        match PageExcess::reported(event) {
             Some(excess) => self.monitor.end(PageEnd::Exceeded(excess)),
-            None => self.monitor.update_idle(|idle| idle.hear(event, &self.frame)),
+            None => self.monitor.update_idle(|idle| idle.handle_event(event, &self.frame)),
         }
     }
 
     fn frame_attached(&self) {
         self.frames.fetch_add(1, Ordering::Relaxed);
-        if self.is_left.load(Ordering::Relaxed) {
+        if self.shows_previous_page.load(Ordering::Relaxed) {
             self.has_late_frames.store(true, Ordering::Relaxed);
         }
     }
@@ -353,7 +353,7 @@ impl EventSink for PageEvents {
             "Inspector.targetCrashed" if self.kills.claim() => monitor.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => monitor.end(PageEnd::Crashed),
             "Target.targetCrashed" => self.explain_crash(event),
-            "Target.attachedToTarget" => self.worker_attached(workers::subject_of(event).as_deref()),
+            "Target.attachedToTarget" => self.worker_attached(event.subject().as_deref()),
             "Target.detachedFromTarget" => workers::detached(monitor, event),
             "Page.frameStartedNavigating" => monitor.count_frame_address(event.length() as u64),
             "Runtime.bindingCalled" => self.reported(event),
@@ -365,7 +365,7 @@ impl EventSink for PageEvents {
                     "Page.frameDetached" => self.frame_detached(event),
                     _ => {}
                 }
-                monitor.update_idle(|idle| idle.hear(event, &self.frame));
+                monitor.update_idle(|idle| idle.handle_event(event, &self.frame));
             }
         }
     }
@@ -375,7 +375,7 @@ impl EventSink for PageEvents {
         match event.method() {
             // `beforeunload` has no text of the page's, so a long one is another dialog.
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),
-            Some("Page.frameNavigated") => self.navigated_far(event),
+            Some("Page.frameNavigated") => self.navigated_to_long_address(event),
             Some("Page.navigatedWithinDocument") => {
                 self.entries.fetch_add(1, Ordering::Relaxed);
             }

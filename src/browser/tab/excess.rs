@@ -10,7 +10,7 @@ const REPORT: &str = "excess:";
 
 /// What a page made too much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
+pub enum PageExcess {
     /// Blobs, by their bytes.
     Blobs,
     /// Locks, by their number.
@@ -19,7 +19,7 @@ pub enum Excess {
     FrameAddresses,
 }
 
-impl Excess {
+impl PageExcess {
     /// What the script that counts reports by `event`; `None` where it is something else.
     pub(super) fn reported(event: Event<'_>) -> Option<Self> {
         #[derive(Deserialize)]
@@ -46,12 +46,13 @@ mod tests {
     fn only_reports_of_the_counting_script_are_read() {
         let reported = |params: &str| {
             let params = RawValue::from_string(params.to_owned()).unwrap();
-            Excess::reported(Event::of("Runtime.bindingCalled", &params))
+            PageExcess::reported(Event::of("Runtime.bindingCalled", &params))
         };
-        assert_eq!(reported(r#"{"name":"platenTellsRest","payload":"excess:blobs"}"#), Some(Excess::Blobs));
-        assert_eq!(reported(r#"{"name":"platenTellsRest","payload":"excess:locks"}"#), Some(Excess::Locks));
-        assert_eq!(reported(r#"{"name":"platenTellsRest","payload":"excess:hats"}"#), None);
-        assert_eq!(reported(r#"{"name":"platenTellsRest","payload":"top:busy:excess:blobs"}"#), None);
+        let of =
+            |what: &str| reported(&format!(r#"{{"name":"platenReportIdle","payload":"excess:{what}"}}"#));
+        assert_eq!((of("blobs"), of("locks")), (Some(PageExcess::Blobs), Some(PageExcess::Locks)));
+        assert_eq!(of("hats"), None);
+        assert_eq!(reported(r#"{"name":"platenReportIdle","payload":"top:busy:excess:blobs"}"#), None);
         assert_eq!(reported(r#"{"name":"other","payload":"excess:blobs"}"#), None);
     }
 }

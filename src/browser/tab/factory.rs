@@ -59,8 +59,8 @@ impl TabFactory {
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
         };
         let scripts = Some(&self.idle_scripts).filter(|_| lane == Lane::Scripted);
-        let heard = (&session, target.as_str());
-        let events = PageEvents::listen(&connection, heard, &self.kills, self.event_limits, scripts);
+        let page = (&session, target.as_str());
+        let events = PageEvents::listen(&connection, page, &self.kills, self.event_limits, scripts);
         let tab = Tab {
             lane,
             connection,

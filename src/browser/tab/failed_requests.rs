@@ -1,9 +1,11 @@
 //! Failed requests of a page, from Chromium's log of it: in every lane, without asking the page.
 //!
-//! The proxy warns of what it refuses or does not have (`warn_refused` in `proxy/session.rs`). The log has the others: what
-//! never reaches the proxy (files of the machine, schemes and ports that Chromium blocks, policies), what is encrypted there
-//! (statuses, certificates), and which request a status belongs to. Hazard: an error page in place of the document would
-//! otherwise pass for a page with a picture missing.
+//! The proxy itself warns of a request that it refuses or has no file for (`PageSession::warn_refused`). From the log come the
+//! failures that the proxy cannot see: requests that Chromium never sends to it (files of the machine, blocked schemes and
+//! ports, policies), and statuses and certificates inside its tunnels, which are encrypted.
+//!
+//! The log also names the request that a status belongs to. Hazard: a host answers a missing page with an error page, which
+//! would be printed as the document. By its request the document's own status is told from that of a picture (`status_of`).
 
 use std::borrow::Cow;
 
@@ -12,8 +14,8 @@ use url::Url;
 
 use super::console::own_path;
 use crate::browser::cdp::event::Event;
-use crate::browser::proxy::session::PageSession;
-use crate::domain::address::without_secrets;
+use crate::browser::proxy::page_session::PageSession;
+use crate::domain::address::redact_url;
 use crate::domain::error::{WarningKind, Warnings};
 
 /// Most entries of a page's log; then it is switched off.
@@ -28,7 +30,8 @@ const LOCAL: &str = "Not allowed to load local resource: ";
 const LOCAL_FETCH: &str = "Fetch API cannot load file:";
 /// Words of entries about requests that were blocked. Other entries are about wrong markup (attributes of drawings,
 /// policies), where no file is missing.
-const PREVENTED: [&str; 5] = ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
+const BLOCKED_WORDS: [&str; 5] =
+    ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
 const SOCKET: &str = "WebSocket connection to '";
 
 /// The failed requests of a page.
@@ -60,7 +63,7 @@ enum Reason {
 }
 
 #[derive(Deserialize)]
-struct Added<'a> {
+struct LogEntryAdded<'a> {
     #[serde(borrow)]
     entry: Entry<'a>,
 }
@@ -79,8 +82,8 @@ struct Entry<'a> {
 
 impl FailedRequests {
     /// Takes an entry of the page's log; true when it is the last one that is taken.
-    pub(in crate::browser) fn hear(&mut self, event: Event<'_>) -> bool {
-        let Some(Added { entry }) = event.parse() else { return false };
+    pub(in crate::browser) fn record_log_entry(&mut self, event: Event<'_>) -> bool {
+        let Some(LogEntryAdded { entry }) = event.parse() else { return false };
         if self.is_muted || entry.level != "error" {
             return false;
         }
@@ -118,7 +121,7 @@ impl FailedRequests {
     pub(in crate::browser) fn warnings(&self, session: Option<&PageSession>) -> Warnings {
         let mut warnings = Warnings::default();
         for failure in &self.entries {
-            if let Some((kind, text)) = failure.sentence(session) {
+            if let Some((kind, text)) = failure.to_warning(session) {
                 warnings.push_kind(kind, &text);
             }
         }
@@ -151,7 +154,7 @@ impl FailedRequest {
             text.strip_prefix(SOCKET).and_then(|rest| rest.split_once("' failed: "))
         {
             (address, Reason::Unanswered(why.to_owned()))
-        } else if text.starts_with("[Report Only]") || !PREVENTED.iter().any(|word| text.contains(word)) {
+        } else if text.starts_with("[Report Only]") || !BLOCKED_WORDS.iter().any(|word| text.contains(word)) {
             return None;
         } else {
             let short = text.chars().take(KEPT_CHARS).collect();
@@ -161,8 +164,8 @@ impl FailedRequest {
         Some(Self { address, request: entry.network_request_id.clone(), reason })
     }
 
-    fn sentence(&self, session: Option<&PageSession>) -> Option<(WarningKind, String)> {
-        let shown = shown(&self.address);
+    fn to_warning(&self, session: Option<&PageSession>) -> Option<(WarningKind, String)> {
+        let shown = redacted_url(&self.address);
         match &self.reason {
             Reason::Status(404) if own_path(&self.address).is_some() => None,
             Reason::Status(status) if own_path(&self.address).is_some() => {
@@ -180,19 +183,19 @@ impl FailedRequest {
                 Some((WarningKind::Missing, format!("refused address: {shown} ({why})")))
             }
             Reason::Other(text) => {
-                Some((WarningKind::Missing, format!("not loaded: {}", with_shown_addresses(text))))
+                Some((WarningKind::Missing, format!("not loaded: {}", with_redacted_addresses(text))))
             }
         }
     }
 }
 
-/// A sentence of Chromium's with its addresses as they are shown.
-fn with_shown_addresses(text: &str) -> String {
+/// A sentence of Chromium's with its addresses redacted.
+fn with_redacted_addresses(text: &str) -> String {
     let words = text.split_inclusive(['\'', '"', ' ']);
     let shown = words.map(|word| match word.split_once("://") {
         Some(_) => {
             let end = word.trim_end_matches(['\'', '"', ' ']).len();
-            Cow::Owned(format!("{}{}", shown(&word[..end]), &word[end..]))
+            Cow::Owned(format!("{}{}", redacted_url(&word[..end]), &word[end..]))
         }
         None => Cow::Borrowed(word),
     });
@@ -214,13 +217,13 @@ fn is_refused(session: &PageSession, address: &str) -> bool {
 }
 
 /// An address without what may be a secret, and without the page's own random host.
-pub(in crate::browser) fn shown(address: &str) -> String {
+pub(in crate::browser) fn redacted_url(address: &str) -> String {
     let own = own_path(address);
     let is_data = own.is_none() && address.starts_with("data:");
     let shown = match own {
         Some(path) => path.to_owned(),
         None if is_data => address.to_owned(),
-        None => without_secrets(address),
+        None => redact_url(address),
     };
     if is_data && shown.chars().count() > 40 {
         return shown.chars().take(40).chain(['…']).collect();
@@ -237,16 +240,16 @@ mod tests {
 
     const HOST: &str = "http://0123456789abcdef0123456789abcdef.ab12.localhost";
 
-    fn hear(failures: &mut FailedRequests, text: &str, url: &str) -> bool {
+    fn record(failures: &mut FailedRequests, text: &str, url: &str) -> bool {
         let entry = json!({"source": "network", "level": "error", "text": text, "timestamp": 1.5, "url": url,
             "networkRequestId": "7.1"});
         let params = RawValue::from_string(json!({ "entry": entry }).to_string()).unwrap();
-        failures.hear(Event::of("Log.entryAdded", &params))
+        failures.record_log_entry(Event::of("Log.entryAdded", &params))
     }
 
     fn warned(text: &str, url: &str) -> Vec<String> {
         let mut failures = FailedRequests::default();
-        hear(&mut failures, text, url);
+        record(&mut failures, text, url);
         failures.warnings(None).lines()
     }
 
@@ -307,7 +310,7 @@ mod tests {
     #[test]
     fn the_status_of_a_document_is_found_by_its_request() {
         let mut failures = FailedRequests::default();
-        hear(&mut failures, &format!("{NOT_LOADED}{STATUS}404 (Not Found)"), "http://h.test/");
+        record(&mut failures, &format!("{NOT_LOADED}{STATUS}404 (Not Found)"), "http://h.test/");
         assert_eq!(failures.status_of("7.1"), Some((404, "http://h.test/")));
         assert_eq!(failures.status_of("7.2"), None);
         assert!(failures.mentions("http://h.test/") && !failures.mentions("http://h.test/b"));
@@ -317,8 +320,9 @@ mod tests {
     fn failed_requests_beyond_the_limit_are_summed_up() {
         let mut failures = FailedRequests::default();
         let text = format!("{NOT_LOADED}net::ERR_FAILED");
-        let last: Vec<bool> =
-            (0..LOG_LIMIT + 9).map(|at| hear(&mut failures, &text, &format!("http://h.test/{at}"))).collect();
+        let last: Vec<bool> = (0..LOG_LIMIT + 9)
+            .map(|at| record(&mut failures, &text, &format!("http://h.test/{at}")))
+            .collect();
         assert_eq!(last.iter().filter(|last| **last).count(), 1);
         assert!(last[LOG_LIMIT - 1] && failures.entries.len() == LOG_LIMIT);
         let warnings = failures.warnings(None);

@@ -15,7 +15,7 @@ use super::loads::PendingLoads;
 use crate::browser::cdp::event::Event;
 
 /// The binding by which the watch reports; it takes it from the page's world before the page can see it.
-pub(in crate::browser) const BINDING: &str = "platenTellsRest";
+pub(in crate::browser) const BINDING: &str = "platenReportIdle";
 /// Most frames that are known one by one; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
 /// Most requests and reports of a page; then its events are switched off, and it counts as busy until the cap.
@@ -47,7 +47,8 @@ pub struct IdleState {
     orphaned: u32,
     /// There are more workers than are watched.
     has_unwatched: bool,
-    heard: u32,
+    /// Reports, requests and workers so far.
+    event_count: u32,
     /// Whether the events of script contexts are switched off: contexts go unnoticed.
     contexts_are_off: bool,
     /// Contexts that may have gone with a frame, unless they report again, and since when.
@@ -75,7 +76,7 @@ enum Status {
 
 /// Whether a page is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::browser) enum Verdict {
+pub(in crate::browser) enum IdleVerdict {
     /// Something is pending.
     Pending,
     /// Nothing has changed for the quiet window, but the page ticks.
@@ -88,13 +89,13 @@ pub(in crate::browser) enum Verdict {
 
 impl IdleState {
     /// Takes what `event` says of the page whose main frame is `main`; false when it is about something else.
-    pub(in crate::browser) fn hear(&mut self, event: Event<'_>, main: &str) -> bool {
+    pub(in crate::browser) fn handle_event(&mut self, event: Event<'_>, main: &str) -> bool {
         match event.method {
             "Runtime.bindingCalled" => self.report(event, None),
             "Runtime.executionContextDestroyed" => self.context_destroyed(event),
             "Runtime.executionContextsCleared" => self.forget_frames(),
             "Network.requestWillBeSent" => {
-                self.heard += 1;
+                self.event_count += 1;
                 self.loads.requested(event);
             }
             "Network.loadingFinished" | "Network.loadingFailed" => self.loads.answered(event),
@@ -111,19 +112,19 @@ impl IdleState {
 
     /// A worker was attached to, and is known by `id` from now on.
     pub(in crate::browser) fn worker_began(&mut self, id: i64) {
-        self.heard += 1;
+        self.event_count += 1;
         self.attached += 1;
         self.starting.insert(id);
     }
 
     /// There is one worker more than are watched.
     pub(in crate::browser) fn note_unwatched_worker(&mut self) {
-        self.heard += 1;
+        self.event_count += 1;
         self.has_unwatched = true;
     }
 
     /// Takes what the session of a worker reports; false when it is about something else.
-    pub(in crate::browser) fn hear_worker(&mut self, event: Event<'_>, id: i64) -> bool {
+    pub(in crate::browser) fn handle_worker_event(&mut self, event: Event<'_>, id: i64) -> bool {
         match event.method {
             "Runtime.bindingCalled" => self.report(event, Some(id)),
             "Inspector.workerScriptLoaded" => {
@@ -147,9 +148,9 @@ impl IdleState {
         self.forget_frame(id);
     }
 
-    /// Reports and requests so far.
-    pub(in crate::browser) fn heard(&self) -> u32 {
-        self.heard
+    /// Reports, requests and workers so far.
+    pub(in crate::browser) fn event_count(&self) -> u32 {
+        self.event_count
     }
 
     /// When a watch last reported that something is pending.
@@ -159,7 +160,7 @@ impl IdleState {
 
     /// Whether the page has reported and requested so much that its events are to be switched off.
     pub(in crate::browser) fn is_flooded(&self) -> bool {
-        self.heard > REPORTS_LIMIT
+        self.event_count > REPORTS_LIMIT
     }
 
     /// The events of script contexts are switched off.
@@ -203,27 +204,27 @@ impl IdleState {
         first_of(self.frames.values().map(|frame| frame.pending.clone()))
     }
 
-    pub(in crate::browser) fn verdict(&self) -> Verdict {
+    pub(in crate::browser) fn verdict(&self) -> IdleVerdict {
         // Its last reports may be old.
         if self.is_flooded() {
-            return Verdict::Pending;
+            return IdleVerdict::Pending;
         }
         let known = self.top.is_some() && self.loads.is_over();
         let awaits_workers = !self.starting.is_empty() || self.lacks_workers() || self.has_unwatched;
         let any = |wanted| self.frames.values().any(|frame| frame.status == wanted);
         if !known || awaits_workers || any(Status::Busy) {
-            return Verdict::Pending;
+            return IdleVerdict::Pending;
         }
         match (any(Status::Quiet), any(Status::Idle)) {
-            (true, _) => Verdict::Quiet,
-            (false, true) => Verdict::Idle,
-            (false, false) => Verdict::Done,
+            (true, _) => IdleVerdict::Quiet,
+            (false, true) => IdleVerdict::Idle,
+            (false, false) => IdleVerdict::Done,
         }
     }
 
     /// When the last request or load ended, or a worker last reported; the page's own load does not count once it is done.
     pub(in crate::browser) fn last_end(&self) -> Option<Instant> {
-        self.loads.last_end(self.verdict() != Verdict::Done).max(self.worker_reported)
+        self.loads.last_end(self.verdict() != IdleVerdict::Done).max(self.worker_reported)
     }
 
     fn report(&mut self, event: Event<'_>, worker: Option<i64>) {
@@ -234,7 +235,7 @@ impl IdleState {
             payload: String,
             execution_context_id: i64,
         }
-        self.heard += 1;
+        self.event_count += 1;
         let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
         // Script contexts of workers and frames share numbers, so workers have ours.
         let id = worker.unwrap_or(called.execution_context_id);

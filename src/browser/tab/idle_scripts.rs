@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::idle::BINDING;
-use crate::config::BrowserConfig;
+use crate::config::{BrowserConfig, as_count};
 
 const BOUNDS: &str = include_str!("../../../assets/bounds.js");
 const HOST_COOKIES: &str = include_str!("../../../assets/host_cookies.js");
@@ -43,7 +43,7 @@ impl IdleScripts {
         let watch =
             |script: &str| format!("{script}({binding},{limits},{PENDING_LIST},{HOOKS},{UNSEEN_HOOKS})");
         let bounded = |script: &str| format!("{bounds};{}", watch(script));
-        let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
+        let workers_limit = as_count(config.watched_workers_limit);
         let page = format!("{HOST_COOKIES};{}", bounded(PAGE_WATCH)).into();
         Self { page, worker: bounded(WORKER_WATCH).into(), workers_limit }
     }

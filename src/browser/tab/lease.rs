@@ -37,7 +37,8 @@ impl LeaseTab {
         Self { content: Some(content), ..self }
     }
 
-    /// The same, for a page under which a browser died.
+    /// The same in a browser without other pages, for a page that was in a browser when that died: if this one dies too, the
+    /// page is the reason.
     pub fn alone(self) -> Self {
         Self { alone: true, ..self }
     }
@@ -65,7 +66,7 @@ pub enum LeaseError {
 /// and another one can be leased.
 pub struct Lease {
     held: Option<HeldTab>,
-    asked: LeaseTab,
+    request: LeaseTab,
     end: LeaseEnd,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
@@ -74,7 +75,8 @@ pub struct Lease {
 pub(in crate::browser) struct HeldTab {
     pub tab: Tab,
     pub browser: BrowserId,
-    pub since: Instant,
+    /// When the tab was made.
+    pub created: Instant,
     /// Leases of it so far.
     pub documents: u64,
     /// What its last page left in it.
@@ -86,7 +88,7 @@ pub(in crate::browser) struct HeldTab {
 pub(in crate::browser) enum LeaseEnd {
     /// Before its page was a file.
     Failed,
-    /// The same, and the browser answered nothing any more.
+    /// The same, and the browser itself did not answer when it was asked why the page was late: the pool ends it.
     Stalled,
     /// The file is made, and something of the page would stay in the tab.
     NotReusable,
@@ -105,23 +107,23 @@ pub(in crate::browser) struct BrowserId {
 /// by a channel of their own, which is unbounded; there are never more of them than tabs.
 pub(in crate::browser) struct TabReturned {
     pub held: HeldTab,
-    pub asked: LeaseTab,
+    pub request: LeaseTab,
     pub end: LeaseEnd,
 }
 
 impl HeldTab {
     pub(in crate::browser) fn new(tab: Tab, browser: BrowserId) -> Self {
-        Self { tab, browser, since: Instant::now(), documents: 0, traces: Traces::default() }
+        Self { tab, browser, created: Instant::now(), documents: 0, traces: Traces::default() }
     }
 }
 
 impl Lease {
     pub(in crate::browser) fn new(
         held: HeldTab,
-        asked: LeaseTab,
+        request: LeaseTab,
         returns: mpsc::UnboundedSender<TabReturned>,
     ) -> Self {
-        Self { held: Some(held), asked, end: LeaseEnd::Failed, returns }
+        Self { held: Some(held), request, end: LeaseEnd::Failed, returns }
     }
 
     /// The browser does not answer: the pool replaces it when the tab comes back, before the next ping.
@@ -151,7 +153,7 @@ impl Lease {
 
     /// Whether its browser has no other page.
     pub(in crate::browser) fn is_alone(&self) -> bool {
-        self.asked.alone
+        self.request.alone
     }
 
     /// The tab; it is there until the lease is dropped.
@@ -165,7 +167,7 @@ impl Drop for Lease {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
             let end = std::mem::replace(&mut self.end, LeaseEnd::Failed);
-            let _ = self.returns.send(TabReturned { held, asked: self.asked, end });
+            let _ = self.returns.send(TabReturned { held, request: self.request, end });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One tab, whatever page is in it: how it is made, leased, heard and reset.
+//! One tab, whatever page is in it: how it is made, leased, observed and reset.
 //!
 //! `pool` makes, leases and resets tabs; `page` and `output` drive one by its lease. Calls `cdp`, `chromium` and `proxy`.
 

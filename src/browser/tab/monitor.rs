@@ -9,7 +9,7 @@ use headless_chrome::protocol::cdp::{Debugger, Network, Runtime, Target};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::excess::Excess;
+use super::excess::PageExcess;
 use super::idle::{BINDING, IdleState};
 use super::page_state::{PageEnd, PageState};
 use crate::browser::cdp::connection::Connection;
@@ -59,14 +59,14 @@ impl PageMonitor {
         }
     }
 
-    /// Forgets what was heard; a page that ended stays ended.
-    pub(in crate::browser) fn renew(&self) {
-        self.forget_sums();
+    /// Forgets what the page has reported, for the next one in the tab; that a page has ended is kept, for the tab with it.
+    pub(in crate::browser) fn reset(&self) {
+        self.reset_counts();
         self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
     }
 
-    /// Counts anew what a page may have sent.
-    pub(super) fn forget_sums(&self) {
+    /// Sets the counts of its events back to zero.
+    pub(super) fn reset_counts(&self) {
         self.event_bytes.store(0, Ordering::Relaxed);
         self.frame_address_bytes.store(0, Ordering::Relaxed);
         self.flooded.store(false, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl PageMonitor {
         if self.frame_address_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
             > self.limits.frame_address_bytes
         {
-            self.end(PageEnd::Exceeded(Excess::FrameAddresses));
+            self.end(PageEnd::Exceeded(PageExcess::FrameAddresses));
         }
     }
 

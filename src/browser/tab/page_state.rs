@@ -1,8 +1,8 @@
 //! What is known of the page in a tab, and how it may end.
 
-use super::excess::Excess;
+use super::excess::PageExcess;
 use super::failed_requests::FailedRequests;
-use super::idle::{IdleState, Verdict};
+use super::idle::{IdleState, IdleVerdict};
 use crate::domain::error::Warnings;
 
 /// What is known of a page.
@@ -33,9 +33,9 @@ pub struct PageState {
     /// What is pending.
     pub idle: IdleState,
     /// Exceptions, errors and warnings so far.
-    pub(super) heard: u32,
+    pub(super) console_entries: u32,
     /// Other lines of the console so far.
-    pub(super) chatter: u32,
+    pub(super) other_console_lines: u32,
 }
 
 /// How a page ended before it was printed.
@@ -50,7 +50,7 @@ pub enum PageEnd {
     /// It sent more events than are read.
     TooManyEvents,
     /// It made too much of what all pages share in Chromium's own process.
-    Exceeded(Excess),
+    Exceeded(PageExcess),
     /// It was closed.
     Closed,
     /// The browser died.
@@ -70,7 +70,7 @@ impl PageEnd {
 
 impl PageState {
     /// Whether the page is idle; the error page that stands for an unreachable address has nothing pending.
-    pub(in crate::browser) fn verdict(&self) -> Verdict {
-        if self.unreachable.is_some() { Verdict::Idle } else { self.idle.verdict() }
+    pub(in crate::browser) fn verdict(&self) -> IdleVerdict {
+        if self.unreachable.is_some() { IdleVerdict::Idle } else { self.idle.verdict() }
     }
 }

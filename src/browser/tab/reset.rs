@@ -4,9 +4,9 @@
 //! has), or makes the tab not reusable: anything that an allowed host sent (cookies, cache, HSTS), a time zone or locale,
 //! which hold for the whole renderer, the memory of a heavy page, and a log that was switched off.
 //!
-//! To show an empty document takes a fifth of a small page's processor time. So a page with script that has nothing but its one document is
-//! left in the tab: the next page takes its place (`page/follow.rs`) and cleans the tab while its own document is still
-//! empty. Where none comes soon, the tab is reset again, to an empty document.
+//! To show an empty document takes a fifth of a small page's processor time. So a page with script that has nothing but its
+//! one document stays in the tab, with script off: the next page takes its place (`page/follow.rs`) and cleans the tab while
+//! its own document is still empty. Where none comes soon, the tab is reset again, to an empty document.
 
 use std::time::{Duration, Instant};
 
@@ -48,8 +48,8 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<ReadyTab, 
         && let Some(renderer) = end_scripts(tab, traces, limit).await?
     {
         look_for_lasting(tab, traces)?;
-        tab.events.renew_at_next_document();
-        let traces = Traces { left: Some(Instant::now()), ..traces.clone() };
+        tab.events.reset_at_next_document();
+        let traces = Traces { unreplaced_since: Some(Instant::now()), ..traces.clone() };
         return Ok(ReadyTab { renderer: Some(renderer), traces });
     }
     let blank = show_nothing(tab, limit).await?;
@@ -63,7 +63,7 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<ReadyTab, 
     if tab.state().borrow().document != blank {
         return Err(ResetError::Unclean("the page before went on to another document"));
     }
-    tab.events.renew();
+    tab.events.reset();
     Ok(ReadyTab { renderer, traces: Traces::default() })
 }
 
@@ -122,9 +122,9 @@ fn look_for_lasting(tab: &Tab, traces: &Traces) -> Result<(), ResetError> {
         (tab.events.has_late_frames(), "the page before made frames when it had ended"),
         (tab.events.monitor.has_had_workers(), "the page before had workers"),
         (!tab.events.may_make_entries(), "pages before have made too many entries in the history"),
-        // The next page's failed requests would go unreported,
+        // The log stays off in this tab: failed requests of the next page would go unreported.
         (tab.state().borrow().failures.is_muted(), "too many requests of the page before failed"),
-        // and so would its console.
+        // The console stays off as well: its exceptions and errors would go unreported.
         (tab.events.has_lost_console(), "the console of the page before was switched off"),
         (tab.state().borrow().idle.is_flooded(), "the page before has reported too much"),
     ];
@@ -135,18 +135,21 @@ fn look_for_lasting(tab: &Tab, traces: &Traces) -> Result<(), ResetError> {
 /// Switches script off, so that no handler of the page's end (`pagehide`) runs, which could take as long as it likes. Two
 /// exceptions: handlers in frames that have a process of their own, and what follows an `await` that Chromium answers.
 ///
-/// Returns the use of the page's renderer where its document may stay until the next page takes its place; otherwise `None`. With
-/// frames it may not, which could go on in processes of their own; nor while it loads, when it could become another document;
-/// nor where its process, and so its use, is not known. What the page begins after this look, the cleaning finds.
+/// Returns the use of the page's renderer where its document may stay until the next page takes its place; otherwise `None`:
+/// - with frames, which may run in processes of their own, where script is not off;
+/// - while it loads, for the navigation may replace it by another document;
+/// - where its process is not known, by which its use is read.
+///
+/// What the page begins after this check is found when the tab is cleaned (`clean.rs`).
 async fn end_scripts(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Option<RendererUse>, ResetError> {
     let script_off = Emulation::SetScriptExecutionDisabled { value: true };
     let process = tab.events.renderer.get().copied();
-    let (None, Some(_), Some(process)) = (traces.left, &traces.session, process) else {
+    let (None, Some(_), Some(process)) = (traces.unreplaced_since, &traces.session, process) else {
         tab.call_within(script_off, limit).await?;
         return Ok(None);
     };
-    // Both are answered by the renderer, the second behind what it has reported of frames until now. Waited for: Chromium's own
-    // process answers the next calls before the renderer has switched script off.
+    // The renderer answers both, and the second one after all that it has reported of frames until now. Both answers are waited
+    // for: the next calls are answered by Chromium's own process, which does not wait until the renderer has script off.
     let script_off = tab.send(&script_off)?;
     let unreported = tab.send(&Network::Disable(None))?;
     script_off.answer(limit).await?;

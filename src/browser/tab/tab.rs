@@ -20,6 +20,9 @@ use crate::browser::proxy::server::PageServer;
 use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
 
+/// Calls with longer texts are serialized on a thread for work that blocks.
+const INLINE_LIMIT_BYTES: usize = 256 << 10;
+
 /// A tab of one lane.
 pub struct Tab {
     pub(in crate::browser) lane: Lane,
@@ -61,6 +64,18 @@ impl Tab {
         M: Method + Serialize + Send + 'static,
     {
         self.connection.send_large(Some(&self.session), method).await
+    }
+
+    /// Sends a call whose texts are `bytes` long: at once, or as a large one.
+    pub(in crate::browser) async fn send_sized<M>(
+        &self,
+        method: M,
+        bytes: usize,
+    ) -> Result<Sent<M>, CallError>
+    where
+        M: Method + Serialize + Send + 'static,
+    {
+        if bytes > INLINE_LIMIT_BYTES { self.send_large(method).await } else { self.send(&method) }
     }
 
     /// What is known of the page.

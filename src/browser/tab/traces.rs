@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::page_state::PageEnd;
 use crate::browser::cdp::error::CallError;
-use crate::browser::proxy::session::PageSession;
+use crate::browser::proxy::page_session::PageSession;
 
 /// What a page has left in its tab that does not go with its document.
 #[derive(Clone, Debug, Default)]
@@ -14,11 +14,12 @@ pub(in crate::browser) struct Traces {
     pub session: Option<Arc<PageSession>>,
     /// Its medium or viewport was not that of a plain tab.
     pub is_emulated: bool,
-    /// Its elements are still there, and nothing else: the next page may take their place without a reset.
+    /// Nothing of it is left but its elements: the next page is written over them without a reset (`Page.setDocumentContent`).
     pub in_place: bool,
-    /// Since when its document is left in the tab with script off. The next page takes its place and cleans the tab
-    /// (`page/follow.rs`), or a reset shows an empty document instead.
-    pub left: Option<Instant>,
+    /// Since when the tab shows its document with script off, for the next page to replace; `None` where it shows an empty
+    /// document, or the page has only just ended. The next page replaces it and cleans the tab (`page/follow.rs`); where none
+    /// comes soon, a reset shows an empty document.
+    pub unreplaced_since: Option<Instant>,
     /// Our scripts for its documents, by Chromium's names; one of them has its data.
     pub scripts: Vec<String>,
 }

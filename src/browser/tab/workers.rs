@@ -9,9 +9,8 @@
 use std::sync::{Arc, Weak};
 
 use headless_chrome::protocol::cdp::{Debugger, Inspector, Runtime, Target};
-use serde::Deserialize;
 
-use super::excess::Excess;
+use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{PageMonitor, add_binding, attach_to_workers};
 use super::page_state::PageEnd;
@@ -27,7 +26,7 @@ pub(super) struct WorkerWatch {
     scripts: IdleScripts,
 }
 
-/// Hears one worker.
+/// Receives the events of one worker.
 struct WorkerEvents {
     watch: WorkerWatch,
     session: Arc<str>,
@@ -69,11 +68,11 @@ impl EventSink for WorkerEvents {
         monitor.count_event_bytes(event.length() as u64);
         match event.method {
             "Debugger.paused" => self.insert_watch(&monitor),
-            "Target.attachedToTarget" => self.watch.attached(subject_of(event).as_deref(), &self.session),
+            "Target.attachedToTarget" => self.watch.attached(event.subject().as_deref(), &self.session),
             "Target.detachedFromTarget" => detached(&monitor, event),
-            _ => match Excess::reported(event) {
+            _ => match PageExcess::reported(event) {
                 Some(excess) => monitor.end(PageEnd::Exceeded(excess)),
-                None => monitor.update_idle(|idle| idle.hear_worker(event, self.id)),
+                None => monitor.update_idle(|idle| idle.handle_worker_event(event, self.id)),
             },
         }
     }
@@ -116,7 +115,7 @@ fn halt_at_script(monitor: &PageMonitor, session: &Arc<str>) {
 
 /// A session has ended: a worker's, or the page's own.
 pub(super) fn detached(monitor: &PageMonitor, event: Event<'_>) {
-    let Some(session) = subject_of(event) else { return };
+    let Some(session) = event.subject() else { return };
     if *session == *monitor.session {
         return monitor.end(PageEnd::Closed);
     }
@@ -126,14 +125,4 @@ pub(super) fn detached(monitor: &PageMonitor, event: Event<'_>) {
             true
         });
     }
-}
-
-/// The session that an event is about.
-pub(super) fn subject_of(event: Event<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    struct About {
-        #[serde(rename = "sessionId")]
-        session: String,
-    }
-    event.parse::<About>().map(|about| about.session)
 }

@@ -39,11 +39,12 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
         Ok(path) => {
             let detail = format!("{} is not there (browser.executable)", path.display());
             return vec![
-                Finding::missing(CHROMIUM, detail).so(DISABLED, "name one that is, or leave it empty"),
+                Finding::missing(CHROMIUM, detail)
+                    .with_remedy(DISABLED, "name one that is, or leave it empty"),
             ];
         }
         Err(_) => {
-            return vec![Finding::missing(CHROMIUM, "is not installed").so(DISABLED, INSTALL)];
+            return vec![Finding::missing(CHROMIUM, "is not installed").with_remedy(DISABLED, INSTALL)];
         }
     };
     let user = match user(config) {
@@ -63,7 +64,7 @@ fn user(config: &BrowserConfig) -> Result<String, Box<Finding>> {
     }
     let detail = format!("its user '{}' (browser.user) does not exist", config.user);
     let remedy = format!("useradd --system --no-create-home --shell /usr/sbin/nologin {}", config.user);
-    Err(Box::new(Finding::missing(CHROMIUM, detail).so(DISABLED, remedy)))
+    Err(Box::new(Finding::missing(CHROMIUM, detail).with_remedy(DISABLED, remedy)))
 }
 
 fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchError>) -> Vec<Finding> {
@@ -79,13 +80,13 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
             vec![
                 Finding::ok(CHROMIUM, path.to_string()),
                 Finding::missing(SANDBOX, "no user namespace is to be had, which it is made of")
-                    .so(DISABLED, remedy),
+                    .with_remedy(DISABLED, remedy),
             ]
         }
         Err(error) => {
             let remedy = "the lines it printed say why; all it needs: \
                           apt-get install --reinstall --no-install-recommends chromium-headless-shell";
-            vec![Finding::missing(CHROMIUM, format!("{path}: {error}")).so(DISABLED, remedy)]
+            vec![Finding::missing(CHROMIUM, format!("{path}: {error}")).with_remedy(DISABLED, remedy)]
         }
     }
 }
@@ -93,7 +94,7 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
 fn sandbox_off(user: &str) -> Finding {
     let disables =
         format!("the fence between a page that breaks out of its renderer and the rights of {user}");
-    Finding::warning(SANDBOX, "off (browser.sandbox)").so(disables, "browser.sandbox = true")
+    Finding::warning(SANDBOX, "off (browser.sandbox)").with_remedy(disables, "browser.sandbox = true")
 }
 
 /// The remedy for missing user namespaces, by the kernel setting or filter that forbids them.

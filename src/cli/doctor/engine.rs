@@ -33,7 +33,7 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
         Ok(page) => format!("made '{}' of '{TEMPLATE}'", String::from_utf8_lossy(&page)),
         Err(error) => error.to_string(),
     };
-    Finding::missing("Template engine", wrong).so(
+    Finding::missing("Template engine", wrong).with_remedy(
         "templates with tags (<%) and Office templates: none can be rendered",
         "platen-script beside platen, of the same version; a kernel with CONFIG_SECCOMP_FILTER; memory for \
          assemble.memory_limit_mb",
@@ -44,7 +44,7 @@ fn caged() -> Finding {
     match landlock() {
         Landlock::Available => Finding::ok("Template engine", "EJS, caged by Landlock, seccomp and limits"),
         Landlock::Missing => Finding::warning("Template engine", "EJS, caged by seccomp and limits alone")
-            .so(
+            .with_remedy(
                 "the fence that keeps template code from the machine's files, one of two",
                 "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' in its lsm= parameter",
             ),

@@ -15,7 +15,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
     let mut seen: Vec<&Requirement> = Vec::new();
     let mut findings = Vec::new();
     for engine in catalog.engines() {
-        let lack = catalog.lack(engine.name);
+        let lack = catalog.unmet(engine.name);
         for requirement in engine.requires {
             if !seen.contains(&requirement) {
                 seen.push(requirement);
@@ -26,7 +26,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
         if let Some(lack) = lack.filter(|lack| *lack == UnmetRequirement::Landlock) {
             let is_without = |other: &Engine| other.name == engine.name;
             let unfenced = Finding::warning(engine.name, lack.brief());
-            findings.push(unfenced.so(disabled(catalog, is_without), lack.to_string()));
+            findings.push(unfenced.with_remedy(disabled(catalog, is_without), lack.to_string()));
         }
     }
     findings
@@ -34,7 +34,7 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
 
 /// A finding for each program that only some documents of an engine need; none where the engine itself is missing.
 pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
-    if matches!(catalog.lack(tex::ENGINE.name), Some(UnmetRequirement::Missing(_))) {
+    if matches!(catalog.unmet(tex::ENGINE.name), Some(UnmetRequirement::Missing(_))) {
         return Vec::new();
     }
     let found = |(requirement, without): &'static (Requirement, &str)| {
@@ -47,7 +47,7 @@ pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
 pub(super) fn slots(catalog: &Catalog, config: &EnginesConfig) -> Option<Finding> {
     let wrong = unknown_engine(catalog, config)?;
     let remedy = "name one of these in engines.slots, or leave the entry out";
-    Some(Finding::missing("Engines", wrong).so("the start of the service, which refuses it", remedy))
+    Some(Finding::missing("Engines", wrong).with_remedy("the start of the service, which refuses it", remedy))
 }
 
 /// The finding of one requirement. A missing one is a warning only: other documents can be made without it.
@@ -57,7 +57,7 @@ fn finding(
     disabled: impl Fn() -> String,
 ) -> Finding {
     let remedy = || format!("{} (package {})", requirement.command, requirement.package);
-    let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
+    let warning = |detail| Finding::warning(requirement.name, detail).with_remedy(disabled(), remedy());
     match (requirement.installed(), lack) {
         (None, _) => warning(format!("there is no {}", requirement.sought())),
         (Some(program), Some(UnmetRequirement::Version(old, found))) if old == requirement => {
@@ -97,16 +97,16 @@ mod tests {
     use crate::engines::step::StepKind;
     use crate::telemetry::metrics::Metrics;
 
-    const fn able(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
+    const fn ability(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
         Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: &[], asked_by: None }
     }
 
     const PRESS: Engine = Engine {
         name: "press",
         abilities: &[
-            able(StepKind::Assemble, DocumentKind::Template(TemplateKind::Docx), FileKind::Docx),
-            able(StepKind::Convert, DocumentKind::File(FileKind::Docx), FileKind::Pdf),
-            able(StepKind::Convert, DocumentKind::Template(TemplateKind::Latex), FileKind::Pdf),
+            ability(StepKind::Assemble, DocumentKind::Template(TemplateKind::Docx), FileKind::Docx),
+            ability(StepKind::Convert, DocumentKind::File(FileKind::Docx), FileKind::Pdf),
+            ability(StepKind::Convert, DocumentKind::Template(TemplateKind::Latex), FileKind::Pdf),
         ],
         requires: &[
             Requirement {
@@ -135,7 +135,7 @@ mod tests {
     fn a_missing_requirement_is_reported_with_what_it_disables() {
         let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
-            .so("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
+            .with_remedy("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
         assert_eq!(findings(&catalog), [Finding::ok("Shell", "/bin/sh"), missing]);
     }
 

@@ -56,7 +56,7 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
         let detail = format!("cannot be told: {LISTER} is not there");
         let remedy = format!("{INSTALL} fontconfig");
         let disables = "this check, and a cache of fonts that lets Chromium start faster";
-        return vec![Finding::warning("Fonts", detail).so(disables, remedy)];
+        return vec![Finding::warning("Fonts", detail).with_remedy(disables, remedy)];
     }
     let mut found = Vec::new();
     for script in SCRIPTS {
@@ -110,7 +110,7 @@ const OFFICE: &[Capability] = &[
 
 /// The fonts of Office files; no findings if no engine converts these.
 pub(super) async fn of_office(starter: &Starter, catalog: &Catalog) -> Vec<Finding> {
-    if catalog.lack(libreoffice::ENGINE.name).is_some() || !Path::new(LISTER).exists() {
+    if catalog.unmet(libreoffice::ENGINE.name).is_some() || !Path::new(LISTER).exists() {
         return Vec::new();
     }
     let listed = browser::installed_families(starter, ":").await.unwrap_or_default();
@@ -121,7 +121,7 @@ fn capable(wanted: &Capability, listed: &[String]) -> Finding {
     match wanted.families.iter().find(|family| listed.iter().any(|names| browser::is_named(names, family))) {
         Some(family) => Finding::ok(wanted.part, *family),
         None => Finding::warning(wanted.part, format!("none of {} is installed", wanted.families.join(", ")))
-            .so(wanted.disables, format!("{INSTALL} {}", wanted.packages)),
+            .with_remedy(wanted.disables, format!("{INSTALL} {}", wanted.packages)),
     }
 }
 
@@ -142,14 +142,14 @@ async fn chosen(starter: &Starter, config: &BrowserConfig) -> Option<Finding> {
         "install it, or name one that `fc-list : family` prints".to_owned()
     };
     let disables = "what unstyled text and generic families are meant to look like: another font is taken";
-    Some(Finding::warning(PART, named.join("; ")).so(disables, remedy))
+    Some(Finding::warning(PART, named.join("; ")).with_remedy(disables, remedy))
 }
 
 fn judge(script: &Script, families: &std::io::Result<Vec<String>>) -> Finding {
     let missing = |detail: String| {
         let remedy = format!("{INSTALL} {}", script.packages);
         let finding = if script.needed { Finding::missing } else { Finding::warning };
-        finding(script.part, detail).so(script.disables, remedy)
+        finding(script.part, detail).with_remedy(script.disables, remedy)
     };
     match families.as_deref() {
         Ok([first, others @ ..]) => {

@@ -59,13 +59,13 @@ impl Finding {
     }
 
     /// Adds what does not work because of it, and what to do.
-    pub fn so(self, disables: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn with_remedy(self, disables: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { disables: Some(disables.into()), remedy: Some(remedy.into()), ..self }
     }
 }
 
 /// Whether no finding is `Missing`.
-pub(super) fn good(findings: &[Finding]) -> bool {
+pub(super) fn is_good(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.state != State::Missing)
 }
 
@@ -88,5 +88,5 @@ pub(super) fn text(findings: &[Finding]) -> String {
 }
 
 pub(super) fn json(findings: &[Finding]) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(&Report { good: good(findings), findings })
+    serde_json::to_string_pretty(&Report { good: is_good(findings), findings })
 }

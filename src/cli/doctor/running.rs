@@ -28,7 +28,7 @@ struct ReadinessReport {
 pub(super) fn finding(config: &HttpConfig) -> Finding {
     let Some(address) = address(&config.bind) else {
         let detail = format!("http.bind is '{}', which says nothing of its port", config.bind);
-        return Finding::missing(PART, detail).so("asking the service", "give http.bind a port");
+        return Finding::missing(PART, detail).with_remedy("asking the service", "give http.bind a port");
     };
     match ask(address) {
         Ok((200, body)) => {
@@ -37,16 +37,16 @@ pub(super) fn finding(config: &HttpConfig) -> Finding {
                 return Finding::ok(PART, format!("ready at http://{address}"));
             }
             Finding::warning(PART, format!("ready at http://{address}, but lost {lost}"))
-                .so("what that engine makes", "platen doctor --matrix says what that is")
+                .with_remedy("what that engine makes", "platen doctor --matrix says what that is")
         }
         Ok((status, body)) => {
             let reasons = read(&body).reasons.join("; ");
             let reasons = if reasons.is_empty() { format!("it answers {status}") } else { reasons };
             Finding::missing(PART, format!("not ready at http://{address}: {reasons}"))
-                .so("documents, until it is ready", "platen doctor says what is missing")
+                .with_remedy("documents, until it is ready", "platen doctor says what is missing")
         }
         Err(error) => Finding::missing(PART, format!("no answer at http://{address}: {error}"))
-            .so("everything", "start it: platen serve; its address is http.bind"),
+            .with_remedy("everything", "start it: platen serve; its address is http.bind"),
     }
 }
 

@@ -27,8 +27,10 @@ async fn bucket(config: &Config) -> Vec<Finding> {
         Err(error) => vec![error],
     };
     let missing = |error| {
-        Finding::missing(PART, error)
-            .so("documents and templates: nothing can be kept", "correct section [s3], or storage.objects")
+        Finding::missing(PART, error).with_remedy(
+            "documents and templates: nothing can be kept",
+            "correct section [s3], or storage.objects",
+        )
     };
     if errors.is_empty() {
         let bucket = &config.s3.bucket;

@@ -25,7 +25,7 @@ pub(super) fn findings(config: &Config) -> Vec<Finding> {
 
 fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
     let missing = |detail: String, remedy: &str| {
-        Finding::missing(FOLDER, detail).so("everything: nothing can be kept", remedy)
+        Finding::missing(FOLDER, detail).with_remedy("everything: nothing can be kept", remedy)
     };
     let Ok(path) = std::path::absolute(configured) else {
         return missing("storage.data_dir is empty".to_owned(), "set storage.data_dir");
@@ -42,7 +42,7 @@ fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
     }
     let Ok(free_bytes) = free_bytes(nearest) else {
         let detail = format!("{}: its free space cannot be told", path.display());
-        return Finding::warning(FOLDER, detail).so("this check", "a local file system");
+        return Finding::warning(FOLDER, detail).with_remedy("this check", "a local file system");
     };
     let space = format!("{}, {} MiB free", path.display(), free_bytes >> 20);
     if free_bytes < free_limit_bytes {
@@ -66,14 +66,15 @@ fn write_in(folder: &Path) -> std::io::Result<()> {
 /// Compares with the hard limit: the service raises its own limit to it at the start.
 fn files(hard: Option<u64>, connections: u64) -> Finding {
     let Some(hard) = hard else {
-        return Finding::warning(FILES, "the limit cannot be told").so("this check", "ulimit -Hn says it");
+        return Finding::warning(FILES, "the limit cannot be told")
+            .with_remedy("this check", "ulimit -Hn says it");
     };
     let wanted = connections + OWN_FILES;
     if hard >= wanted {
         return Finding::ok(FILES, format!("{hard}"));
     }
     let most = hard.saturating_sub(OWN_FILES);
-    Finding::warning(FILES, format!("{hard}; {wanted} are wanted for http.connection_limit = {connections}")).so(
+    Finding::warning(FILES, format!("{hard}; {wanted} are wanted for http.connection_limit = {connections}")).with_remedy(
         format!("more than about {most} connections at once"),
         format!("systemd: LimitNOFILE={wanted}; Docker: --ulimit nofile={wanted}; or lower http.connection_limit"),
     )
@@ -83,8 +84,10 @@ fn certificates(count: usize) -> Finding {
     if count > 0 {
         return Finding::ok("Certificates", format!("{count} authorities"));
     }
-    Finding::warning("Certificates", "no certificate authority is known")
-        .so("delivery to https addresses (uploadPresignedStorageUrl)", "apt-get install ca-certificates")
+    Finding::warning("Certificates", "no certificate authority is known").with_remedy(
+        "delivery to https addresses (uploadPresignedStorageUrl)",
+        "apt-get install ca-certificates",
+    )
 }
 
 #[cfg(test)]

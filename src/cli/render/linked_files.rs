@@ -50,7 +50,7 @@ pub(super) fn files(page: &Path, text: &[u8], kind: TemplateKind, limits: &Templ
         return LinkedFiles::default();
     }
     let left = limits.archive_bytes_limit.saturating_sub(text.len() as u64);
-    let mut found = Found {
+    let mut collector = LinkedFileCollector {
         own: page.canonicalize().ok(),
         root,
         left,
@@ -76,7 +76,7 @@ pub(super) fn files(page: &Path, text: &[u8], kind: TemplateKind, limits: &Templ
             let named =
                 endings.iter().flat_map(|ending| folders.iter().map(move |folder| (*folder, *ending)));
             for path in named.filter_map(|(folder, ending)| inside(folder, &format!("{word}{ending}"))) {
-                let Some(text) = found.take(&path) else { continue };
+                let Some(text) = collector.take(&path) else { continue };
                 // Other pages are not searched: through their links a whole site would be taken.
                 if is_page || !PAGES.contains(&extension(&path).as_str()) {
                     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -85,20 +85,23 @@ pub(super) fn files(page: &Path, text: &[u8], kind: TemplateKind, limits: &Templ
             }
         }
     }
-    found.beside
+    collector.beside
 }
 
-struct Found<'a> {
+/// Takes files of the page's folder, as long as the limits of an archive allow.
+struct LinkedFileCollector<'a> {
     /// The page itself.
     own: Option<PathBuf>,
     root: PathBuf,
+    /// Bytes that may still be taken.
     left: u64,
     limits: &'a TemplatesConfig,
+    /// Paths that were tried before, with or without success.
     tried: HashSet<String>,
     beside: LinkedFiles,
 }
 
-impl Found<'_> {
+impl LinkedFileCollector<'_> {
     /// Takes the file at `path` if it is one of the folder's; answers its content if it may name others.
     fn take(&mut self, path: &str) -> Option<Vec<u8>> {
         let most = self.limits.archive_path_limit_bytes;

@@ -46,7 +46,7 @@ fn declarations_are_found_as_browsers_find_them() {
         (&late, None),
         ("", None),
     ] {
-        assert_eq!(declared(page.as_bytes(), Form::Page), wanted, "{page}");
+        assert_eq!(declared(page.as_bytes(), Syntax::Page), wanted, "{page}");
     }
     for (sheet, wanted) in [
         ("@charset \"latin1\"; p{}", Some(WINDOWS_1252)),
@@ -55,13 +55,13 @@ fn declarations_are_found_as_browsers_find_them() {
         ("@charset \"latin1\"", None),
         ("/* <meta charset=big5> */", None),
     ] {
-        assert_eq!(declared(sheet.as_bytes(), Form::Sheet), wanted, "{sheet}");
+        assert_eq!(declared(sheet.as_bytes(), Syntax::Sheet), wanted, "{sheet}");
     }
-    assert_eq!(Form::of("a/b.CSS"), Form::Sheet);
+    assert_eq!(Syntax::of("a/b.CSS"), Syntax::Sheet);
 }
 
 #[test]
-fn a_text_is_read_as_what_it_is() {
+fn a_text_is_decoded_as_browsers_decode_it() {
     let page = |name: &str, encoding: &'static Encoding, text: &str| {
         let text = format!("<meta charset={name}>{text}");
         let (bytes, _, lossy) = encoding.encode(&text);
@@ -76,61 +76,66 @@ fn a_text_is_read_as_what_it_is() {
         page("gbk", GBK, "联通"),
         page("utf-8", UTF_8, "Grüße 東京"),
     ] {
-        let wanted = Decoded { text: Cow::Owned(text), encoding, doubt: None };
-        assert_eq!(decode(&bytes, Form::Page, None), Some(wanted));
+        let wanted = Decoded { text: Cow::Owned(text), encoding, warning: None };
+        assert_eq!(decode(&bytes, Syntax::Page, None), Some(wanted));
     }
     let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
         "\u{feff}<meta charset=latin1>ü東".encode_utf16().flat_map(unit).collect()
     };
     for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
-        assert_eq!(decode(&bytes, Form::Page, None).unwrap().text, "<meta charset=latin1>ü東");
+        assert_eq!(decode(&bytes, Syntax::Page, None).unwrap().text, "<meta charset=latin1>ü東");
     }
     let marked = "\u{feff}<meta charset=latin1>ü";
-    let decoded = decode(marked.as_bytes(), Form::Page, None).unwrap();
-    assert_eq!((decoded.text.as_ref(), decoded.encoding, decoded.doubt), (marked, UTF_8, None));
+    let decoded = decode(marked.as_bytes(), Syntax::Page, None).unwrap();
+    assert_eq!((decoded.text.as_ref(), decoded.encoding, decoded.warning), (marked, UTF_8, None));
     assert!(matches!(decoded.text, Cow::Borrowed(_)), "not even copied");
 }
 
 #[test]
-fn doubts_are_warnings_for_the_author() {
-    for (bytes, around, text, doubt) in [
-        (&b"a\nb\xe4"[..], None, "a\nbä", Some(Doubt::Guessed(2))),
+fn doubtful_encodings_are_warnings_for_the_author() {
+    for (bytes, around, text, warning) in [
+        (&b"a\nb\xe4"[..], None, "a\nbä", Some(EncodingWarning::Guessed(2))),
         (b"b\xe4", Some(WINDOWS_1251), "bд", None),
-        (b"b\xe4", Some(UTF_8), "b\u{fffd}", Some(Doubt::Damaged(UTF_8))),
-        (b"b\xe4", Some(UTF_16LE), "bä", Some(Doubt::Guessed(1))),
+        (b"b\xe4", Some(UTF_8), "b\u{fffd}", Some(EncodingWarning::Damaged(UTF_8))),
+        (b"b\xe4", Some(UTF_16LE), "bä", Some(EncodingWarning::Guessed(1))),
         ("bä".as_bytes(), Some(WINDOWS_1251), "bä", None),
         (
             "<meta charset=latin1>ä".as_bytes(),
             None,
             "<meta charset=latin1>ä",
-            Some(Doubt::Contradicted(WINDOWS_1252)),
+            Some(EncodingWarning::Contradicted(WINDOWS_1252)),
         ),
         (b"<meta charset=latin1>a", None, "<meta charset=latin1>a", None),
-        (b"<meta charset=utf-8>\xe4b", None, "<meta charset=utf-8>\u{fffd}b", Some(Doubt::Damaged(UTF_8))),
-        (b"\xef\xbb\xbf\xe4b", None, "\u{fffd}b", Some(Doubt::Damaged(UTF_8))),
+        (
+            b"<meta charset=utf-8>\xe4b",
+            None,
+            "<meta charset=utf-8>\u{fffd}b",
+            Some(EncodingWarning::Damaged(UTF_8)),
+        ),
+        (b"\xef\xbb\xbf\xe4b", None, "\u{fffd}b", Some(EncodingWarning::Damaged(UTF_8))),
     ] {
-        let decoded = decode(bytes, Form::Page, around).unwrap();
-        assert_eq!((decoded.text.as_ref(), decoded.doubt), (text, doubt));
+        let decoded = decode(bytes, Syntax::Page, around).unwrap();
+        assert_eq!((decoded.text.as_ref(), decoded.warning), (text, warning));
     }
-    assert_eq!(decode(b"\x89PNG\0", Form::Page, None), None);
-    assert!(decode(b"a\0", Form::Page, None).is_some(), "UTF-8 all the same");
-    assert!(Doubt::Guessed(2).of("a.html").starts_with("a.html: line 2 is not UTF-8"));
+    assert_eq!(decode(b"\x89PNG\0", Syntax::Page, None), None);
+    assert!(decode(b"a\0", Syntax::Page, None).is_some(), "UTF-8 all the same");
+    assert!(EncodingWarning::Guessed(2).of("a.html").starts_with("a.html: line 2 is not UTF-8"));
 }
 
 #[test]
-fn a_page_that_misleads_is_marked_once() {
+fn a_page_that_misleads_gets_one_byte_order_mark() {
     let page = |text: &str| Bytes::from(text.to_owned());
     for same in ["<p>ä", "<meta charset=utf-8>ä", "<meta charset=latin1>a", "\u{feff}<meta charset=latin1>ä"]
     {
         let same = page(same);
-        assert_eq!(marked(same.clone()).as_ptr(), same.as_ptr());
+        assert_eq!(with_bom_if_misleading(same.clone()).as_ptr(), same.as_ptr());
     }
     let late = format!("{}<meta charset=latin1>ä", " ".repeat(2_000));
     for text in ["<meta charset=latin1>ä", "<meta charset=gbk>東", &late] {
-        let marked = marked(page(text));
+        let marked = with_bom_if_misleading(page(text));
         assert_eq!(marked, page(&format!("\u{feff}{text}")));
-        assert_eq!(decode(&marked, Form::Page, None).unwrap().doubt, None);
-        assert_eq!(unmarked(marked), page(text));
+        assert_eq!(decode(&marked, Syntax::Page, None).unwrap().warning, None);
+        assert_eq!(without_bom(marked), page(text));
     }
 }
 
@@ -140,7 +145,10 @@ fn a_declaration_of_thousands_of_attributes_is_read_at_once() {
     let page = format!("<meta{} charset=iso-8859-2 charset=utf-8>\u{e4}", &names[..WIDE_WINDOW_BYTES - 100]);
     let begun = std::time::Instant::now();
     for _ in 0..8 {
-        assert!(marked(Bytes::from(page.clone())).starts_with(MARK), "the first of a name counts");
+        assert!(
+            with_bom_if_misleading(Bytes::from(page.clone())).starts_with(BOM),
+            "the first of a name counts"
+        );
     }
     assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
 }

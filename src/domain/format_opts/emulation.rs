@@ -1,6 +1,7 @@
 //! The emulated environment of a page: medium, viewport, time zone, locale.
 
 use super::{MediaFeature, OptionLimits, media_features};
+use crate::domain::error::shortened;
 use crate::domain::members::Members;
 
 /// Longest locale: twice the longest sensible one.
@@ -54,6 +55,16 @@ impl Default for Viewport {
     }
 }
 
+impl Media {
+    /// Its name in CSS.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Print => "print",
+            Self::Screen => "screen",
+        }
+    }
+}
+
 impl EmulationOptions {
     /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`; adds unknown members of the viewport to
     /// `unknown`.
@@ -87,7 +98,7 @@ fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut
     let (width_px, height_px) = (side("width"), side("height"));
     let device_scale = viewport.number("deviceScaleFactor", DEVICE_SCALE);
     unknown.extend(viewport.unknown(&VIEWPORT_KEYS).iter().map(|name| format!("viewport.{name}")));
-    members.take_over(viewport.into_errors());
+    members.add_errors(viewport.into_errors());
     let viewport = Viewport {
         width_px: width_px.unwrap_or(default.width_px),
         height_px: height_px.unwrap_or(default.height_px),
@@ -119,7 +130,7 @@ fn read_timezone(members: &mut Members<'_>) -> Option<String> {
     let sent = members.text("timezone")?;
     let known = timezone_of(&sent);
     if known.is_none() {
-        let shown: String = sent.chars().take(64).collect();
+        let shown = shortened(&sent);
         let detail =
             format!("'{shown}' is no time zone of the IANA database; write a name such as Europe/Berlin");
         members.error("timezone", detail);
@@ -132,7 +143,7 @@ fn read_locale(members: &mut Members<'_>) -> Option<String> {
     if let Some(tag) = locale_of(&sent) {
         return Some(tag);
     }
-    let shown: String = sent.chars().take(64).collect();
+    let shown = shortened(&sent);
     let detail = format!("'{shown}' is no language tag (BCP 47); write one such as de, de-CH or zh-Hant-TW");
     members.error("locale", detail);
     None

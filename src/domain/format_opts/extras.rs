@@ -54,7 +54,7 @@ impl Extras {
     }
 
     /// Whether there is a header or footer.
-    pub fn has_banners(&self) -> bool {
+    pub fn has_header_or_footer(&self) -> bool {
         self.header.is_some() || self.footer.is_some()
     }
 }
@@ -70,7 +70,7 @@ fn read_metadata(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Metada
         keywords: read_keywords(&mut given),
     };
     unknown.extend(given.unknown(&METADATA_KEYS).iter().map(|name| format!("metadata.{name}")));
-    members.take_over(given.into_errors());
+    members.add_errors(given.into_errors());
     metadata
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::super::testing::{assert_error, options, reading};
 
     #[test]
-    fn banners_take_a_margin_where_none_is_given() {
+    fn header_and_footer_take_a_margin_where_none_is_given() {
         let near = |left: f64, right: f64| (left - right).abs() < 1e-9;
         let taken = options(r#"{"headerTemplate":"<b>","margin":{"left":"1in"}}"#).margin;
         assert!(near(taken.top_in, 15.0 / 25.4) && near(taken.left_in, 1.0), "{taken:?}");

@@ -3,12 +3,10 @@
 use serde_json::value::RawValue;
 
 use super::PageOptions;
-use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings};
+use crate::domain::error::{ErrorCode, JobError, WarningKind, Warnings, shortened};
 use crate::domain::members::{Members, kind};
 
 const NAME: &str = "failOn";
-/// How much of a wrong word an error shows.
-const SHOWN_CHARS: usize = 64;
 /// How many wrong words an error names.
 const SHOWN_WORDS: usize = 3;
 
@@ -19,8 +17,8 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
         members.error(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
         return Vec::new();
     };
-    let mut wrong: Vec<_> =
-        words.iter().filter(|word| of_name(word).is_none()).map(|word| shown(word)).collect();
+    let wrong = words.iter().filter(|word| of_name(word).is_none());
+    let mut wrong: Vec<_> = wrong.map(|word| format!("'{}'", shortened(word))).collect();
     wrong.sort_unstable();
     wrong.dedup();
     if !wrong.is_empty() {
@@ -41,17 +39,15 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
     found
 }
 
-impl PageOptions {
-    /// Fails for the first of these warnings whose kind `failOn` names.
-    ///
-    /// # Errors
-    /// `page_failed` with the first warning of a kind that `failOn` names.
-    pub fn check_warnings(&self, warnings: &Warnings) -> Result<(), JobError> {
-        let found = self.fail_on.iter().find_map(|&kind| Some((kind, warnings.first(kind)?)));
-        let Some((kind, text)) = found else { return Ok(()) };
-        let sentence = format!("{text} (formatOpts.failOn has '{}')", kind.name());
-        Err(JobError::new(ErrorCode::PageFailed, sentence))
-    }
+/// Checks that there is no warning of a kind that `failOn` names.
+///
+/// # Errors
+/// `page_failed` with the first such warning.
+pub fn check_warnings(options: &PageOptions, warnings: &Warnings) -> Result<(), JobError> {
+    let found = options.fail_on.iter().find_map(|&kind| Some((kind, warnings.first(kind)?)));
+    let Some((kind, text)) = found else { return Ok(()) };
+    let sentence = format!("{text} (formatOpts.failOn has '{}')", kind.name());
+    Err(JobError::new(ErrorCode::PageFailed, sentence))
 }
 
 fn words(value: &RawValue) -> Option<Vec<String>> {
@@ -65,10 +61,6 @@ fn words(value: &RawValue) -> Option<Vec<String>> {
 
 fn of_name(word: &str) -> Option<WarningKind> {
     WarningKind::ALL.into_iter().find(|kind| kind.name() == word)
-}
-
-fn shown(word: &str) -> String {
-    format!("'{}'", word.chars().take(SHOWN_CHARS).collect::<String>())
 }
 
 fn known() -> String {
@@ -108,7 +100,7 @@ mod tests {
         warnings.push_kind(WarningKind::Missing, "asset not found: /a.png");
         for (asked, fails) in [("[]", false), (r#"["status"]"#, false), (r#"["status","missing"]"#, true)] {
             let options = options(&format!(r#"{{"failOn":{asked}}}"#));
-            let error = options.check_warnings(&warnings).err();
+            let error = check_warnings(&options, &warnings).err();
             let expected = "page_failed: asset not found: /a.png (formatOpts.failOn has 'missing')";
             assert_eq!(error.map(|error| error.to_string()), fails.then(|| expected.to_owned()), "{asked}");
         }

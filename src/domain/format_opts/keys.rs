@@ -109,28 +109,24 @@ pub(super) fn is_promise(name: &str) -> bool {
     KEYS.contains(&(name, Handling::Refused)) || promised().any(|promised| promised == name)
 }
 
-impl PageOptions {
-    /// Warnings about keys that have an effect on html only if the browser shows the page.
-    pub fn unshown_warnings(&self) -> Vec<String> {
-        let emulation = &self.emulation;
-        let given = [
-            ("selector", self.selector.is_some()),
-            ("viewport", emulation.viewport != Viewport::default()),
-            ("mediaFeatures", !emulation.features.is_empty()),
-            ("javascript", !self.javascript),
-            ("requests", !self.requests.is_empty()),
-            ("waitForSelector", self.wait_for_selector.is_some()),
-            ("waitForExpression", self.wait_for_expression.is_some()),
-            ("waitForTimeout", self.wait_ms > 0),
-            ("failOn", !self.fail_on.is_empty()),
-        ];
-        let warning = |name| {
-            format!(
-                "formatOpts.{name} has no effect on html of a page without files beside it and was ignored"
-            )
-        };
-        given.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| warning(name)).collect()
-    }
+/// Warnings about keys that have an effect on html only if the browser shows the page, for a page that it does not show.
+pub fn unshown_warnings(options: &PageOptions) -> Vec<String> {
+    let emulation = &options.emulation;
+    let given = [
+        ("selector", options.selector.is_some()),
+        ("viewport", emulation.viewport != Viewport::default()),
+        ("mediaFeatures", !emulation.features.is_empty()),
+        ("javascript", !options.javascript),
+        ("requests", !options.requests.is_empty()),
+        ("waitForSelector", options.wait_for_selector.is_some()),
+        ("waitForExpression", options.wait_for_expression.is_some()),
+        ("waitForTimeout", options.wait_ms > 0),
+        ("failOn", !options.fail_on.is_empty()),
+    ];
+    let warning = |name| {
+        format!("formatOpts.{name} has no effect on html of a page without files beside it and was ignored")
+    };
+    given.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| warning(name)).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const REQUESTS: &str = "requests";
 const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 
 /// `object` with stars in place of passwords and of the headers and cookies of requests. `None` if it has none.
-pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
+pub fn mask_secrets(object: &RawValue) -> Option<Box<RawValue>> {
     let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
     let is_secret = |name: &str, value: &RawValue| {
         (SECRET_KEYS.contains(&name) || name == REQUESTS) && value.get() != "null" && asks(value)
@@ -83,7 +83,7 @@ mod tests {
     fn secrets_are_masked_however_the_key_is_written() {
         let shown = |text: &str| {
             let object: Box<RawValue> = serde_json::from_str(text).unwrap();
-            without_secrets(&object).map(|shown| shown.get().to_owned())
+            mask_secrets(&object).map(|shown| shown.get().to_owned())
         };
         assert_eq!(shown(r#"{"scale": 1.50, "password": false}"#), None, "as it was sent");
         assert_eq!(shown("[]"), None);

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::domain::error::shortened;
 use crate::domain::members::Members;
 
 /// The features that Chromium can emulate, and the values of each.
@@ -18,7 +19,7 @@ const FEATURES: [(&str, &[&str]); 7] = [
 const WANTED: &str = "an object such as {\"prefers-color-scheme\": \"dark\"}";
 
 /// Most wrong features that are reported.
-const SHOWN_FAULTS: usize = 3;
+const SHOWN_ERRORS: usize = 3;
 
 /// A feature and its value.
 pub type MediaFeature = (&'static str, &'static str);
@@ -40,7 +41,6 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
     let mut features: Vec<MediaFeature> = Vec::new();
     let mut wrong = Vec::new();
     for Named { name, value } in named {
-        let shown = |text: &str| text.chars().take(64).collect::<String>();
         if let Some((known, values)) = FEATURES.iter().find(|(known, _)| *known == name) {
             if let Some(value) = values.iter().find(|known| **known == value) {
                 // As with style sheets, the last one counts.
@@ -48,14 +48,14 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
                 features.push((*known, *value));
             } else {
                 let values = values.join(", ");
-                wrong.push(format!("'{}' is no value of {known}; give one of {values}", shown(&value)));
+                wrong.push(format!("'{}' is no value of {known}; give one of {values}", shortened(&value)));
             }
         } else {
             let known = FEATURES.map(|(known, _)| known).join(", ");
-            wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
+            wrong.push(format!("'{}' is not known; give some of {known}", shortened(&name)));
         }
         // A list may be as long as options are: neither its errors nor its repetitions are kept.
-        if wrong.len() == SHOWN_FAULTS {
+        if wrong.len() == SHOWN_ERRORS {
             break;
         }
     }
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(options(&text).emulation.features, [("color-gamut", "srgb")]);
         let many = r#"{"name":"a","value":"b"},"#.repeat(500);
         let text = format!(r#"{{"mediaFeatures":[{many}{{"name":"a","value":"b"}}]}}"#);
-        assert_eq!(reading(&text).errors.len(), SHOWN_FAULTS);
+        assert_eq!(reading(&text).errors.len(), SHOWN_ERRORS);
         let at = "/formatOpts/mediaFeatures";
         assert_error(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
         assert_error(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");

@@ -37,10 +37,11 @@ use crate::problem::FieldError;
 pub use conversion::{Conversion, PdfA};
 pub use emulation::{EmulationOptions, Media, Viewport, locale_of, timezone_of};
 pub use extras::{Extras, Metadata};
+pub use fail_on::check_warnings;
 pub use file_name::{complete_file_name, file_name_of};
-pub use keys::{Handling, KEYS, is_text};
+pub use keys::{Handling, KEYS, is_text, unshown_warnings};
 pub use limits::OptionLimits;
-pub use masked::without_secrets;
+pub use masked::mask_secrets;
 pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{
@@ -48,7 +49,7 @@ pub use paper::{
 };
 pub use picture::Picture;
 pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
-pub use raster::{Pages, RasterOptions};
+pub use raster::{Pages, RasterOptions, key_for_several_pictures};
 pub use requests::{Requests, Secrets};
 pub use tex::TexProgram;
 
@@ -172,6 +173,13 @@ impl PageOptions {
     /// The sheet, turned if `landscape`.
     pub fn sheet(&self) -> Paper {
         if self.landscape { self.paper.turned() } else { self.paper }
+    }
+
+    /// The pages to keep, as in `2-3`, or `2-` up to the end; `None`: all of them.
+    pub fn page_range(&self) -> Option<String> {
+        let (from, to) = (self.from_page, self.to_page);
+        let end = to.map(|to| to.to_string()).unwrap_or_default();
+        (from.is_some() || to.is_some()).then(|| format!("{}-{end}", from.unwrap_or(1)))
     }
 }
 
@@ -305,7 +313,9 @@ mod tests {
         assert_eq!(read.wait_for_selector.as_deref(), Some("#done"));
         assert_eq!(read.wait_for_expression.as_deref(), Some("1"));
         assert_eq!((read.wait_ms, read.fail_on), (5, vec![WarningKind::Status]));
-        assert!(read.extras.has_banners() && read.extras.outline && read.extras.tagged == Some(true));
+        assert!(
+            read.extras.has_header_or_footer() && read.extras.outline && read.extras.tagged == Some(true)
+        );
         assert_eq!(read.given, Given { sheet: true, landscape: true, margin: [true; 4] });
         assert_ne!(read.extras.metadata, default.extras.metadata);
         assert_eq!(read.emulation.timezone.as_deref(), Some("UTC"));
@@ -316,6 +326,11 @@ mod tests {
     #[test]
     fn pages_count_from_one_and_in_order() {
         assert_eq!(options(r#"{"toPage":2}"#).to_page, Some(2));
+        let range = |text: &str| options(text).page_range().unwrap_or_default();
+        assert_eq!(range("{}"), "");
+        assert_eq!(range(r#"{"fromPage":2}"#), "2-");
+        assert_eq!(range(r#"{"toPage":3}"#), "1-3");
+        assert_eq!(range(r#"{"fromPage":2,"toPage":3}"#), "2-3");
         assert_error(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
         assert_error(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
         assert_error(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");

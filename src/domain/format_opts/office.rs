@@ -42,7 +42,7 @@ fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Opti
     unknown.extend(given.unknown(&["start", "end"]).iter().map(|name| format!("delimiters.{name}")));
     let errors = given.into_errors();
     let is_whole = errors.is_empty();
-    members.take_over(errors);
+    members.add_errors(errors);
     if is_whole && start == end {
         members.error(
             "delimiters",

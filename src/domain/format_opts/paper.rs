@@ -9,7 +9,7 @@ pub const SHEET_LIMIT_IN: f64 = 200.0;
 /// Smallest width or height: a smaller sheet has no room for content.
 pub const SHEET_LEAST_IN: f64 = 0.1;
 /// The margin of a side with a header or footer where the caller gave none: three lines of its default size.
-const BANNER_MARGIN_IN: f64 = 15.0 / 25.4;
+const HEADER_FOOTER_MARGIN_IN: f64 = 15.0 / 25.4;
 /// The sides of a margin, in the order of CSS.
 pub const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
 /// The values of `format`, with width and height in inches.
@@ -183,11 +183,11 @@ impl Sides {
     /// A side left out has no margin, or the one that its header or footer needs.
     pub(super) fn resolved(self, header: bool, footer: bool) -> Margin {
         let Self([top, right, bottom, left]) = self;
-        let banner = |is_present: bool| if is_present { BANNER_MARGIN_IN } else { 0.0 };
+        let margin = |is_present: bool| if is_present { HEADER_FOOTER_MARGIN_IN } else { 0.0 };
         Margin {
-            top_in: top.unwrap_or(banner(header)),
+            top_in: top.unwrap_or(margin(header)),
             right_in: right.unwrap_or_default(),
-            bottom_in: bottom.unwrap_or(banner(footer)),
+            bottom_in: bottom.unwrap_or(margin(footer)),
             left_in: left.unwrap_or_default(),
         }
     }
@@ -237,7 +237,7 @@ pub(super) fn read_margin(members: &mut Members<'_>, unknown: &mut Vec<String>) 
     };
     unknown.extend(sides.unknown(&SIDES).iter().map(|name| format!("margin.{name}")));
     let given = SIDES.map(|side| read_length(&mut sides, side));
-    members.take_over(sides.into_errors());
+    members.add_errors(sides.into_errors());
     Sides(given)
 }
 

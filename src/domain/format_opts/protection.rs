@@ -1,7 +1,7 @@
 //! Passwords and permissions of a PDF.
 //!
 //! Hazard: a password passes through the record, the job's view and the log. So it is a type of its own that prints as stars,
-//! `without_secrets` masks the `formatOpts` that are stored and shown, and no error message repeats one.
+//! `mask_secrets` masks the `formatOpts` that are stored and shown, and no error message repeats one.
 
 use std::fmt;
 
@@ -213,7 +213,7 @@ fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
     let allows = print.is_some_and(|print| print != Printing::None) || named.contains(&Some(true));
     let default = !allows;
     let annotate = annotate.unwrap_or(default && fill_forms != Some(false));
-    members.take_over(given.into_errors());
+    members.add_errors(given.into_errors());
     Some(Permissions {
         print: print.unwrap_or(if default { Printing::Full } else { Printing::None }),
         modify: modify.unwrap_or(default),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_s_password_must_bind_somebody() {
+    fn an_owner_password_that_restricts_nobody_is_refused() {
         let at = "/formatOpts/ownerPassword";
         assert_error(r#"{"ownerPassword":"x"}"#, at, "protects nothing by itself");
         assert_error(

@@ -39,22 +39,20 @@ impl RasterOptions {
     }
 }
 
-impl PageOptions {
-    /// The key that may ask for more than one picture, where pictures are those of a PDF's pages.
-    pub fn asks_for_several(&self) -> Option<&'static str> {
-        let is_one = match self.raster.pages[..] {
-            [] if self.from_page.or(self.to_page).is_none() => true,
-            [] => self.to_page == Some(self.from_page.unwrap_or(1)),
-            [pages] => pages.last == Some(pages.first),
-            [..] => false,
-        };
-        let key = match (self.raster.pages.is_empty(), self.from_page) {
-            (false, _) => "pages",
-            (true, Some(_)) => "fromPage",
-            (true, None) => "toPage",
-        };
-        (!is_one).then_some(key)
-    }
+/// The key by which these options may ask for more than one picture, where pictures are those of a PDF's pages.
+pub fn key_for_several_pictures(options: &PageOptions) -> Option<&'static str> {
+    let is_one = match options.raster.pages[..] {
+        [] if options.from_page.or(options.to_page).is_none() => true,
+        [] => options.to_page == Some(options.from_page.unwrap_or(1)),
+        [pages] => pages.last == Some(pages.first),
+        [..] => false,
+    };
+    let key = match (options.raster.pages.is_empty(), options.from_page) {
+        (false, _) => "pages",
+        (true, Some(_)) => "fromPage",
+        (true, None) => "toPage",
+    };
+    (!is_one).then_some(key)
 }
 
 fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
@@ -144,7 +142,7 @@ mod tests {
             (r#"{"fromPage":2}"#, Some("fromPage")),
             (r#"{"toPage":2}"#, Some("toPage")),
         ] {
-            assert_eq!(options(text).asks_for_several(), key, "{text}");
+            assert_eq!(key_for_several_pictures(&options(text)), key, "{text}");
         }
     }
 }

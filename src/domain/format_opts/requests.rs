@@ -1,7 +1,7 @@
 //! `requests`: headers and cookies that a page's requests to a host get.
 //!
 //! Hazard: these are credentials of another service. So they are handled like passwords: they print as stars, no error repeats
-//! one, stored and shown `formatOpts` are masked (`without_secrets`), and they are sent only to the host and port that they
+//! one, stored and shown `formatOpts` are masked (`mask_secrets`), and they are sent only to the host and port that they
 //! were given for.
 
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::Passwords;
+use crate::domain::error::shortened;
 use crate::domain::members::Members;
 
 /// The port of a host without one.
@@ -113,12 +114,12 @@ impl Requests {
             );
             let mut headers = read_headers(&mut carried);
             headers.extend(read_cookies(&mut carried).map(|cookies| ("Cookie".to_owned(), cookies)));
-            hosts.take_over(carried.into_errors());
+            hosts.add_errors(carried.into_errors());
             if !headers.is_empty() {
                 requests.push(HostRequests { host, port, headers });
             }
         }
-        members.take_over(hosts.into_errors());
+        members.add_errors(hosts.into_errors());
         Self(requests)
     }
 }
@@ -168,7 +169,7 @@ fn read_texts(carried: &mut Members<'_>, member: &str) -> Vec<(String, String)> 
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let mut read = Vec::new();
     for (name, value) in texts {
-        let shown: String = name.chars().take(64).collect();
+        let shown = shortened(&name);
         if name.is_empty() || !name.bytes().all(is_token) {
             carried
                 .error(member, format!("'{shown}' cannot be a name here; use letters, digits and hyphens"));

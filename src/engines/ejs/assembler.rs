@@ -11,9 +11,9 @@ use tokio::sync::Semaphore;
 use super::recent::RecentTexts;
 use crate::config::AssembleConfig;
 use crate::domain::error::{ErrorCode, JobError, Warnings};
-use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
+use crate::domain::source_map::EncodedSourceMap;
 use crate::engines::script::TemplateCodePool;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
@@ -86,17 +86,17 @@ impl Assembler {
         data: &Bytes,
         warnings: &mut Warnings,
     ) -> Result<Bytes, JobError> {
-        self.assemble_with_notes(meter, site, data, warnings).await.map(|(page, _)| page)
+        self.assemble_with_source_map(meter, site, data, warnings).await.map(|(page, _)| page)
     }
 
-    /// As [`Self::assemble`], with notes of where each line comes from; those are made of LaTeX with a tag only.
-    pub(super) async fn assemble_with_notes(
+    /// As [`Self::assemble`], with the page's source map, which is recorded for LaTeX with a tag only.
+    pub(super) async fn assemble_with_source_map(
         &self,
         meter: impl Into<CostMeter>,
         site: &Site,
         data: &Bytes,
         warnings: &mut Warnings,
-    ) -> Result<(Bytes, Option<Notes>), JobError> {
+    ) -> Result<(Bytes, Option<EncodedSourceMap>), JobError> {
         let meter = meter.into();
         let data = object(data)?;
         let entry = &self.entry(site, warnings).await?;
@@ -108,18 +108,19 @@ impl Assembler {
         let recent =
             self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
         let site = recent.as_ref().unwrap_or(site);
-        let asked = Mutex::new(Vec::new());
+        let requested_files = Mutex::new(Vec::new());
         let (Assembled { outcome, generated, included, notes_bytes }, mut page) =
-            self.run(&meter, site, [entry, &data], &asked).await?;
+            self.run(&meter, site, [entry, &data], &requested_files).await?;
         let notes = page.split_off(page.len().saturating_sub(notes_bytes));
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         outcome.map_err(|error| self.script.refused(error))?;
-        let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let read: BTreeMap<_, _> = included.into_iter().filter_map(|at| asked.get(at).cloned()).collect();
+        let requested_files = requested_files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let read: BTreeMap<_, _> =
+            included.into_iter().filter_map(|at| requested_files.get(at).cloned()).collect();
         warnings.push_all(read.values().flatten());
         let paths = read.into_keys().chain([site.entry().to_owned()]).collect();
         self.precompile(meter.account(), site, &paths);
-        Ok((page, Notes::new(notes)))
+        Ok((page, EncodedSourceMap::new(notes)))
     }
 
     /// Renders `template`, the text of the option `name`, as a header or footer: with the same data as the page of `site`, and
@@ -167,7 +168,7 @@ impl Assembler {
             script.map(|script| script.source.clone()).unwrap_or_default(),
             data.clone(),
         ];
-        let order = ScriptRequest::Assemble(AssembleJob {
+        let request = ScriptRequest::Assemble(AssembleJob {
             language: self.language,
             entry: Cow::Borrowed(site.entry()),
             entry_bytes: body[0].len(),
@@ -177,12 +178,12 @@ impl Assembler {
             timezone: Cow::Borrowed(self.script.timezone()),
         });
         let files = |name: &str| {
-            let (file, doubt) = supplied_file(site, name)?;
+            let (file, warning) = supplied_file(site, name)?;
             let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
-            requests.push((name.to_owned(), doubt));
+            requests.push((name.to_owned(), warning));
             Some(file)
         };
-        self.script.run(meter, (&order, &body), &files).await
+        self.script.run(meter, (&request, &body), &files).await
     }
 }
 
@@ -210,9 +211,9 @@ pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings)
     let entry = site.page().ok_or_else(|| no_entry(site))?;
     let reading = site.clone();
     let text = thread::by_size(entry.len(), move || reading.text(reading.entry())).await?;
-    let Some(SiteText { content, doubt }) = text else { return Ok(entry.clone()) };
-    if let Some(doubt) = doubt {
-        warnings.push(&doubt.of(site.entry()));
+    let Some(SiteText { content, warning }) = text else { return Ok(entry.clone()) };
+    if let Some(warning) = warning {
+        warnings.push(&warning.of(site.entry()));
     }
     Ok(content)
 }
@@ -220,7 +221,7 @@ pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings)
 /// A file for the child, with its script if one is cached, and a warning about its encoding.
 fn supplied_file(site: &Site, name: &str) -> Option<(SuppliedFile, Option<String>)> {
     let text = site.text(name);
-    let doubt = text.as_ref().and_then(|text| text.doubt).map(|doubt| doubt.of(name));
+    let warning = text.as_ref().and_then(|text| text.warning).map(|warning| warning.of(name));
     let of_script =
         |script: &Script| SuppliedFile { content: script.text.clone(), made: Some(script.source.clone()) };
     // A file that is no text is sent as it is: the engine reports that it cannot be included.
@@ -229,7 +230,7 @@ fn supplied_file(site: &Site, name: &str) -> Option<(SuppliedFile, Option<String
         .script(name)
         .map(of_script)
         .or_else(|| of_file().map(|content| SuppliedFile { content, made: None }))?;
-    Some((file, doubt))
+    Some((file, warning))
 }
 
 fn no_entry(site: &Site) -> JobError {

@@ -25,10 +25,10 @@ use crate::workers::assemble::Language;
 pub const ENGINE: Engine = Engine {
     name: "ejs",
     abilities: &[
-        of(TemplateKind::Framework, DocumentKind::Page),
-        of(TemplateKind::Html, DocumentKind::Page),
-        of(TemplateKind::Ejs, DocumentKind::Page),
-        of(TemplateKind::Latex, DocumentKind::Source),
+        ability(TemplateKind::Framework, DocumentKind::Page),
+        ability(TemplateKind::Html, DocumentKind::Page),
+        ability(TemplateKind::Ejs, DocumentKind::Page),
+        ability(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[JAVASCRIPT_CORE],
     reads_files: false,
@@ -45,7 +45,7 @@ const FORMATS: &[&str] = &["timezone", "locale"];
 /// The options whose text is a template like the page: header and footer.
 pub(super) const HEADER_AND_FOOTER: [&str; 2] = ["headerTemplate", "footerTemplate"];
 
-const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
+const fn ability(kind: TemplateKind, to: DocumentKind) -> Ability {
     Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 1, &[FORMATS])
 }
 
@@ -56,11 +56,11 @@ impl StepRunner for Assembler {
         let PageOptions { extras, emulation, .. } = job.options;
         let assembler = self.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         if step.to == DocumentKind::Source {
-            let (source, notes) = assembler
+            let (source, source_map) = assembler
                 .for_language(Language::Latex)
-                .assemble_with_notes(job.meter, &site, job.data, job.warnings)
+                .assemble_with_source_map(job.meter, &site, job.data, job.warnings)
                 .await?;
-            return Ok(Document::source(site.with_page(source).with_notes(notes)));
+            return Ok(Document::source(site.with_page(source).with_source_map(source_map)));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let mut made = [None, None];

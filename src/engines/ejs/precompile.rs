@@ -71,8 +71,10 @@ impl Assembler {
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });
         let limit = Duration::from_millis(self.config.ahead_timeout_ms);
-        let done =
-            self.script.run_aside::<Compiled>(account, (&header, &body), &|_: &str| None, limit).await?;
+        let done = self
+            .script
+            .run_in_background::<Compiled>(account, (&header, &body), &|_: &str| None, limit)
+            .await?;
         let Some((compiled, answer)) = done else { return Ok(None) };
         let made: Vec<Option<MadeScript>> = match compiled {
             Ok(()) => {

@@ -51,8 +51,9 @@ impl RecentTexts {
     /// The scripts of `site`, possibly none yet, if the account has sent the same text before. Not of a site of several files: an
     /// included file may change while the entry stays the same.
     pub fn scripts(&self, account: AccountId, site: &Site) -> Option<Arc<Scripts>> {
-        let text =
-            site.only_file().filter(|text| text.len() <= thread::HERE_BYTES && site.scripts().is_none())?;
+        let text = site
+            .only_file()
+            .filter(|text| text.len() <= thread::INLINE_LIMIT_BYTES && site.scripts().is_none())?;
         let mut digest = Sha256::new();
         digest.update(account.to_string());
         digest.update([0]);
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_room_for_its_scripts_from_the_second_time_on() {
+    fn scripts_are_cached_when_an_account_sends_a_text_again() {
         let recent = RecentTexts::new(1 << 20);
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let site = |text: &'static str| Site::single("index.html", text.into());

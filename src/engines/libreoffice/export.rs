@@ -39,21 +39,21 @@ const EXPORTS: [Export; 6] = [
 
 /// The same table for plans.
 pub(super) const ABILITIES: &[Ability] = &[
-    able(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
-    able(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
-    able(FileKind::Pptx, FileKind::Pdf, &[PDF]),
-    able(FileKind::Docx, FileKind::Html, &[FIELDS]),
-    able(FileKind::Xlsx, FileKind::Html, &[]),
-    able(FileKind::Pptx, FileKind::Html, &[]),
+    ability(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
+    ability(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
+    ability(FileKind::Pptx, FileKind::Pdf, &[PDF]),
+    ability(FileKind::Docx, FileKind::Html, &[FIELDS]),
+    ability(FileKind::Xlsx, FileKind::Html, &[]),
+    ability(FileKind::Pptx, FileKind::Html, &[]),
 ];
 
-/// Commands that update tables of contents and fields after layout. Twice for contents: they may grow and so move the pages that
-/// they list.
+/// Commands that update tables of contents and fields after layout. Tables of contents are updated twice: the first time one
+/// may grow by a page, and then the page numbers in it are wrong.
 const UPDATES: [&str; 4] =
     [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
 
-const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Convert, (DocumentKind::File(from), DocumentKind::File(to)), 10, heeds)
+const fn ability(from: FileKind, to: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
+    Ability::new(StepKind::Convert, (DocumentKind::File(from), DocumentKind::File(to)), 10, option_keys)
 }
 
 impl Export {
@@ -111,12 +111,7 @@ fn pdf_options(options: &PageOptions) -> String {
     let mut set = |name: &str, kind: &str, value: String| {
         filter.insert(name.to_owned(), json!({ "type": kind, "value": value }));
     };
-    let range = match (options.from_page, options.to_page) {
-        (None, None) => None,
-        (from, Some(to)) => Some(format!("{}-{to}", from.unwrap_or(1))),
-        (Some(from), None) => Some(format!("{from}-")),
-    };
-    if let Some(range) = range {
+    if let Some(range) = options.page_range() {
         set("PageRange", "string", range);
     }
     let conversion = &options.conversion;

@@ -19,8 +19,8 @@ impl InstalledFonts {
     }
 
     /// The warning for a document with these fonts; none where each, or one of the same metrics, is installed.
-    pub async fn warning(&self, asked: &[String]) -> Option<String> {
-        if asked.is_empty() {
+    pub async fn warning(&self, named_fonts: &[String]) -> Option<String> {
+        if named_fonts.is_empty() {
             return None;
         }
         let installed = self.families.get_or_try_init(|| self.list()).await;
@@ -28,8 +28,9 @@ impl InstalledFonts {
             tracing::warn!(error = %error, "which fonts are installed cannot be told");
         });
         let installed = installed.ok()?;
-        let asked: BTreeSet<String> = asked.iter().cloned().collect();
-        let missing = document_fonts::missing(&asked, &|family| installed.contains(&family.to_lowercase()));
+        let named_fonts: BTreeSet<String> = named_fonts.iter().cloned().collect();
+        let missing =
+            document_fonts::missing(&named_fonts, &|family| installed.contains(&family.to_lowercase()));
         document_fonts::warning(&missing)
     }
 

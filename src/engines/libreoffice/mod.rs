@@ -99,7 +99,7 @@ impl LibreOffice {
         let is_here = needs::NEEDS.iter().all(|needed| needed.installed().is_some());
         let is_eager =
             config.start == OfficeStart::Eager && is_here && super::can_confine_files(context.config);
-        let order = ServerOptions {
+        let options = ServerOptions {
             programs: needs::programs(),
             read: needs::readable(),
             deadline_ms: config.timeout_ms,
@@ -110,7 +110,7 @@ impl LibreOffice {
         let memory_mb = config.memory_limit_mb + 2 * config.server_memory_limit_mb;
         let settings = PoolSettings {
             name: ENGINE.name,
-            spec: server_child(context.starter.executable().to_owned(), &order),
+            spec: server_child(context.starter.executable().to_owned(), &options),
             spares: if is_eager { servers } else { 0 },
             kept: servers,
             child_jobs: config.server_documents,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engines::requirement::{Part, Requirement};
-use crate::workers::{Profile, Signals};
+use crate::workers::{SandboxProfile, Signals};
 
 /// The paths of a library of LibreOffice in the packages of Debian, Fedora and The Document Foundation.
 macro_rules! paths {
@@ -73,14 +73,14 @@ pub(super) fn readable() -> Vec<PathBuf> {
 }
 
 /// The sandbox profile of a server.
-pub(super) fn profile() -> Profile {
-    Profile {
+pub(super) fn profile() -> SandboxProfile {
+    SandboxProfile {
         // /proc: a server reads its own memory there, and that of each child before it opens its document.
         read: readable().into_iter().chain([PathBuf::from("/proc")]).collect(),
         write: vec![PathBuf::from("/dev/null")],
         // It ends its children at their deadline.
         signals: Signals::Anybody,
         yields: true,
-        ..Profile::default()
+        ..SandboxProfile::default()
     }
 }

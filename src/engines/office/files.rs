@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
 use crate::config::OfficeConfig;
-use crate::domain::address::without_secrets;
+use crate::domain::address::redact_url;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
@@ -55,7 +55,7 @@ impl<'a> TemplateFiles<'a> {
     /// # Errors
     /// A sentence that names the URL without its secrets.
     async fn fetch(&self, address: &str) -> Result<Bytes, String> {
-        let shown = shown(&without_secrets(address));
+        let shown = shortened_name(&redact_url(address));
         let refused = |why: &str| format!("refused address: {shown} ({why})");
         if self.reach == Reach::OwnFiles {
             let why =
@@ -121,7 +121,7 @@ impl FileSource for TemplateFiles<'_> {
         content.map(|content| SuppliedFile { content, made: None })
     }
 
-    fn is_far(&self, name: &str) -> bool {
+    fn is_remote(&self, name: &str) -> bool {
         self.reach != Reach::OwnFiles && is_address(name)
     }
 }
@@ -131,7 +131,7 @@ impl FileSource for TemplateFiles<'_> {
 /// # Errors
 /// A sentence with the remedy.
 pub(in crate::engines) fn beside(site: &Site, name: &str) -> Result<Bytes, String> {
-    let shown = shown(name);
+    let shown = shortened_name(name);
     let segments: Vec<_> = name.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
     if name.starts_with('/') || segments.contains(&"..") {
         return Err(format!(
@@ -159,7 +159,7 @@ fn is_address(name: &str) -> bool {
     name.starts_with("//") || name.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
-fn shown(name: &str) -> String {
+fn shortened_name(name: &str) -> String {
     let mut letters = name.chars().filter(|letter| !letter.is_control());
     let mut shown: String = letters.by_ref().take(SHOWN_LIMIT_CHARS).collect();
     if letters.next().is_some() {

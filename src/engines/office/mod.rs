@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use self::files::TemplateFiles;
+use self::unfilled::unfilled;
 use super::Engine;
 use super::document::{Document, DocumentKind};
 use super::error::EngineError;
@@ -34,9 +35,9 @@ const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
 pub const ENGINE: Engine = Engine {
     name: "office",
     abilities: &[
-        able(TemplateKind::Docx, FileKind::Docx, FILLED),
-        able(TemplateKind::Xlsx, FileKind::Xlsx, FILLED),
-        able(TemplateKind::Pptx, FileKind::Pptx, FILLED),
+        ability(TemplateKind::Docx, FileKind::Docx, FILLED),
+        ability(TemplateKind::Xlsx, FileKind::Xlsx, FILLED),
+        ability(TemplateKind::Pptx, FileKind::Pptx, FILLED),
     ],
     requires: &[JAVASCRIPT_CORE],
     reads_files: false,
@@ -52,8 +53,12 @@ pub const ENGINE: Engine = Engine {
     },
 };
 
-const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, heeds)
+const fn ability(
+    kind: TemplateKind,
+    file: FileKind,
+    option_keys: &'static [&'static [&'static str]],
+) -> Ability {
+    Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, option_keys)
 }
 
 /// Fills Office files.
@@ -78,7 +83,7 @@ impl StepRunner for Office {
             Some(OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx) => {
                 self.fill(job, (&site, file)).await?
             }
-            Some(format) => self.unfilled(step, job, (format, file)).await?,
+            Some(format) => unfilled((&self.script, self.limits), step, job, (format, file)).await?,
             None => return Err(EngineError::internal("an Office file of a type that is none")),
         };
         let mut sink = job.outlet.open().await?;
@@ -97,7 +102,7 @@ impl Office {
         let (office, emulation) = (&job.options.office, &job.options.emulation);
         let script = self.script.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         let pair = |given: &Delimiters| (Cow::Owned(given.start.clone()), Cow::Owned(given.end.clone()));
-        let order = ScriptRequest::Fill(FillJob {
+        let request = ScriptRequest::Fill(FillJob {
             file_bytes: file.len(),
             delimiters: office.delimiters.as_ref().map(pair),
             strict: office.strict,
@@ -107,7 +112,7 @@ impl Office {
         });
         let body = [file.clone(), job.data.clone()];
         let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config, &self.metrics));
-        let (filled, file): (Filled, _) = script.run(job.meter, (&order, &body), &files).await?;
+        let (filled, file): (Filled, _) = script.run(job.meter, (&request, &body), &files).await?;
         job.warnings.push_all(filled.map_err(|error| script.refused(error))?);
         Ok(file)
     }

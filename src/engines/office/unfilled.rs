@@ -4,43 +4,41 @@
 
 use bytes::Bytes;
 
-use super::Office;
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::no_data::is_no_data;
 use crate::domain::office_format::OfficeFormat;
 use crate::engines::error::EngineError;
 use crate::engines::runner::StepContext;
+use crate::engines::script::TemplateCodePool;
 use crate::engines::step::Step;
-use crate::workers::assemble::{ScriptRequest, Unfilled, UnfilledJob, UnfilledTags};
+use crate::workers::assemble::{FillLimits, ScriptRequest, Unfilled, UnfilledJob, UnfilledTags};
 
-impl Office {
-    /// The file; one of OpenDocument is checked, and written again without parts that are not kept.
-    pub(super) async fn unfilled(
-        &self,
-        step: &Step,
-        job: &mut StepContext<'_>,
-        (format, file): (OfficeFormat, &Bytes),
-    ) -> Result<Bytes, EngineError> {
-        let is_last = job.plan.steps().last() == Some(step);
-        if is_last && !format.is_present() {
-            return Err(JobError::new(ErrorCode::TemplateInvalid, not_anew(format)).into());
-        }
-        if !is_no_data(job.data) {
-            job.warnings.push(&format!("the data was not used: {}", why(format)));
-        }
-        // The oldest formats are no archives that could be searched for tags.
-        if !matches!(format, OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp) {
-            return Ok(file.clone());
-        }
-        self.script.check_size(file.len())?;
-        let (order, body) = (ScriptRequest::Unfilled(UnfilledJob { limits: self.limits }), [file.clone()]);
-        let no_files = |_: &str| None;
-        let (unfilled, file): (Unfilled, _) = self.script.run(job.meter, (&order, &body), &no_files).await?;
-        let UnfilledTags { count, first, warnings } = unfilled.map_err(|error| self.script.refused(error))?;
-        job.warnings.push_all(first.map(|first| printed(count, self.limits.tags, &first, format)));
-        job.warnings.push_all(warnings);
-        Ok(file)
+/// The file; one of OpenDocument is checked in a child of `script`, and written again without parts that are not kept.
+pub(super) async fn unfilled(
+    (script, limits): (&TemplateCodePool, FillLimits),
+    step: &Step,
+    job: &mut StepContext<'_>,
+    (format, file): (OfficeFormat, &Bytes),
+) -> Result<Bytes, EngineError> {
+    let is_last = job.plan.steps().last() == Some(step);
+    if is_last && !format.is_current() {
+        return Err(JobError::new(ErrorCode::TemplateInvalid, not_anew(format)).into());
     }
+    if !is_no_data(job.data) {
+        job.warnings.push(&format!("the data was not used: {}", why(format)));
+    }
+    // The oldest formats are no archives that could be searched for tags.
+    if !matches!(format, OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp) {
+        return Ok(file.clone());
+    }
+    script.check_size(file.len())?;
+    let (request, body) = (ScriptRequest::Unfilled(UnfilledJob { limits }), [file.clone()]);
+    let no_files = |_: &str| None;
+    let (unfilled, file): (Unfilled, _) = script.run(job.meter, (&request, &body), &no_files).await?;
+    let UnfilledTags { count, first, warnings } = unfilled.map_err(|error| script.refused(error))?;
+    job.warnings.push_all(first.map(|first| printed(count, limits.tags, &first, format)));
+    job.warnings.push_all(warnings);
+    Ok(file)
 }
 
 /// Why its tags are not filled.
@@ -81,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_format_has_a_short_warning_for_its_tags() {
-        for format in OfficeFormat::ALL.into_iter().filter(|format| !format.is_present()) {
+        for format in OfficeFormat::ALL.into_iter().filter(|format| !format.is_current()) {
             let warning = printed(12, 12, "{customer.name}", format);
             assert!(warning.starts_with("12 tags are not filled") && warning.len() < 300, "{warning}");
             assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));

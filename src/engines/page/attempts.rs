@@ -9,18 +9,19 @@ use crate::engines::runner::StepContext;
 /// Renders a page into a file, which is made anew for each attempt.
 pub(super) async fn render(
     engine: &PageEngine,
-    order: &PageRequest,
+    request: &PageRequest,
     job: &mut StepContext<'_>,
 ) -> Result<Document, EngineError> {
     let outlet = job.outlet;
     let (sink, pages) = attempts(job.warnings, async |other: OtherTab, warnings| {
         let mut sink = outlet.open().await.map_err(RenderError::Sink)?;
-        let order = PageRequest { alone: other.alone || order.alone, fresh: other.fresh, ..order.clone() };
-        let pages = engine.render(&order, &mut sink, warnings).await?;
+        let request =
+            PageRequest { alone: other.alone || request.alone, fresh: other.fresh, ..request.clone() };
+        let pages = engine.render(&request, &mut sink, warnings).await?;
         Ok((sink, pages))
     })
     .await?;
-    sink.finish(order.file, pages).await
+    sink.finish(request.file, pages).await
 }
 
 /// What tab an attempt gets.
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_lost_attempt_nothing_is_said_beside_the_one_that_was_published() {
+    async fn warnings_of_lost_attempts_are_dropped() {
         let mut warnings = Warnings::default();
         warnings.push("of the template");
         let mut tried = Vec::new();

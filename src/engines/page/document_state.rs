@@ -5,10 +5,10 @@
 //! same document; nothing else that was tried does (`tests/browser/in_place_reuse.rs`). One pass over the raw bytes; it errs
 //! to `true`, which costs a new document.
 
-use super::markup::{attribute_value, begins, is_blank, skip_blanks};
+use super::markup::{attribute_value, begins, is_blank, places, skip_blanks};
 
 /// Names of `meta` that set nothing in the document; all others count as ones that may.
-const PASSING_NAMES: [&[u8]; 6] =
+const STATELESS_META_NAMES: [&[u8]; 6] =
     [b"viewport", b"description", b"author", b"keywords", b"generator", b"format-detection"];
 
 /// Whether something of the page may be there for the next one in the same document.
@@ -34,7 +34,7 @@ fn tag_leaves_state(text: &[u8]) -> bool {
         return true;
     };
     if is_meta {
-        return has(tag, b"http-equiv") || !attributes(tag, b"name").all(is_passing);
+        return has(tag, b"http-equiv") || !attributes(tag, b"name").all(is_stateless);
     }
     has(tag, b"title")
 }
@@ -63,12 +63,8 @@ fn attributes<'a>(tag: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = &'a [u8
     places(tag, name).filter_map(|at| attribute_value(&tag[at + name.len()..]))
 }
 
-fn places<'a>(tag: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    (0..tag.len()).filter(move |&at| begins(&tag[at..], word))
-}
-
-fn is_passing(value: &[u8]) -> bool {
-    PASSING_NAMES.iter().any(|name| {
+fn is_stateless(value: &[u8]) -> bool {
+    STATELESS_META_NAMES.iter().any(|name| {
         begins(value, name)
             && value.get(name.len()).is_none_or(|&end| is_blank(end) || b"\"'/".contains(&end))
     })
@@ -79,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_behind_is_seen() {
+    fn pages_that_leave_document_state_are_recognised() {
         for page in [
             "<meta http-equiv=content-language content=ja>",
             "<META content=ja HTTP-EQUIV = 'Content-Language'>",

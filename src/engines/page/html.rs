@@ -24,7 +24,7 @@ pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobError> {
 /// without script stays as it is, byte by byte. It is UTF-8: one that declares another encoding (its template's) gets the
 /// mark of UTF-8, which wins.
 pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
-    let page = encoding::marked(page.clone());
+    let page = encoding::with_bom_if_misleading(page.clone());
     if lane_of(&page) == Lane::Static {
         return page;
     }

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use page_inliner::{Base, Files, Role, inline, sheet_address};
+use page_inliner::{BaseUrl, Files, Role, inline, sheet_address};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::document_state::leaves_document_state;
 use super::references::has_references;
-use crate::browser::{self, Way};
+use crate::browser::{self, Delivery};
 use crate::config::BrowserConfig;
 use crate::domain::encoding;
 use crate::domain::site::{FilesId, Site};
@@ -44,7 +44,7 @@ pub struct InlinedPage {
     /// The page.
     pub html: String,
     /// How it comes into its tab.
-    pub way: Way,
+    pub delivery: Delivery,
 }
 
 #[derive(Clone)]
@@ -71,10 +71,10 @@ impl Inliner {
 
     /// The page of `site` with its files inlined; none where it would look different, or would still refer to something.
     pub fn inlined(&self, site: &Site) -> Option<InlinedPage> {
-        let page = encoding::unmarked(site.page()?.clone());
+        let page = encoding::without_bom(site.page()?.clone());
         let page = std::str::from_utf8(&page).ok()?;
         let folder = site.folder();
-        let base = Base::of(&if folder.is_empty() { String::new() } else { format!("{folder}/") })?;
+        let base = BaseUrl::of(&if folder.is_empty() { String::new() } else { format!("{folder}/") })?;
         let files = SiteFiles { inliner: self, site, id: site.files_id(), imports: 0 };
         let inlined = inline(page, &base, &files, self.limit_bytes)?;
         // The text without inlined files is scanned as that of any page.
@@ -82,8 +82,8 @@ impl Inliner {
         if has_references(rest) {
             return None;
         }
-        let way = if leaves_document_state(rest) { Way::Put } else { Way::PutInPlace };
-        Some(InlinedPage { html: inlined.whole(), way })
+        let delivery = if leaves_document_state(rest) { Delivery::Put } else { Delivery::PutInPlace };
+        Some(InlinedPage { html: inlined.whole(), delivery })
     }
 }
 
@@ -126,7 +126,7 @@ impl SiteFiles<'_> {
         let text = std::str::from_utf8(content).ok()?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let beside = SiteFiles { inliner: self.inliner, site: self.site, id: self.id.clone(), imports };
-        sheet_address(text, &Base::of(path)?, &beside, self.inliner.limit_bytes)
+        sheet_address(text, &BaseUrl::of(path)?, &beside, self.inliner.limit_bytes)
     }
 }
 
@@ -172,8 +172,8 @@ mod tests {
         Inliner::new(&config)
     }
 
-    fn way(page: &str, sheet: &str) -> Option<Way> {
-        inliner(|_| {}).inlined(&site(page, sheet)).map(|inlined| inlined.way)
+    fn delivery(page: &str, sheet: &str) -> Option<Delivery> {
+        inliner(|_| {}).inlined(&site(page, sheet)).map(|inlined| inlined.delivery)
     }
 
     #[test]
@@ -184,10 +184,11 @@ mod tests {
             "\u{feff}<!doctype html><img src=dot.png><img src=/f/dot.png?v=1>",
             "<style>p::after{content:'\\201C'}</style><p>no file, but an escape",
         ] {
-            assert_eq!(way(page, sheet), Some(Way::PutInPlace), "{page}");
+            assert_eq!(delivery(page, sheet), Some(Delivery::PutInPlace), "{page}");
         }
         // It leaves something, whatever is put in.
-        assert_eq!(way("<meta name=color-scheme content=dark><img src=dot.png>", ""), Some(Way::Put));
+        let page = "<meta name=color-scheme content=dark><img src=dot.png>";
+        assert_eq!(delivery(page, ""), Some(Delivery::Put));
     }
 
     #[test]
@@ -217,7 +218,7 @@ mod tests {
             "<style>@import 'missing.css';</style>",
             "<p style='mask:url(drawing.svg#a)'>",
         ] {
-            assert_eq!(way(page, "p{color:red}"), None, "{page}");
+            assert_eq!(delivery(page, "p{color:red}"), None, "{page}");
         }
         for sheet in [
             "p{background:url(missing.png)}",
@@ -227,7 +228,7 @@ mod tests {
             "@import 'missing.css';",
             "p{filter:url(drawing.svg#a)}",
         ] {
-            assert_eq!(way("<link rel=stylesheet href=a.css>", sheet), None, "{sheet}");
+            assert_eq!(delivery("<link rel=stylesheet href=a.css>", sheet), None, "{sheet}");
         }
     }
 

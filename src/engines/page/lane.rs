@@ -3,7 +3,7 @@
 //! One pass over the raw bytes. It errs to [`Lane::Scripted`]: a word in running text that only looks like a handler costs
 //! time, and leaks nothing. A static page's tab has script switched off, so what the scan misses does not run there.
 
-use super::markup::{attribute_value, begins, hides_a_letter, is_blank, skip_blanks};
+use super::markup::{attribute_value, begins, hides_a_letter, is_blank, is_utf16, skip_blanks, table_of};
 use crate::domain::lane::Lane;
 
 /// Elements that are script, hold another page, change what addresses mean, or set attributes later.
@@ -28,21 +28,11 @@ const ACTIVE_ELEMENTS: [&[u8]; 12] = [
 const QUIET_PRAGMAS: [&[u8]; 3] = [b"content-type", b"x-ua-compatible", b"content-language"];
 
 /// Bytes at which a closer look is taken.
-const INTERESTING: [bool; 256] = {
-    let mut table = [false; 256];
-    let bytes = b"<&(\x00\x1bjJoOhHlL";
-    let mut at = 0;
-    while at < bytes.len() {
-        table[bytes[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+const INTERESTING: [bool; 256] = table_of(b"<&(\x00\x1bjJoOhHlL");
 
 /// The lane of a page, from its bytes as they would be sent.
 pub fn lane_of(html: &[u8]) -> Lane {
-    // UTF-16 hides every word from this scan.
-    if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {
+    if is_utf16(html) {
         return Lane::Scripted;
     }
     let may_run = html

@@ -16,6 +16,28 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }
 
+/// Where `word`, given in lower case, is in `text`, in any case.
+pub(super) fn places<'a>(text: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    let starts = memchr::memchr2_iter(word[0], word[0].to_ascii_uppercase(), text);
+    starts.filter(move |&at| begins(&text[at..], word))
+}
+
+/// Whether a text is UTF-16 by its byte order mark. Hazard: that hides every word from a scan of bytes.
+pub(super) fn is_utf16(text: &[u8]) -> bool {
+    text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")
+}
+
+/// A table of all bytes, true for these.
+pub(super) const fn table_of(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
 /// What follows `=` where `text`, which stands behind an attribute's name, has one; behind blanks and
 /// an opening quote.
 pub(super) fn attribute_value(text: &[u8]) -> Option<&[u8]> {

@@ -28,6 +28,7 @@ use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepRunner};
 use super::step::{Step, StepKind};
 use crate::domain::error::JobError;
+use crate::domain::format_opts::unshown_warnings;
 use crate::domain::kinds::FileKind;
 use crate::thread;
 
@@ -38,18 +39,18 @@ pub const NAME: &str = "chromium";
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[
-        of(StepKind::Print, FileKind::Pdf, &[PAGE, SHOWN, PDF]),
-        of(StepKind::Picture, FileKind::Png, &[PAGE, SHOWN, IMAGE, PNG]),
-        of(StepKind::Picture, FileKind::Jpg, &[PAGE, SHOWN, IMAGE, JPG]),
-        of(StepKind::Snapshot, FileKind::Html, &[PAGE]),
+        ability(StepKind::Print, FileKind::Pdf, &[PAGE, SHOWN, PDF]),
+        ability(StepKind::Picture, FileKind::Png, &[PAGE, SHOWN, IMAGE, PNG]),
+        ability(StepKind::Picture, FileKind::Jpg, &[PAGE, SHOWN, IMAGE, JPG]),
+        ability(StepKind::Snapshot, FileKind::Html, &[PAGE]),
     ],
     requires: &[],
     reads_files: false,
     slots: None,
     start: |basis| {
         let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
-        let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.steps.clone());
-        Box::new(engine.going_by(basis.outbound))
+        let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.phases.clone());
+        Box::new(engine.with_outbound(basis.outbound))
     },
 };
 
@@ -94,8 +95,8 @@ const PNG: &[&str] = &["omitBackground"];
 /// On pictures that are made with loss.
 const JPG: &[&str] = &["quality"];
 
-const fn of(step: StepKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability { step, from: DocumentKind::Page, to: DocumentKind::File(file), cost: 2, heeds, asked_by: None }
+const fn ability(step: StepKind, file: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
+    Ability::new(step, (DocumentKind::Page, DocumentKind::File(file)), 2, option_keys)
 }
 
 /// Whether there is no such document without a browser. Target html takes one only where files lie beside the page.
@@ -120,7 +121,7 @@ impl StepRunner for PageEngine {
         let Page { site, header, footer } = page;
         let mut options = job.options.clone();
         (options.extras.header, options.extras.footer) = (header, footer);
-        let order = PageRequest {
+        let request = PageRequest {
             meter: job.meter.clone(),
             site,
             data: job.data.clone(),
@@ -132,7 +133,7 @@ impl StepRunner for PageEngine {
             fresh: false,
         };
         // It is much larger than all that goes on around it.
-        Box::pin(attempts::render(self, &order, job)).await
+        Box::pin(attempts::render(self, &request, job)).await
     }
 }
 
@@ -140,7 +141,7 @@ impl StepRunner for PageEngine {
 /// in.
 async fn as_it_is(job: &mut StepContext<'_>, page: &Page) -> Result<Option<Document>, JobError> {
     let Some(html) = page.site.page().cloned() else { return Ok(None) };
-    let unshown = job.options.unshown_warnings();
+    let unshown = unshown_warnings(job.options);
     if page.site.has_assets() && !(unshown.is_empty() && html::opens_by_itself(&html).await?) {
         return Ok(None);
     }
@@ -172,7 +173,7 @@ mod tests {
         };
         // Template code heeds these two as well.
         let shown = PAGE.iter().filter(|name| !["timezone", "locale"].contains(name));
-        assert_eq!(reading.options.unshown_warnings(), shown.map(told).collect::<Vec<_>>());
-        assert_eq!(PageOptions::default().unshown_warnings(), Vec::<String>::new());
+        assert_eq!(unshown_warnings(&reading.options), shown.map(told).collect::<Vec<_>>());
+        assert_eq!(unshown_warnings(&PageOptions::default()), Vec::<String>::new());
     }
 }

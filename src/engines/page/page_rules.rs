@@ -26,11 +26,11 @@ pub fn files_with_styles(site: &Site, is_alone: bool) -> Vec<Bytes> {
 /// itself, none does, whichever apply.
 pub fn rules_may_matter(text: &[u8], options: &PageOptions) -> bool {
     let rules = memchr::memchr_iter(b'@', text).map(|at| &text[at..]).filter(|text| begins(text, RULE));
-    rules.map(|text| &text[RULE.len()..]).any(|text| !is_idle(text, options).unwrap_or(false))
+    rules.map(|text| &text[RULE.len()..]).any(|text| !changes_nothing(text, options).unwrap_or(false))
 }
 
 /// Whether the rule whose text this is changes nothing; `None` where it is not simple enough to tell.
-fn is_idle(text: &[u8], options: &PageOptions) -> Option<bool> {
+fn changes_nothing(text: &[u8], options: &PageOptions) -> Option<bool> {
     // The height of the page depends on every margin, and on no size (`src/browser/output/auto_height.rs`).
     if options.auto_height {
         return Some(false);
@@ -41,7 +41,7 @@ fn is_idle(text: &[u8], options: &PageOptions) -> Option<bool> {
     if rule.contains(['{', '\\', '/', '"', '\'', '(', '!']) {
         return None;
     }
-    let has_chosen = options.given.margin.contains(&true) || options.extras.has_banners();
+    let has_chosen = options.given.margin.contains(&true) || options.extras.has_header_or_footer();
     let sheet = options.sheet();
     for declaration in rule.split(';') {
         let (name, value) = declaration.split_once(':').unwrap_or((declaration, ""));

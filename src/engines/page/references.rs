@@ -3,7 +3,7 @@
 //!
 //! One pass over the raw bytes. It errs to `true`, which only costs a navigation to the page server.
 
-use super::markup::{attribute_value, begins, hides_a_letter, skip_blanks};
+use super::markup::{attribute_value, begins, hides_a_letter, is_utf16, skip_blanks, table_of};
 
 /// Attributes that load what they name. `href` loads in every element but `a` and `area`; `xlink:href`
 /// ends like it.
@@ -18,20 +18,11 @@ const TAG_REACH_BYTES: usize = 512;
 const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
 
 /// Bytes at which one of the words above begins, or may be hidden.
-const INTERESTING: [bool; 256] = {
-    let mut table = [false; 256];
-    let bytes = b"shpbdimuSHPBDIMU@&\\\x00\x1b";
-    let mut at = 0;
-    while at < bytes.len() {
-        table[bytes[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+const INTERESTING: [bool; 256] = table_of(b"shpbdimuSHPBDIMU@&\\\x00\x1b");
 
 /// Whether the page may load anything but what it carries itself (`data:` and `#fragment`).
 pub fn has_references(html: &[u8]) -> bool {
-    if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {
+    if is_utf16(html) {
         return true;
     }
     html.iter()

@@ -11,11 +11,11 @@ use super::page_rules::{files_with_styles, rules_may_matter};
 use super::references::has_references;
 use super::scripting_media;
 use crate::browser::{
-    self, BrowserPool, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry, Way,
+    self, BrowserPool, Delivery, LeaseError, LeaseTab, PageError, PageOutput, PageStep, PageTask, Retry,
 };
 use crate::config::{BrowserConfig, ScriptedReuse};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{PageOptions, check_warnings};
 use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
@@ -25,19 +25,19 @@ use crate::engines::runner::Sink;
 use crate::outbound::Outbound;
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots};
-use crate::telemetry::{JobPhase, StepMetrics};
+use crate::telemetry::{JobPhase, PhaseMetrics};
 use crate::thread;
 
 /// Makes files of pages.
 pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
-    metrics: StepMetrics,
-    /// Whether pages may reach any hosts.
-    opens_hosts: bool,
-    /// A static page computes all the time: more of them at once than cores finish none earlier. One account does not get all
-    /// slots.
-    statics: AccountSlots,
+    metrics: PhaseMetrics,
+    /// Whether the operator allows pages any hosts.
+    allows_hosts: bool,
+    /// Static pages at once. They never wait for anything but the processor, so with more of them than cores each takes longer
+    /// and none is done earlier. One account does not get all slots.
+    static_slots: AccountSlots,
     inliner: Inliner,
 }
 
@@ -58,9 +58,9 @@ pub struct PageRequest {
     pub options: PageOptions,
     /// How far it may go.
     pub reach: Reach,
-    /// Its browser died: it is rendered in one that has no other page.
+    /// Whether it is rendered in a browser that has no other page, since its own died at an earlier attempt.
     pub alone: bool,
-    /// Its tab was lost: with script it gets a new one.
+    /// Whether a page with script gets a new tab, since its own was lost at an earlier attempt.
     pub fresh: bool,
 }
 
@@ -80,21 +80,21 @@ pub enum RenderError {
 }
 
 impl PageEngine {
-    /// An engine that leases its tabs from `pool`, and of whose turns an account gets its `share`.
+    /// An engine that leases its tabs from `pool`. One account gets at most its `share` of the slots for static pages.
     pub fn new(
         pool: Addr<BrowserPool>,
         config: BrowserConfig,
         share: AccountShare,
-        metrics: StepMetrics,
+        metrics: PhaseMetrics,
     ) -> Self {
-        let statics = AccountSlots::new(browser::static_pages(config.static_pages), share);
+        let static_slots = AccountSlots::new(browser::static_pages(config.static_pages), share);
         let inliner = Inliner::new(&config);
-        Self { pool, config, metrics, opens_hosts: false, statics, inliner }
+        Self { pool, config, metrics, allows_hosts: false, static_slots, inliner }
     }
 
     /// The same engine whose pages reach what `outbound` allows.
-    pub fn going_by(self, outbound: &Outbound) -> Self {
-        Self { opens_hosts: outbound.opens_hosts(), ..self }
+    pub fn with_outbound(self, outbound: &Outbound) -> Self {
+        Self { allows_hosts: outbound.opens_hosts(), ..self }
     }
 
     /// Renders the page and appends the file to `sink`; what the author should know goes to
@@ -104,25 +104,27 @@ impl PageEngine {
     /// [`RenderError`], by what may be tried next.
     pub async fn render(
         &self,
-        order: &PageRequest,
+        request: &PageRequest,
         sink: &mut Sink,
         warnings: &mut Warnings,
     ) -> Result<Option<u32>, RenderError> {
-        let Some(task) = task_of(order, self.opens_hosts, &self.inliner).await.map_err(RenderError::Page)?
+        let Some(task) =
+            task_of(request, self.allows_hosts, &self.inliner).await.map_err(RenderError::Page)?
         else {
-            let sentence = format!("a page cannot become {}", order.file.name());
+            let sentence = format!("a page cannot become {}", request.file.name());
             return Err(RenderError::Page(JobError::new(ErrorCode::Internal, sentence)));
         };
         let timer = RefCell::new(self.metrics.begin(JobPhase::Lease));
-        let account = order.meter.account();
+        let account = request.meter.account();
         // The job does not pay while it waits for what others hold, unless it holds a slot of static pages that others wait for.
-        let mut wait = Some(order.meter.begin_wait());
-        // A page with script switched off is kept apart as if it ran: its author is as little trusted.
-        let lane = if order.options.javascript { task.lane } else { Lane::Scripted };
+        let mut wait = Some(request.meter.begin_wait());
+        // A page whose script the caller has switched off may have some. It gets no tab of the static lane, where tabs are used
+        // again for pages that surely have none.
+        let lane = if request.options.javascript { task.lane } else { Lane::Scripted };
         let slot = match lane {
             // Alone it waits for a browser of its own, and meanwhile takes no slot from others.
-            Lane::Static if order.alone => None,
-            Lane::Static => Some(self.statics.acquire(account).await),
+            Lane::Static if request.alone => None,
+            Lane::Static => Some(self.static_slots.acquire(account).await),
             Lane::Scripted => None,
         };
         if slot.is_some() {
@@ -130,14 +132,14 @@ impl PageEngine {
         }
         let content = match lane {
             Lane::Static => None,
-            Lane::Scripted if order.fresh || self.config.scripted_reuse == ScriptedReuse::Never => None,
+            Lane::Scripted if request.fresh || self.config.scripted_reuse == ScriptedReuse::Never => None,
             // In a reused tab whose pages reach hosts a late request could not be told to be of this page or of an earlier
             // one.
-            Lane::Scripted if self.opens_hosts && order.reach == Reach::AllowedHosts => None,
-            Lane::Scripted => Some(content_of(&order.site).await.map_err(RenderError::Page)?),
+            Lane::Scripted if self.allows_hosts && request.reach == Reach::AllowedHosts => None,
+            Lane::Scripted => Some(content_of(&request.site).await.map_err(RenderError::Page)?),
         };
-        let asked = LeaseTab { account, lane, alone: order.alone, content };
-        let leased = self.pool.send(asked).await;
+        let lease_tab = LeaseTab { account, lane, alone: request.alone, content };
+        let leased = self.pool.send(lease_tab).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
         drop(wait);
         let step = |step| {
@@ -156,7 +158,7 @@ impl PageEngine {
         }
         warnings.extend(printed.warnings());
         // Without earlier warnings: those of a lost attempt may not be of this document.
-        order.options.check_warnings(printed.warnings()).map_err(RenderError::Page)?;
+        check_warnings(&request.options, printed.warnings()).map_err(RenderError::Page)?;
         Ok(printed.pages())
     }
 }
@@ -176,66 +178,69 @@ fn measured(step: PageStep) -> JobPhase {
 }
 
 async fn task_of(
-    order: &PageRequest,
-    opens_hosts: bool,
+    request: &PageRequest,
+    allows_hosts: bool,
     inliner: &Inliner,
 ) -> Result<Option<PageTask>, JobError> {
-    let output = match order.file {
+    let output = match request.file {
         FileKind::Pdf => PageOutput::Pdf,
         FileKind::Png => PageOutput::Png,
         FileKind::Jpg => PageOutput::Jpg,
         FileKind::Html => PageOutput::Html,
         FileKind::Docx | FileKind::Xlsx | FileKind::Pptx | FileKind::Zip => return Ok(None),
     };
-    let Some(page) = order.site.page().cloned() else { return Ok(None) };
+    let Some(page) = request.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may read the data, which is there only with script. Pictures need painting.
-    let asked = order.options.wait_for_expression.is_some() || output.is_picture();
+    let needs_scripted_lane = request.options.wait_for_expression.is_some() || output.is_picture();
     // Headers and cookies of `formatOpts.requests` are added where requests are intercepted, which only that lane does.
-    let asked = asked || !order.options.requests.is_empty();
-    let hosts = opens_hosts && order.reach == Reach::AllowedHosts;
-    let site = order.site.clone();
+    let needs_scripted_lane = needs_scripted_lane || !request.options.requests.is_empty();
+    let hosts = allows_hosts && request.reach == Reach::AllowedHosts;
+    let site = request.site.clone();
     let looked = thread::by_size(page.len() + scripting_media::length(&site), move || {
-        let lane = if asked { Lane::Scripted } else { lane_of(&page) };
-        let way = if lane == Lane::Static { way_of(&page) } else { Way::Served };
+        let lane = if needs_scripted_lane { Lane::Scripted } else { lane_of(&page) };
+        let delivery = if lane == Lane::Static { delivery_of(&page) } else { Delivery::Served };
         // A page that is written into its tab has no sheets beside it.
-        let asks =
-            lane == Lane::Static && way == Way::Served && scripting_media::ask_for_scripting(&site, hosts);
-        (if asks { Lane::Scripted } else { lane }, way)
+        let asks = lane == Lane::Static
+            && delivery == Delivery::Served
+            && scripting_media::ask_for_scripting(&site, hosts);
+        (if asks { Lane::Scripted } else { lane }, delivery)
     });
-    let (lane, way) = looked.await?;
-    let (lane, way) = if order.options.javascript { (lane, way) } else { (Lane::Static, Way::Served) };
-    let is_alone = way != Way::Served;
-    let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, is_alone).await?;
+    let (lane, delivery) = looked.await?;
+    let (lane, delivery) =
+        if request.options.javascript { (lane, delivery) } else { (Lane::Static, Delivery::Served) };
+    let is_alone = delivery != Delivery::Served;
+    let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(request, is_alone).await?;
     // A selector by address would not match a file's `data:` address.
-    let by_attribute = [&order.options.selector, &order.options.wait_for_selector];
+    let by_attribute = [&request.options.selector, &request.options.wait_for_selector];
     let by_attribute = by_attribute.into_iter().flatten().any(|selector| selector.contains('['));
     let may_inline = lane == Lane::Static && !is_alone && !by_attribute;
-    let may_inline = may_inline && order.options.javascript && output == PageOutput::Pdf;
-    let whole = if may_inline { with_files(&order.site, inliner).await } else { None };
-    let (way, whole) = whole.map_or((way, None), |page| (page.way, Some(Bytes::from(page.html))));
+    let may_inline = may_inline && request.options.javascript && output == PageOutput::Pdf;
+    let whole = if may_inline { with_files(&request.site, inliner).await } else { None };
+    let (delivery, whole) =
+        whole.map_or((delivery, None), |page| (page.delivery, Some(Bytes::from(page.html))));
     Ok(Some(PageTask {
-        site: order.site.clone(),
-        data: order.data.clone(),
+        site: request.site.clone(),
+        data: request.data.clone(),
         lane,
-        way,
+        delivery,
         inlined: whole,
         has_page_rules,
-        options: order.options.clone(),
-        reach: order.reach,
+        options: request.options.clone(),
+        reach: request.reach,
         output,
-        limit_bytes: order.limit_bytes,
+        limit_bytes: request.limit_bytes,
     }))
 }
 
 /// Whether the page, or a file that it may use, may have rules of `@page` that matter.
-async fn may_have_page_rules(order: &PageRequest, is_alone: bool) -> Result<bool, JobError> {
-    let files = files_with_styles(&order.site, is_alone);
+async fn may_have_page_rules(request: &PageRequest, is_alone: bool) -> Result<bool, JobError> {
+    let files = files_with_styles(&request.site, is_alone);
     let bytes: usize = files.iter().map(Bytes::len).sum();
-    if bytes <= thread::HERE_BYTES {
-        return Ok(files.iter().any(|file| rules_may_matter(file, &order.options)));
+    if bytes <= thread::INLINE_LIMIT_BYTES {
+        return Ok(files.iter().any(|file| rules_may_matter(file, &request.options)));
     }
-    let options = order.options.clone();
-    Ok(thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
+    let options = request.options.clone();
+    Ok(thread::on_blocking_thread(move || files.iter().any(|file| rules_may_matter(file, &options))).await?)
 }
 
 /// The page with its files inlined, where it looks the same so.
@@ -244,7 +249,7 @@ async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
         return None;
     }
     let (site, inliner) = (site.clone(), inliner.clone());
-    match thread::apart(move || inliner.inlined(&site)).await {
+    match thread::on_blocking_thread(move || inliner.inlined(&site)).await {
         Ok(page) => page,
         Err(error) => {
             tracing::error!(error = %error, "a page is served, for its files could not be put in");
@@ -254,13 +259,13 @@ async fn with_files(site: &Site, inliner: &Inliner) -> Option<InlinedPage> {
 }
 
 /// How a page without script comes into its tab.
-fn way_of(page: &[u8]) -> Way {
+fn delivery_of(page: &[u8]) -> Delivery {
     if has_references(page) {
-        Way::Served
+        Delivery::Served
     } else if leaves_document_state(page) {
-        Way::Put
+        Delivery::Put
     } else {
-        Way::PutInPlace
+        Delivery::PutInPlace
     }
 }
 
@@ -289,7 +294,7 @@ mod tests {
             if page.contains("asks") { b"@media (scripting: none) {p{color:red}}" } else { b"p{}" };
         let files = [("index.html", page.as_bytes()), ("a.css", sheet)];
         let files = files.map(|(path, content)| (path.to_owned(), Bytes::copy_from_slice(content)));
-        let mut order = PageRequest {
+        let mut request = PageRequest {
             meter: AccountId::generate().into(),
             site: Site::new("index.html", Files::from(files)),
             data: Bytes::new(),
@@ -300,8 +305,8 @@ mod tests {
             alone: false,
             fresh: false,
         };
-        change(&mut order);
-        task_of(&order, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
+        change(&mut request);
+        task_of(&request, false, &Inliner::new(&Config::default().browser)).await.unwrap().unwrap()
     }
 
     #[tokio::test]
@@ -309,7 +314,7 @@ mod tests {
         const PAGE: &str = "<link rel=stylesheet href=a.css><p>x";
         let known = task(PAGE, |_| {}).await;
         let inlined = known.inlined.unwrap();
-        assert_eq!((known.way, known.lane), (Way::PutInPlace, Lane::Static));
+        assert_eq!((known.delivery, known.lane), (Delivery::PutInPlace, Lane::Static));
         assert!(inlined.starts_with(b"<link rel=\"stylesheet\" href=\"data:text/css;"), "{inlined:?}");
         assert_eq!(known.site.page().unwrap(), PAGE, "everything else goes by the page itself");
         for (page, lane) in [
@@ -318,18 +323,18 @@ mod tests {
             ("<link rel=stylesheet href=a.css><p>asks", Lane::Scripted),
         ] {
             let task = task(page, |_| {}).await;
-            assert_eq!((task.way, task.lane, task.inlined), (Way::Served, lane, None), "{page}");
+            assert_eq!((task.delivery, task.lane, task.inlined), (Delivery::Served, lane, None), "{page}");
         }
         let changes: [fn(&mut PageRequest); 3] = [
-            |order| order.options.javascript = false,
-            |order| order.file = FileKind::Png,
-            |order| order.file = FileKind::Html,
+            |request| request.options.javascript = false,
+            |request| request.file = FileKind::Png,
+            |request| request.file = FileKind::Html,
         ];
         for change in changes {
             let task = task(PAGE, change).await;
-            assert_eq!((task.way, task.inlined), (Way::Served, None));
+            assert_eq!((task.delivery, task.inlined), (Delivery::Served, None));
         }
         let alone = task("<p>x", |_| {}).await;
-        assert_eq!((alone.way, alone.inlined), (Way::PutInPlace, None));
+        assert_eq!((alone.delivery, alone.inlined), (Delivery::PutInPlace, None));
     }
 }

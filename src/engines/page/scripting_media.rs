@@ -4,7 +4,7 @@
 //! The template's own sheets are read. Those of an allowed host are not known before the page loads them; such a page gets
 //! the scripted lane, and loses little by it: its tab is not reused anyway. It errs to `true`, which only costs that lane.
 
-use super::markup::{begins, skip_blanks};
+use super::markup::{begins, is_utf16, places, skip_blanks};
 use crate::domain::site::Site;
 
 /// How far behind `@import` and `<link` an address is looked for.
@@ -15,25 +15,19 @@ const LEAD_BYTES: usize = 256;
 
 /// Whether the output of `site` may depend, by its sheets, on whether script runs; `hosts`: it may reach other hosts.
 pub fn ask_for_scripting(site: &Site, hosts: bool) -> bool {
-    let mut own = site.paths().filter(|path| is_sheet(path)).filter_map(|path| site.get(path));
+    let mut own = site.style_sheets();
     own.any(|sheet| asks(sheet) || hosts && imports_foreign(sheet))
         || hosts && site.page().is_some_and(|page| links_foreign(page) || imports_foreign(page))
 }
 
 /// How much there is to be read.
 pub fn length(site: &Site) -> usize {
-    site.paths().filter(|path| is_sheet(path)).filter_map(|path| site.get(path)).map(bytes::Bytes::len).sum()
-}
-
-fn is_sheet(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
+    site.style_sheets().map(bytes::Bytes::len).sum()
 }
 
 /// `(scripting: none)` in a style sheet.
 fn asks(sheet: &[u8]) -> bool {
-    // In another encoding no word is found.
-    let is_wide = sheet.starts_with(b"\xff\xfe") || sheet.starts_with(b"\xfe\xff");
-    is_wide || memchr::memchr_iter(b'(', sheet).any(|at| names_scripting(&sheet[at + 1..]))
+    is_utf16(sheet) || memchr::memchr_iter(b'(', sheet).any(|at| names_scripting(&sheet[at + 1..]))
 }
 
 /// Whether the text of a parenthesis begins with `scripting`; true also where an escape may spell it, or the first word is
@@ -73,12 +67,6 @@ fn imports_foreign(text: &[u8]) -> bool {
         let rule = &rule[..memchr::memchr2(b';', b'<', rule).unwrap_or(rule.len())];
         memchr::memmem::find(rule, b"//").is_some()
     })
-}
-
-/// Where `word`, given in lower case, is, in any case.
-fn places<'a>(text: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    let starts = memchr::memchr2_iter(word[0], word[0].to_ascii_uppercase(), text);
-    starts.filter(move |&at| begins(&text[at..], word))
 }
 
 #[cfg(test)]

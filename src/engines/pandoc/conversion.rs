@@ -1,13 +1,17 @@
 //! pandoc's arguments and files. The arguments depend on the target and a few facts only; metadata and the rest are in files
 //! of ours. Hazard: text of a template or of data on the command line could be read as an option, so none is there.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use latex_pandoc::{Citations, Facts};
+use latex_pandoc::{Citations, Facts, prepare};
 use serde_json::json;
 
 use crate::domain::format_opts::Metadata;
 use crate::domain::kinds::FileKind;
 use crate::domain::site::Site;
+use crate::engines::error::EngineError;
+use crate::thread;
 use crate::workers::Input;
 
 /// The folder of our files; a template's files there are left out.
@@ -77,8 +81,28 @@ pub(super) struct Conversion<'a> {
 }
 
 /// Whether a template's file is in our folder; it is left out.
-pub(super) fn is_own(path: &str) -> bool {
+fn is_own(path: &str) -> bool {
     path.split('/').next() == Some(OWN)
+}
+
+/// The document, and then the files that it may include, by their names in pandoc's folder.
+pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
+    let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
+    let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
+    let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
+    let others = site.paths().filter(|path| *path != site.entry() && is_source(path) && !is_own(path));
+    let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
+    document.into_iter().chain(others).collect()
+}
+
+/// The sources rewritten for pandoc.
+pub(super) async fn prepared(
+    texts: &Arc<Vec<(String, String)>>,
+) -> Result<Vec<(String, String)>, EngineError> {
+    let bytes = texts.iter().map(|(_, text)| text.len()).sum();
+    let texts = Arc::clone(texts);
+    let prepare = move || texts.iter().map(|(name, text)| (name.clone(), prepare(text))).collect();
+    Ok(thread::by_size(bytes, prepare).await?)
 }
 
 impl Conversion<'_> {

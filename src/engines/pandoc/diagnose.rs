@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use latex_pandoc::{Place, Texts, prepare};
+use latex_pandoc::{Place, Texts};
 
 use super::NAME;
-use super::conversion::{self, LOG, SOURCE};
+use super::conversion::{LOG, SOURCE};
 use crate::domain::error::{ErrorCode, JobError};
-use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
+use crate::domain::source_map::SourceMap;
 use crate::engines::error::EngineError;
 use crate::engines::program::DocumentLimits;
 use crate::thread;
@@ -39,37 +39,16 @@ pub(super) async fn warnings(
         notices.iter().map(sentence).collect()
     };
     // On a thread of its own: all sources may be searched.
-    Ok(thread::apart(diagnosed).await?)
+    Ok(thread::on_blocking_thread(diagnosed).await?)
 }
 
-/// The document, and then the files that it may include, by their names in pandoc's folder.
-pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
-    let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
-    let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
-    let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
-    let others =
-        site.paths().filter(|path| *path != site.entry() && is_source(path) && !conversion::is_own(path));
-    let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
-    document.into_iter().chain(others).collect()
-}
-
-/// The sources rewritten for pandoc.
-pub(super) async fn prepared(
-    texts: &Arc<Vec<(String, String)>>,
-) -> Result<Vec<(String, String)>, EngineError> {
-    let bytes = texts.iter().map(|(_, text)| text.len()).sum();
-    let texts = Arc::clone(texts);
-    let prepare = move || texts.iter().map(|(name, text)| (name.clone(), prepare(text))).collect();
-    Ok(thread::by_size(bytes, prepare).await?)
-}
-
-/// The map from the document's lines to the template's, if the assembler made notes.
-fn map(site: &Site) -> Option<LineMap> {
-    site.notes()?.map(&String::from_utf8_lossy(site.page()?))
+/// The map from the document's lines to the template's, if the assembler recorded one.
+fn map(site: &Site) -> Option<SourceMap> {
+    site.source_map()?.decode(&String::from_utf8_lossy(site.page()?))
 }
 
 /// A line of the author's files, as the prefix of a message.
-fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
+fn place(place: Option<&Place>, site: &Site, map: Option<&SourceMap>) -> String {
     let Some(Place { file, line }) = place else { return String::new() };
     let file = file.strip_prefix("./").unwrap_or(file);
     if file != SOURCE {
@@ -93,5 +72,5 @@ pub(super) async fn failed(finished: &Finished, site: &Site, limits: &DocumentLi
         let sentence = format!("{}{}", place(error.place.as_ref(), &site, map.as_ref()), error.message);
         JobError::new(ErrorCode::TemplateError, sentence)
     };
-    thread::apart(diagnosed).await.unwrap_or_else(JobError::from).into()
+    thread::on_blocking_thread(diagnosed).await.unwrap_or_else(JobError::from).into()
 }

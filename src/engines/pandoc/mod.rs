@@ -24,34 +24,34 @@ use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
 use crate::config::ProgramLimits;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Profile, ProgramRun};
+use crate::workers::{ProgramRun, SandboxProfile};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "pandoc";
 /// Keys of `formatOpts`.
-const HEEDS: &[&str] = &["locale", "timezone", "metadata"];
+const OPTION_KEYS: &[&str] = &["locale", "timezone", "metadata"];
 /// Documents at once, for one account.
 const SLOTS: usize = 1;
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[able(FileKind::Html, &[HEEDS]), able(FileKind::Docx, &[HEEDS])],
+    abilities: &[ability(FileKind::Html, &[OPTION_KEYS]), ability(FileKind::Docx, &[OPTION_KEYS])],
     requires: &[needs::PANDOC],
     reads_files: true,
     slots: Some(SLOTS),
     start: |context| Box::new(Pandoc::start(context)),
 };
 
-const fn able(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, heeds)
+const fn ability(to: FileKind, option_keys: &'static [&'static [&'static str]]) -> Ability {
+    Ability::new(StepKind::Convert, (DocumentKind::Source, DocumentKind::File(to)), 10, option_keys)
 }
 
 /// Makes HTML and Word documents of LaTeX.
 struct Pandoc {
     steps: ProgramSteps,
     pictures: Pictures,
-    profile: Arc<Profile>,
+    profile: Arc<SandboxProfile>,
     limits: ProgramLimits,
     /// Time zone and locale of jobs that name none.
     zone: String,
@@ -62,7 +62,7 @@ struct Pandoc {
 impl StepRunner for Pandoc {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, site) = (step.file()?, input.into_template()?);
-        let texts = Arc::new(diagnose::texts(&site));
+        let texts = Arc::new(conversion::texts(&site));
         let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
         let emulation = &job.options.emulation;
         let conversion = Conversion {
@@ -77,7 +77,7 @@ impl StepRunner for Pandoc {
         };
         let _slot = self.steps.slot(job, 1).await;
         let pictures = self.pictures.of(job, &site, &texts).await?;
-        let prepared = diagnose::prepared(&texts).await?;
+        let prepared = conversion::prepared(&texts).await?;
         let run = ProgramRun {
             name: NAME,
             program: needs::PANDOC.path(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engines::program;
 use crate::engines::requirement::{Numbers, Part, Requirement, Version};
-use crate::workers::Profile;
+use crate::workers::SandboxProfile;
 
 /// Where `scripts/setup --latex` installs it, and where an operator or a newer Debian does.
 const PATHS: [&str; 3] = ["/usr/local/lib/platen/pandoc", "/usr/local/bin/pandoc", "/usr/bin/pandoc"];
@@ -23,7 +23,7 @@ pub(super) const PANDOC: Requirement = Requirement {
 const READ: [&str; 4] = ["/usr/share/pandoc", "/usr/share/zoneinfo", "/etc/localtime", "/dev/urandom"];
 
 /// The sandbox profile of a run.
-pub(super) fn profile() -> Profile {
+pub(super) fn profile() -> SandboxProfile {
     program::profile(&PATHS, &READ)
 }
 

@@ -13,7 +13,7 @@ use crate::engines::error::EngineError;
 use crate::engines::raster;
 use crate::engines::runner::StepContext;
 use crate::thread;
-use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
+use crate::workers::raster::{DOCUMENT, Format, RasterJob, RasterOutput, Rastered, Selection};
 use crate::workers::{FileSource, Input, Job, PartRefused, Pool, SuppliedFile};
 
 /// Sharp enough for print; `safe.lua` computes sizes with the same number.
@@ -75,7 +75,7 @@ impl Pictures {
         let conversion = RasterJob {
             selection: Selection::default(),
             dpi: Some(DPI),
-            output: Output::Pictures(Format::Png),
+            output: RasterOutput::Pictures(Format::Png),
         };
         let exchange = PictureExchange {
             pdf: std::sync::Mutex::new(Some(pdf)),
@@ -109,7 +109,7 @@ async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<
         let named = files.into_iter().filter(|(_, stem)| is_named(stem)).map(|(path, _)| path);
         named.take(PICTURES_LIMIT).collect()
     };
-    Ok(thread::apart(named).await?)
+    Ok(thread::on_blocking_thread(named).await?)
 }
 
 #[async_trait]

@@ -21,9 +21,9 @@ use crate::workers::assemble::Language;
 pub const ENGINE: Engine = Engine {
     name: "plain",
     abilities: &[
-        of(TemplateKind::Framework, DocumentKind::Page),
-        of(TemplateKind::Html, DocumentKind::Page),
-        of(TemplateKind::Latex, DocumentKind::Source),
+        ability(TemplateKind::Framework, DocumentKind::Page),
+        ability(TemplateKind::Html, DocumentKind::Page),
+        ability(TemplateKind::Latex, DocumentKind::Source),
     ],
     requires: &[],
     reads_files: false,
@@ -31,7 +31,7 @@ pub const ENGINE: Engine = Engine {
     start: |_| Box::new(Plain),
 };
 
-const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
+const fn ability(kind: TemplateKind, to: DocumentKind) -> Ability {
     Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 2, &[])
 }
 
@@ -65,7 +65,7 @@ fn refuse_tags(language: Language, (name, text): (&str, &[u8])) -> Result<(), Jo
     if !has_tags(language, text) {
         return Ok(());
     }
-    let lack = UnmetRequirement::Missing(&JAVASCRIPT_CORE);
-    let sentence = format!("{name} has tags of template code, and nothing here can run them: {lack}");
+    let unmet = UnmetRequirement::Missing(&JAVASCRIPT_CORE);
+    let sentence = format!("{name} has tags of template code, and nothing here can run them: {unmet}");
     Err(JobError::new(ErrorCode::EngineUnavailable, sentence))
 }

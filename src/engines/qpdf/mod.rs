@@ -21,14 +21,14 @@ use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use crate::domain::format_opts::{Passwords, Protection};
 use crate::domain::kinds::FileKind;
-use crate::workers::{Finished, Input, Profile, ProgramRun};
+use crate::workers::{Finished, Input, ProgramRun, SandboxProfile};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "qpdf";
 const PROGRAM: &str = "/usr/bin/qpdf";
 const PDF: DocumentKind = DocumentKind::File(FileKind::Pdf);
 /// Keys of `formatOpts`.
-const HEEDS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
+const OPTION_KEYS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
 /// Programs at once, for one account: a document takes some hundredths of a second.
 const SLOTS: usize = 2;
 /// The exit code when the file was written and the input was slightly damaged.
@@ -49,7 +49,7 @@ pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[Ability {
         asked_by: Some(|options| options.protection.is_asked_for()),
-        ..Ability::new(StepKind::Finish, (PDF, PDF), 1, HEEDS)
+        ..Ability::new(StepKind::Finish, (PDF, PDF), 1, OPTION_KEYS)
     }],
     requires: &[QPDF],
     reads_files: true,
@@ -67,7 +67,7 @@ pub const ENGINE: Engine = Engine {
 /// Protects PDFs.
 struct Qpdf {
     steps: ProgramSteps,
-    profile: Arc<Profile>,
+    profile: Arc<SandboxProfile>,
 }
 
 #[async_trait(?Send)]

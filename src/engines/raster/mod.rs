@@ -15,13 +15,14 @@ use super::error::EngineError;
 use super::plan::Ability;
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::{Engine, EngineContext};
+use super::{Engine, EngineContext, count};
 use crate::config::RasterConfig;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::EngineSlots;
 use crate::workers::raster::{
-    Format, Output, PART_LIMIT_BYTES, PageRange, RasterJob, RasterLimits, Rastered, Selection, raster_child,
+    Format, PART_LIMIT_BYTES, PageRange, RasterJob, RasterLimits, RasterOutput, Rastered, Selection,
+    raster_child,
 };
 use crate::workers::{Job, Pool, PoolSettings, User};
 
@@ -49,9 +50,9 @@ const PAGES: &[&str] = &["dpi", "page", "pages", "fromPage", "toPage"];
 pub const ENGINE: Engine = Engine {
     name: NAME,
     abilities: &[
-        of(FileKind::Png, COST, &[PAGES]),
-        of(FileKind::Jpg, COST, &[PAGES, &["quality"]]),
-        of(FileKind::Pptx, SLIDES_COST, &[PAGES]),
+        ability(FileKind::Png, COST, &[PAGES]),
+        ability(FileKind::Jpg, COST, &[PAGES, &["quality"]]),
+        ability(FileKind::Pptx, SLIDES_COST, &[PAGES]),
     ],
     requires: &[],
     reads_files: false,
@@ -59,8 +60,13 @@ pub const ENGINE: Engine = Engine {
     start: |context| Box::new(Raster::new(context)),
 };
 
-const fn of(to: FileKind, cost: u32, heeds: &'static [&'static [&'static str]]) -> Ability {
-    Ability::new(StepKind::Raster, (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)), cost, heeds)
+const fn ability(to: FileKind, cost: u32, option_keys: &'static [&'static [&'static str]]) -> Ability {
+    Ability::new(
+        StepKind::Raster,
+        (DocumentKind::File(FileKind::Pdf), DocumentKind::File(to)),
+        cost,
+        option_keys,
+    )
 }
 
 /// Makes pictures.
@@ -75,23 +81,23 @@ impl StepRunner for Raster {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let (kind, known_pages) = (step.file()?, input.pages);
         let output = output(kind, job.options)?;
-        let is_deck = output == Output::Slides;
+        let is_deck = output == RasterOutput::Slides;
         let given = job.options.raster.dpi;
-        let order = RasterJob {
+        let raster_job = RasterJob {
             selection: selection(job, is_deck),
             dpi: given.or((!is_deck).then_some(DPI)),
             output,
         };
-        let diagnosis = Diagnosis { config: &self.config, dpi: order.dpi };
-        let deadline = self.deadline(&order.selection, known_pages);
+        let diagnosis = Diagnosis { config: &self.config, dpi: raster_job.dpi };
+        let deadline = self.deadline(&raster_job.selection, known_pages);
         let _slot = self.slots.acquire(job.meter, 1).await;
         let exchange = DocumentExchange::new(input.into_chunks()?, job.outlet.open().await?);
-        let work = Job { header: &order, body: &[], files: &exchange, environment: &[] };
+        let work = Job { header: &raster_job, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, deadline).await;
         let sink = exchange.end()?;
         match ran.map_err(|error| diagnosis.of_worker(&error))?.0 {
             Rastered::Made { pages, pictures, warnings } => {
-                if order.selection == Selection::default() && pages > 1 {
+                if raster_job.selection == Selection::default() && pages > 1 {
                     job.warnings.push(&format!(
                         "1 of {pages} pages is in the picture; formatOpts.pages asks for others (\"all\", or a range \
                          such as \"2-4\")"
@@ -145,7 +151,7 @@ pub(super) fn pool(
     (spares, kept): (usize, usize),
 ) -> Pool {
     let config = &context.config.raster;
-    let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+    let user = User::of_computing_children();
     let settings = PoolSettings {
         name,
         spec: raster_child(&limits(config), user),
@@ -179,14 +185,14 @@ fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     Selection { within, ranges: ranges.collect() }
 }
 
-fn output(kind: FileKind, options: &PageOptions) -> Result<Output, EngineError> {
+fn output(kind: FileKind, options: &PageOptions) -> Result<RasterOutput, EngineError> {
     match kind {
-        FileKind::Png => Ok(Output::Pictures(Format::Png)),
+        FileKind::Png => Ok(RasterOutput::Pictures(Format::Png)),
         FileKind::Jpg => {
             let quality = u8::try_from(options.picture.quality).unwrap_or(100);
-            Ok(Output::Pictures(Format::Jpeg(quality)))
+            Ok(RasterOutput::Pictures(Format::Jpeg(quality)))
         }
-        FileKind::Pptx => Ok(Output::Slides),
+        FileKind::Pptx => Ok(RasterOutput::Slides),
         FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
             Err(EngineError::internal(&format!("a picture is never a {}", kind.name())))
         }
@@ -204,8 +210,4 @@ fn limits(config: &RasterConfig) -> RasterLimits {
         // RLIMIT_CPU counts a process' whole life, so this is for all its jobs together.
         cpu_s: job_s.saturating_mul(config.child_jobs),
     }
-}
-
-fn count(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::folder::is_inside;
-use super::list::{List, Maker, RunOutput, digest};
+use super::list_program::{List, ListProgram, RunOutput, digest};
 
 /// The lines of an `.aux` that BibTeX reads.
 const COMMANDS: [&[u8]; 3] = [b"\\citation{", DATABASES, b"\\bibstyle{"];
@@ -16,38 +16,43 @@ const INCLUDED_LIMIT: usize = 500;
 const CITATIONS_BYTES: usize = 16 << 20;
 
 /// The bibliographies of a document; `known` are the lists that were made before.
-pub(super) async fn lists(left: &RunOutput<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
+pub(super) async fn lists(output: &RunOutput<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
     let mut lists = Vec::new();
-    let main = format!("{}.bbl", left.folder.name);
-    let control = left.file(&format!("{}.bcf", left.folder.name)).await;
-    if !control.is_empty() && !left.folder.brings_bibliography(&main) {
+    let main = format!("{}.bbl", output.folder.name);
+    let control = output.file(&format!("{}.bcf", output.folder.name)).await;
+    if !control.is_empty() && !output.folder.brings_bibliography(&main) {
         // An error in one entry must not cost the others.
-        let arguments = ["--noconf", "--nolog", "--nodieonerror", &left.folder.name];
+        let arguments = ["--noconf", "--nolog", "--nodieonerror", &output.folder.name];
         let arguments = arguments.map(str::to_owned).to_vec();
-        lists.push(List { maker: Maker::Biber, arguments, name: main.clone(), input: digest([&*control]) });
+        lists.push(List {
+            program: ListProgram::Biber,
+            arguments,
+            name: main.clone(),
+            input: digest([&*control]),
+        });
     }
     // Packages with several bibliographies (by chapter, by kind of source) write each to a file of its own.
-    let missing = left.report.needs.bibliographies.iter().cloned();
+    let missing = output.report.needs.bibliographies.iter().cloned();
     let names: BTreeSet<String> = missing.chain(known.map(str::to_owned)).chain([main]).collect();
     for name in names {
         let Some(stem) = name.strip_suffix(".bbl").filter(|stem| is_inside(stem)) else { continue };
-        let citations = citations(left, stem).await;
+        let citations = citations(output, stem).await;
         let lines = || citations.split(|byte| *byte == b'\n');
         let databases = lines().filter(|line| line.starts_with(DATABASES)).count();
         // Several databases are those of included files, each with its own bibliography.
-        if databases == 1 && !left.folder.brings_bibliography(&name) {
+        if databases == 1 && !output.folder.brings_bibliography(&name) {
             let arguments = vec!["-terse".to_owned(), stem.to_owned()];
             let input = digest(lines());
-            lists.push(List { maker: Maker::Bibtex, arguments, name, input });
+            lists.push(List { program: ListProgram::Bibtex, arguments, name, input });
         }
     }
     lists
 }
 
 /// The lines for BibTeX in an `.aux` and in those that it includes.
-async fn citations(left: &RunOutput<'_>, stem: &str) -> Vec<u8> {
-    let is_main = stem == left.folder.name;
-    let own = if is_main { left.aux.to_vec() } else { left.file(&format!("{stem}.aux")).await.into() };
+async fn citations(output: &RunOutput<'_>, stem: &str) -> Vec<u8> {
+    let is_main = stem == output.folder.name;
+    let own = if is_main { output.aux.to_vec() } else { output.file(&format!("{stem}.aux")).await.into() };
     let mut found = Vec::new();
     let mut included = BTreeSet::new();
     for line in own.split(|byte| *byte == b'\n') {
@@ -58,7 +63,7 @@ async fn citations(left: &RunOutput<'_>, stem: &str) -> Vec<u8> {
             let is_next = included.len() < INCLUDED_LIMIT && found.len() < CITATIONS_BYTES;
             let name = name.filter(|name| is_next && is_inside(name));
             if let Some(name) = name.filter(|name| included.insert((*name).to_owned())) {
-                left.file(name).await.split(|byte| *byte == b'\n').for_each(|line| take(line, &mut found));
+                output.file(name).await.split(|byte| *byte == b'\n').for_each(|line| take(line, &mut found));
             }
         } else {
             take(line, &mut found);

@@ -29,7 +29,7 @@ pub(super) async fn error_of(error: TexError, site: Site) -> EngineError {
         };
         JobError::new(code, sentence).into()
     };
-    thread::apart(diagnosed).await.unwrap_or_else(EngineError::from)
+    thread::on_blocking_thread(diagnosed).await.unwrap_or_else(EngineError::from)
 }
 
 /// Warnings of a document that was made. Runs on a blocking thread: the author's lines are searched for in the whole source.
@@ -50,5 +50,5 @@ pub(super) async fn warnings_of(
         let of_program = tried.map(|tried| log::other_program(&tried, &origins));
         of_program.into_iter().chain(log::warnings(&report, &origins)).chain(of_lists).collect()
     };
-    Ok(thread::apart(diagnosed).await?)
+    Ok(thread::on_blocking_thread(diagnosed).await?)
 }

@@ -79,7 +79,7 @@ impl<'a> Folder<'a> {
     }
 
     /// A file's name in the template.
-    pub fn shown<'n>(&'n self, name: &'n str) -> &'n str {
+    pub fn template_name<'n>(&'n self, name: &'n str) -> &'n str {
         let name = name.strip_prefix("./").unwrap_or(name);
         if name == self.source_name() { self.site.entry() } else { name }
     }
@@ -152,7 +152,7 @@ mod tests {
             let site = site(entry, others);
             let folder = Folder::of(&site);
             assert_eq!(folder.name, name, "{entry}");
-            assert_eq!(folder.shown(&format!("./{name}.tex")), entry);
+            assert_eq!(folder.template_name(&format!("./{name}.tex")), entry);
             let files = folder.files();
             assert_eq!(files.len(), others.len() + 1);
             assert_eq!(files.last().unwrap(), &(format!("{name}.tex"), Bytes::from_static(b"source")));

@@ -3,7 +3,7 @@
 use tex_log::Remark;
 
 use super::folder::is_inside;
-use super::list::{List, Maker, RunOutput, digest};
+use super::list_program::{List, ListProgram, RunOutput, digest};
 use crate::workers::Finished;
 
 /// An entry of an index, as TeX writes it.
@@ -23,18 +23,18 @@ const FLAGS: [&str; 4] = ["-c", "-g", "-l", "-r"];
 const ENTRIES_BYTES: u64 = 16 << 20;
 
 /// The indexes and glossaries of a document.
-pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
+pub(super) async fn lists(output: &RunOutput<'_>) -> Vec<List> {
     let mut wanted = Vec::new();
-    for entries in &left.report.needs.indexes {
+    for entries in &output.report.needs.indexes {
         let Some(stem) = entries.strip_suffix(".idx") else { continue };
         wanted.push(IndexTask {
             entries: entries.clone(),
             list: format!("{stem}.ind"),
-            options: options(&left.report.needs.index_calls, entries),
+            options: options(&output.report.needs.index_calls, entries),
         });
     }
-    let glossaries = glossaries(&String::from_utf8_lossy(left.aux), &left.folder.name);
-    for entries in &left.report.needs.glossaries {
+    let glossaries = glossaries(&String::from_utf8_lossy(output.aux), &output.folder.name);
+    for entries in &output.report.needs.glossaries {
         let [from, to, style] = NOMENCLATURE;
         let Some(stem) = entries.strip_suffix(from).and_then(|stem| stem.strip_suffix('.')) else { continue };
         // The package glossaries uses the same file names for its list of numbers.
@@ -46,15 +46,15 @@ pub(super) async fn lists(left: &RunOutput<'_>) -> Vec<List> {
     let mut lists = Vec::new();
     for wanted in wanted.into_iter().chain(glossaries) {
         let IndexTask { entries, list, options } = wanted;
-        let is_own = is_inside(&entries) && is_inside(&list) && !left.folder.brings_index(&list, &entries);
-        let content = if is_own { left.file(&entries).await } else { continue };
+        let is_own = is_inside(&entries) && is_inside(&list) && !output.folder.brings_index(&list, &entries);
+        let content = if is_own { output.file(&entries).await } else { continue };
         if content.is_empty() {
             continue;
         }
         let input = digest([&*content]);
         let named = ["-q", "-t", &transcript(&list), "-o", &list].map(str::to_owned);
         let arguments = named.into_iter().chain(options).chain([entries]).collect();
-        lists.push(List { maker: Maker::Makeindex, arguments, name: list, input });
+        lists.push(List { program: ListProgram::Makeindex, arguments, name: list, input });
     }
     lists
 }

@@ -4,17 +4,15 @@
 //! which become arguments. So only paths inside its folder are used, and none that could be an option (`is_inside`).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use tex_log::{About, Kind, Remark, Report};
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
-use super::list::{LIST_BYTES, List, Maker, RunOutput};
+use super::list_program::{LIST_BYTES, List, ListProgram, RunOutput};
 use super::session::TexSession;
-use super::{bibliography, index, log, needs};
-use crate::engines::requirement::Requirement;
-use crate::workers::{Finished, ProgramRun};
+use super::{bibliography, index, log};
+use crate::workers::Finished;
 
 /// The lists of one document that were made so far.
 #[derive(Default)]
@@ -28,10 +26,10 @@ struct MadeList {
 
 impl Lists {
     /// The lists that are new, or whose input has changed.
-    pub async fn wanted(&self, left: &RunOutput<'_>) -> Vec<List> {
+    pub async fn wanted(&self, output: &RunOutput<'_>) -> Vec<List> {
         let known = self.0.keys().map(String::as_str);
-        let mut lists = bibliography::lists(left, known).await;
-        lists.extend(index::lists(left).await);
+        let mut lists = bibliography::lists(output, known).await;
+        lists.extend(index::lists(output).await);
         lists.retain(|list| self.0.get(&list.name).is_none_or(|done| done.input != list.input));
         lists
     }
@@ -43,20 +41,20 @@ impl Lists {
         mut finished: Finished,
         lists: Vec<List>,
     ) -> Result<Finished, TexError> {
-        for List { maker, arguments, name, input } in lists {
-            let requirement = maker.requirement();
+        for List { program, arguments, name, input } in lists {
+            let requirement = program.requirement();
             if requirement.installed().is_none() {
                 return Err(errors::missing_program(requirement).into());
             }
             let run = session.run(requirement.path(), arguments)?;
-            finished = session.then(finished, maker.sandboxed(run, session.zone)).await?;
-            let remarks = remarks(maker, &name, &finished).await;
+            finished = session.then(finished, program.sandboxed(run, session.zone)).await?;
+            let remarks = remarks(program, &name, &finished).await;
             let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();
             let error = remarks.iter().find(|remark| remark.is_error);
-            if let Some(error) = error.filter(|_| !maker.has_entries(&content)) {
+            if let Some(error) = error.filter(|_| !program.has_entries(&content)) {
                 return Err(errors::list_error(&sentence(error, session.folder)).into());
             }
-            if content.is_empty() && error.is_none() && maker.failed(&finished) {
+            if content.is_empty() && error.is_none() && program.failed(&finished) {
                 return Err(errors::no_list(requirement.name, &finished).into());
             }
             self.0.insert(name, MadeList { input, remarks });
@@ -70,58 +68,12 @@ impl Lists {
     }
 }
 
-impl Maker {
-    fn requirement(self) -> &'static Requirement {
-        match self {
-            Self::Bibtex => &needs::BIBTEX,
-            Self::Biber => &needs::BIBER,
-            Self::Makeindex => &needs::MAKEINDEX,
-        }
-    }
-
-    /// The run with the program's own sandbox profile and environment.
-    fn sandboxed(self, mut run: ProgramRun, zone: &str) -> ProgramRun {
-        match self {
-            Self::Bibtex => run,
-            Self::Makeindex => {
-                // It finds its styles in TeX's tree by absolute paths, which `openin_any=p` forbids. It reads nothing but
-                // its arguments, and all of those are inside the folder.
-                run.environment.insert("openin_any".to_owned(), "r".to_owned());
-                run
-            }
-            Self::Biber => ProgramRun {
-                profile: Arc::new(needs::biber_profile()),
-                environment: needs::biber_environment(zone),
-                ..run
-            },
-        }
-    }
-
-    /// Whether the list has an entry; each style has its own command for one.
-    fn has_entries(self, content: &[u8]) -> bool {
-        let commands: &[&str] = match self {
-            Self::Bibtex => &["item", "\\bib{", "\\entry{"],
-            Self::Biber => &["\\entry{"],
-            Self::Makeindex => return !content.is_empty(),
-        };
-        commands.iter().any(|command| memchr::memmem::find(content, command.as_bytes()).is_some())
-    }
-
-    /// Whether the program ended badly: BibTeX ends with 1 where it has warnings, and with 2 where it has errors.
-    fn failed(self, finished: &Finished) -> bool {
-        match self {
-            Self::Bibtex => !matches!(finished.status.code(), Some(0..=2)),
-            Self::Biber | Self::Makeindex => !finished.status.success(),
-        }
-    }
-}
-
 /// The program's messages.
-async fn remarks(maker: Maker, list: &str, finished: &Finished) -> Vec<Remark> {
-    match maker {
-        Maker::Bibtex => tex_log::of_bibtex(&finished.stdout),
-        Maker::Biber => tex_log::of_biber(&finished.stdout),
-        Maker::Makeindex => index::remarks(list, finished).await,
+async fn remarks(program: ListProgram, list: &str, finished: &Finished) -> Vec<Remark> {
+    match program {
+        ListProgram::Bibtex => tex_log::of_bibtex(&finished.stdout),
+        ListProgram::Biber => tex_log::of_biber(&finished.stdout),
+        ListProgram::Makeindex => index::remarks(list, finished).await,
     }
 }
 
@@ -150,7 +102,7 @@ pub(super) fn warnings(remarks: &[Remark], report: &mut Report, folder: &Folder<
 }
 
 fn sentence(remark: &Remark, folder: &Folder<'_>) -> String {
-    let file = remark.file.as_deref().map(|file| folder.shown(file).to_owned());
+    let file = remark.file.as_deref().map(|file| folder.template_name(file).to_owned());
     let remedy = match &remark.about {
         About::MissingFile(name) => log::where_from(name),
         About::MissingEntry(_) | About::Other => String::new(),

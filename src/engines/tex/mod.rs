@@ -8,15 +8,15 @@ mod cache;
 mod choice;
 mod diagnose;
 mod errors;
+mod first_file;
 mod folder;
 mod formats;
 mod hash;
 mod index;
-mod list;
+mod list_program;
 mod lists;
 mod log;
 mod needs;
-mod opening;
 mod origin;
 mod passes;
 mod session;
@@ -32,7 +32,6 @@ use self::choice::ProgramChoice;
 use self::errors::{SecondAttempt, TexError};
 use self::folder::Folder;
 use self::formats::{BaseFormats, PreambleFormats, PreambleRequest, PreloadedSource, RunSetting};
-use self::opening::opening;
 use self::passes::TypesetDocument;
 use self::session::TexSession;
 use super::document::{Document, DocumentKind};
@@ -45,7 +44,7 @@ use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
 use crate::domain::site::Site;
-use crate::workers::{Bounds, OutputError, Profile, SharedFile};
+use crate::workers::{Bounds, OutputError, SandboxProfile, SharedFile};
 
 pub use self::needs::EXTRAS;
 
@@ -71,7 +70,7 @@ pub const ENGINE: Engine = Engine {
 /// Makes documents of LaTeX.
 struct Tex {
     steps: ProgramSteps,
-    profile: Arc<Profile>,
+    profile: Arc<SandboxProfile>,
     config: TexConfig,
     /// The time zone of documents that name none.
     zone: String,
@@ -171,15 +170,15 @@ impl Tex {
         let deadline = deadline + asked.elapsed();
         let zone = job.options.emulation.timezone.as_deref().unwrap_or(&self.zone).to_owned();
         let metadata = job.options.extras.metadata.clone();
-        let first_file = |prelude| opening(prelude, &folder.source_name(), &metadata);
-        let prelude = opening::prelude(program, is_for_letters, source);
+        let content = |prelude| first_file::content(prelude, &folder.source_name(), &metadata);
+        let prelude = first_file::prelude(program, is_for_letters, source);
         if let Some((format, left)) =
             self.preloaded(program, job, (folder.site(), source), (prelude, base.as_ref()))
         {
             let site = folder.site().clone().with_page(left);
             let folder = Folder::of(&site);
             let session = self.session(&zone, &folder, deadline).with_format(Some(format));
-            match passes::make(&session, program, first_file(opening::AFTER_FORMAT), cache).await {
+            match passes::make(&session, program, content(first_file::AFTER_FORMAT), cache).await {
                 // The format was tested with sample pages only. A document that fails with it may succeed without.
                 Err(TexError::Document(error)) if !matches!(error.cause, Cause::Character(_)) => {}
                 done => return done,
@@ -188,7 +187,7 @@ impl Tex {
         passes::make(
             &self.session(&zone, folder, deadline).with_format(base),
             program,
-            first_file(prelude),
+            content(prelude),
             cache,
         )
         .await

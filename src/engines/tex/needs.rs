@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::program;
 use crate::engines::requirement::{Part, Requirement};
-use crate::workers::Profile;
+use crate::workers::SandboxProfile;
 
 /// lualatex's font cache in the folder of a job. Relative: with `openout_any=p` it refuses to write absolute paths.
 pub(super) const CACHE: &str = "texmf-var";
@@ -23,7 +23,7 @@ pub(super) const BIBER: Requirement = of_tex("biber", &["/usr/bin/biber"], "bibe
 /// Makes indexes and glossaries.
 pub(super) const MAKEINDEX: Requirement = of_tex("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
 
-/// What only some documents need, and which.
+/// Programs that only some documents need, and which documents those are. The engine is available without them.
 pub const EXTRAS: &[(Requirement, &str)] = &[
     (XELATEX, "latex by xelatex"),
     (BIBTEX, "latex with a bibliography of BibTeX"),
@@ -31,7 +31,8 @@ pub const EXTRAS: &[(Requirement, &str)] = &[
     (MAKEINDEX, "latex with an index or glossaries"),
 ];
 
-/// What documents need that name no program. A missing xelatex is an error of the job that asks for it.
+/// The engine is available with these: the programs that are chosen for a document that names none. One that names xelatex,
+/// where that is missing, fails by itself.
 pub(super) const NEEDS: &[Requirement] = &[PDFLATEX, LUALATEX];
 
 /// TeX's tree with its settings and formats, fonts of the machine, and what tells the paper and the time.
@@ -91,13 +92,13 @@ pub(super) fn of(program: TexProgram) -> &'static Requirement {
 }
 
 /// The sandbox profile of a run.
-pub(super) fn profile() -> Profile {
+pub(super) fn profile() -> SandboxProfile {
     program::profile(&[], &READ)
 }
 
 /// The sandbox profile of biber. Hazard: it evaluates parts of a document as Perl (the replacements of source maps), so a
 /// document runs any code in there. So nothing of TeX can be read and no other program started, not even `kpsewhich`.
-pub(super) fn biber_profile() -> Profile {
+pub(super) fn biber_profile() -> SandboxProfile {
     program::profile(&PERL, &PERL_READ)
 }
 

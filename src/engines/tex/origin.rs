@@ -1,6 +1,6 @@
 //! The line of the author's files for a line in TeX's messages.
 //!
-//! TeX reads the text with the data in it, so its line numbers are mapped back by the notes that rendering made. For some
+//! TeX reads the text with the data in it, so its line numbers are mapped back by the source map that rendering made. For some
 //! errors TeX gives no line, or one after the mistake: then the author's line is searched for by the message.
 
 use std::borrow::Cow;
@@ -10,9 +10,9 @@ use std::fmt;
 use latex_pandoc::code_of;
 use tex_log::{Cause, Error};
 
+use super::first_file;
 use super::folder::Folder;
-use super::opening;
-use crate::domain::lines::LineMap;
+use crate::domain::source_map::SourceMap;
 
 /// Prefixes of file names before the name by which an author loads them.
 const PREFIXES: [&str; 9] = [
@@ -33,7 +33,7 @@ const ARGUMENT_LETTERS: usize = 12;
 pub(super) struct Origins<'a> {
     folder: &'a Folder<'a>,
     source: Cow<'a, str>,
-    map: OnceCell<Option<LineMap>>,
+    map: OnceCell<Option<SourceMap>>,
 }
 
 /// A line of a template's file.
@@ -56,7 +56,7 @@ impl<'a> Origins<'a> {
     pub fn place(&self, file: &str, line: Option<u32>) -> AuthorLine {
         let name = file.strip_prefix("./").unwrap_or(file);
         // The author does not know the file that TeX reads first, which inputs the entry.
-        if name == opening::name() {
+        if name == first_file::name() {
             return AuthorLine { file: self.folder.entry().to_owned(), line: None, is_rendered: false };
         }
         let map = if name == self.folder.source_name() { self.map() } else { None };
@@ -65,9 +65,11 @@ impl<'a> Origins<'a> {
             Some(Some(origin)) => {
                 AuthorLine { file: origin.file.to_owned(), line: Some(origin.line), is_rendered: false }
             }
-            unknown => {
-                AuthorLine { file: self.folder.shown(name).to_owned(), line, is_rendered: unknown.is_some() }
-            }
+            unknown => AuthorLine {
+                file: self.folder.template_name(name).to_owned(),
+                line,
+                is_rendered: unknown.is_some(),
+            },
         }
     }
 
@@ -109,8 +111,8 @@ impl<'a> Origins<'a> {
         Some(self.place(&self.folder.source_name(), Some(line_at(&self.source, at))))
     }
 
-    fn map(&self) -> Option<&LineMap> {
-        let read = || self.folder.site().notes()?.map(&self.source);
+    fn map(&self) -> Option<&SourceMap> {
+        let read = || self.folder.site().source_map()?.decode(&self.source);
         self.map.get_or_init(read).as_ref()
     }
 
@@ -221,8 +223,8 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::domain::lines::Notes;
     use crate::domain::site::Site;
+    use crate::domain::source_map::EncodedSourceMap;
 
     const SOURCE: &str = "\\documentclass{book}\n%\\usepackage{a}\n\\usepackage[x]{c,a}\n\\begin{document}\né中\n\\end{document}\n";
 
@@ -232,7 +234,7 @@ mod tests {
             ("part.tex".to_owned(), Bytes::from_static(b"x\n\\begin{luacode}\na\nb\n\\end{luacode}\n\xe4\n"));
         Site::new("main.tex", [file, part].into())
             .with_page(Bytes::from_static(SOURCE.as_bytes()))
-            .with_notes(Notes::new(Bytes::copy_from_slice(notes.as_bytes())))
+            .with_source_map(EncodedSourceMap::new(Bytes::copy_from_slice(notes.as_bytes())))
     }
 
     fn error(log: &str) -> Error {
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(shown("./main.tex", Some(1)), "main.tex:3");
         assert_eq!(shown("main.tex", None), "main.tex");
         assert_eq!(shown("part.tex", Some(7)), "part.tex:7");
-        assert_eq!(shown(&opening::name(), Some(7)), "main.tex");
+        assert_eq!(shown(&first_file::name(), Some(7)), "main.tex");
         assert_eq!(shown("main.tex", Some(6)), "main.tex (line 6 with the data in it)");
         assert_eq!(origins.text(&origins.place("main.tex", Some(1))).as_deref(), Some("<%= three %>"));
         assert_eq!(origins.text(&origins.place("main.tex", Some(6))), None);

@@ -8,10 +8,10 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
 use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
-use super::list::RunOutput;
+use super::first_file;
+use super::list_program::RunOutput;
 use super::lists::Lists;
 use super::needs;
-use super::opening;
 use super::session::TexSession;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::error::EngineError;
@@ -39,18 +39,19 @@ pub(super) struct TypesetDocument {
     pub is_unsettled: bool,
 }
 
-/// Runs `program` until the references are right, at most `tex.runs_limit` times. `opening` is read first; `cache` are font caches.
+/// Runs `program` until the references are right, at most `tex.runs_limit` times. `content` is that of the file which TeX
+/// reads first; `cache` are font caches.
 pub(super) async fn make(
     session: &TexSession<'_>,
     program: TexProgram,
-    opening: String,
+    content: String,
     cache: &[(String, Bytes)],
 ) -> Result<TypesetDocument, TexError> {
     let files = session.folder.files().into_iter().chain(cache.iter().cloned());
     let own = [
-        (opening::name(), Bytes::from(opening)),
-        (opening::start_name(), Bytes::from_static(opening::START.as_bytes())),
-        (opening::scripts_name(), Bytes::from_static(opening::SCRIPTS.as_bytes())),
+        (first_file::name(), Bytes::from(content)),
+        (first_file::start_name(), Bytes::from_static(first_file::START.as_bytes())),
+        (first_file::scripts_name(), Bytes::from_static(first_file::SCRIPTS.as_bytes())),
     ];
     let files = files.chain(own);
     let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
@@ -67,8 +68,8 @@ pub(super) async fn make(
             ));
         }
         let now = read_references(session, &finished).await;
-        let left = RunOutput { folder: session.folder, finished: &finished, report: &report, aux: &now };
-        let wanted = lists.wanted(&left).await;
+        let output = RunOutput { folder: session.folder, finished: &finished, report: &report, aux: &now };
+        let wanted = lists.wanted(&output).await;
         let is_unsettled = !wanted.is_empty()
             || is_unsettled(&session.folder.name, &finished, &report, count, (&references, &now));
         if !is_unsettled || count >= session.config.runs_limit {

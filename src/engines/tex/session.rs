@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::errors::{self, TexError};
+use super::first_file;
 use super::folder::Folder;
 use super::formats;
 use super::needs;
-use super::opening;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
-use crate::workers::{Bounds, Finished, Profile, ProgramError, ProgramRun, Programs, SharedFile};
+use crate::workers::{Bounds, Finished, ProgramError, ProgramRun, Programs, SandboxProfile, SharedFile};
 
 /// Options of every run of TeX: it ends at its first error, never asks, and starts no other program.
 const ARGUMENTS: [&str; 4] =
@@ -22,7 +22,7 @@ pub(super) struct TexSession<'a> {
     pub programs: &'a Programs,
     pub config: &'a TexConfig,
     pub bounds: Bounds,
-    pub profile: Arc<Profile>,
+    pub profile: Arc<SandboxProfile>,
     /// The format that TeX starts from; `None`: TeX finds its own.
     pub format: Option<Arc<SharedFile>>,
     pub folder: &'a Folder<'a>,
@@ -78,9 +78,9 @@ impl TexSession<'_> {
 fn arguments(program: TexProgram, name: &str) -> Vec<String> {
     let own = match program {
         TexProgram::Pdflatex => vec!["-no-parse-first-line".to_owned()],
-        TexProgram::Lualatex => vec!["--nosocket".to_owned(), format!("--lua={}", opening::start_name())],
+        TexProgram::Lualatex => vec!["--nosocket".to_owned(), format!("--lua={}", first_file::start_name())],
         TexProgram::Xelatex => vec!["-no-pdf".to_owned(), "-no-parse-first-line".to_owned()],
     };
     let fixed = own.into_iter().chain(ARGUMENTS.map(str::to_owned));
-    fixed.chain([format!("-jobname={name}"), format!("\\input{{{}}}", opening::name())]).collect()
+    fixed.chain([format!("-jobname={name}"), format!("\\input{{{}}}", first_file::name())]).collect()
 }

@@ -46,8 +46,8 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The type without its parameters.
-fn essence(media_type: &str) -> String {
+/// The type without its parameters, in lower case.
+pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 

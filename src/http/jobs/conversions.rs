@@ -22,7 +22,7 @@ pub(in crate::http) fn admit(
         PlanError::Impossible(possible) => {
             format!("'{kind}' cannot become '{target}'; it can become {possible}.")
         }
-        PlanError::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
+        PlanError::Unmet(unmet) => format!("'{kind}' cannot become '{target}' here: {unmet}."),
         PlanError::Unkept(key, keepers) => {
             let detail =
                 format!("promises what cannot be kept {keepers}. Leave the key out, or change the target");

@@ -81,7 +81,7 @@ mod tests {
             let request = keys.iter().fold(TestRequest::default(), add).to_http_request();
             read_key(&request, &server.state).map_err(|problem| problem.detail)
         };
-        let body = |text: &'static str| Body::made(text.into());
+        let body = |text: &'static str| Body::from_valid_json(text.into());
         let hashed = |key: &str, endpoint, text| read(&[key]).unwrap().unwrap().of(endpoint, &body(text));
         let first = hashed("one", "init", "{}");
         assert_eq!(hashed("  one ", "init", "{}"), first);

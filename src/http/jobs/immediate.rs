@@ -16,7 +16,6 @@ use super::view::{ImmediateBody, JobBody};
 use super::{accept, form, idempotency, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
-use crate::domain::json;
 use crate::domain::members::Members;
 use crate::domain::no_data::is_no_data;
 use crate::http::actors;
@@ -80,8 +79,8 @@ pub(super) async fn render(
         None => wanted.create(&state, caller.0, true, idempotency).await?,
     };
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
-    let (is_async, longest_s) = patience(&request, &state);
-    let view = wait::for_document(&state, job, Duration::from_secs(longest_s)).await?;
+    let (is_async, longest_s) = preferred_wait(&request, &state);
+    let view = wait::until_done_through_shutdown(&state, job, Duration::from_secs(longest_s)).await?;
     if is_async && !view.is_done() {
         let mut answer = start::accepted(&view);
         answer.insert_header((prefer::APPLIED, "respond-async"));
@@ -98,7 +97,7 @@ pub(super) async fn render(
 }
 
 /// `Prefer: respond-async`, and the seconds of `wait`.
-fn patience(request: &HttpRequest, state: &HttpState) -> (bool, u64) {
+fn preferred_wait(request: &HttpRequest, state: &HttpState) -> (bool, u64) {
     let longest_s = state.config.http.wait_default_s;
     if prefer::is_async(request) {
         (true, prefer::wait(request).unwrap_or(0).min(longest_s))
@@ -123,8 +122,8 @@ async fn earlier(
 fn read(body: &Body, state: &HttpState) -> Result<RenderRequest, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
-    let template = members.text("template").map(|text| encoding::marked(text.into()));
-    check_template(&mut members, &job, TemplatePart::text(template.as_ref()));
+    let template = members.text("template").map(|text| encoding::with_bom_if_misleading(text.into()));
+    check_template(&mut members, &job, SentTemplate::text(template.as_ref()));
     let data = members.object("data").map(|data| body.share(data));
     let delivery = read_delivery(&mut members);
     RenderRequest::new(members, job, (template, data, delivery), state)
@@ -139,18 +138,15 @@ fn of_form(
     let parts = [Some(&form.members), form.template.as_ref(), form.data.as_ref()];
     let parts = parts.map(|part| part.map_or(&[][..], |part| &part[..]));
     let idempotency = key.map(|key| key.of_parts("immediate-render", &parts));
-    let body = Body::made(form.members);
+    let body = Body::from_valid_json(form.members);
     let mut members = body.members()?;
-    members.take_over(form.errors);
+    members.add_errors(form.errors);
     let job = JobRequest::read(&mut members, state);
-    let sent = if form.has_files { TemplatePart::Files } else { TemplatePart::text(form.template.as_ref()) };
+    let sent = if form.has_files { SentTemplate::Files } else { SentTemplate::text(form.template.as_ref()) };
     check_template(&mut members, &job, sent);
-    let data = form.data.map(encoding::unmarked).filter(|data| !is_no_data(data));
+    let data = form.data.map(encoding::without_bom).filter(|data| !is_no_data(data));
     if let Some(data) = &data {
-        let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
-        json::check(data, depth).map_err(|error| {
-            Problem::new(Code::MalformedJson, format!("The part 'data' is not valid JSON at {error}."))
-        })?;
+        body::check_json(data, "part 'data'", state.config.http.json_depth_limit)?;
         if !data.trim_ascii_start().starts_with(b"{") {
             members.error("data", "must be an object");
         }
@@ -161,29 +157,29 @@ fn of_form(
 
 /// How the template was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TemplatePart {
+enum SentTemplate {
     Nothing,
     Text,
     Files,
 }
 
-impl TemplatePart {
+impl SentTemplate {
     fn text(text: Option<&Bytes>) -> Self {
         if text.is_some() { Self::Text } else { Self::Nothing }
     }
 }
 
 /// Exactly one of `template`, files and `templateId`, and no office file as text.
-fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: TemplatePart) {
-    match (sent != TemplatePart::Nothing, job.template_id.is_some()) {
+fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: SentTemplate) {
+    match (sent != SentTemplate::Nothing, job.template_id.is_some()) {
         (true, true) => members.error("template", "and templateId cannot both be given; leave one out"),
-        (false, false) if !members.is_faulty("template") && !members.is_faulty("templateId") => {
+        (false, false) if !members.has_error("template") && !members.has_error("templateId") => {
             members.error("template", "is required: the template's text, or templateId in its place");
         }
         _ => {}
     }
     let office = job.kind().filter(|kind| kind.is_office());
-    if let Some(kind) = office.filter(|_| sent == TemplatePart::Text) {
+    if let Some(kind) = office.filter(|_| sent == SentTemplate::Text) {
         let detail = format!(
             "is text, and a template of the type {} is a file; send it as a file of a form, or create the job with \
              /documents/init and upload it",
@@ -234,8 +230,9 @@ mod tests {
     #[actix_web::test]
     async fn exactly_one_template_is_wanted_and_no_office_file_as_text() {
         let server = TestServer::new().await;
-        let read =
-            |more: &str| read(&Body::made(format!(r#"{{"target":"pdf",{more}}}"#).into()), &server.state);
+        let read = |more: &str| {
+            read(&Body::from_valid_json(format!(r#"{{"target":"pdf",{more}}}"#).into()), &server.state)
+        };
         for (more, error) in [
             (r#""type":"html""#, "/template: is required"),
             (r#""type":"html","template":"","templateId":null"#, "/template: is required"),

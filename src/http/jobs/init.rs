@@ -87,7 +87,7 @@ mod tests {
             (r#"{"type":"html","target":"pdf","templateId":"x"}"#, Code::TemplateNotFound),
             (r#"{"type":"latex","target":"xlsx"}"#, Code::UnsupportedConversion),
         ] {
-            let refused = read(&Body::made(body.into()), &server.state).err().unwrap();
+            let refused = read(&Body::from_valid_json(body.into()), &server.state).err().unwrap();
             assert_eq!(refused.code, code, "{body}: {refused}");
         }
     }
@@ -97,7 +97,7 @@ mod tests {
         let server = TestServer::with(|config| config.jobs.format_opts_limit_bytes = 256).await;
         let read = |opts: &str| {
             let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{opts}}}"#);
-            read(&Body::made(body.into()), &server.state).map(|wanted| wanted.spec.format_opts)
+            read(&Body::from_valid_json(body.into()), &server.state).map(|wanted| wanted.spec.format_opts)
         };
         let opts = r#"{"toPage": 2.0, "anything": [1]}"#;
         assert_eq!(read(opts).unwrap().unwrap().get(), opts);

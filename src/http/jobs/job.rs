@@ -7,6 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use super::view::JobBody;
 use super::{prefer, view, wait};
+use crate::domain::error::shortened;
 use crate::domain::ids::JobId;
 use crate::http::actors;
 use crate::http::middleware::auth::Caller;
@@ -53,7 +54,7 @@ pub(super) async fn job(
 /// `job_not_found`.
 pub(super) fn parse_id(text: &str) -> Result<JobId, Problem> {
     let id: JobId = text.parse().map_err(|_| {
-        let shown: String = text.chars().take(64).collect();
+        let shown = shortened(text);
         let detail =
             format!("There is no job '{shown}' of yours; use the jobId that /documents/init answered.");
         Problem::new(Code::JobNotFound, detail)

@@ -104,7 +104,7 @@ impl RenderRequest {
     /// by now for its template or delivery URL still gets that one.
     ///
     /// # Errors
-    /// Those of [`check_template`] and [`admit_delivery`], and the registry's.
+    /// Those of [`check_template`] and [`check_delivery`], and the registry's.
     pub(super) async fn create(
         self,
         state: &HttpState,
@@ -114,7 +114,7 @@ impl RenderRequest {
     ) -> Result<watch::Receiver<JobView>, Problem> {
         let Self { spec, data, template, delivery } = self;
         let usable = check_template(state, account, &spec).await;
-        let admitted = admit_delivery(state, delivery).await;
+        let admitted = check_delivery(state, delivery).await;
         let (deliver_to, refusal) = match usable.and(admitted) {
             Ok(deliver_to) => (deliver_to, None),
             Err(refusal) => (None, Some(refusal)),
@@ -150,7 +150,7 @@ pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
 ///
 /// # Errors
 /// `delivery_address_refused`.
-pub(super) async fn admit_delivery(
+pub(super) async fn check_delivery(
     state: &HttpState,
     address: Option<String>,
 ) -> Result<Option<AdmittedUrl>, Problem> {
@@ -205,13 +205,13 @@ pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Conf
         return FormatOpts::default();
     }
     let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
-    members.take_over(reading.errors);
-    if members.is_faulty("formatOpts") {
+    members.add_errors(reading.errors);
+    if members.has_error("formatOpts") {
         // Not an object; the error is noted already.
         return FormatOpts::default();
     }
     let object = members.object("formatOpts").map(str::to_owned);
     let sent = object.and_then(|object| RawValue::from_string(object).ok());
-    let sent = sent.map(|sent| format_opts::without_secrets(&sent).unwrap_or(sent)).map(Arc::from);
+    let sent = sent.map(|sent| format_opts::mask_secrets(&sent).unwrap_or(sent)).map(Arc::from);
     FormatOpts { sent, options: reading.options }
 }

@@ -6,7 +6,7 @@ use actix_web::http::header;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-use super::job_request::{admit_delivery, read_delivery};
+use super::job_request::{check_delivery, read_delivery};
 use super::view::StartBody;
 use super::{job, view, wait};
 use crate::domain::ids::{AccountId, JobId};
@@ -21,8 +21,8 @@ use crate::jobs::messages::{StartJob, WatchJob};
 use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
 
-/// `Retry-After` of a job that is not done.
-const ASK_AGAIN_S: u64 = 1;
+/// `Retry-After` of a job that is not done, in seconds.
+const RETRY_AFTER_S: u64 = 1;
 
 struct StartOptions {
     waits: bool,
@@ -50,20 +50,21 @@ pub(super) async fn start(
     actors::admit(&state)?;
     let wanted = body::read(&request, payload, &state, read).await?;
     let deliver_to = match wanted.delivery {
-        // Checked after the job: a repeated start is answered even if its delivery URL would be refused now, and nobody
-        // can make the service resolve names by starting jobs that are not theirs.
+        // The URL is checked for an initialized job of the caller only. So a repeated start is answered even if its URL would
+        // be refused by now; and a caller cannot make the service resolve names (the check asks DNS) for jobs that are not
+        // theirs.
         Some(address) if is_initialized(&state, caller.0, id).await? => {
-            admit_delivery(&state, Some(address)).await?
+            check_delivery(&state, Some(address)).await?
         }
         Some(_) | None => None,
     };
     let message = StartJob { account: caller.0, job: id, deliver_to };
-    let started = actors::ask(&state, &state.jobs, message).await?;
+    let watched = actors::ask(&state, &state.jobs, message).await?;
     let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
-        wait::for_document(&state, started, longest).await?
+        wait::until_done_through_shutdown(&state, watched, longest).await?
     } else {
-        started.borrow().clone()
+        watched.borrow().clone()
     };
     Ok(answer(&state, &view))
 }
@@ -94,6 +95,6 @@ fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
 pub(super) fn accepted(view: &JobView) -> HttpResponseBuilder {
     let mut answer = HttpResponse::Accepted();
     answer.insert_header((header::LOCATION, format!("/v1/jobs/{}", view.id)));
-    answer.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
+    answer.insert_header((header::RETRY_AFTER, RETRY_AFTER_S));
     answer
 }

@@ -29,20 +29,21 @@ pub(super) async fn until_done(
 }
 
 /// As [`until_done`] for a caller that gets the document with this answer only (a waiting start, an immediate render): it
-/// waits on while a stopping service finishes its running jobs.
+/// waits on while a stopping service finishes its running jobs, up to [`end_of_grace_period`].
 ///
 /// # Errors
 /// As for [`until_done`].
-pub(in crate::http) async fn for_document(
+pub(in crate::http) async fn until_done_through_shutdown(
     state: &HttpState,
     job: watch::Receiver<JobView>,
     longest: Duration,
 ) -> Result<JobView, Problem> {
-    view_within(job, longest, last_moment(state), async |job| watch_again(state, job).await).await
+    view_within(job, longest, end_of_grace_period(state), async |job| watch_again(state, job).await).await
 }
 
-/// Resolves when waiting has become pointless: no job runs any more, or the grace period is over but for the answer.
-async fn last_moment(state: &HttpState) {
+/// Resolves when a stopping service has no running job any more, or when what is left of its grace period
+/// (`http.shutdown_grace_s`) is needed to send the answer.
+async fn end_of_grace_period(state: &HttpState) {
     state.stopping.cancelled().await;
     let grace = Duration::from_secs(state.config.http.shutdown_grace_s);
     tokio::select! {
@@ -62,31 +63,43 @@ async fn view_within(
     watch_again: impl AsyncFnOnce(JobView) -> Result<watch::Receiver<JobView>, Problem>,
 ) -> Result<JobView, Problem> {
     let deadline = Instant::now() + longest;
-    // Shared by both waits below: a second one would begin the grace period anew.
+    // One future for both waits below: a second one would begin the grace period anew.
     let mut stop = pin!(stop);
-    if is_closed_before_end(&mut job, deadline, stop.as_mut()).await {
+    if wait_for_end(&mut job, deadline, stop.as_mut()).await == WaitOutcome::ViewClosed {
         let last = job.borrow().clone();
         job = watch_again(last).await?;
-        is_closed_before_end(&mut job, deadline, stop).await;
+        wait_for_end(&mut job, deadline, stop).await;
     }
     Ok(job.borrow().clone())
 }
 
-/// Waits for the job's end, the deadline or `stop`; answers whether the view was closed before any of them.
-async fn is_closed_before_end(
+/// How a wait for a job's end ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitOutcome {
+    /// The job has ended, or the deadline or `stop` came first: the view is what is answered.
+    Over,
+    /// The job was evicted from memory before its end was seen, and its view is not kept up to date any more.
+    ViewClosed,
+}
+
+/// Waits for the job's end, the deadline or `stop`.
+async fn wait_for_end(
     job: &mut watch::Receiver<JobView>,
     deadline: Instant,
     stop: impl Future<Output = ()>,
-) -> bool {
+) -> WaitOutcome {
     if job.borrow().is_done() {
-        return false;
+        return WaitOutcome::Over;
     }
     let end = job.wait_for(JobView::is_done);
     tokio::select! {
         // A job may end in the same moment as the service: answer its end.
         biased;
-        waited = timeout_at(deadline, end) => matches!(waited, Ok(Err(_))),
-        () = stop => false,
+        waited = timeout_at(deadline, end) => match waited {
+            Ok(Err(_)) => WaitOutcome::ViewClosed,
+            Ok(Ok(_)) | Err(_) => WaitOutcome::Over,
+        },
+        () = stop => WaitOutcome::Over,
     }
 }
 
@@ -112,7 +125,7 @@ mod tests {
             sleep(Duration::from_secs(grace_s / 2)).await;
             drop(first);
         };
-        let made = view_within(view, LONG, last_moment(&server.state), async |_| Ok(second.1));
+        let made = view_within(view, LONG, end_of_grace_period(&server.state), async |_| Ok(second.1));
         let (made, ()) = tokio::join!(made, close);
         assert!(!made.unwrap().is_done());
         assert_eq!(begun.elapsed().as_secs(), grace_s - ANSWER_TIME.as_secs());

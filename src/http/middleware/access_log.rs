@@ -16,10 +16,9 @@ use tracing::Level;
 
 use crate::domain::ids::AccountId;
 use crate::http::request_id::RequestId;
+use crate::storage::presigned_urls;
 use crate::telemetry::ACCESS;
 
-/// Path prefix of presigned URLs.
-const OBJECTS: &str = "/v1/objects/";
 /// Longest path in a line.
 const PATH_LIMIT_CHARS: usize = 300;
 
@@ -108,7 +107,7 @@ impl Drop for AccessLine {
 /// The path, cut where a percent-encoded query may begin (encoded once or more often): no object's name has such letters, and
 /// a signature must not reach the log this way.
 fn shown(path: &str) -> &str {
-    let end = if path.starts_with(OBJECTS) {
+    let end = if path.starts_with(presigned_urls::PATH_PREFIX) {
         path.find(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter))
     } else {
         path.to_ascii_lowercase().find("%3f")

@@ -1,16 +1,14 @@
-//! One client's connection: what a `PUT` sends beyond the length it declared is dropped, not read as a
-//! request.
+//! One client's connection: what a `PUT` sends beyond the length it declared is dropped, not read as a request.
 //!
-//! One published client declares the number of characters where the number of bytes is meant, so the end
-//! of every upload that is not ASCII is left over. actix takes it for the next request, finds that it is
-//! none, and with `h1_allow_half_closed(false)` ends the connection before the upload is answered. So the
-//! bytes of a `PUT` are counted here, below actix: it sees the request and its body, and nothing after.
-//! (`request.rs` closes the connection after every `PUT`.)
+//! One published client declares the number of characters where the number of bytes is meant, so the end of every upload that
+//! is not ASCII is left over. actix takes it for the next request, finds that it is none, and with
+//! `h1_allow_half_closed(false)` ends the connection before the upload is answered. So the bytes of a `PUT` are counted here,
+//! below actix: it sees the request and its body, and nothing after. (`request.rs` closes the connection after every `PUT`.)
 //!
-//! Hazard: request smuggling. actix takes a line feed alone as the end of a line in a head; a proxy in front may not,
-//! and would see other requests than we do. So such a head is refused here. To examine every head, actix is given one
-//! request at a time: pipelined bytes behind one whose length is known are kept until that one is answered. (Those
-//! behind a chunked body are not examined if they come before its answer.)
+//! Hazard: request smuggling. actix takes a line feed alone as the end of a line in a head; a proxy in front may not, and
+//! would see other requests than we do. So such a head is refused here. To examine every head, actix is given one request at
+//! a time: pipelined bytes behind one whose length is known are kept until that one is answered. (Those behind a chunked body
+//! are not examined if they come before its answer.)
 
 use std::future::Future;
 use std::io;
@@ -40,7 +38,8 @@ const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// A stream that shows its reader at most one `PUT`, and everything else as it is.
+/// The stream that actix reads: one request at a time, as it was sent. After a `PUT` it ends: what the client sends behind the
+/// declared length is read from the socket and dropped.
 pub(in crate::http) struct Connection<T> {
     io: T,
     phase: Phase,
@@ -92,6 +91,20 @@ impl<T> Connection<T> {
             replacement: None,
             send_limit,
             stalled: None,
+        }
+    }
+
+    /// To be called when a part of an answer was written.
+    fn answered(&mut self) {
+        self.is_unanswered = false;
+        match &mut self.phase {
+            Phase::Open { ready } if ready.is_empty() => self.phase = Phase::Between,
+            Phase::Complete => self.phase = Phase::Between,
+            Phase::Counted { is_answered, .. } => *is_answered = true,
+            Phase::Between | Phase::Head(_) | Phase::Spent | Phase::Open { .. } => {}
+        }
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
         }
     }
 }
@@ -286,22 +299,6 @@ fn copy_ready(ready: &mut Bytes, buffer: &mut ReadBuf<'_>) {
     let count = ready.len().min(buffer.remaining());
     buffer.put_slice(&ready[..count]);
     ready.advance(count);
-}
-
-impl<T> Connection<T> {
-    /// To be called when a part of an answer was written.
-    fn answered(&mut self) {
-        self.is_unanswered = false;
-        match &mut self.phase {
-            Phase::Open { ready } if ready.is_empty() => self.phase = Phase::Between,
-            Phase::Complete => self.phase = Phase::Between,
-            Phase::Counted { is_answered, .. } => *is_answered = true,
-            Phase::Between | Phase::Head(_) | Phase::Spent | Phase::Open { .. } => {}
-        }
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
-    }
 }
 
 impl<T: AsyncWrite + Unpin> Connection<T> {

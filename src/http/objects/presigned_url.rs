@@ -22,10 +22,7 @@ pub(in crate::http) fn for_upload(
     job: JobId,
     part: InputPart,
 ) -> PresignedUrl {
-    let key = match part {
-        InputPart::Data => StorageKey::JobData(account, job),
-        InputPart::Template => StorageKey::JobTemplate(account, job),
-    };
+    let key = part.storage_key(account, job);
     state.presigned_urls.upload(&key, state.config.http.upload_limit_bytes)
 }
 
@@ -81,11 +78,11 @@ pub(in crate::http) fn verify(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::presigned_urls::ADDRESS_PREFIX;
+    use crate::storage::presigned_urls::PATH_PREFIX;
 
     #[test]
     fn presigned_urls_lead_to_the_route() {
-        assert_eq!(ADDRESS_PREFIX, format!("/v1{MARK}"));
+        assert_eq!(PATH_PREFIX, format!("/v1{MARK}"));
         assert!(PATTERN.starts_with(MARK));
     }
 }

@@ -72,7 +72,7 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
         return Err(too_large(limit_bytes));
     }
     let mut upload = destination.open(state, limit_bytes).await?;
-    upload.expect(declared.unwrap_or(0))?;
+    upload.check_fits(declared.unwrap_or(0))?;
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, &mut upload, limit_bytes));
     arrival.await.unwrap_or_else(|_| {

@@ -67,7 +67,7 @@ async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> HandlerResult {
 
 fn page(metrics: &Metrics, catalog: &Catalog) -> Result<HttpResponse, Problem> {
     // The gauges of engines are refreshed on each request.
-    catalog.look();
+    catalog.check();
     let text = metrics.text().map_err(Problem::internal)?;
     Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text))
 }

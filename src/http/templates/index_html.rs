@@ -63,8 +63,8 @@ fn text_of(body: &Body) -> Result<Bytes, Problem> {
     let former = members.text("templateIndex");
     let mut errors = members.into_errors();
     match current.or(former) {
-        // Marked as UTF-8, whatever encoding its `meta` names: JSON carries characters, not bytes.
-        Some(text) if errors.is_empty() => Ok(encoding::marked(text.into())),
+        // JSON carries characters, not bytes, so the text is UTF-8 whatever encoding its `meta` names.
+        Some(text) if errors.is_empty() => Ok(encoding::with_bom_if_misleading(text.into())),
         text => {
             if text.is_none() && errors.is_empty() {
                 errors.push(FieldError::new("/indexHtml", "is required"));

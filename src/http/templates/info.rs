@@ -26,7 +26,7 @@ pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<Templ
     let categories = read_categories(&mut sent, limits);
     let names = Permissions::ALL.map(Permissions::name);
     let permissions = sent.word("permissions", &names, Permissions::from_name);
-    members.take_over(sent.into_errors());
+    members.add_errors(sent.into_errors());
     let (kind, sample_data) = (kind?, sample_data.ok()?);
     Some(TemplateInfo { title, description, kind, sample_data, categories, permissions, link })
 }

@@ -6,6 +6,7 @@ use actix_web::dev::Payload;
 use actix_web::web::Path;
 use actix_web::{FromRequest, HttpRequest};
 
+use crate::domain::error::shortened;
 use crate::domain::ids::TemplateId;
 use crate::http::middleware::auth::Caller;
 use crate::http::problem::ProblemResponse;
@@ -18,7 +19,7 @@ use crate::templates::registry::messages::TemplateRef;
 /// `template_not_found`.
 pub(in crate::http) fn parse_id(text: &str) -> Result<TemplateId, Problem> {
     text.parse().map_err(|_| {
-        let shown: String = text.chars().take(64).collect();
+        let shown = shortened(text);
         let detail = format!(
             "There is no template '{shown}' of yours: that is no template id (a UUID); use the templateId that \
              /templates/init answered."

@@ -1,5 +1,6 @@
 //! `previewIds`: the jobs whose documents are to be a template's previews.
 
+use crate::domain::error::shortened;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
 use crate::domain::members::Members;
@@ -9,7 +10,7 @@ use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::templates::registry::messages::{PreviewJob, PreviewJobs, Shown};
+use crate::templates::registry::messages::{PreviewJob, PreviewJobs, PreviewSource};
 
 /// The two ids as they were sent.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
         require(&mut sent, name);
     }
     let (png, pdf) = (sent.text("pngJobId"), sent.text("pdfJobId"));
-    members.take_over(sent.into_errors());
+    members.add_errors(sent.into_errors());
     Some(PreviewIds { png: png?, pdf: pdf? })
 }
 
@@ -50,18 +51,18 @@ async fn look_up_one(
     account: AccountId,
     (id, target): (&str, Target),
 ) -> Result<PreviewJob, Problem> {
-    let shown: String = id.chars().take(64).collect();
-    let job: JobId = id.parse().map_err(|_| unusable(&shown, "is no job id (a UUID)"))?;
+    let shown = shortened(id);
+    let job: JobId = id.parse().map_err(|_| unusable(shown, "is no job id (a UUID)"))?;
     let preview_of = match actors::ask(state, &state.jobs, WatchJob { account, job }).await {
-        Ok(watched) => check(&watched.borrow(), target).map_err(|why| unusable(&shown, &why)),
-        Err(problem) if problem.code == Code::JobNotFound => Err(unusable(&shown, "is no job of yours")),
+        Ok(watched) => check(&watched.borrow(), target).map_err(|why| unusable(shown, &why)),
+        Err(problem) if problem.code == Code::JobNotFound => Err(unusable(shown, "is no job of yours")),
         Err(problem) => return Err(problem),
     };
-    Ok(PreviewJob { job, shows: preview_of })
+    Ok(PreviewJob { job, source: preview_of })
 }
 
 /// What the job's document is a preview of.
-fn check(job: &JobView, target: Target) -> Result<Shown, String> {
+fn check(job: &JobView, target: Target) -> Result<PreviewSource, String> {
     let wanted = target.name();
     let template = job.template.ok_or("belongs to another template: to one that came with the job")?;
     if job.target != target {
@@ -78,7 +79,7 @@ fn check(job: &JobView, target: Target) -> Result<Shown, String> {
         return Err(format!("became a {made}, of several pictures, and one {wanted} is wanted"));
     }
     let output = job.output.as_ref().ok_or("has no document any more")?;
-    Ok(Shown { template, version: output.content })
+    Ok(PreviewSource { template, version: output.content })
 }
 
 fn unusable(id: &str, why: &str) -> Problem {

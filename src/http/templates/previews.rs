@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::path::NamedTemplate;
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{PageOptions, key_for_several_pictures};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
@@ -96,7 +96,11 @@ pub(in crate::http) async fn render(
         (png, pdf) => return Err(end_begun(&state, of.account, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
-    let ends = join(wait::for_document(&state, png, longest), wait::for_document(&state, pdf, longest)).await;
+    let ends = join(
+        wait::until_done_through_shutdown(&state, png, longest),
+        wait::until_done_through_shutdown(&state, pdf, longest),
+    )
+    .await;
     let (png, pdf) = (ends.0?, ends.1?);
     // A failure is answered first, and ends the other preview, which cannot be used without this one.
     let failed = |job: &JobView| job.is_done() && job.error.is_some();
@@ -128,7 +132,7 @@ fn read(body: &Body, state: &HttpState) -> Result<PreviewRequest, Problem> {
 fn refuse_several(state: &HttpState, kind: TemplateKind, options: &PageOptions) -> Result<(), Problem> {
     let route = state.catalog.route(kind, Target::Png, options);
     let is_of_pages = route.is_some_and(|route| route.heeds("pages"));
-    let Some(key) = options.asks_for_several().filter(|_| is_of_pages) else { return Ok(()) };
+    let Some(key) = key_for_several_pictures(options).filter(|_| is_of_pages) else { return Ok(()) };
     let detail = "may ask for several pictures, and a preview is one; leave it out, or name the page that is shown \
                   (formatOpts.page)";
     Err(Problem::validation(vec![FieldError::new(format!("/formatOpts/{key}"), detail)]))

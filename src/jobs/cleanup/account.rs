@@ -59,7 +59,7 @@ async fn delete_page(
     all: bool,
 ) -> Result<u64, IndexError> {
     let lock = journal.lock_ended().await;
-    let (mut change, mut gone, mut deleted) = (WriteBatch::new(), Vec::new(), 0);
+    let (mut batch, mut gone, mut deleted) = (WriteBatch::new(), Vec::new(), 0);
     for job in jobs {
         let of_job = match journal.read_if_readable(account, *job).await? {
             Some(record) if !all && !record.state.is_final() => continue,
@@ -70,10 +70,10 @@ async fn delete_page(
             }
             None => journal::unreadable_deletion(account, *job),
         };
-        change = change.and(of_job).delete(open_jobs::mark(account, *job));
+        batch = batch.and(of_job).delete(open_jobs::key(account, *job));
         deleted += 1;
     }
-    journal.index().commit(change).await?;
+    journal.index().commit(batch).await?;
     drop(lock);
     deletion_log::clear(journal.index(), store, &gone).await;
     Ok(deleted)

@@ -9,7 +9,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::registry::expire::ExpireJob;
 use crate::jobs::store::expiry::{self, ExpiryAction, Retention};
 use crate::jobs::store::record::JobRecord;
-use crate::storage::deletion_log::{self, Gone};
+use crate::storage::deletion_log::{self, PendingDeletion};
 use crate::storage::index::{IndexError, WriteBatch};
 
 /// A job whose record cannot be read is tried again after so long.
@@ -21,9 +21,9 @@ pub(super) struct ExpiryBatch<'a> {
     retention: Retention,
     now: Timestamp,
     /// To be committed before `gone` is deleted.
-    pub change: WriteBatch,
-    /// The objects to be deleted once `change` is durable.
-    pub gone: Vec<Gone>,
+    pub batch: WriteBatch,
+    /// The objects to be deleted once `batch` is durable.
+    pub gone: Vec<PendingDeletion>,
     /// The jobs whose actors are to end them.
     pub expired: Vec<ExpireJob>,
     /// Documents to be deleted.
@@ -39,7 +39,7 @@ impl<'a> ExpiryBatch<'a> {
             context,
             retention: Retention::of(&context.limits),
             now,
-            change: WriteBatch::new(),
+            batch: WriteBatch::new(),
             gone: Vec::new(),
             expired: Vec::new(),
             outputs: 0,
@@ -83,8 +83,8 @@ impl<'a> ExpiryBatch<'a> {
             }
             Some((_, ExpiryAction::DeleteOutput)) => self.delete_output(entry, record)?,
             Some((_, ExpiryAction::DeleteRecord)) => {
-                let (change, gone) = self.context.journal.deletion(&record, self.context.upload_staging());
-                self.append(change.delete(entry));
+                let (batch, gone) = self.context.journal.deletion(&record, self.context.upload_staging());
+                self.append(batch.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;
             }
@@ -99,7 +99,7 @@ impl<'a> ExpiryBatch<'a> {
         record
             .warnings
             .push(&format!("the document was removed after {retention_s} s (jobs.output_retention_s)"));
-        let with = deletion_log::mark(record.id.0, &keys).delete(entry);
+        let with = deletion_log::log_entry(record.id.0, &keys).delete(entry);
         self.append(self.context.journal.write_batch(&record, with)?);
         self.gone.push((record.id.0, keys));
         self.outputs += 1;
@@ -110,7 +110,7 @@ impl<'a> ExpiryBatch<'a> {
         self.append(WriteBatch::new().delete(entry).put(expiry::key(at, account, job), []));
     }
 
-    fn append(&mut self, change: WriteBatch) {
-        self.change = std::mem::take(&mut self.change).and(change);
+    fn append(&mut self, batch: WriteBatch) {
+        self.batch = std::mem::take(&mut self.batch).and(batch);
     }
 }

@@ -12,6 +12,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Timestamp, repeat_every};
+use crate::config::as_count;
 use crate::jobs::cleanup::JOBS_PER_BATCH;
 use crate::jobs::cleanup::expiry_batch::ExpiryBatch;
 use crate::jobs::context::JobContext;
@@ -89,7 +90,7 @@ impl Sweeper {
     }
 
     async fn sweep_expired(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
-        let mut left = usize::try_from(self.context.limits.sweep_limit).unwrap_or(usize::MAX);
+        let mut left = as_count(self.context.limits.sweep_limit);
         let mut after: Option<String> = None;
         while left > 0 {
             let limit = JOBS_PER_BATCH.min(left);
@@ -114,8 +115,8 @@ impl Sweeper {
         for entry in page {
             batch.add(&entry.key).await?;
         }
-        let ExpiryBatch { change, gone, expired, outputs, records, .. } = batch;
-        journal.index().commit(change).await?;
+        let ExpiryBatch { batch, gone, expired, outputs, records, .. } = batch;
+        journal.index().commit(batch).await?;
         drop(lock);
         swept.outputs += outputs;
         swept.records += records;
@@ -129,7 +130,7 @@ impl Sweeper {
     /// and that of its record makes such an object.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
         let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
-        let limit = usize::try_from(self.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let limit = as_count(self.context.limits.sweep_objects_limit);
         let mut orphans = Vec::new();
         for key in self.walk.next(store, limit).await? {
             if self.is_orphan(&key, now).await {

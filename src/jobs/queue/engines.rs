@@ -1,6 +1,7 @@
-//! How many jobs of heavy engines may have a turn at once.
+//! How many jobs of heavy engines may have a turn at once. A heavy engine runs a limited number of programs at once: it has
+//! slots.
 //!
-//! Hazard: a job holds its turn while it waits for a slot of its engine. Two accounts with nine slow jobs each would hold
+//! Hazard: a job keeps its turn while it waits for a slot of its engine. Two accounts with nine slow jobs each would hold
 //! every turn of the service, most of them waiting for one program, and a page that needs no such engine would wait for
 //! minutes beside idle tabs. So an engine gets one turn for each of its slots, and one more, whose job reads its inputs
 //! until a slot is free. All heavy engines together are limited too, or several of them would take every turn.
@@ -31,14 +32,14 @@ pub struct EngineLimit {
     /// The engine's name.
     pub engine: &'static str,
     /// Turns at once.
-    pub runs: usize,
+    pub turns: usize,
     /// Turns of one account at once.
-    pub account: usize,
+    pub account_limit: usize,
 }
 
 /// The turns under way.
 #[derive(Debug, Default)]
-pub(super) struct EngineRuns {
+pub(super) struct EngineTurns {
     limits: EngineLimits,
     engines: HashMap<&'static str, usize>,
     accounts: HashMap<(AccountId, &'static str), usize>,
@@ -58,15 +59,15 @@ impl EngineLimits {
         let pairs = TemplateKind::ALL.into_iter().flat_map(|kind| Target::ALL.map(|target| (kind, target)));
         let kinds = pairs.filter_map(|(kind, target)| {
             let route = catalog.route(kind, target, &PageOptions::default())?;
-            let (engine, slots) = catalog.narrowest(&route, slots)?;
-            let limit = EngineLimit { engine, runs: slots + 1, account: budget.share().of(slots) + 1 };
+            let (engine, slots) = catalog.with_fewest_slots(&route, slots)?;
+            let limit = EngineLimit { engine, turns: slots + 1, account_limit: budget.share().of(slots) + 1 };
             Some((JobKind { kind, target }, limit))
         });
         Self::new(kinds, AccountShare::default().of(turns))
     }
 }
 
-impl EngineRuns {
+impl EngineTurns {
     pub(super) fn new(limits: EngineLimits) -> Self {
         Self { limits, ..Self::default() }
     }
@@ -83,13 +84,13 @@ impl EngineRuns {
 
     /// Whether one more job of this kind may have a turn.
     pub(super) fn may_begin(&self, account: AccountId, kind: JobKind) -> bool {
-        let Some(EngineLimit { engine, runs, account: own }) = self.limits.kinds.get(&kind) else {
+        let Some(EngineLimit { engine, turns, account_limit }) = self.limits.kinds.get(&kind) else {
             return true;
         };
         let under_way = |count: Option<&usize>| count.copied().unwrap_or(0);
         self.all < self.limits.all
-            && under_way(self.engines.get(engine)) < *runs
-            && under_way(self.accounts.get(&(account, *engine))) < *own
+            && under_way(self.engines.get(engine)) < *turns
+            && under_way(self.accounts.get(&(account, *engine))) < *account_limit
     }
 
     pub(super) fn begin(&mut self, account: AccountId, kind: JobKind) {

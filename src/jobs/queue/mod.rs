@@ -1,28 +1,33 @@
 //! The queue of started jobs: bounded, and fair between accounts by what their jobs cost. Called by the registry alone.
 //!
+//! - **Place**: what a started job has in the queue, from before its start is journaled until its turn begins.
+//! - **Turn**: what a job has while it runs, from [`FairQueue::next_turn`] to [`FairQueue::end_turn`].
+//! - **Slot**: what a turn takes of the service, which runs a number of jobs at once; engines have slots too (`engines`).
+//! - **Charge**: what the jobs of an account have cost that have ended; estimates of jobs under way are not in it.
+//!
 //! Hazard: one account's jobs run for a minute each, another's for 20 ms. If accounts took turns job by job, the first would
-//! have the machine. So each account in the queue is charged what its jobs cost, and the next turn goes to the account with
-//! the least charge, where jobs under way count as estimated. Jobs of one account keep their order. The queue's virtual
-//! time is the least charge among the accounts that could have had the last turn; it only grows.
+//! have the machine. So the next turn goes to the account whose charge, together with the estimates of its jobs under way, is
+//! the least. Jobs of one account keep their order. The queue's virtual time says how far the waiting accounts are: it is the
+//! least charge, without estimates, among the accounts that could have had the last turn, and it only grows.
 //!
-//! **No credit.** An account that begins to wait is charged the virtual time at least, or it would come back with hours
-//! that it did not use and keep everybody else waiting for as long. The same holds for an account at its running limit,
-//! when one of its turns ends; the estimate of its jobs under way is left out, for it will be charged. An account that is
-//! skipped because its engine is busy keeps its charge among those that wait for the same engine, and has it raised when
-//! its next job needs another.
+//! **No credit.** When an account begins to wait, its charge is raised to the virtual time. Otherwise it would come back with
+//! hours that it did not use, and keep all others waiting for as long. The same is done for an account at its running limit
+//! when one of its turns ends, less the estimates of its jobs under way, which will be charged. An account that is skipped
+//! because its engine is busy keeps its charge among those that wait for the same engine; it is raised when its next job needs
+//! another engine.
 //!
-//! **A debt of seconds.** An account that returns while others work still has its charge, but at most [`DEBT_LIMIT`] beyond
-//! the virtual time: it may have used capacity that was idle, which the queue cannot tell from capacity that others waited
-//! for. Without the limit it would wait for minutes, until all others had used as much. The limit holds also for its turns
-//! that began before the return. An account that always waits is charged in full.
+//! **A debt of seconds.** An account that returns while others work keeps its charge, but at most [`DEBT_LIMIT`] beyond the
+//! virtual time: it may have used capacity that was idle, which the queue cannot tell from capacity that others waited for.
+//! Without the limit it would wait for minutes, until all others had used as much. The limit holds also for its turns that
+//! began before the return. An account that always waits is charged in full.
 //!
-//! Estimates are averages over all accounts, so one account's jobs can make another's look expensive until they end.
-//! They decide who is next and are never charged: if they were part of the virtual time, an expensive estimate would
-//! raise every account's charge to it and cancel all debts.
+//! Estimates are averages over all accounts, so one account's jobs can make another's look expensive until they end. They
+//! decide who is next and are never charged. Were they part of the virtual time, one expensive estimate would raise the
+//! charge of every account to it and cancel all debts.
 //!
-//! An account is skipped at its running limit, so that turns are left for accounts that come while its jobs run, and
-//! while its next job needs a busy engine (`engines`). A place is taken before the job is journaled: the limits hold
-//! while the write is under way.
+//! An account is skipped while it is at its running limit, so that turns are left for accounts that come while its jobs run,
+//! and while its next job needs a busy engine (`engines`). A place is taken before the job is journaled, so that the limits
+//! hold while the write is under way.
 
 pub(super) mod cost;
 mod engines;
@@ -31,7 +36,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use self::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
-use self::engines::EngineRuns;
+use self::engines::EngineTurns;
 use crate::domain::ids::{AccountId, JobId};
 use crate::telemetry::Gauge;
 
@@ -66,10 +71,10 @@ pub struct FairQueue {
     accounts: HashMap<AccountId, AccountJobs>,
     estimates: CostEstimates,
     /// Turns under way that need a heavy engine.
-    engines: EngineRuns,
-    /// The least charge among the accounts that could have had the last turn; it only grows.
+    engines: EngineTurns,
+    /// The least charge, without estimates, among the accounts that could have had the last turn; it only grows.
     virtual_time: Duration,
-    /// Counts what orders accounts of the same charge: arrivals, and turns given out.
+    /// The clock by which accounts of the same charge are ordered: it counts jobs that were enqueued and turns that began.
     arrivals: u64,
     /// Places taken.
     total: usize,
@@ -110,19 +115,20 @@ struct AccountJobs {
     /// Places: jobs that wait, and jobs whose start is being written.
     admitted: usize,
     running: usize,
-    /// What its jobs have cost, on top of the virtual time at which it came.
+    /// Its charge: the virtual time when its first job came, plus the costs of its jobs that ended since; see the module for
+    /// when it is raised or limited.
     charged: Duration,
     /// What its jobs under way are expected to cost.
     expected: Duration,
-    /// When it began to wait or had its last turn: of accounts with the same charge the earliest is next.
+    /// When it began to wait or got its last turn, in arrivals: of accounts with the same charge the earliest is next.
     arrival: u64,
-    /// When it last began to wait: [`DEBT_LIMIT`] holds for turns that began before.
+    /// When it last began to wait, in arrivals: [`DEBT_LIMIT`] holds for turns that began before.
     returned: u64,
 }
 
 impl AccountJobs {
-    /// Raises the charge to the virtual time, less what jobs under way are expected to cost: that is charged when they end.
-    fn lose_credit(&mut self, virtual_time: Duration) {
+    /// Raises the charge to the virtual time, less the estimates of its jobs under way, whose costs are charged when they end.
+    fn raise_to_virtual_time(&mut self, virtual_time: Duration) {
         self.charged = self.charged.max(virtual_time.saturating_sub(self.expected));
     }
 }
@@ -135,7 +141,7 @@ impl FairQueue {
             limits,
             accounts: HashMap::new(),
             estimates: CostEstimates::default(),
-            engines: EngineRuns::new(engines),
+            engines: EngineTurns::new(engines),
             virtual_time: Duration::ZERO,
             arrivals: 0,
             total: 0,
@@ -153,7 +159,7 @@ impl FairQueue {
     ///
     /// # Errors
     /// When a limit is reached.
-    pub fn admit(&mut self, account: AccountId) -> Result<(), AdmissionError> {
+    pub fn take_place(&mut self, account: AccountId) -> Result<(), AdmissionError> {
         if self.total >= self.limits.all {
             return Err(AdmissionError::QueueFull);
         }
@@ -164,13 +170,13 @@ impl FairQueue {
         Ok(())
     }
 
-    /// Gives back the place of a job that was admitted and not enqueued.
-    pub fn release(&mut self, account: AccountId) {
+    /// Frees the place of a job that will not be enqueued: its start was not written, or it has ended meanwhile.
+    pub fn cancel_admission(&mut self, account: AccountId) {
         self.vacate(account);
         self.forget_idle();
     }
 
-    /// Enqueues a job that was admitted.
+    /// Enqueues a job that has a place.
     pub fn enqueue(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.arrivals += 1;
         let jobs = self.accounts.entry(account).or_default();
@@ -188,7 +194,7 @@ impl FairQueue {
         self.enqueue(account, job, kind);
     }
 
-    /// Gives the next turn, if an account may have one. The job's place is free from now on, and the job counts as running
+    /// Begins the next turn, if an account may have one. The job's place is free from now on, and the job counts as running
     /// until [`end_turn`](Self::end_turn).
     pub fn next_turn(&mut self) -> Option<Turn> {
         let (limit, engines) = (self.limits.running, &self.engines);
@@ -210,7 +216,7 @@ impl FairQueue {
         jobs.running += 1;
         self.running += 1;
         self.engines.begin(account, kind);
-        self.first_job_changed(account, kind);
+        self.note_new_first_job(account, kind);
         self.vacate(account);
         Some(Turn { account, job, kind, estimate, began: self.arrivals })
     }
@@ -224,7 +230,7 @@ impl FairQueue {
         self.engines.end(account, kind);
         if let Some(jobs) = self.accounts.get_mut(&account) {
             if jobs.running >= self.limits.running {
-                jobs.lose_credit(self.virtual_time);
+                jobs.raise_to_virtual_time(self.virtual_time);
             }
             jobs.running = jobs.running.saturating_sub(1);
             jobs.expected = jobs.expected.saturating_sub(estimate);
@@ -248,18 +254,19 @@ impl FairQueue {
         if let Some((_, kind)) = jobs.waiting.remove(at)
             && at == 0
         {
-            self.first_job_changed(account, kind);
+            self.note_new_first_job(account, kind);
         }
-        self.release(account);
+        self.vacate(account);
+        self.forget_idle();
     }
 
-    /// To be called when the account's first waiting job is no longer the one of kind `before`. If the new one needs
-    /// another engine, the account loses the credit that it gathered while it waited for the first engine.
-    fn first_job_changed(&mut self, account: AccountId, before: JobKind) {
+    /// To be called when the account's first waiting job, one of kind `before`, has left the queue. If the next one needs
+    /// another engine, the account loses the credit that it gathered while it waited for the engine of the first.
+    fn note_new_first_job(&mut self, account: AccountId, before: JobKind) {
         let Some(jobs) = self.accounts.get_mut(&account) else { return };
         let Some(&(_, kind)) = jobs.waiting.front() else { return };
         if self.engines.engine_of(kind) != self.engines.engine_of(before) {
-            jobs.lose_credit(self.virtual_time);
+            jobs.raise_to_virtual_time(self.virtual_time);
         }
     }
 
@@ -277,7 +284,8 @@ impl FairQueue {
         self.update_gauge();
     }
 
-    /// Forgets accounts with neither job nor debt; all accounts when there is no job, for then no other account waits.
+    /// Forgets accounts with neither job nor debt. Where the queue has no job at all it forgets all accounts: nobody waits to
+    /// whom a debt is owed.
     fn forget_idle(&mut self) {
         if self.total == 0 && self.running == 0 {
             self.accounts.clear();

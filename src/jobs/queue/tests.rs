@@ -24,7 +24,7 @@ fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
 
 fn put_kind(queue: &mut FairQueue, account: AccountId, kind: JobKind) -> JobId {
     let job = JobId::generate();
-    queue.admit(account).unwrap();
+    queue.take_place(account).unwrap();
     queue.enqueue(account, job, kind);
     job
 }
@@ -161,11 +161,11 @@ fn accounts_without_job_and_debt_are_forgotten() {
     let mut queue = queue(100, 100, 100);
     put(&mut queue, AccountId::generate());
     let turn = queue.next_turn().unwrap();
-    queue.admit(AccountId::generate()).unwrap();
+    queue.take_place(AccountId::generate()).unwrap();
     queue.end_turn(turn, Some(ms(50)));
     assert_eq!(queue.accounts.len(), 2, "the first one has a debt towards the one that is admitted");
     let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.admitted > 0).unwrap().0;
-    queue.release(about_to);
+    queue.cancel_admission(about_to);
     assert!(queue.accounts.is_empty() && queue.virtual_time == Duration::ZERO);
 }
 

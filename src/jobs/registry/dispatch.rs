@@ -1,10 +1,11 @@
-//! The scheduler's side of the registry: places in the queue, turns, and the jobs that run.
+//! The queue's side of the registry: places, turns, and the jobs that run.
 
 use std::collections::HashMap;
 
 use actix::prelude::*;
 use tokio::sync::watch;
 
+use crate::config::as_count;
 use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::context::JobContext;
 use crate::jobs::queue::cost::JobKind;
@@ -21,18 +22,20 @@ use crate::telemetry::Gauge;
 /// Which jobs wait, which have a turn, and which run.
 pub(super) struct Dispatcher {
     pub queue: FairQueue,
-    /// Jobs that run at once.
+    /// How many turns there may be at once.
     slots: usize,
-    /// Slots given out so far; the last one's number.
-    dispatched: u64,
+    /// The number of the slot that was given out last; the next one gets the next number, and none is used twice.
+    last_slot_number: u64,
     /// The turns under way, by the number of their slot.
     pub turns: HashMap<u64, Turn>,
-    /// Jobs that were dispatched and have not ended. A job that delivers is here and holds no slot.
+    /// The actors of the jobs that were dispatched and have not ended. A job whose document is being delivered has given its
+    /// slot back and is still here.
     pub running: HashMap<JobId, Addr<JobActor>>,
-    /// How many those are: for the shutdown, and as a metric.
+    /// The number of `running`, for which the shutdown waits.
     pub running_count: watch::Sender<usize>,
+    /// The same number as a metric.
     running_gauge: Gauge,
-    /// Nothing is dispatched any more.
+    /// The service stops: nothing is dispatched any more.
     pub is_stopping: bool,
 }
 
@@ -40,17 +43,16 @@ impl Dispatcher {
     /// Dispatches at most `slots` jobs at once.
     pub fn new(context: &JobContext, slots: usize) -> Self {
         let (limits, pipeline) = (&context.limits, &context.pipeline);
-        let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
         let bounds = QueueLimits {
-            all: bound(limits.queue_limit),
-            account: bound(limits.queue_account_limit),
+            all: as_count(limits.queue_limit),
+            account: as_count(limits.queue_account_limit),
             running: AccountShare::new(limits.running_account_limit).of(slots),
         };
         let engines = EngineLimits::of(&pipeline.catalog, &pipeline.budget, slots);
         Self {
             queue: FairQueue::new(bounds, engines, pipeline.metrics.jobs.waiting.clone()),
             slots,
-            dispatched: 0,
+            last_slot_number: 0,
             turns: HashMap::new(),
             running: HashMap::new(),
             running_count: watch::channel(0).0,
@@ -75,7 +77,7 @@ impl JobRegistry {
     /// Takes a place in the queue for a job of the account.
     pub(super) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
         let limits = &self.context.limits;
-        let admitted = self.dispatcher.queue.admit(account);
+        let admitted = self.dispatcher.queue.take_place(account);
         let outcome = admitted.map_or_else(AdmissionError::name, |()| "admitted");
         self.context.pipeline.metrics.jobs.admissions.of([outcome]).inc();
         admitted.map_err(|reason| match reason {
@@ -105,7 +107,7 @@ impl JobRegistry {
             (view.account, view.id, kind, view.is_done())
         };
         if is_done {
-            return self.dispatcher.queue.release(account);
+            return self.dispatcher.queue.cancel_admission(account);
         }
         self.dispatcher.queue.enqueue(account, job, kind);
         self.dispatch(ctx);
@@ -123,10 +125,11 @@ impl JobRegistry {
             };
             dispatcher.running.insert(job, active.addr.clone());
             dispatcher.update_running();
-            dispatcher.dispatched += 1;
-            dispatcher.turns.insert(dispatcher.dispatched, turn);
-            let slot = RunSlot::new((account, job), dispatcher.dispatched, notices.clone());
-            // An actor that has stopped drops the slot, which sends the notice that it is free.
+            dispatcher.last_slot_number += 1;
+            dispatcher.turns.insert(dispatcher.last_slot_number, turn);
+            let slot = RunSlot::new((account, job), dispatcher.last_slot_number, notices.clone());
+            // The result does not matter: an actor that has stopped drops the slot, and the drop sends the notice that the slot
+            // is free.
             ctx.spawn(fut::wrap_future(active.addr.send(Assigned(slot))).map(|_, _: &mut Self, _| ()));
         }
     }

@@ -57,7 +57,7 @@ impl JobRegistry {
         };
         let alone = async move {
             if let Some(woken) = earlier {
-                // The sender is dropped only with the registry, and this future is dropped with it.
+                // It cannot fail: the sender is dropped only with the registry, and so is this future.
                 let _ = woken.await;
             }
         };

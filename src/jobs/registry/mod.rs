@@ -21,17 +21,17 @@ use std::time::Duration;
 use actix::prelude::*;
 use tokio::sync::{mpsc, watch};
 
+use crate::config::as_count;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::jobs::context::JobContext;
 use crate::jobs::queue::cost::JobKind;
 use crate::jobs::registry::dispatch::Dispatcher;
 use crate::jobs::run::actor::JobActor;
-use crate::jobs::run::messages::{Resume, Start};
+use crate::jobs::run::messages::Resume;
 use crate::jobs::run::notices::{ActorGuard, JobNotice, Notice};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::{JobView, WireStatus};
-use crate::outbound::AdmittedUrl;
 use crate::problem::{Code, Problem};
 
 type ViewReply = Result<watch::Receiver<JobView>, Problem>;
@@ -108,8 +108,8 @@ impl JobRegistry {
         let read = async move { journal.read(account, job).await };
         Box::pin(read.into_actor(self).then(move |record, registry, ctx| {
             if registry.evictions != evictions && !registry.active.contains_key(&job) {
-                // A job was evicted while this record was read, and the record may be older than its end: a job that has
-                // ended would be started again.
+                // Hazard: a job was evicted while this record was read, so the record may be older than the job's end. Used
+                // as it is, it would start an ended job again.
                 return registry.find(account, job);
             }
             Box::pin(fut::ready(registry.found(record.map_err(Problem::from), account, job, ctx)))
@@ -142,31 +142,6 @@ impl JobRegistry {
         self.evictions += 1;
     }
 
-    fn check_not_stopping(&self) -> Result<(), Problem> {
-        if self.dispatcher.is_stopping { Err(Problem::stopping()) } else { Ok(()) }
-    }
-
-    /// Starts an initialized job, and enqueues it once its start is durable.
-    fn start(
-        &mut self,
-        account: AccountId,
-        active: ActiveJob,
-        deliver_to: Option<AdmittedUrl>,
-    ) -> ResponseActFuture<Self, ViewReply> {
-        if let Err(problem) = self.check_not_stopping().and_then(|()| self.admit(account)) {
-            return Box::pin(fut::ready(Err(problem)));
-        }
-        let started = active.addr.send(Start { deliver_to }).into_actor(self);
-        Box::pin(started.map(move |started, registry, ctx| {
-            let started = started.map_err(|_| actor_lost()).and_then(|started| started);
-            match started {
-                Ok(true) => registry.enqueue(&active.view, ctx),
-                Ok(false) | Err(_) => registry.dispatcher.queue.release(account),
-            }
-            started.map(|_| active.view)
-        }))
-    }
-
     /// Starts a new actor for a job whose actor stopped before the job ended.
     fn recover(&mut self, job: JobId, active: &ActiveJob, ctx: &mut Context<Self>) {
         let account = active.view.borrow().account;
@@ -182,7 +157,7 @@ impl JobRegistry {
                 registry.resume(record, ctx);
             }
             Ok(record) => {
-                // The end is durable, and the actor panicked before it cleaned up.
+                // The job's end is durable, but its actor panicked before it removed the job from the account's counts.
                 if record.is_none_or(|record| record.state.is_final()) {
                     registry.context.open_jobs.remove(account, job);
                     registry.context.stored.remove(job);
@@ -226,7 +201,8 @@ impl Found {
 impl ActiveJob {
     /// This job, if it is one of the account.
     fn of(&self, account: AccountId) -> Result<Self, Problem> {
-        // One borrow for both: a writer between two borrows waits for the first, and the second for the writer.
+        // One borrow for both. A writer that came between two borrows would wait for the first one to end, and the second would
+        // wait for the writer: a deadlock.
         let (owner, job) = {
             let view = self.view.borrow();
             (view.account, view.id)
@@ -239,7 +215,7 @@ impl Actor for JobRegistry {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        let limit = usize::try_from(self.context.limits.mailbox_limit).unwrap_or(usize::MAX);
+        let limit = as_count(self.context.limits.mailbox_limit);
         ctx.set_mailbox_capacity(limit);
         if let Some(incoming) = self.incoming.take() {
             ctx.add_stream(futures_util::stream::unfold(incoming, |mut incoming| async {
@@ -271,7 +247,7 @@ impl StreamHandler<JobNotice> for JobRegistry {
                 self.dispatcher.remove_running(job);
             }
             Notice::Idle if status != WireStatus::Initialized => {}
-            // The map's clone and this one: no request is about to ask the actor.
+            // Two clones, the map's and this one: no request is about to ask the actor.
             Notice::Idle if Arc::strong_count(&active.clones) <= 2 => self.evict(job),
             Notice::Idle => {
                 let idle = Duration::from_secs(self.context.limits.initialized_idle_s);

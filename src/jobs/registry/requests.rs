@@ -7,13 +7,14 @@ use crate::accounts::actor::ReserveDocument;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::TemplateKind;
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
-use crate::jobs::registry::{Found, JobRegistry, ViewReply, actor_lost};
+use crate::jobs::registry::{ActiveJob, Found, JobRegistry, ViewReply, actor_lost};
 use crate::jobs::run::actor::upload_closed;
-use crate::jobs::run::messages::{CommitUpload, Create};
+use crate::jobs::run::messages::{CommitUpload, Create, Start};
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::secrets;
 use crate::jobs::store::stored_inputs::CountedInputs;
 use crate::jobs::view::WireStatus;
+use crate::outbound::AdmittedUrl;
 use crate::pipeline::{InlineInputs, PipelineContext};
 use crate::problem::{Code, Problem};
 use crate::storage::CountedUpload;
@@ -59,7 +60,7 @@ impl JobRegistry {
         Box::pin(written.map(move |reply, registry, ctx| {
             match &reply {
                 Ok(view) if start => registry.enqueue(view, ctx),
-                Err(_) if start => registry.dispatcher.queue.release(account),
+                Err(_) if start => registry.dispatcher.queue.cancel_admission(account),
                 Ok(_) | Err(_) => {}
             }
             reply
@@ -77,13 +78,14 @@ impl JobRegistry {
         record.secret = secret_half;
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
-        let change = match self.key_entries(&record, message.idempotency) {
-            Ok(change) => change.and(reservation.change()),
+        let batch = match self.key_entries(&record, message.idempotency) {
+            Ok(batch) => batch.and(reservation.batch()),
             Err(error) => return Box::pin(fut::ready(Err(error.into()))),
         };
         let inline = InlineInputs { data: message.data, template: message.template };
         let (account, job, waits) = (record.account, record.id, !message.start);
-        // A job that is started at once is bounded by the queue instead.
+        // The account's count of open jobs bounds those that wait for their start; one that is started at once is bounded by
+        // its place in the queue.
         let counted =
             if waits { self.count_open(account, job, &inline) } else { Ok(CountedInputs::default()) };
         let counted = match counted {
@@ -91,11 +93,11 @@ impl JobRegistry {
             Err(problem) => return Box::pin(fut::ready(Err(problem))),
         };
         let active = self.spawn(record);
-        let create = Create { inline, change, start: message.start, counted, secret };
+        let create = Create { inline, batch, start: message.start, counted, secret };
         Box::pin(active.addr.send(create).into_actor(self).map(move |created, registry, _| {
             match created.map_err(|_| actor_lost()).and_then(|created| created) {
                 Ok(()) => {
-                    reservation.keep();
+                    reservation.confirm();
                     Ok(active.view)
                 }
                 Err(problem) => {
@@ -117,6 +119,31 @@ impl JobRegistry {
         let counted = self.context.stored.count_inline(account, inline)?;
         self.context.open_jobs.insert(account, job)?;
         Ok(counted)
+    }
+
+    /// Starts an initialized job, and enqueues it once its start is durable.
+    fn start(
+        &mut self,
+        account: AccountId,
+        active: ActiveJob,
+        deliver_to: Option<AdmittedUrl>,
+    ) -> ResponseActFuture<Self, ViewReply> {
+        if let Err(problem) = self.check_not_stopping().and_then(|()| self.admit(account)) {
+            return Box::pin(fut::ready(Err(problem)));
+        }
+        let started = active.addr.send(Start { deliver_to }).into_actor(self);
+        Box::pin(started.map(move |started, registry, ctx| {
+            let started = started.map_err(|_| actor_lost()).and_then(|started| started);
+            match started {
+                Ok(true) => registry.enqueue(&active.view, ctx),
+                Ok(false) | Err(_) => registry.dispatcher.queue.cancel_admission(account),
+            }
+            started.map(|_| active.view)
+        }))
+    }
+
+    fn check_not_stopping(&self) -> Result<(), Problem> {
+        if self.dispatcher.is_stopping { Err(Problem::stopping()) } else { Ok(()) }
     }
 }
 
@@ -214,13 +241,13 @@ async fn check_office(
     if !kind.is_office() && !Package::may_be_office(upload.start()) {
         return Ok(());
     }
-    // Unpacking takes memory, so it takes one of the slots that runs unpack with.
+    // Unpacking takes memory, so this acquires one of the slots under which runs unpack too.
     let slot = pipeline.unpacking.acquire(account).await;
     let content = upload.content().await?;
     let limits = pipeline.limits.templates.clone();
-    let checked = thread::apart(move || {
+    let checked = thread::on_blocking_thread(move || {
         let checked = Package::check_office(&content, &limits);
-        // The thread holds the slot: it goes on working when the caller has gone.
+        // Held by the thread and not by this future, for the thread goes on unpacking when the caller has gone.
         drop(slot);
         checked
     });

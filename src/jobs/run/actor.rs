@@ -218,8 +218,10 @@ impl JobActor {
         let written = async move {
             // Without this half the half in the object is random bytes, even in a backup that still has that object.
             record.secret = record.secret.erased();
-            let gone =
-                deletion_log::mark(record.id.0, &inputs::unnamed_objects(&record, context.upload_staging()));
+            let gone = deletion_log::log_entry(
+                record.id.0,
+                &inputs::unnamed_objects(&record, context.upload_staging()),
+            );
             let with = JobContext::give_back(&record).and(inputs::removal(&record)).and(gone);
             context.journal.commit(&record, with).await?;
             context.report_given_back(&record);
@@ -262,13 +264,13 @@ impl Handler<Create> for JobActor {
     type Result = AtomicResponse<Self, Result<(), Problem>>;
 
     fn handle(&mut self, message: Create, _: &mut Self::Context) -> Self::Result {
-        let Create { inline, change, start, counted, secret } = message;
+        let Create { inline, batch, start, counted, secret } = message;
         let mut record = if start { self.started_record() } else { self.record.clone() };
         record.stored_bytes = counted.bytes();
         record.given.data = inline.data.is_some();
         record.given.template = inline.template.is_some();
         let limit_bytes = self.context.limits.journaled_input_limit_bytes;
-        let mut placed = inputs::place(&mut record, &inline, change, limit_bytes);
+        let mut placed = inputs::place(&mut record, &inline, batch, limit_bytes);
         let secret = secret.map(|half| (StorageKey::JobSecret(record.account, record.id), half));
         placed.objects.extend(secret);
         if start {
@@ -281,7 +283,7 @@ impl Handler<Create> for JobActor {
             let objects = placed.objects.into_iter().map(|(key, bytes)| put(&context, key, bytes));
             let stored = futures_util::future::try_join_all(objects).await;
             let committed = match stored {
-                Ok(_) => context.journal.commit(&record, placed.change).await.map_err(Problem::from),
+                Ok(_) => context.journal.commit(&record, placed.batch).await.map_err(Problem::from),
                 Err(problem) => Err(problem),
             };
             if committed.is_err() {
@@ -390,7 +392,7 @@ impl Handler<CommitUpload> for JobActor {
             // Data that came with init wins: an upload beside it is accepted and dropped.
             return ready(Ok(()));
         }
-        let key = inputs::object(self.record.account, self.record.id, part);
+        let key = part.storage_key(self.record.account, self.record.id);
         let (key, context, job) =
             (self.context.upload_staging().of(&key), self.context.clone(), self.record.id);
         let stored = async move {

@@ -50,7 +50,7 @@ impl Attempt {
             render.kind = record.kind.name(), render.target = record.target.name(),
             job.attempt = record.attempts, job.queue_ms = queue_ms,
         );
-        context.pipeline.metrics.steps.took(JobPhase::Queue, Duration::from_millis(queue_ms));
+        context.pipeline.metrics.phases.took(JobPhase::Queue, Duration::from_millis(queue_ms));
         let meter = slot.as_mut().map_or_else(|| CostMeter::new(record.account), RunSlot::begin);
         let (pipeline, journal, record) = (context.pipeline.clone(), context.journal.clone(), record.clone());
         let (publish, published) = oneshot::channel();

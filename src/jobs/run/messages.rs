@@ -13,12 +13,12 @@ use crate::problem::Problem;
 use crate::storage::CountedUpload;
 use crate::storage::index::WriteBatch;
 
-/// Writes a new job and its inputs together with `change`; enters the state of a started job if `start`.
+/// Writes a new job and its inputs together with `batch`; enters the state of a started job if `start`.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
 pub(in crate::jobs) struct Create {
     pub inline: InlineInputs,
-    pub change: WriteBatch,
+    pub batch: WriteBatch,
     pub start: bool,
     pub counted: CountedInputs,
     /// The half of its secrets that becomes an object.

@@ -41,13 +41,13 @@ pub async fn sweep(index: &dyn Index, now: Timestamp) -> Result<usize, IndexErro
     loop {
         let page = index.scan(DUE_PREFIX, None, PAGE).await?;
         let due = page.iter().take_while(|entry| is_due(&entry.key, now));
-        let (mut change, mut count) = (WriteBatch::new(), 0);
+        let (mut batch, mut count) = (WriteBatch::new(), 0);
         for entry in due {
-            change = change.delete(entry.key.clone()).delete(String::from_utf8_lossy(&entry.value));
+            batch = batch.delete(entry.key.clone()).delete(String::from_utf8_lossy(&entry.value));
             count += 1;
         }
         // Unsynced: a crash may bring entries back, which have expired all the same.
-        index.write_unsynced(change).await?;
+        index.write_unsynced(batch).await?;
         removed += count;
         if count < PAGE {
             return Ok(removed);
@@ -116,8 +116,8 @@ mod tests {
     /// Writes a key of a new job, and gives the job.
     async fn write(index: &SledIndex, account: AccountId, key: [u8; 32], expires_at: Timestamp) -> JobId {
         let job = JobId::generate();
-        let change = entries(account, job, Idempotency { key, request: [1; 32] }, expires_at).unwrap();
-        index.write_unsynced(change).await.unwrap();
+        let batch = entries(account, job, Idempotency { key, request: [1; 32] }, expires_at).unwrap();
+        index.write_unsynced(batch).await.unwrap();
         job
     }
 

@@ -4,12 +4,12 @@
 
 use bytes::Bytes;
 
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::JobId;
 use crate::jobs::messages::InputPart;
 use crate::jobs::store::record::JobRecord;
 use crate::pipeline::InlineInputs;
 use crate::storage::index::WriteBatch;
-use crate::storage::{ObjectStore, StorageKey, UploadStaging};
+use crate::storage::{self, ObjectStore, StorageKey, UploadStaging};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
@@ -17,19 +17,19 @@ const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
 /// Where the inputs that came with a request are to be written.
 pub(in crate::jobs) struct Placed {
     /// The batch of the record, with the small inputs.
-    pub change: WriteBatch,
+    pub batch: WriteBatch,
     /// The large inputs.
     pub objects: Vec<(StorageKey, Bytes)>,
 }
 
-/// Adds the small inputs to `change`, and marks in `record` which those are.
+/// Adds the small inputs to `batch`, and marks in `record` which those are.
 pub(in crate::jobs) fn place(
     record: &mut JobRecord,
     inline: &InlineInputs,
-    change: WriteBatch,
+    batch: WriteBatch,
     limit_bytes: u64,
 ) -> Placed {
-    let mut placed = Placed { change, objects: Vec::new() };
+    let mut placed = Placed { batch, objects: Vec::new() };
     for part in PARTS {
         let bytes = match part {
             InputPart::Data => inline.data.as_ref(),
@@ -41,9 +41,9 @@ pub(in crate::jobs) fn place(
                 InputPart::Data => record.journaled.data = true,
                 InputPart::Template => record.journaled.template = true,
             }
-            placed.change = placed.change.put(key(record.id, part), bytes.to_vec());
+            placed.batch = placed.batch.put(key(record.id, part), bytes.to_vec());
         } else {
-            placed.objects.push((object(record.account, record.id, part), bytes.clone()));
+            placed.objects.push((part.storage_key(record.account, record.id), bytes.clone()));
         }
     }
     placed
@@ -60,17 +60,13 @@ pub(in crate::jobs) fn copy_small(inline: &InlineInputs, limit_bytes: u64) -> In
 
 /// Deletes objects of a job; the sweeper finds what cannot be deleted now.
 pub(in crate::jobs) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
-    if let Err(error) = store.delete_all(keys).await
-        && !error.is_held()
-    {
-        tracing::warn!(error = %error, "inputs of a job stay behind");
-    }
+    storage::delete_or_warn(store, keys, "inputs of a job stay behind").await;
 }
 
 /// The part of a job's final batch that removes its inputs from the journal.
 pub(in crate::jobs) fn removal(record: &JobRecord) -> WriteBatch {
     let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
-    journaled.fold(WriteBatch::new(), |change, part| change.delete(key(record.id, part)))
+    journaled.fold(WriteBatch::new(), |batch, part| batch.delete(key(record.id, part)))
 }
 
 /// The objects that an ended job may have and its record does not name.
@@ -88,9 +84,9 @@ pub(in crate::jobs) fn objects(record: &JobRecord, staging: UploadStaging) -> Ve
     let is_input =
         |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
     let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part) && is_input(part));
-    let mut keys: Vec<_> = stored.map(|part| object(record.account, record.id, part)).collect();
+    let mut keys: Vec<_> = stored.map(|part| part.storage_key(record.account, record.id)).collect();
     for part in uploaded_parts(record) {
-        let staged = staging.of(&object(record.account, record.id, part));
+        let staged = staging.of(&part.storage_key(record.account, record.id));
         if !keys.contains(&staged) {
             keys.push(staged);
         }
@@ -108,14 +104,6 @@ pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item 
         InputPart::Template => !record.given.template && record.template.is_none(),
     };
     PARTS.into_iter().filter(is_uploaded)
-}
-
-/// The object of an input.
-pub(in crate::jobs) fn object(account: AccountId, job: JobId, part: InputPart) -> StorageKey {
-    match part {
-        InputPart::Data => StorageKey::JobData(account, job),
-        InputPart::Template => StorageKey::JobTemplate(account, job),
-    }
 }
 
 /// Whether the input is in the journal.

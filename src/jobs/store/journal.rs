@@ -20,7 +20,7 @@ use crate::jobs::store::inputs;
 use crate::jobs::store::record::JobRecord;
 use crate::jobs::view::JobView;
 use crate::pipeline::InlineInputs;
-use crate::storage::deletion_log::{self, Gone};
+use crate::storage::deletion_log::{self, PendingDeletion};
 use crate::storage::index::{Entry, Index, IndexError, Pages, WriteBatch};
 use crate::storage::{ObjectStore, UploadStaging, record};
 
@@ -182,42 +182,46 @@ impl Journal {
         with: WriteBatch,
     ) -> Result<WriteBatch, IndexError> {
         let (account, job) = (record.account, record.id);
-        let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
+        let mut batch = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state == JobState::Initialized {
-            change = change.put(open_jobs::mark(account, job), []);
+            batch = batch.put(open_jobs::key(account, job), []);
         } else {
-            change = change.delete(expiry::key(self.retention.expires_at(record), account, job));
+            batch = batch.delete(expiry::key(self.retention.expires_at(record), account, job));
         }
         // The states that follow Initialized; a job that runs was queued before.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
-            change = change.delete(open_jobs::mark(account, job));
+            batch = batch.delete(open_jobs::key(account, job));
         }
         if let Some((at, _)) = self.retention.next(record) {
-            change = change.put(expiry::key(at, account, job), []);
+            batch = batch.put(expiry::key(at, account, job), []);
         }
         Ok(match record.state {
-            JobState::Initialized => change,
+            JobState::Initialized => batch,
             JobState::Queued | JobState::Running => {
-                change.put(live_key(job), account.to_string().into_bytes())
+                batch.put(live_key(job), account.to_string().into_bytes())
             }
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
-                change.delete(live_key(job))
+                batch.delete(live_key(job))
             }
         })
     }
 
     /// The batch that removes a job that has ended, with its marks and inputs, and the objects to be deleted once it is
     /// durable: a record must stop naming an object before that is deleted.
-    pub(in crate::jobs) fn deletion(&self, record: &JobRecord, staging: UploadStaging) -> (WriteBatch, Gone) {
+    pub(in crate::jobs) fn deletion(
+        &self,
+        record: &JobRecord,
+        staging: UploadStaging,
+    ) -> (WriteBatch, PendingDeletion) {
         let (account, job) = (record.account, record.id);
         let mut keys = inputs::objects(record, staging);
         keys.push(record.output_key());
-        let change = inputs::removal(record).and(deletion_log::mark(job.0, &keys));
-        let mut change = change.delete(record_key(account, job)).delete(live_key(job));
+        let batch = inputs::removal(record).and(deletion_log::log_entry(job.0, &keys));
+        let mut batch = batch.delete(record_key(account, job)).delete(live_key(job));
         if let Some((at, _)) = self.retention.next(record) {
-            change = change.delete(expiry::key(at, account, job));
+            batch = batch.delete(expiry::key(at, account, job));
         }
-        (change, (job.0, keys))
+        (batch, (job.0, keys))
     }
 
     /// Deletes a job that has ended: its record durably, then its objects.
@@ -229,8 +233,8 @@ impl Journal {
         store: &dyn ObjectStore,
         record: &JobRecord,
     ) -> Result<(), IndexError> {
-        let (change, gone) = self.deletion(record, store.upload_staging());
-        self.index.commit(change).await?;
+        let (batch, gone) = self.deletion(record, store.upload_staging());
+        self.index.commit(batch).await?;
         deletion_log::clear(self.index(), store, &[gone]).await;
         Ok(())
     }
@@ -238,8 +242,8 @@ impl Journal {
 
 /// The batch that removes a record that cannot be read. Its objects become orphans, which the sweeper finds.
 pub(in crate::jobs) fn unreadable_deletion(account: AccountId, job: JobId) -> WriteBatch {
-    let change = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
-    inputs::keys(job).into_iter().fold(change, WriteBatch::delete)
+    let batch = WriteBatch::new().delete(record_key(account, job)).delete(live_key(job));
+    inputs::keys(job).into_iter().fold(batch, WriteBatch::delete)
 }
 
 fn listed_job(entry: &Entry) -> Option<ListedJob> {

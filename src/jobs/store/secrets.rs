@@ -31,7 +31,7 @@ pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(SecretHalf, 
         return Ok((SecretHalf::None, None));
     }
     let Passwords { user, owner } = &secrets.passwords;
-    let mut whole = [written(user.as_ref()), written(owner.as_ref())].concat();
+    let mut whole = [encode_password(user.as_ref()), encode_password(owner.as_ref())].concat();
     if !secrets.requests.is_empty() {
         let carried = serde_json::to_vec(&secrets.requests).map_err(std::io::Error::other)?;
         whole.extend(carried);
@@ -44,7 +44,7 @@ pub(in crate::jobs) fn split(secrets: &Secrets) -> std::io::Result<(SecretHalf, 
         pad.extend(clock::random_bytes::<BYTES>()?);
     }
     pad.truncate(whole.len());
-    let half = joined(&pad, &whole).into();
+    let half = xor(&pad, &whole).into();
     Ok((SecretHalf::Half(STANDARD.encode(pad)), Some(half)))
 }
 
@@ -74,10 +74,10 @@ pub(in crate::jobs) async fn load(
     if pad.len() != half.len() {
         return Err(lost("their halves do not fit"));
     }
-    let whole = joined(&pad, &half);
+    let whole = xor(&pad, &half);
     let secrets = whole.split_at_checked(BYTES).and_then(|(passwords, carried)| {
         let (user, owner) = passwords.split_at_checked(FIELD_BYTES)?;
-        let passwords = Passwords { user: read(user), owner: read(owner) };
+        let passwords = Passwords { user: decode_password(user), owner: decode_password(owner) };
         let requests =
             if carried.is_empty() { Ok(Requests::default()) } else { serde_json::from_slice(carried) };
         Some(Secrets { passwords, requests: requests.ok()? })
@@ -96,7 +96,7 @@ fn lost(cause: &str) -> JobError {
     JobError::new(ErrorCode::Internal, sentence)
 }
 
-fn written(password: Option<&Password>) -> [u8; FIELD_BYTES] {
+fn encode_password(password: Option<&Password>) -> [u8; FIELD_BYTES] {
     let mut field = [0; FIELD_BYTES];
     let secret = password.map(Password::secret).unwrap_or_default().as_bytes();
     let bytes = [u8::try_from(secret.len()).unwrap_or_default()].into_iter().chain(secret.iter().copied());
@@ -104,12 +104,12 @@ fn written(password: Option<&Password>) -> [u8; FIELD_BYTES] {
     field
 }
 
-fn read(field: &[u8]) -> Option<Password> {
+fn decode_password(field: &[u8]) -> Option<Password> {
     let (length, text) = field.split_first()?;
     Password::new(String::from_utf8(text.get(..usize::from(*length))?.to_vec()).ok()?)
 }
 
-fn joined(one: &[u8], other: &[u8]) -> Vec<u8> {
+fn xor(one: &[u8], other: &[u8]) -> Vec<u8> {
     one.iter().zip(other).map(|(one, other)| one ^ other).collect()
 }
 

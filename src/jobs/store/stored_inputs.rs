@@ -22,7 +22,8 @@ use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{IndexError, WriteBatch};
 use crate::storage::{
-    ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError, UploadStaging, upload_staging,
+    self, ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError, UploadStaging,
+    upload_staging,
 };
 
 /// Jobs whose inputs are looked up at once when the service starts.
@@ -137,7 +138,7 @@ impl StoredInputs {
         part: InputPart,
         limit_bytes: u64,
     ) -> Result<(), Problem> {
-        let key = inputs::object(record.account, record.id, part);
+        let key = part.storage_key(record.account, record.id);
         let taken = upload_staging::take(store, &key, limit_bytes).await.map_err(|error| match error {
             StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
             StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
@@ -174,10 +175,10 @@ impl StoredInputs {
                     Ok(Some(record)) => self.restore_open(store, &record).await,
                     Ok(None) => {
                         open.remove(account, job);
-                        remove_mark(journal, account, job).await;
+                        remove_open_entry(journal, account, job).await;
                     }
                     // It can be neither started nor cancelled, so it must not count among the account's open jobs, and
-                    // it must not stop the service from starting. The mark stays for a version that can read it.
+                    // it must not stop the service from starting. The entry stays for a version that can read it.
                     Err(error) => {
                         open.remove(account, job);
                         tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
@@ -208,7 +209,7 @@ impl StoredInputs {
     /// Counts what is known to be stored, whatever the limit is now.
     fn restore_part(&self, record: &JobRecord, part: InputPart, bytes: u64) {
         let mut stored = self.quota.begin(record.account);
-        stored.found(bytes);
+        stored.set_stored(bytes);
         self.set(record.id, part, stored);
     }
 
@@ -217,23 +218,20 @@ impl StoredInputs {
     }
 }
 
-/// Removes the mark of an open job that has no record. If it stays, the next start finds it again.
-async fn remove_mark(journal: &Journal, account: AccountId, job: JobId) {
-    let change = WriteBatch::new().delete(open_jobs::mark(account, job));
-    if let Err(error) = journal.index().write_unsynced(change).await {
+/// Removes the entry of an open job that has no record. If it stays, the next start finds it again.
+async fn remove_open_entry(journal: &Journal, account: AccountId, job: JobId) {
+    let batch = WriteBatch::new().delete(open_jobs::key(account, job));
+    if let Err(error) = journal.index().write_unsynced(batch).await {
         tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
     }
 }
 
 async fn size(store: &dyn ObjectStore, record: &JobRecord, part: InputPart) -> Option<u64> {
-    match store.head(&inputs::object(record.account, record.id, part)).await {
-        Ok(meta) => Some(meta.bytes),
-        Err(StoreError::NotFound(_)) => None,
-        Err(error) => {
-            tracing::warn!(job.id = %record.id, error = %error, "an upload counts nothing, for the store does not tell its size");
-            None
-        }
-    }
+    let size = storage::size_of(store, &part.storage_key(record.account, record.id)).await;
+    size.unwrap_or_else(|error| {
+        tracing::warn!(job.id = %record.id, error = %error, "an upload counts nothing, for the store does not tell its size");
+        None
+    })
 }
 
 fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {

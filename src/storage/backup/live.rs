@@ -6,12 +6,12 @@
 //!   (writes them into a new index) ←     every entry of the index as it was at one moment, then `Complete`
 //!   (copies objects and all else)
 //!   one byte                      →
-//!   (writes the file `version`)   ←      `Kept`: nothing was deleted until now; and lets deletions go on
+//!   (writes the file `version`)   ←      `HoldConfirmed`: nothing was deleted until now; and lets deletions go on
 //! ```
 //!
 //! Every object that the index names at its moment is complete by then, for objects are written before their records; and none
-//! is deleted before `Kept`. The hold lasts as long as the connection: when the command ends, however it ends, the kernel
-//! closes it, and deletions go on. A command that hangs is cut off after `storage.backup_limit_s`.
+//! is deleted before `HoldConfirmed`. The hold lasts as long as the connection: when the command ends, however it ends, the
+//! kernel closes it, and deletions go on. A command that hangs is cut off after `storage.backup_limit_s`.
 //!
 //! Hazard: held deletions fill the disk, and so does a copy on the same disk; with less than
 //! `storage.objects_free_limit_bytes` free the service would refuse every job because of a backup. So the service measures
@@ -33,7 +33,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::wire::Frame;
 use super::{BackupError, refused};
 use crate::config::StorageConfig;
-use crate::storage::deletions::Deletions;
+use crate::storage::deletions::DeletionGate;
 use crate::storage::free_bytes;
 use crate::storage::index::{ExportedPage, Index as _, SledIndex, WriteBatch};
 
@@ -43,8 +43,9 @@ pub const REQUEST: &str = r#"{"command":"backup"}"#;
 const PAGES: usize = 4;
 /// Most entries, and about the most bytes, in one batch for the copy's index.
 const BATCH: (usize, usize) = (512, 1 << 20);
-/// How often the free space is measured.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// Pause between two measurements of the free space while a backup holds deletions. Held deletions may fill the disk, so the
+/// pause is short enough that the backup is broken off before jobs are refused.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Longest time to send the last frame to a command that may not read.
 const SEND_LIMIT: Duration = Duration::from_secs(2);
 
@@ -52,7 +53,7 @@ const SEND_LIMIT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct HeldObjects {
     /// Held for the time of the backup.
-    pub deletions: Deletions,
+    pub deletions: DeletionGate,
     /// Their folder.
     pub folder: PathBuf,
 }
@@ -120,7 +121,7 @@ impl LiveBackup {
         // No reason is sent if this is broken off: the connection may hold half a frame, behind which it could not be parsed.
         self.unless_broken_off(deadline, self.send_index(stream)).await?;
         match self.unless_broken_off(deadline, until_copied(stream)).await {
-            Ok(()) => timeout(SEND_LIMIT, send(stream, &Frame::Kept)).await?,
+            Ok(()) => timeout(SEND_LIMIT, send(stream, &Frame::HoldConfirmed)).await?,
             Err(why) => {
                 drop(hold);
                 break_off(stream, why).await
@@ -148,7 +149,7 @@ impl LiveBackup {
     /// Returns when the disk of the objects is nearly so full that jobs would be refused.
     async fn disk_fills(&self) -> io::Error {
         loop {
-            sleep(LOOK_INTERVAL).await;
+            sleep(POLL_INTERVAL).await;
             if let Some(why) = self.lack_of_space().await {
                 return why;
             }
@@ -255,9 +256,9 @@ impl LiveSource {
         loop {
             match self.next()? {
                 Frame::Entry(key, found) => {
-                    let change = found.change(key);
-                    (entries, bytes) = (entries + 1, bytes + change.bytes());
-                    batch = batch.and(change);
+                    let entry = found.batch(key);
+                    (entries, bytes) = (entries + 1, bytes + entry.bytes());
+                    batch = batch.and(entry);
                     if entries >= BATCH.0 || bytes >= BATCH.1 as u64 {
                         index.write_unsynced(std::mem::take(&mut batch)).await?;
                         (entries, bytes) = (0, 0);
@@ -267,7 +268,7 @@ impl LiveSource {
                     index.write_unsynced(batch).await?;
                     return Ok(index.sync().await?);
                 }
-                Frame::Kept | Frame::Refused(_) => return Err(out_of_turn()),
+                Frame::HoldConfirmed | Frame::Refused(_) => return Err(out_of_turn()),
             }
         }
     }
@@ -278,20 +279,22 @@ impl LiveSource {
     /// When the service broke the backup off, or ended.
     pub(super) fn check(&mut self) -> Result<(), BackupError> {
         let stream = self.0.get_ref();
-        stream.set_nonblocking(true).map_err(|error| broken(&error))?;
+        stream.set_nonblocking(true).map_err(|error| aborted(&error))?;
         let sent = self.0.fill_buf().map(|_| ());
-        self.0.get_ref().set_nonblocking(false).map_err(|error| broken(&error))?;
+        self.0.get_ref().set_nonblocking(false).map_err(|error| aborted(&error))?;
         match sent {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(error) => Err(broken(&error)),
+            Err(error) => Err(aborted(&error)),
             // Between `Complete` and `end` the service sends only a reason for breaking off.
             Ok(()) => match self.next()? {
-                Frame::Entry(..) | Frame::Complete | Frame::Kept | Frame::Refused(_) => Err(out_of_turn()),
+                Frame::Entry(..) | Frame::Complete | Frame::HoldConfirmed | Frame::Refused(_) => {
+                    Err(out_of_turn())
+                }
             },
         }
     }
 
-    /// Reports that everything is copied, waits for `Kept`, and lets deletions go on.
+    /// Reports that everything is copied, waits for `HoldConfirmed`, and lets deletions go on.
     ///
     /// # Errors
     /// When the service has ended, or broken the backup off.
@@ -299,26 +302,26 @@ impl LiveSource {
         // A service that broke the backup off does not read this, but has sent the reason, which is read next.
         let asked = self.0.get_mut().write_all(b"\n");
         match self.next()? {
-            Frame::Kept => asked.map_err(|error| broken(&error)),
+            Frame::HoldConfirmed => asked.map_err(|error| aborted(&error)),
             Frame::Entry(..) | Frame::Complete | Frame::Refused(_) => Err(out_of_turn()),
         }
     }
 
     fn next(&mut self) -> Result<Frame, BackupError> {
-        match Frame::read(&mut self.0).map_err(|error| broken(&error))? {
-            Frame::Refused(why) => Err(BackupError::Broken(why)),
-            frame @ (Frame::Entry(..) | Frame::Complete | Frame::Kept) => Ok(frame),
+        match Frame::read(&mut self.0).map_err(|error| aborted(&error))? {
+            Frame::Refused(why) => Err(BackupError::Aborted(why)),
+            frame @ (Frame::Entry(..) | Frame::Complete | Frame::HoldConfirmed) => Ok(frame),
         }
     }
 }
 
 fn out_of_turn() -> BackupError {
-    BackupError::Broken("it spoke out of turn".to_owned())
+    BackupError::Aborted("it spoke out of turn".to_owned())
 }
 
-fn broken(error: &io::Error) -> BackupError {
-    use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
-    BackupError::Broken(if matches!(error.kind(), UnexpectedEof | BrokenPipe | ConnectionReset) {
+fn aborted(error: &io::Error) -> BackupError {
+    use ErrorKind::{AbortedPipe, ConnectionReset, UnexpectedEof};
+    BackupError::Aborted(if matches!(error.kind(), UnexpectedEof | AbortedPipe | ConnectionReset) {
         "it closed the connection: it stopped, its log says why it waited no longer (storage.backup_limit_s, a disk that fills), or this user \
          may not ask it (run the command as the service's user or as root)"
             .to_owned()

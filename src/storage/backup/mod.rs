@@ -44,13 +44,13 @@ pub enum BackupError {
     },
     /// The folder to read is not a complete data folder.
     #[error("{} is no whole data folder: it has no file '{VERSION}'; name the folder that `platen backup` wrote", .0.display())]
-    NotOurs(PathBuf),
+    NotADataDir(PathBuf),
     /// Something in it cannot be copied.
     #[error("{} is neither a file nor a folder; remove it, or put in its place what it stands for", .0.display())]
-    Strange(PathBuf),
+    Unexpected(PathBuf),
     /// The running service broke the backup off.
     #[error("the service broke the backup off: {0}; what was written so far is no backup")]
-    Broken(String),
+    Aborted(String),
     /// The copy's index cannot be written.
     #[error("{0}; what was written so far is no backup")]
     Index(#[from] IndexError),
@@ -98,7 +98,7 @@ pub async fn backup_live(
 /// Checks both folders before anything is written.
 fn prepare(from: &Path, to: &Path) -> Result<(), BackupError> {
     if data_dir::format_of(from)?.is_none() {
-        return Err(BackupError::NotOurs(from.to_owned()));
+        return Err(BackupError::NotADataDir(from.to_owned()));
     }
     make_empty(to)?;
     refuse_inside(from, to)
@@ -203,7 +203,7 @@ impl Tree<'_> {
                 copy_file(&source, &target)?;
                 self.files += 1;
             } else {
-                return Err(BackupError::Strange(source));
+                return Err(BackupError::Unexpected(source));
             }
         }
         sync(to)
@@ -309,8 +309,8 @@ mod tests {
         assert!(data.join("version").exists() && !data.join(RESTORING).exists());
         std::fs::remove_file(copy.join("version")).unwrap();
         std::fs::remove_dir_all(&data).unwrap();
-        assert!(matches!(restore(&copy, &data), Err(BackupError::NotOurs(_))));
-        assert!(matches!(backup(&copy, &data), Err(BackupError::NotOurs(_))) && !data.exists());
+        assert!(matches!(restore(&copy, &data), Err(BackupError::NotADataDir(_))));
+        assert!(matches!(backup(&copy, &data), Err(BackupError::NotADataDir(_))) && !data.exists());
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
     fn an_interrupted_restore_marks_its_folder() {
         let (_root, data, copy) = folders();
         std::os::unix::fs::symlink("whole", data.join("objects/link")).unwrap();
-        assert!(matches!(restore(&data, &copy), Err(BackupError::Strange(_))));
+        assert!(matches!(restore(&data, &copy), Err(BackupError::Unexpected(_))));
         assert!(copy.join(RESTORING).exists() && !copy.join("version").exists());
         let refused = DataDir::open(&copy).unwrap_err().to_string();
         assert!(refused.contains("did not end"), "{refused}");
@@ -338,7 +338,7 @@ mod tests {
         let (_root, data, copy) = folders();
         let prepare = || {
             assert!(copy.join("objects/whole").exists() && DataDir::open(&copy).is_err());
-            Err(BackupError::NotOurs(PathBuf::new()))
+            Err(BackupError::NotADataDir(PathBuf::new()))
         };
         assert!(super::restore(&data, &copy, prepare).is_err());
         assert!(DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));

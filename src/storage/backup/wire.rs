@@ -9,9 +9,9 @@ const LIMIT_BYTES: usize = KEY_LIMIT_BYTES + VALUE_LIMIT_BYTES + 16;
 
 const VALUE: u8 = b'v';
 const COUNTER: u8 = b'n';
-const GONE: u8 = b'-';
+const DELETED: u8 = b'-';
 const COMPLETE: u8 = b'c';
-const KEPT: u8 = b'k';
+const HOLD_CONFIRMED: u8 = b'k';
 const REFUSED: u8 = b'!';
 
 /// One message.
@@ -21,8 +21,8 @@ pub(super) enum Frame {
     Entry(String, Exported),
     /// The index is complete; objects can be copied now.
     Complete,
-    /// Nothing was deleted until now.
-    Kept,
+    /// Deletions were held until now: no object was deleted while the command copied.
+    HoldConfirmed,
     /// The backup fails for this reason.
     Refused(String),
 }
@@ -37,7 +37,7 @@ impl Frame {
                 let (kind, value) = match found {
                     Exported::Value(value) => (VALUE, value.as_slice()),
                     Exported::Counter(number) => (COUNTER, &number.to_le_bytes()[..]),
-                    Exported::Gone => (GONE, &[][..]),
+                    Exported::Deleted => (DELETED, &[][..]),
                 };
                 // Keys have at most `KEY_LIMIT_BYTES`.
                 bytes.extend([kind, u8::try_from(key.len()).unwrap_or(u8::MAX)]);
@@ -45,7 +45,7 @@ impl Frame {
                 bytes.extend(value);
             }
             Self::Complete => bytes.push(COMPLETE),
-            Self::Kept => bytes.push(KEPT),
+            Self::HoldConfirmed => bytes.push(HOLD_CONFIRMED),
             Self::Refused(why) => {
                 bytes.push(REFUSED);
                 bytes.extend(why.as_bytes());
@@ -64,11 +64,11 @@ impl Frame {
         from.read_exact(&mut length)?;
         let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
         if length > LIMIT_BYTES {
-            return Err(strange());
+            return Err(unexpected());
         }
         let mut bytes = vec![0; length];
         from.read_exact(&mut bytes)?;
-        Self::parse(&bytes).ok_or_else(strange)
+        Self::parse(&bytes).ok_or_else(unexpected)
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -84,16 +84,16 @@ impl Frame {
                 let (key, number) = entry()?;
                 Self::Entry(key, Exported::Counter(i64::from_le_bytes(number.try_into().ok()?)))
             }
-            GONE => entry().map(|(key, _)| Self::Entry(key, Exported::Gone))?,
+            DELETED => entry().map(|(key, _)| Self::Entry(key, Exported::Deleted))?,
             COMPLETE => Self::Complete,
-            KEPT => Self::Kept,
+            HOLD_CONFIRMED => Self::HoldConfirmed,
             REFUSED => Self::Refused(String::from_utf8_lossy(rest).into_owned()),
             _ => return None,
         })
     }
 }
 
-fn strange() -> Error {
+fn unexpected() -> Error {
     Error::new(ErrorKind::InvalidData, "the service speaks otherwise; use the same platen for both")
 }
 
@@ -107,10 +107,10 @@ mod tests {
         let frames = [
             Frame::Entry(key.clone(), Exported::Value(vec![7; 100_000])),
             Frame::Entry("n".to_owned(), Exported::Counter(-3)),
-            Frame::Entry(key, Exported::Gone),
+            Frame::Entry(key, Exported::Deleted),
             Frame::Refused("no".to_owned()),
             Frame::Complete,
-            Frame::Kept,
+            Frame::HoldConfirmed,
         ];
         let mut bytes = Vec::new();
         for frame in &frames {

@@ -1,16 +1,16 @@
 //! Exports the whole index as it is at one moment, while others write.
 //!
 //! Hazard: sled has no snapshots. A scan beside a writer sees some keys before a batch and some after it, so batches would be
-//! torn. So the keys written during the scan are noted and read again after it; those written meanwhile once more; and the
-//! last few while the writer waits between two groups. A reader that applies all entries in order has the state of that
-//! moment, and the writer has waited for a few hundred reads only.
+//! torn. So the keys written during the scan (the dirty keys) are remembered and read again after it; those written meanwhile
+//! once more; and the last few while the writer waits between two groups. A reader that applies all entries in order has the
+//! state of that moment, and the writer has waited for a few hundred reads only.
 
 use std::collections::HashSet;
 use std::ops::Bound;
 
 use tokio::sync::mpsc;
 
-use super::engine::Engine;
+use super::database::Database;
 use super::value::{self, Exported};
 use super::{IndexError, SledIndex};
 
@@ -28,28 +28,28 @@ impl SledIndex {
     /// # Errors
     /// `Closed` also when the receiver of the pages is dropped; `Failed` when an earlier write failed.
     pub async fn export(&self, pages: mpsc::Sender<ExportedPage>) -> Result<(), IndexError> {
-        let _noting = Noting::begin(self)?;
+        let _tracking = DirtyKeyTracking::begin(self)?;
         let mut after: Option<String> = None;
         loop {
             let from = after.clone();
-            let page = self.read(move |engine| engine.page(from.as_deref())).await?;
+            let page = self.read(move |database| database.page(from.as_deref())).await?;
             let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
             send(&pages, page).await?;
         }
         for _ in 0..ROUNDS {
-            let written = self.engine()?.take_noted();
+            let written = self.database()?.take_dirty_keys();
             let are_few = written.len() < PAGE;
             let mut written: Vec<String> = written.into_iter().collect();
             while !written.is_empty() {
                 let some = written.split_off(written.len().saturating_sub(PAGE));
-                send(&pages, self.read(move |engine| engine.exported(some)).await?).await?;
+                send(&pages, self.read(move |database| database.exported(some)).await?).await?;
             }
             if are_few {
                 break;
             }
         }
-        let last = self.read(Engine::end_noting).await?;
+        let last = self.read(Database::end_tracking).await?;
         send(&pages, last).await
     }
 }
@@ -58,24 +58,24 @@ async fn send(pages: &mpsc::Sender<ExportedPage>, page: ExportedPage) -> Result<
     pages.send(page).await.map_err(|_| IndexError::Closed)
 }
 
-/// Written keys are noted while this lives.
-struct Noting(std::sync::Arc<Engine>);
+/// The database remembers the keys that are written while this lives.
+struct DirtyKeyTracking(std::sync::Arc<Database>);
 
-impl Noting {
+impl DirtyKeyTracking {
     fn begin(index: &SledIndex) -> Result<Self, IndexError> {
-        let engine = index.engine()?;
-        *engine.noted() = Some(HashSet::new());
-        Ok(Self(engine))
+        let database = index.database()?;
+        *database.dirty_keys() = Some(HashSet::new());
+        Ok(Self(database))
     }
 }
 
-impl Drop for Noting {
+impl Drop for DirtyKeyTracking {
     fn drop(&mut self) {
-        *self.0.noted() = None;
+        *self.0.dirty_keys() = None;
     }
 }
 
-impl Engine {
+impl Database {
     /// The next keys behind `after`.
     fn page(&self, after: Option<&str>) -> Result<ExportedPage, IndexError> {
         let first = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.as_bytes().to_vec()));
@@ -98,14 +98,14 @@ impl Engine {
     }
 
     /// The keys written since the last call.
-    fn take_noted(&self) -> HashSet<String> {
-        self.noted().as_mut().map(std::mem::take).unwrap_or_default()
+    fn take_dirty_keys(&self) -> HashSet<String> {
+        self.dirty_keys().as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The contents of the keys written last, read while the writer waits.
-    fn end_noting(&self) -> Result<ExportedPage, IndexError> {
-        let mut noted = self.noted();
-        let written = noted.take().unwrap_or_default();
+    /// The contents of the keys written last, read while the writer waits; then written keys are no longer remembered.
+    fn end_tracking(&self) -> Result<ExportedPage, IndexError> {
+        let mut dirty_keys = self.dirty_keys();
+        let written = dirty_keys.take().unwrap_or_default();
         self.check_whole()?;
         self.exported(written.into_iter().collect())
     }
@@ -130,7 +130,7 @@ mod tests {
             while let Some(page) = pages.recv().await {
                 for (key, found) in page {
                     match found {
-                        Exported::Gone => drop(all.remove(&key)),
+                        Exported::Deleted => drop(all.remove(&key)),
                         found @ (Exported::Value(_) | Exported::Counter(_)) => drop(all.insert(key, found)),
                     }
                 }
@@ -142,14 +142,14 @@ mod tests {
         all
     }
 
-    /// Each change moves one unit between two of many counters and renames a value that holds the number of the round, so that
+    /// Each batch moves one unit between two of many counters and renames a value that holds the number of the round, so that
     /// any torn state has another sum, or not exactly one such value.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn an_export_under_load_is_the_state_of_one_moment() {
         const COUNTERS: u64 = 3_000;
         let folder = tempfile::tempdir().unwrap();
         let index = Arc::new(SledIndex::open(folder.path(), &Config::default().storage).await.unwrap());
-        let full = (0..COUNTERS).fold(WriteBatch::new(), |change, at| change.add(format!("c/{at:05}"), 5));
+        let full = (0..COUNTERS).fold(WriteBatch::new(), |batch, at| batch.add(format!("c/{at:05}"), 5));
         let large = |round: u64| vec![u8::try_from(round % 251).unwrap(); 5_000];
         index.commit(full.put("moved/0", large(0))).await.unwrap();
         let stop = Arc::new(AtomicBool::new(false));
@@ -158,11 +158,10 @@ mod tests {
             let mut round: u64 = 0;
             while !stopped.load(Ordering::Relaxed) {
                 let (from, to) = (round * 7_919 % COUNTERS, (round * 104_729 + 1) % COUNTERS);
-                let change = WriteBatch::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
+                let batch = WriteBatch::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
                 let next = round + 1;
-                let change =
-                    change.delete(format!("moved/{round}")).put(format!("moved/{next}"), large(next));
-                writing.write_unsynced(change).await.unwrap();
+                let batch = batch.delete(format!("moved/{round}")).put(format!("moved/{next}"), large(next));
+                writing.write_unsynced(batch).await.unwrap();
                 round = next;
             }
             round

@@ -3,7 +3,7 @@
 //! Others see [`Index`], [`WriteBatch`] and the page readers only; `app`, `cli` and `backup` open a [`SledIndex`]. Nothing
 //! outside of this folder names sled.
 
-mod engine;
+mod database;
 mod export;
 mod sled_index;
 mod space;
@@ -166,7 +166,7 @@ impl WriteBatch {
         self.steps.iter().map(length).sum()
     }
 
-    /// Whether it changes nothing.
+    /// Whether it writes nothing.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -221,15 +221,15 @@ pub async fn scan_all(index: &dyn Index, prefix: &str) -> Result<Vec<Entry>, Ind
     Ok(entries)
 }
 
-/// One sorted key space. Readers see a change as soon as it is applied, which may be a moment before it is durable.
+/// One sorted key space. Readers see a batch as soon as it is applied, which may be a moment before it is durable.
 #[async_trait]
 pub trait Index: Send + Sync {
-    /// Applies the change; it is durable when this returns `Ok`.
-    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError>;
+    /// Applies the batch; it is durable when this returns `Ok`.
+    async fn commit(&self, batch: WriteBatch) -> Result<(), IndexError>;
 
-    /// Applies the change in order, without waiting for the disk. A crash of the machine, or of the service within sled's
-    /// flush interval (500 ms), may lose it, but then also every later change.
-    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError>;
+    /// Applies the batch in order, without waiting for the disk. A crash of the machine, or of the service within sled's flush
+    /// interval (500 ms), may lose it, but then also every later one.
+    async fn write_unsynced(&self, batch: WriteBatch) -> Result<(), IndexError>;
 
     /// When this returns, everything that readers saw at its call is durable.
     async fn sync(&self) -> Result<(), IndexError>;
@@ -252,7 +252,7 @@ pub trait Index: Send + Sync {
     /// The number of a counter; zero if it was never written.
     async fn counter(&self, key: &str) -> Result<i64, IndexError>;
 
-    /// Writes pending changes and closes the files; later calls fail with `Closed`.
+    /// Writes pending batches and closes the files; later calls fail with `Closed`.
     async fn close(&self);
 }
 
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_last_step_of_a_key_counts_and_additions_are_merged() {
-        let step = |change: WriteBatch| change.steps["n"].clone();
+        let step = |batch: WriteBatch| batch.steps["n"].clone();
         assert_eq!(step(WriteBatch::new().put("n", "1").delete("n")), KeyWrite::Delete);
         assert_eq!(
             step(WriteBatch::new().add("n", 2).and(WriteBatch::new().add("n", -5))),

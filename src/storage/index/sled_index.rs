@@ -10,14 +10,14 @@ use sled::{Db, IVec};
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::engine::{Engine, Request};
+use super::database::{Database, WriteRequest};
 use super::{Entry, Index, IndexError, KeyWrite, WriteBatch, value};
-use crate::config::StorageConfig;
+use crate::config::{StorageConfig, as_count};
 use crate::telemetry::Histogram;
 use crate::telemetry::IndexMetrics;
 use crate::telemetry::metrics::Metrics;
 
-/// Most changes made durable together: enough to use the disk well, and a bound for a batch.
+/// Most batches made durable together: enough to use the disk well, and a bound for a batch.
 const GROUP_LIMIT: usize = 256;
 
 /// An index in a folder of its own.
@@ -30,8 +30,8 @@ pub struct SledIndex {
 /// The parts that exist until it is closed.
 #[derive(Clone)]
 struct Open {
-    engine: Arc<Engine>,
-    queue: mpsc::Sender<Request>,
+    database: Arc<Database>,
+    queue: mpsc::Sender<WriteRequest>,
 }
 
 impl SledIndex {
@@ -53,14 +53,14 @@ impl SledIndex {
         metrics: IndexMetrics,
     ) -> Result<Self, IndexError> {
         let (folder, options) = (path.to_owned(), config.clone());
-        let engine = spawn_blocking(move || Engine::open(&folder, &options))
+        let database = spawn_blocking(move || Database::open(&folder, &options))
             .await
             .map_err(|error| IndexError::Failed(error.to_string()))??;
-        let engine = Arc::new(engine);
-        let limit = usize::try_from(config.index_queue_limit).unwrap_or(usize::MAX);
+        let database = Arc::new(database);
+        let limit = as_count(config.index_queue_limit);
         let (queue, requests) = mpsc::channel(limit.min(tokio::sync::Semaphore::MAX_PERMITS));
-        let writer = tokio::spawn(write(Arc::clone(&engine), requests, metrics.batch.clone()));
-        let (open, writer) = (Mutex::new(Some(Open { engine, queue })), AsyncMutex::new(Some(writer)));
+        let writer = tokio::spawn(write(Arc::clone(&database), requests, metrics.batch.clone()));
+        let (open, writer) = (Mutex::new(Some(Open { database, queue })), AsyncMutex::new(Some(writer)));
         Ok(Self { metrics, open, writer })
     }
 
@@ -68,13 +68,13 @@ impl SledIndex {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(IndexError::Closed)
     }
 
-    async fn submit(&self, change: WriteBatch, durable: bool) -> Result<(), IndexError> {
-        check(&change)?;
-        if change.is_empty() {
+    async fn submit(&self, batch: WriteBatch, durable: bool) -> Result<(), IndexError> {
+        check(&batch)?;
+        if batch.is_empty() {
             return Ok(());
         }
         let since = Instant::now();
-        let written = self.write(change, durable);
+        let written = self.write(batch, durable);
         #[cfg(debug_assertions)]
         let written = crate::storage::failpoint::around(written);
         let written = written.await;
@@ -87,38 +87,38 @@ impl SledIndex {
         written
     }
 
-    async fn write(&self, change: WriteBatch, durable: bool) -> Result<(), IndexError> {
+    async fn write(&self, batch: WriteBatch, durable: bool) -> Result<(), IndexError> {
         let (answer, answered) = oneshot::channel();
         let queue = self.opened()?.queue;
-        let request = Request { change, durable, answer };
+        let request = WriteRequest { batch, durable, answer };
         queue.send(request).await.map_err(|_| IndexError::Closed)?;
         drop(queue);
         answered.await.unwrap_or_else(|_| Err(IndexError::Failed("the writer ended".to_owned())))
     }
 
-    pub(super) fn engine(&self) -> Result<Arc<Engine>, IndexError> {
-        Ok(self.opened()?.engine)
+    pub(super) fn database(&self) -> Result<Arc<Database>, IndexError> {
+        Ok(self.opened()?.database)
     }
 
     /// Reads on a blocking thread.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        reading: impl FnOnce(&Engine) -> Result<T, IndexError> + Send + 'static,
+        reading: impl FnOnce(&Database) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
-        let engine = self.engine()?;
-        let read = spawn_blocking(move || reading(&engine)).await;
+        let database = self.database()?;
+        let read = spawn_blocking(move || reading(&database)).await;
         read.unwrap_or_else(|error| Err(IndexError::Failed(error.to_string())))
     }
 }
 
 #[async_trait]
 impl Index for SledIndex {
-    async fn commit(&self, change: WriteBatch) -> Result<(), IndexError> {
-        self.submit(change, true).await
+    async fn commit(&self, batch: WriteBatch) -> Result<(), IndexError> {
+        self.submit(batch, true).await
     }
 
-    async fn write_unsynced(&self, change: WriteBatch) -> Result<(), IndexError> {
-        self.submit(change, false).await
+    async fn write_unsynced(&self, batch: WriteBatch) -> Result<(), IndexError> {
+        self.submit(batch, false).await
     }
 
     async fn sync(&self) -> Result<(), IndexError> {
@@ -127,7 +127,7 @@ impl Index for SledIndex {
 
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         let key = key.to_owned();
-        self.read(move |engine| value::get(&engine.db, &key)).await
+        self.read(move |database| value::get(&database.db, &key)).await
     }
 
     async fn scan(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<Entry>, IndexError> {
@@ -138,7 +138,7 @@ impl Index for SledIndex {
             Some(_) | None => Bound::Included(prefix.as_bytes().to_vec()),
         };
         let range = (first, Bound::Excluded(last));
-        self.read(move |engine| collect(&engine.db, engine.db.range::<Vec<u8>, _>(range), limit)).await
+        self.read(move |database| collect(&database.db, database.db.range::<Vec<u8>, _>(range), limit)).await
     }
 
     async fn scan_back(
@@ -152,13 +152,15 @@ impl Index for SledIndex {
         if last <= first {
             return Ok(Vec::new());
         }
-        self.read(move |engine| collect(&engine.db, engine.db.range::<Vec<u8>, _>(first..last).rev(), limit))
-            .await
+        self.read(move |database| {
+            collect(&database.db, database.db.range::<Vec<u8>, _>(first..last).rev(), limit)
+        })
+        .await
     }
 
     async fn counter(&self, key: &str) -> Result<i64, IndexError> {
         let key = key.to_owned();
-        self.read(move |engine| value::counter(&engine.db, &key)).await
+        self.read(move |database| value::counter(&database.db, &key)).await
     }
 
     async fn close(&self) {
@@ -172,24 +174,24 @@ impl Index for SledIndex {
 }
 
 /// The writer: makes all waiting requests durable as one group, and repeats until the index is closed.
-async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Histogram) {
+async fn write(database: Arc<Database>, mut requests: mpsc::Receiver<WriteRequest>, batch: Histogram) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
         batch.observe(f64::from(u32::try_from(group.len()).unwrap_or(u32::MAX)));
-        let (engine, taken) = (Arc::clone(&engine), std::mem::take(&mut group));
-        let writing = Arc::clone(&engine);
+        let (database, taken) = (Arc::clone(&database), std::mem::take(&mut group));
+        let writing = Arc::clone(&database);
         if let Err(error) = spawn_blocking(move || writing.write(taken)).await {
-            engine.give_up(error.to_string());
+            database.give_up(error.to_string());
         }
     }
     // sled writes to the disk when its last handle is dropped.
-    if let Err(error) = spawn_blocking(move || drop(engine)).await {
+    if let Err(error) = spawn_blocking(move || drop(database)).await {
         tracing::error!(%error, "the index failed when it was closed");
     }
 }
 
-fn check(change: &WriteBatch) -> Result<(), IndexError> {
-    for (key, step) in &change.steps {
+fn check(batch: &WriteBatch) -> Result<(), IndexError> {
+    for (key, step) in &batch.steps {
         value::check_key(key)?;
         if let KeyWrite::Put(bytes) = step {
             value::check_value(key, bytes)?;

@@ -2,11 +2,11 @@
 //!
 //! Hazard: when sled meets a full disk in the middle of a write, it accepts no more writes until it is opened again, and a flush
 //! may wait forever. Free space measured beforehand is no guarantee: others fill the disk meanwhile, and quotas do not show in
-//! it. So blocks behind the end of the log are allocated (`FALLOC_FL_KEEP_SIZE`: its length stays) before a group of changes
+//! it. So blocks behind the end of the log are allocated (`FALLOC_FL_KEEP_SIZE`: its length stays) before a group of batches
 //! is written. If that fails, the group is refused before anything was written.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind};
+use std::io::Error;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +15,11 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, fallocate};
 
 use super::IndexError;
-use crate::storage::free_bytes;
+use crate::storage::{free_bytes, is_out_of_space};
 
 /// Allocated before a small group is written: room for four of sled's segments and for what it moves between them.
 const MARGIN_BYTES: u64 = 2 << 20;
-/// Bytes that sled writes for each byte of a change: it rewrites a page after ten changes of it.
+/// Bytes that sled writes for each byte of a batch: it rewrites a page after ten changes of it.
 const WRITTEN_FOR_A_BYTE: u64 = 4;
 /// Allocated at a time beyond what is needed.
 const STEP_BYTES: u64 = 2 << 20;
@@ -43,7 +43,7 @@ impl DiskSpace {
         Self { path: path.to_owned(), free_limit_bytes, log, is_allocated: AtomicBool::new(true) }
     }
 
-    /// Whether changes of so many bytes may be written now.
+    /// Whether batches of so many bytes may be written now.
     ///
     /// # Errors
     /// `Full`; `Failed` when the file system cannot be asked.
@@ -108,15 +108,10 @@ pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), Index
 
 /// Converts an error of the system.
 pub(super) fn refused(path: &Path, error: &Error) -> IndexError {
-    if is_full(error) {
+    if is_out_of_space(error) {
         return IndexError::Full { path: path.to_owned(), cause: error.to_string() };
     }
     IndexError::Failed(format!("{}: {error}", path.display()))
-}
-
-/// Whether it means lack of space.
-pub(super) fn is_full(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 #[cfg(test)]

@@ -37,16 +37,16 @@ pub enum Exported {
     /// A counter.
     Counter(i64),
     /// Nothing: the key was deleted.
-    Gone,
+    Deleted,
 }
 
 impl Exported {
     /// The batch that writes it under `key`.
-    pub fn change(self, key: String) -> WriteBatch {
+    pub fn batch(self, key: String) -> WriteBatch {
         match self {
             Self::Value(value) => WriteBatch::new().put(key, value),
             Self::Counter(number) => WriteBatch::new().delete(key.clone()).add(key, number),
-            Self::Gone => WriteBatch::new().delete(key),
+            Self::Deleted => WriteBatch::new().delete(key),
         }
     }
 }
@@ -78,14 +78,14 @@ pub(super) fn add_step(db: &Db, batch: &mut Batch, key: &str, step: &KeyWrite) -
         remove_pieces(db, batch, key)?;
     }
     match step {
-        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => batch.insert(key, headed(WHOLE, value)),
+        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => batch.insert(key, with_head(WHOLE, value)),
         KeyWrite::Put(value) => split(batch, key, value),
         KeyWrite::Delete => batch.remove(key),
         KeyWrite::Add(delta) => {
             let number = counter(db, key)?.saturating_add(*delta);
-            batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
+            batch.insert(key, with_head(COUNTER, &number.to_le_bytes()));
         }
-        KeyWrite::Count(number) => batch.insert(key, headed(COUNTER, &number.to_le_bytes())),
+        KeyWrite::Count(number) => batch.insert(key, with_head(COUNTER, &number.to_le_bytes())),
         KeyWrite::AddToValue => return Err(no_counter(key)),
     }
     Ok(())
@@ -100,19 +100,22 @@ fn split(batch: &mut Batch, key: &str, value: &[u8]) {
         batch.insert(piece_key(key, tag, pieces).as_str(), piece);
         pieces += 1;
     }
-    batch.insert(key, headed(SPLIT, &[&pieces.to_le_bytes()[..], &tag].concat()));
+    batch.insert(key, with_head(SPLIT, &[&pieces.to_le_bytes()[..], &tag].concat()));
 }
 
 /// A key, and the bytes to store there, or `None` to remove it.
-pub(super) type Alone<'c> = (&'c str, Option<Vec<u8>>);
+pub(super) type SingleWrite<'b> = (&'b str, Option<Vec<u8>>);
 
-/// The only write of a change; `None` if it touches more than one key or piece. Such a write needs no batch: sled writes each
-/// batch to its log by itself, and wakes all its threads for that.
-pub(super) fn alone<'c>(db: &Db, change: &'c WriteBatch) -> Result<Option<Alone<'c>>, IndexError> {
-    let mut steps = change.steps.iter();
+/// The only write of a batch; `None` if it touches more than one key or piece. Such a write is made without a batch of sled,
+/// for sled writes each of its batches to the log by itself, and wakes all its threads for that.
+pub(super) fn single_write<'b>(
+    db: &Db,
+    batch: &'b WriteBatch,
+) -> Result<Option<SingleWrite<'b>>, IndexError> {
+    let mut steps = batch.steps.iter();
     let (Some((key, step)), None) = (steps.next(), steps.next()) else { return Ok(None) };
     let stored = match step {
-        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => Some(headed(WHOLE, value)),
+        KeyWrite::Put(value) if value.len() <= PIECE_BYTES => Some(with_head(WHOLE, value)),
         KeyWrite::Delete => None,
         KeyWrite::Put(_) | KeyWrite::Add(_) | KeyWrite::Count(_) | KeyWrite::AddToValue => return Ok(None),
     };
@@ -129,14 +132,14 @@ pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
     Ok(match exported(db, key)? {
         Exported::Value(value) => Some(value),
         Exported::Counter(number) => Some(number.to_le_bytes().to_vec()),
-        Exported::Gone => None,
+        Exported::Deleted => None,
     })
 }
 
 /// The content of `key`, by its type.
 pub(super) fn exported(db: &Db, key: &str) -> Result<Exported, IndexError> {
     for _ in 0..READ_ATTEMPTS {
-        let Some(stored) = db.get(key).map_err(failed)? else { return Ok(Exported::Gone) };
+        let Some(stored) = db.get(key).map_err(failed)? else { return Ok(Exported::Deleted) };
         if stored.first() == Some(&COUNTER) {
             return number(key, &stored).map(Exported::Counter);
         }
@@ -208,7 +211,7 @@ fn parse<'a>(key: &str, stored: &'a [u8]) -> Result<Head<'a>, IndexError> {
     head.ok_or_else(|| IndexError::Failed(format!("the value of '{key}' is of no known form")))
 }
 
-fn headed(head: u8, rest: &[u8]) -> Vec<u8> {
+fn with_head(head: u8, rest: &[u8]) -> Vec<u8> {
     [&[head], rest].concat()
 }
 

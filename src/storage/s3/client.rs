@@ -23,7 +23,7 @@ use s3::{Bucket, Region};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::error::{ANSWER_LIMIT_BYTES, RequestError};
-use crate::config::S3Config;
+use crate::config::{S3Config, as_count};
 
 /// Lifetime of URLs signed for the service's own requests; longer than any of them waits before it is sent.
 const SIGNED_FOR_S: u32 = 3_600;
@@ -70,13 +70,13 @@ impl BucketClient {
             client,
             answer_limit,
             stall_limit: Duration::from_millis(config.stall_timeout_ms),
-            retries: usize::try_from(config.retries).unwrap_or(usize::MAX),
+            retries: as_count(config.retries),
             pause: Duration::from_millis(config.retry_pause_ms),
         })
     }
 
     /// The same without retries.
-    pub fn impatient(&self) -> Self {
+    pub fn without_retries(&self) -> Self {
         Self { retries: 0, ..self.clone() }
     }
 
@@ -101,7 +101,7 @@ impl BucketClient {
             // Always retry once: a pooled connection may have died unnoticed. But while the store is silent, each try takes the
             // whole time limit, so after that the caller gets the error.
             let is_first = !replace(&mut is_repeated, true);
-            matches!(error, RequestError::Passing(_)) && (is_first || began.elapsed() < self.answer_limit)
+            matches!(error, RequestError::Transient(_)) && (is_first || began.elapsed() < self.answer_limit)
         });
         let notify = |error: &RequestError, _| {
             tracing::debug!(error = %error, "the store failed; the request is repeated");
@@ -206,7 +206,7 @@ impl BucketClient {
     }
 
     fn unanswered(&self) -> RequestError {
-        RequestError::Passing(format!(
+        RequestError::Transient(format!(
             "no answer within {} ms (s3.answer_timeout_ms)",
             self.answer_limit.as_millis()
         ))
@@ -238,7 +238,7 @@ impl Download {
     pub fn length(&self) -> Result<u64, RequestError> {
         self.response
             .content_length()
-            .ok_or_else(|| RequestError::Passing("an answer without a length".to_owned()))
+            .ok_or_else(|| RequestError::Transient("an answer without a length".to_owned()))
     }
 
     /// Its entity tag.
@@ -248,7 +248,7 @@ impl Download {
 }
 
 fn silent(limit: Duration) -> RequestError {
-    RequestError::Passing(format!("nothing moved for {} ms (s3.stall_timeout_ms)", limit.as_millis()))
+    RequestError::Transient(format!("nothing moved for {} ms (s3.stall_timeout_ms)", limit.as_millis()))
 }
 
 fn tag_of(response: &Response) -> String {

@@ -21,13 +21,13 @@ const WORD_LIMIT_BYTES: usize = 64;
 pub(super) enum RequestError {
     /// There is no such object.
     #[error("there is no such object")]
-    Absent,
+    NotFound,
     /// The store refused: a retry would fail as well.
     #[error("{}", status_and_code(.0))]
     Refused(ErrorResponse),
     /// The store failed or could not be reached: a retry may succeed.
     #[error("{0}")]
-    Passing(String),
+    Transient(String),
 }
 
 /// An unsuccessful answer.
@@ -72,10 +72,10 @@ impl RequestError {
         match (status, answer.code.as_str()) {
             (_, "NoSuchBucket") => Self::Refused(answer),
             // Hazard: a proxy in front of the store also answers 404. Read as absence, a temporary error would lose an input.
-            (404, "") => Self::Passing("404, in words that are no store's".to_owned()),
-            (404, _) | (_, "NoSuchKey") => Self::Absent,
+            (404, "") => Self::Transient("404, in words that are no store's".to_owned()),
+            (404, _) | (_, "NoSuchKey") => Self::NotFound,
             (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
-            | (408 | 429 | 500 | 502..=504, _) => Self::Passing(status_and_code(&answer)),
+            | (408 | 429 | 500 | 502..=504, _) => Self::Transient(status_and_code(&answer)),
             _ => Self::Refused(answer),
         }
     }
@@ -90,7 +90,7 @@ impl RequestError {
             S3Error::HttpFailWithBody(status, body) => Self::of_answer(*status, body.as_bytes()),
             S3Error::Reqwest(error) => Self::of_connection(error),
             // The answer is not XML, or not complete.
-            S3Error::SerdeXml(_) => Self::Passing("an answer that cannot be read".to_owned()),
+            S3Error::SerdeXml(_) => Self::Transient("an answer that cannot be read".to_owned()),
             _ => Self::Refused(ErrorResponse {
                 code: "the request cannot be made".to_owned(),
                 ..ErrorResponse::default()
@@ -106,18 +106,18 @@ impl RequestError {
             causes.push("no answer in time (s3.connect_timeout_ms, s3.answer_timeout_ms)".to_owned());
         }
         causes.dedup();
-        Self::Passing(if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") })
+        Self::Transient(if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") })
     }
 
     /// Converts it to a `StoreError`, with a sentence about the `action` that was tried.
     pub fn into_error(self, address: &BucketAddress, action: Action, object: &str) -> StoreError {
         match self {
-            Self::Absent => StoreError::NotFound(object.to_owned()),
+            Self::NotFound => StoreError::NotFound(object.to_owned()),
             Self::Refused(answer) => {
                 let kind = if answer.denies() { ErrorKind::PermissionDenied } else { ErrorKind::Other };
                 StoreError::Failed(Error::new(kind, refusal(&answer, address, action)))
             }
-            Self::Passing(cause) => {
+            Self::Transient(cause) => {
                 let BucketAddress { bucket, host, .. } = address;
                 let words = format!(
                     "the store {host} (s3.endpoint), bucket '{bucket}', fails: {cause}{}",
@@ -292,21 +292,25 @@ mod tests {
     }
 
     #[test]
-    fn absent_objects_refusals_and_failures_are_distinguished() {
+    fn missing_objects_refusals_and_failures_are_distinguished() {
         let of = |status, text: &str| RequestError::of_answer(status, text.as_bytes());
         for foreign in ["", "<html>not found</html>"] {
-            assert!(matches!(of(404, foreign), RequestError::Passing(_)), "{foreign}");
+            assert!(matches!(of(404, foreign), RequestError::Transient(_)), "{foreign}");
         }
         for code in ["NoSuchKey", "NotFound", "404"] {
-            assert_eq!(of(404, &body(code, "")), RequestError::Absent, "stores do not all call it the same");
+            assert_eq!(
+                of(404, &body(code, "")),
+                RequestError::NotFound,
+                "stores do not all call it the same"
+            );
         }
         for status in [403, 405, 301, 400, 412] {
             assert!(matches!(of(status, ""), RequestError::Refused(_)), "{status}");
         }
         for status in [408, 429, 500, 502, 503, 504] {
-            assert!(matches!(of(status, "<html>gone</html>"), RequestError::Passing(_)), "{status}");
+            assert!(matches!(of(status, "<html>gone</html>"), RequestError::Transient(_)), "{status}");
         }
-        assert!(matches!(of(400, &body("RequestTimeout", "")), RequestError::Passing(_)));
+        assert!(matches!(of(400, &body("RequestTimeout", "")), RequestError::Transient(_)));
     }
 
     #[test]

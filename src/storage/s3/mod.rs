@@ -27,13 +27,13 @@ pub use presigned_urls::S3PresignedUrls;
 use self::client::{BucketClient, Chunks, Download, plain_tag};
 use self::error::{Action, BucketAddress, RequestError};
 use self::staged::{Staged, of_memory};
-use super::gathered::Gathered;
 use super::object_files::{ObjectFiles, blocking};
+use super::staged_buffer::StagedBuffer;
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
-    UploadStaging, bounds, write_and_read,
+    UploadStaging, resolve_range, write_and_read,
 };
-use crate::config::S3Config;
+use crate::config::{S3Config, as_count};
 
 /// Most keys in one page of a list.
 const PAGE: usize = 1_000;
@@ -72,15 +72,15 @@ impl S3Store {
             address: Arc::new(address),
             prefix: config.prefix.as_str().into(),
             spool: Arc::new(spool),
-            spool_bytes: usize::try_from(config.spool_bytes).unwrap_or(usize::MAX),
+            spool_bytes: as_count(config.spool_bytes),
             probe_limit: Duration::from_millis(config.probe_timeout_ms),
             owner: None,
         })
     }
 
     /// The same store without retries, for probes that want the first answer.
-    pub fn impatient(&self) -> Self {
-        Self { client: self.client.impatient(), ..self.clone() }
+    pub fn without_retries(&self) -> Self {
+        Self { client: self.client.without_retries(), ..self.clone() }
     }
 
     async fn check_and_probe(&self) -> Result<(), StoreError> {
@@ -104,14 +104,14 @@ impl S3Store {
         }
         for _ in 0..OPEN_ATTEMPTS {
             let meta = self.head(key).await?;
-            let (start, length) = bounds(range, meta.bytes)?;
+            let (start, length) = resolve_range(range, meta.bytes)?;
             let download = self.client.get(&path, Some((start, start + length - 1))).await.map_err(error)?;
             // If the object was replaced since the HEAD, tag or length differ: try again.
             if download.tag() == meta.etag && download.length().map_err(error)? == length {
                 return Ok((download, meta, (start, length)));
             }
         }
-        Err(error(RequestError::Passing("the object is replaced all the time".to_owned())))
+        Err(error(RequestError::Transient("the object is replaced all the time".to_owned())))
     }
 
     /// Puts an object; `body` is called for each attempt.
@@ -151,8 +151,8 @@ impl S3Store {
 #[async_trait]
 impl ObjectStore for S3Store {
     async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
-        let gathered = Gathered::new(Arc::clone(&self.spool), limit_bytes, self.spool_bytes);
-        Ok(Box::new(Staged { store: self.clone(), gathered }))
+        let buffer = StagedBuffer::new(Arc::clone(&self.spool), limit_bytes, self.spool_bytes);
+        Ok(Box::new(Staged { store: self.clone(), buffer }))
     }
 
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
@@ -188,7 +188,7 @@ impl ObjectStore for S3Store {
         };
         let bytes = known.content_length.and_then(|bytes| u64::try_from(bytes).ok());
         let bytes =
-            bytes.ok_or_else(|| error(RequestError::Passing("an answer without a length".to_owned())))?;
+            bytes.ok_or_else(|| error(RequestError::Transient("an answer without a length".to_owned())))?;
         Ok(ObjectMeta { bytes, etag: plain_tag(&known.e_tag.unwrap_or_default()) })
     }
 
@@ -243,7 +243,7 @@ impl ObjectStore for S3Store {
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         let path = self.path(key);
         match self.client.ask(|| self.client.bucket().delete_object(&path)).await {
-            Ok(_) | Err(RequestError::Absent) => Ok(()),
+            Ok(_) | Err(RequestError::NotFound) => Ok(()),
             Err(error) => Err(self.error(error, Action::Delete, key)),
         }
     }
@@ -268,8 +268,8 @@ impl ObjectStore for S3Store {
         let late = |_| {
             let limit_ms = self.probe_limit.as_millis();
             let cause = format!("no answer within {limit_ms} ms (s3.probe_timeout_ms)");
-            Err(RequestError::Passing(cause).into_error(&self.address, Action::Get, "probe"))
+            Err(RequestError::Transient(cause).into_error(&self.address, Action::Get, "probe"))
         };
-        timeout(self.probe_limit, self.impatient().check_and_probe()).await.unwrap_or_else(late)
+        timeout(self.probe_limit, self.without_retries().check_and_probe()).await.unwrap_or_else(late)
     }
 }

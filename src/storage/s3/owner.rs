@@ -72,7 +72,7 @@ impl S3Store {
     /// When it belongs to another index, or has lost the name of this one.
     pub async fn check_at_start(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
-        match self.look_in_time(owner).await {
+        match self.read_owner_in_time(owner).await {
             Some(BucketOwner::AnotherIndex) => Err(another()),
             Some(BucketOwner::Nobody) if owner.has_claimed => Err(nameless()),
             Some(BucketOwner::Us | BucketOwner::Nobody) | None => Ok(()),
@@ -85,11 +85,11 @@ impl S3Store {
     /// When the index or the store fails, or the bucket belongs to another index by now.
     pub async fn claim(&self, index: &dyn Index) -> Result<(), OwnerError> {
         let Some(owner) = self.owner.as_ref().filter(|owner| !owner.has_claimed) else { return Ok(()) };
-        let Some(mut found) = self.look_in_time(owner).await else { return Ok(()) };
+        let Some(mut found) = self.read_owner_in_time(owner).await else { return Ok(()) };
         if found == BucketOwner::Nobody {
             self.write(&owner.name).await?;
             // Another service that started at the same moment may have written after us.
-            found = self.look(owner).await?;
+            found = self.read_owner(owner).await?;
         }
         if found != BucketOwner::Us {
             return Err(another().into());
@@ -112,7 +112,7 @@ impl S3Store {
     /// Called before every listing, so that nothing in another index's bucket is swept.
     pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
         let Some(owner) = &self.owner else { return Ok(()) };
-        match self.look(owner).await? {
+        match self.read_owner(owner).await? {
             BucketOwner::Us => Ok(()),
             BucketOwner::AnotherIndex => Err(another()),
             BucketOwner::Nobody => Err(nameless()),
@@ -120,8 +120,8 @@ impl S3Store {
     }
 
     /// The owner; `None` if the store does not answer in time.
-    async fn look_in_time(&self, owner: &Owner) -> Option<BucketOwner> {
-        let cause = match timeout(self.probe_limit, self.impatient().look(owner)).await {
+    async fn read_owner_in_time(&self, owner: &Owner) -> Option<BucketOwner> {
+        let cause = match timeout(self.probe_limit, self.without_retries().read_owner(owner)).await {
             Ok(Ok(found)) => return Some(found),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "no answer in time (s3.probe_timeout_ms)".to_owned(),
@@ -130,7 +130,7 @@ impl S3Store {
         None
     }
 
-    async fn look(&self, owner: &Owner) -> Result<BucketOwner, StoreError> {
+    async fn read_owner(&self, owner: &Owner) -> Result<BucketOwner, StoreError> {
         let (client, path) = (&self.client, self.owner_path());
         let read = client
             .repeat(|| async { client.get_once(&path, None).await?.whole(NAME_LIMIT_BYTES).await })
@@ -138,7 +138,7 @@ impl S3Store {
         match read {
             Ok(Some(name)) if name == owner.name => Ok(BucketOwner::Us),
             Ok(_) => Ok(BucketOwner::AnotherIndex),
-            Err(RequestError::Absent) => Ok(BucketOwner::Nobody),
+            Err(RequestError::NotFound) => Ok(BucketOwner::Nobody),
             Err(error) => Err(error.into_error(&self.address, Action::Get, OBJECT)),
         }
     }

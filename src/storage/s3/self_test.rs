@@ -23,7 +23,7 @@ pub async fn examine(config: &S3Config, urls: &S3PresignedUrls) -> Vec<String> {
     // Not the service's folder: opening that would remove the staged files of a running service.
     let spool = std::env::temp_dir().join(format!("platen-doctor-{}", clock::new_id().simple()));
     let errors = match S3Store::open(config, spool.clone(), 0).await {
-        Ok(store) => SelfTest::new(store.impatient(), urls).run().await,
+        Ok(store) => SelfTest::new(store.without_retries(), urls).run().await,
         Err(error) => vec![sentence_of(&error)],
     };
     let _ = std::fs::remove_dir_all(spool);
@@ -189,7 +189,7 @@ impl<'a> SelfTest<'a> {
         let error = match outcome {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(error)) => RequestError::of_connection(&error),
-            Err(_) => RequestError::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
+            Err(_) => RequestError::Transient("no answer in time (s3.probe_timeout_ms)".to_owned()),
         };
         let cause = sentence_of(&error.into_error(&self.store.address, Action::Get, "probe"));
         Err(wrong(&format!("an address for callers leads nowhere (s3.public_endpoint): {cause}")))
@@ -199,8 +199,8 @@ impl<'a> SelfTest<'a> {
         let address = Arc::clone(&self.store.address);
         let cause = match RequestError::of_answer(status, body) {
             RequestError::Refused(answer) => refusal(&answer, &address, action),
-            RequestError::Passing(cause) => cause,
-            RequestError::Absent => {
+            RequestError::Transient(cause) => cause,
+            RequestError::NotFound => {
                 refusal(&ErrorResponse { status, ..ErrorResponse::default() }, &address, action)
             }
         };

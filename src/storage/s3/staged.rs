@@ -14,29 +14,29 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::S3Store;
 use super::client::Chunks;
-use crate::storage::gathered::{CHUNK_BYTES, Gathered, chunks};
 use crate::storage::object_files::blocking;
+use crate::storage::staged_buffer::{CHUNK_BYTES, StagedBuffer, chunks};
 use crate::storage::{ObjectMeta, ObjectStore as _, StagedObject, StorageKey, StoreError};
 
 /// The object so far.
 pub(super) struct Staged {
     pub store: S3Store,
-    pub gathered: Gathered,
+    pub buffer: StagedBuffer,
 }
 
 #[async_trait]
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.gathered.write(&bytes).await
+        self.buffer.write(&bytes).await
     }
 
     async fn content(&mut self) -> Result<Bytes, StoreError> {
-        self.gathered.content().await
+        self.buffer.content().await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        let Self { store, gathered } = *self;
-        let Gathered { files, bytes, file, pending, .. } = gathered.whole()?;
+        let Self { store, buffer } = *self;
+        let StagedBuffer { files, bytes, file, pending, .. } = buffer.check_size()?;
         let Some(file) = file else { return store.put(key, pending.into()).await };
         let file = blocking(move || files.append(Some(file), &pending)).await?;
         let opened = Arc::new(file.reader()?);

@@ -19,21 +19,22 @@ const FILE_WEIGHT_BYTES: u64 = 256;
 /// fill it.
 const EXPECTED_PACKAGES: usize = 32;
 
-/// An unpacked package.
+/// A template as renders get it: its unpacked files, and what is known of them.
 #[derive(Clone, Debug)]
-pub struct Loaded {
-    /// Its files, and the scripts that EJS generates of them where they are kept.
+pub struct LoadedTemplate {
+    /// Its files. Of a package in the cache they come with the scripts that EJS generated from them.
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
-    /// What its page may reach: only its own files, unless it is set otherwise for a use.
+    /// What its page may reach. In the cache, which all accounts share, only its own files; more is set for one use
+    /// ([`reaching`](Self::reaching)).
     pub reach: Reach,
     /// The version of the saved content, where it comes from a saved template.
     pub version: Option<ObjectId>,
 }
 
-impl Loaded {
-    /// One for the cache, with room for the scripts that EJS generates of its files.
+impl LoadedTemplate {
+    /// The package for the cache, which keeps the scripts that EJS will generate from its files.
     pub(in crate::templates) fn cached(package: Package) -> Self {
         let loaded = Self::from(package);
         Self { site: loaded.site.keeping_scripts(), ..loaded }
@@ -45,7 +46,7 @@ impl Loaded {
     }
 }
 
-impl From<Package> for Loaded {
+impl From<Package> for LoadedTemplate {
     fn from(package: Package) -> Self {
         let site = Site::new(&package.entry, package.files);
         Self { site, kind: package.kind, reach: Reach::OwnFiles, version: None }
@@ -54,19 +55,20 @@ impl From<Package> for Loaded {
 
 /// Unpacked packages by their id.
 pub(in crate::templates) struct ContentCache {
-    packages: Cache<ObjectId, Loaded, Weights>,
+    packages: Cache<ObjectId, LoadedTemplate, Weights>,
     metrics: TemplateMetrics,
 }
 
 #[derive(Clone)]
 struct Weights;
 
-impl Weighter<ObjectId, Loaded> for Weights {
-    fn weight(&self, _: &ObjectId, loaded: &Loaded) -> u64 {
+impl Weighter<ObjectId, LoadedTemplate> for Weights {
+    fn weight(&self, _: &ObjectId, loaded: &LoadedTemplate) -> u64 {
         let site = &loaded.site;
         let bytes = site.paths().map(|path| site.get(path).map_or(0, |file| file.len() as u64));
         let files: u64 = bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum();
-        // The scripts are generated later, when the cache does not weigh it again: what they may become at most counts now.
+        // Hazard: the scripts are generated later, and the cache does not weigh an entry again. So their largest possible size
+        // counts from the beginning, or the cache would exceed its bound.
         files + site.scripts().map_or(0, |scripts| scripts.weight())
     }
 }
@@ -84,8 +86,8 @@ impl ContentCache {
     pub async fn get<E>(
         &self,
         id: ObjectId,
-        load: impl Future<Output = Result<Loaded, E>>,
-    ) -> Result<Loaded, E> {
+        load: impl Future<Output = Result<LoadedTemplate, E>>,
+    ) -> Result<LoadedTemplate, E> {
         let mut was_loaded = false;
         let loading = async {
             was_loaded = true;
@@ -133,10 +135,10 @@ mod tests {
             kind: TemplateKind::Ejs,
             files: [("index.html".to_owned(), entry.clone())].into(),
         };
-        let weight = |loaded: &Loaded| Weights.weight(&ObjectId::generate(), loaded);
-        let once = Loaded::from(package.clone());
+        let weight = |loaded: &LoadedTemplate| Weights.weight(&ObjectId::generate(), loaded);
+        let once = LoadedTemplate::from(package.clone());
         assert_eq!(weight(&once), entry.len() as u64 + FILE_WEIGHT_BYTES);
-        let cached = Loaded::cached(package);
+        let cached = LoadedTemplate::cached(package);
         let before = weight(&cached);
         let source = "x".repeat(entry.len() * 4);
         assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);

@@ -1,6 +1,6 @@
 //! What renders get of a template: its files, from the content cache.
 
-pub use super::content::Loaded;
+pub use super::content::LoadedTemplate;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::reach::Reach;
 use crate::problem::Problem;
@@ -11,7 +11,7 @@ use crate::templates::registry::problems;
 use crate::templates::registry::record::{Content, TemplateRecord};
 use crate::thread;
 
-/// Attempts to read a package, which a change may delete between the read of the record and the read of the object.
+/// How often the objects that a record names are read, see [`retry_when_replaced`].
 const ATTEMPTS: usize = 4;
 
 /// Who wants to render which template.
@@ -29,31 +29,44 @@ pub struct TemplateUse {
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
-pub(in crate::templates) async fn present(
+pub(in crate::templates) async fn load_current(
     templates: &TemplateContext,
     wanted: TemplateUse,
-) -> Result<(Content, Loaded), Problem> {
-    let mut attempts = 1;
-    loop {
+) -> Result<(Content, LoadedTemplate), Problem> {
+    retry_when_replaced(|| async move {
         let (record, content) = usable(templates, wanted).await?;
-        match load(templates, record.account, (&content, record.package(&content))).await {
-            Ok(loaded) => {
-                let own = record.account == wanted.account;
-                let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
-                let version = Some(content.version());
-                return Ok((content, Loaded { version, ..loaded.reaching(reach) }));
-            }
-            // A change has replaced it since; the record names another one now.
-            Err(LoadError::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
-            Err(error) => return Err(error.into()),
-        }
-    }
+        let loaded = load(templates, record.account, (&content, record.package(&content))).await?;
+        let is_own = record.account == wanted.account;
+        let reach = if is_own { Reach::AllowedHosts } else { Reach::OwnFiles };
+        let version = Some(content.version());
+        Ok::<_, LoadError>((content, LoadedTemplate { version, ..loaded.reaching(reach) }))
+    })
+    .await
 }
 
-/// Why the parts of a template are not there.
+/// Repeats `attempt`, which reads a record and then objects that it names, where an object is missing.
+///
+/// Hazard: a change may replace an object between the two reads. The record that is read next names the new object; only an
+/// object that is missing each time is lost.
+pub(in crate::templates) async fn retry_when_replaced<T, F>(
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, Problem>
+where
+    F: Future<Output = Result<T, LoadError>>,
+{
+    for _ in 1..ATTEMPTS {
+        match attempt().await {
+            Err(LoadError::Missing(_)) => {}
+            done => return done.map_err(Problem::from),
+        }
+    }
+    attempt().await.map_err(Problem::from)
+}
+
+/// Why the objects of a template cannot be read.
 pub(in crate::templates) enum LoadError {
-    /// The store does not have one of them any more.
-    Gone(StoreError),
+    /// The store does not have one of them: it was replaced meanwhile, or is lost.
+    Missing(StoreError),
     /// Anything else.
     Other(Problem),
 }
@@ -61,7 +74,7 @@ pub(in crate::templates) enum LoadError {
 impl From<StoreError> for LoadError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound(_) => Self::Gone(error),
+            StoreError::NotFound(_) => Self::Missing(error),
             StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
                 Self::Other(error.into())
             }
@@ -78,7 +91,7 @@ impl From<Problem> for LoadError {
 impl From<LoadError> for Problem {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Gone(error) => problems::lost(error),
+            LoadError::Missing(error) => problems::lost(error),
             LoadError::Other(problem) => problem,
         }
     }
@@ -89,25 +102,25 @@ pub(in crate::templates) async fn load(
     templates: &TemplateContext,
     account: AccountId,
     (content, key): (&Content, StorageKey),
-) -> Result<Loaded, LoadError> {
+) -> Result<LoadedTemplate, LoadError> {
     templates.cache.get(content.object, unpack(templates, account, key)).await
 }
 
-/// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. The slot is the thread's, so
-/// cancelled renders never hold more archives in memory than there are slots.
+/// Hazard: unpacking goes on in its thread when the render that wanted it is cancelled. So the thread holds the slot, not the
+/// render: cancelled renders never hold more archives in memory than there are slots.
 async fn unpack(
     templates: &TemplateContext,
     account: AccountId,
     key: StorageKey,
-) -> Result<Loaded, LoadError> {
+) -> Result<LoadedTemplate, LoadError> {
     let slot = templates.unpacking.for_render(account).await;
     let bytes = templates.store.get(&key, u64::MAX).await?;
     let reopen = move || {
-        let loaded = Package::reopen(&bytes).map(Loaded::cached);
+        let loaded = Package::reopen(&bytes).map(LoadedTemplate::cached);
         drop((bytes, slot));
         loaded
     };
-    let loaded = thread::apart(reopen).await.map_err(Problem::from)?;
+    let loaded = thread::on_blocking_thread(reopen).await.map_err(Problem::from)?;
     loaded.map_err(|error| LoadError::Other(Problem::internal(format!("{key}: {error}"))))
 }
 

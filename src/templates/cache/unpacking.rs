@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::config::TemplatesConfig;
+use crate::config::{TemplatesConfig, as_count};
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 use crate::slots::{AccountShare, AccountSlots, Slot};
@@ -26,7 +26,7 @@ pub(in crate::templates) struct UnpackingLimits {
 impl UnpackingLimits {
     /// As many slots as the configuration says.
     pub fn new(limits: &TemplatesConfig) -> Self {
-        let count = usize::try_from(limits.unpacking_limit).unwrap_or(usize::MAX);
+        let count = as_count(limits.unpacking_limit);
         let slots = || AccountSlots::new(count, AccountShare::new(ACCOUNT_LIMIT));
         let wait = Duration::from_millis(limits.unpacking_timeout_ms);
         Self { changes: slots(), renders: slots(), wait }

@@ -6,7 +6,7 @@ use super::commit::PendingChange;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::{StoreError, TemplatePart};
-use crate::templates::cache::source::LoadError;
+use crate::templates::cache::source::{LoadError, retry_when_replaced};
 use crate::templates::registry::info_object::InfoObject;
 use crate::templates::registry::messages::{CloneTemplate, TemplateRef};
 use crate::templates::registry::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
@@ -23,20 +23,14 @@ impl Handler<CloneTemplate> for TemplateRegistry {
     }
 }
 
-/// How often a copy is begun anew because a change deleted what it was copying.
-const ATTEMPTS: usize = 4;
-
 async fn copy(writer: &TemplateWriter, of: TemplateRef) -> Result<TemplateId, Problem> {
-    let mut attempts = 1;
-    loop {
-        let record = writer.context.index.usable(of.account, of.template).await?;
+    retry_when_replaced(|| async move {
+        let record = writer.context.index.usable(of.account, of.template).await.map_err(Problem::from)?;
         let original = problems::saved(record, of.template)?;
         // Without the original's lock: a crowd that clones a public template must not keep its owner waiting.
-        match copy_record(writer, of, &original).await {
-            Err(LoadError::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
-            copied => return copied.map_err(Problem::from),
-        }
-    }
+        copy_record(writer, of, &original).await
+    })
+    .await
 }
 
 /// Copies the template as its record says.
@@ -46,7 +40,8 @@ async fn copy_record(
     original: &TemplateRecord,
 ) -> Result<TemplateId, LoadError> {
     let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
-    // The sweep deletes objects that no record names, unless their template is locked.
+    // The new id is locked, for no record names the copied objects yet: the garbage collector deletes such objects, but only
+    // under the lock of their template.
     let lock = writer.lock([record.id]).await?;
     let mut change = PendingChange::begin(writer, lock, of.account, &[]);
     let (Some(content), Some(previews), Some(info)) = (&original.content, original.previews, &original.info)

@@ -1,13 +1,14 @@
-//! A change of a template in three steps: new objects are written, one commit names them, and the objects that it names
-//! no more are deleted.
+//! A change of a template in three steps: new objects are written, one commit of the index names them, and the objects that
+//! the index names no more are deleted.
 //!
-//! Hazard: a kill at any moment, and a change that fails half-way. Each new object has an id that nothing had before, so
-//! whenever the service is killed the index names the old objects or the new ones, and all of them are there; and what a
-//! failed change deletes again is never what a later one relies on. New objects that no commit names, and old ones that a
-//! kill kept from being deleted, are swept.
+//! Hazard: the service may be killed at any moment, and a change may fail half-way. Every new object has a new id. So the index
+//! names only old objects before the commit and only new ones after it, and all that it names are in the store; and a failed
+//! change deletes only objects that no other change can have named. What is left over (new objects whose commit never came, old
+//! ones that a kill kept from being deleted) is named by no record, and the garbage collector deletes it.
 //!
-//! What is written counts in the account's quota before it is written, so that several changes at once cannot exceed it
-//! together. The counter in the index moves in the commit, by what the record counts more or less than those before it.
+//! Bytes are reserved in the account's quota before they are written: several changes at once could otherwise pass the check
+//! one by one and exceed the quota together. The commit adds to the account's counter in the index what the new record counts
+//! more than the replaced ones, or subtracts what it counts less.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::domain::ids::{AccountId, ObjectId};
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
 use crate::storage::{
-    ObjectStore, StorageKey, StorageReservation, StoreError, TemplatePart, deletion_log, quota,
+    ObjectStore, StorageKey, StorageReservation, StoreError, TemplatePart, delete_or_warn, deletion_log,
+    quota,
 };
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::registry::index;
@@ -28,32 +30,37 @@ use crate::templates::registry::messages::CommitChange;
 use crate::templates::registry::record::TemplateRecord;
 use crate::templates::registry::writer::TemplateWriter;
 
-/// The objects of a change under way. Dropped before its commit, they are deleted.
+/// A change under way, with the objects that it has written. They are deleted where it is dropped before its commit.
 pub(in crate::templates) struct PendingChange<'a> {
     writer: &'a TemplateWriter,
     lock: TemplateLock,
     written: Vec<StorageKey>,
     sizes: BTreeMap<ObjectId, u64>,
-    stored: StorageReservation,
-    /// The account's quota had no room for what was copied.
+    reservation: StorageReservation,
+    /// The error of a copied object that exceeded the account's quota. It is kept for the commit: [`copy`](Self::copy) reports
+    /// errors of the store only, which its callers repeat or translate.
     refusal: Option<Problem>,
 }
 
 impl<'a> PendingChange<'a> {
-    /// A change of templates of `account` under their `lock`, which has written nothing. The bytes of `replaced` are
-    /// free for it, since it deletes most of them.
+    /// A change of templates of `account` under their `lock`, which has written nothing. It may use the bytes of `replaced`
+    /// beyond the quota, since it deletes most of them.
     pub fn begin(
         writer: &'a TemplateWriter,
         lock: TemplateLock,
         account: AccountId,
         replaced: &[&TemplateRecord],
     ) -> Self {
-        Self::with(writer, lock, writer.context.quota.begin(account).replacing(count(replaced)))
+        Self::continue_with(writer, lock, writer.context.quota.begin(account).replacing(count(replaced)))
     }
 
-    /// A change whose bytes so far are counted in `stored`.
-    pub fn with(writer: &'a TemplateWriter, lock: TemplateLock, stored: StorageReservation) -> Self {
-        Self { writer, lock, written: Vec::new(), sizes: BTreeMap::new(), stored, refusal: None }
+    /// A change whose bytes so far are counted in `reservation`.
+    pub fn continue_with(
+        writer: &'a TemplateWriter,
+        lock: TemplateLock,
+        reservation: StorageReservation,
+    ) -> Self {
+        Self { writer, lock, written: Vec::new(), sizes: BTreeMap::new(), reservation, refusal: None }
     }
 
     /// Writes a new object.
@@ -61,7 +68,7 @@ impl<'a> PendingChange<'a> {
     /// # Errors
     /// `storage_exceeded`, or when the store fails.
     pub async fn put(&mut self, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
-        self.stored.grow(bytes.len() as u64)?;
+        self.reservation.grow(bytes.len() as u64)?;
         self.note_size(&key, bytes.len() as u64);
         self.written.push(key);
         self.writer.context.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
@@ -75,7 +82,7 @@ impl<'a> PendingChange<'a> {
         self.written.push(key);
         let bytes = self.writer.context.store.copy(from, &key).await?.bytes;
         self.note_size(&key, bytes);
-        if let Err(problem) = self.stored.grow(bytes) {
+        if let Err(problem) = self.reservation.grow(bytes) {
             self.refusal.get_or_insert(problem);
         }
         Ok(())
@@ -97,8 +104,9 @@ impl<'a> PendingChange<'a> {
             record.object_keys().filter_map(|(object, _)| Some((object, known(&object)?))).collect();
     }
 
-    /// Commits `record` in place of `replaced`, of which those with another id are removed. It is durable when this answers;
-    /// then `gone` is deleted, in this order.
+    /// Commits `record` in place of `replaced`, and removes those of `replaced` that have another id. When this answers, the
+    /// commit is durable and `obsolete_keys` are deleted, in this order; those that could not be deleted are in the deletion
+    /// log.
     ///
     /// # Errors
     /// `storage_exceeded`, or when the index fails.
@@ -106,7 +114,7 @@ impl<'a> PendingChange<'a> {
         mut self,
         replaced: &[&TemplateRecord],
         mut record: TemplateRecord,
-        gone: Vec<StorageKey>,
+        obsolete_keys: Vec<StorageKey>,
     ) -> Result<(), Problem> {
         if let Some(refusal) = self.refusal.take() {
             return Err(refusal);
@@ -118,56 +126,70 @@ impl<'a> PendingChange<'a> {
         for removed in replaced.iter().filter(|removed| removed.id != record.id) {
             batch = batch.and(index::delete_record(removed));
         }
-        self.send(batch, (record.account, count(replaced), record.stored_bytes()), gone).await
+        let bytes = (count(replaced), record.stored_bytes());
+        self.send_to_registry(record.account, batch, bytes, obsolete_keys).await
     }
 
-    /// Commits that a template is removed. It is durable when this answers; then `gone` is deleted, in this order.
+    /// Commits that a template is removed; `obsolete_keys` as for [`commit`](Self::commit).
     ///
     /// # Errors
     /// When the index fails.
-    pub async fn remove(self, record: &TemplateRecord, gone: Vec<StorageKey>) -> Result<(), Problem> {
-        self.send(index::delete_record(record), (record.account, record.stored_bytes(), 0), gone).await
+    pub async fn remove(
+        self,
+        record: &TemplateRecord,
+        obsolete_keys: Vec<StorageKey>,
+    ) -> Result<(), Problem> {
+        let (batch, bytes) = (index::delete_record(record), (record.stored_bytes(), 0));
+        self.send_to_registry(record.account, batch, bytes, obsolete_keys).await
     }
 
-    async fn send(
+    async fn send_to_registry(
         mut self,
+        account: AccountId,
         batch: WriteBatch,
-        (account, before, after): (AccountId, u64, u64),
-        gone: Vec<StorageKey>,
+        (before, after): (u64, u64),
+        obsolete_keys: Vec<StorageKey>,
     ) -> Result<(), Problem> {
-        // So far the change could use the bytes that it replaces; the commit reserves what the account stores more than
-        // before.
-        self.stored = self.writer.context.quota.begin(account);
-        self.stored.grow(after.saturating_sub(before))?;
-        let reserved = std::mem::replace(&mut self.stored, self.writer.context.quota.begin(account));
-        // A commit that is answered with an error may have been written all the same, so its objects are left to the sweep.
+        // The reservation so far counts all bytes that were written, and allows for those that are replaced. From the commit
+        // on the account stores only the difference more, so only that is reserved for it.
+        self.reservation = self.writer.context.quota.begin(account);
+        self.reservation.grow(after.saturating_sub(before))?;
+        let reservation = std::mem::replace(&mut self.reservation, self.writer.context.quota.begin(account));
+        // Hazard: an index that answers an error may have written the batch all the same. Were the new objects deleted now, the
+        // record would name objects that are not there. So they are left to the garbage collector, which reads the record.
         self.written.clear();
-        let (lock, stored) = (self.lock.clone(), (before, after));
-        self.writer.commit(CommitChange { account, lock, batch, stored, reserved, gone }).await
+        let (lock, bytes_before_after) = (self.lock.clone(), (before, after));
+        let change = CommitChange { account, lock, batch, bytes_before_after, reservation, obsolete_keys };
+        self.writer.commit(change).await
     }
 }
 
+/// The commit itself: batch and deletion log in one write, then the deletions, then the cache. The work needs nothing but
+/// shared parts and could be done by the sender. It is a message for two reasons: only the registry has the index to write,
+/// and it finishes the work under the lock even where the sender is dropped half-way (a sweep, when the service stops).
 impl Handler<CommitChange> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: CommitChange, _: &mut Self::Context) -> Self::Result {
-        let CommitChange { account, lock, batch, stored: (before, after), reserved, gone } = message;
+        let CommitChange { account, lock, batch, bytes_before_after, reservation, obsolete_keys } = message;
+        let (before, after) = bytes_before_after;
         let (index, context) = (Arc::clone(&self.index), Arc::clone(&self.context));
-        // Commits of different templates run at the same time, so that the index syncs them together.
+        // Not awaited by the actor: commits of different templates run at the same time, and the index syncs them together.
         Box::pin(async move {
-            let mark = ObjectId::generate().0;
-            let mut batch = batch.and(deletion_log::mark(mark, &gone));
+            let log_id = ObjectId::generate().0;
+            let mut batch = batch.and(deletion_log::log_entry(log_id, &obsolete_keys));
             if before != after {
                 let delta = quota::signed(after).saturating_sub(quota::signed(before));
                 batch = batch.add(quota::counter(account), delta);
             }
             index.commit(batch).await?;
-            reserved.keep(before.saturating_sub(after));
-            let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
-            if !gone.is_empty() {
-                deletion_log::clear(index.as_ref(), context.store.as_ref(), &[(mark, gone)]).await;
+            reservation.keep(before.saturating_sub(after));
+            let packages: Vec<_> = obsolete_keys.iter().filter_map(package_of).collect();
+            if !obsolete_keys.is_empty() {
+                deletion_log::clear(index.as_ref(), context.store.as_ref(), &[(log_id, obsolete_keys)]).await;
             }
-            // Only now: a render that read the former record may have put its package into the cache until its object was gone.
+            // Only now: until the objects were deleted, a render that had read the former record could load its package and put
+            // it into the cache again, where it would stay although no template names it.
             context.cache.forget(packages);
             drop(lock);
             Ok(())
@@ -188,14 +210,12 @@ impl Drop for PendingChange<'_> {
     }
 }
 
-/// The last one is deleted first: it is the info object, and without it no rebuild takes the others for a template.
+/// Deletes the objects of a change, the last one first: that is the info object, and without it no rebuild of the index takes
+/// the others for a template.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
     let keys: Vec<_> = keys.into_iter().rev().collect();
-    if let Err(error) = store.delete_all(&keys).await
-        && !error.is_held()
-    {
-        tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
-    }
+    let consequence = "objects of a change that was broken off stay behind until they are swept";
+    delete_or_warn(store.as_ref(), &keys, consequence).await;
 }
 
 /// The package that the key names, if it names one.

@@ -44,7 +44,7 @@ async fn remove_all(writer: &TemplateWriter, account: AccountId) -> Result<u64, 
         before = Some(*last);
         for (id, _) in page {
             let lock = writer.lock([id]).await?;
-            match writer.context.index.readable(account, id).await? {
+            match writer.context.index.read_if_readable(account, id).await? {
                 Some(record) => remove(writer, lock, &record).await?,
                 // Which objects it named is unknown; without a record the sweep deletes them.
                 None => writer.commit_entries(account, lock, index::delete_unreadable(account, id)).await?,
@@ -60,11 +60,11 @@ pub(in crate::templates) async fn remove(
     lock: TemplateLock,
     record: &TemplateRecord,
 ) -> Result<(), Problem> {
-    // The info object comes first: without it no rebuild takes the others for a template.
-    let mut gone = record.objects();
+    // The info object comes first: without it no rebuild of the index takes the others for a template.
+    let mut obsolete_keys = record.objects();
     if record.unfinished {
         let upload = StorageKey::TemplateUpload(record.account, record.id);
-        gone.push(writer.context.store.upload_staging().of(&upload));
+        obsolete_keys.push(writer.context.store.upload_staging().of(&upload));
     }
-    PendingChange::begin(writer, lock, record.account, &[record]).remove(record, gone).await
+    PendingChange::begin(writer, lock, record.account, &[record]).remove(record, obsolete_keys).await
 }

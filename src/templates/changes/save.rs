@@ -13,7 +13,7 @@ use crate::templates::registry::context::TemplateContext;
 use crate::templates::registry::info_object::{FileEntry, InfoObject, files};
 use crate::templates::registry::locks::TemplateLock;
 use crate::templates::registry::messages::{
-    PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, UpdateTemplate,
+    PreviewJob, PreviewJobs, PreviewSource, SaveTemplate, TemplateInfo, UpdateTemplate,
 };
 use crate::templates::registry::record::{Content, Info, Preview, Previews, TemplateRecord};
 use crate::templates::registry::variables::KnownVariables;
@@ -37,7 +37,7 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
     fn handle(&mut self, message: UpdateTemplate, ctx: &mut Self::Context) -> Self::Result {
         self.change(ctx, ("update", message.of.account), move |writer| async move {
             let (of, content) = (message.of, message.content);
-            let former = problems::saved(Some(writer.context.own(of).await?), of.template)?;
+            let former = problems::saved(Some(writer.context.editable(of).await?), of.template)?;
             let is_new = !has_content(&former, content);
             if is_new {
                 // Any id may be named, even another account's. So it is checked before its lock is asked for: a caller
@@ -142,15 +142,16 @@ impl Saving {
         }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
-        let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
+        let mut obsolete_keys: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = replaced.iter().filter(|record| record.unfinished);
         let staging = templates.store.upload_staging();
-        gone.extend(begun.map(|record| staging.of(&StorageKey::TemplateUpload(record.account, record.id))));
-        change.commit(&replaced, record, gone).await
+        let uploads = begun.map(|record| staging.of(&StorageKey::TemplateUpload(record.account, record.id)));
+        obsolete_keys.extend(uploads);
+        change.commit(&replaced, record, obsolete_keys).await
     }
 
     /// The preview that the template has already, if its content stays; or a new one, which the document of the job becomes.
-    fn choose(&self, PreviewJob { job, shows }: PreviewJob, target: Target) -> Result<Preview, Problem> {
+    fn choose(&self, PreviewJob { job, source }: PreviewJob, target: Target) -> Result<Preview, Problem> {
         let previews = self.former.previews.filter(|_| self.draft.is_none());
         let present =
             previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
@@ -158,7 +159,7 @@ impl Saving {
             self.check_version(job, present.version)?;
             return Ok(present);
         }
-        let Shown { template: shown, version } = shows?;
+        let PreviewSource { template: shown, version } = source?;
         // A document of other content does not show this template.
         let is_of_this = match &self.draft {
             Some(draft) => shown == draft.id,

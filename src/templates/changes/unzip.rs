@@ -12,7 +12,7 @@ use crate::domain::kinds::TemplateKind;
 use crate::domain::site::{Files, Site};
 use crate::problem::{Code, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
-use crate::templates::cache::source::{TemplateUse, load, present};
+use crate::templates::cache::source::{TemplateUse, load, load_current};
 use crate::templates::package::{Package, PackageError};
 use crate::templates::registry::context::TemplateContext;
 use crate::templates::registry::info_object::{InfoObject, files};
@@ -39,11 +39,12 @@ impl Handler<UnzipTemplate> for TemplateRegistry {
     }
 }
 
+/// A read, and a message all the same: it holds an unpacked template and its text in memory, so it counts as one of the
+/// account's changes under way (`templates.changes_account_limit`), which only the registry counts.
 impl Handler<ReadIndexHtml> for TemplateRegistry {
     type Result = ResponseFuture<Result<String, Problem>>;
 
     fn handle(&mut self, message: ReadIndexHtml, _: &mut Self::Context) -> Self::Result {
-        // No change, and counted as one: it holds an unpacked template and its text in memory.
         let admitted = self.locks.admit(message.0.account);
         let templates = Arc::clone(&self.context);
         Box::pin(async move {
@@ -71,11 +72,12 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     }
     let _slot = templates.unpacking.for_change(of.account).await?;
     let upload = templates.store.upload_staging().of(&StorageKey::TemplateUpload(of.account, of.template));
-    // A bucket takes uploads at any moment, and the service does not learn of it: what is read now is compared below.
+    // Hazard: callers upload to a bucket without the service, so a new upload may replace this one at any moment. What the
+    // store says of it now is compared before the upload is deleted, or the new one would be lost.
     let read = templates.store.head(&upload).await.ok();
     let bytes = match templates.store.get(&upload, templates.upload_limit_bytes).await {
         Ok(bytes) => bytes,
-        // Repeated as well: the first request deleted the upload that it unpacked.
+        // A repeated request too: the first one deleted the upload that it had unpacked.
         Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(problems::empty(of.template)),
         // Only for an upload to a bucket: the service ends its own at the limit.
@@ -88,7 +90,7 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
         Err(error) => return Err(error.into()),
     };
     let limits = templates.limits.clone();
-    let packed = thread::apart(move || pack(Package::read(&bytes, &limits)?)).await?;
+    let packed = thread::on_blocking_thread(move || pack(Package::read(&bytes, &limits)?)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("upload", &error))?;
     let replaced = former.content.as_ref().map(|content| former.package(content));
     let content = Content { id: of.template, object: ObjectId::generate(), entry, kind, copy_of: None };
@@ -96,9 +98,9 @@ async fn unzip(writer: &TemplateWriter, of: TemplateRef) -> Result<(), Problem> 
     change.put(former.package(&content), archive).await?;
     let record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     change.commit(&[&former], record, replaced.into_iter().collect()).await?;
-    // It is not in the deletion log of the commit: a later upload has the same key, and a replay of the log would
-    // delete that one. An upload that came meanwhile stays. The lock is held until here, so that no upload is closed in
-    // between.
+    // The upload is not one of the commit's obsolete keys: a later upload has the same key, and a replay of the deletion log
+    // would delete that one. An upload that replaced this one meanwhile stays. The lock is held until here, so that the service
+    // closes no upload between the comparison and the deletion.
     if templates.store.head(&upload).await.ok() != read {
         return Ok(());
     }
@@ -115,7 +117,7 @@ async fn read_entry(
     templates: &TemplateContext,
     TemplateRef { account, template }: TemplateRef,
 ) -> Result<String, Problem> {
-    let (content, loaded) = present(templates, TemplateUse { account, template, preview: true }).await?;
+    let (content, loaded) = load_current(templates, TemplateUse { account, template, preview: true }).await?;
     problems::text_entry(&content)?;
     let length = loaded.site.page().map_or(0, Bytes::len);
     let limit = templates.text_limit_bytes;
@@ -136,7 +138,7 @@ fn entry_text(site: &Site, content: &Content) -> Result<String, Problem> {
     let is_latex = content.kind == TemplateKind::Latex;
     let text =
         if is_latex { site.page().cloned() } else { site.text(&content.entry).map(|text| text.content) };
-    let text = text.map(encoding::unmarked).ok_or_else(|| no_text(content))?;
+    let text = text.map(encoding::without_bom).ok_or_else(|| no_text(content))?;
     String::from_utf8(text.to_vec()).map_err(|_| no_text(content))
 }
 
@@ -154,7 +156,7 @@ async fn write_entry(
     let site = loaded.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
-    let packed = thread::apart(move || pack(package)).await?;
+    let packed = thread::on_blocking_thread(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|error| refused("text", &error))?;
     // Finding the variables may wait for a process; other changes use the slot meanwhile.
     drop(slot);
@@ -167,7 +169,7 @@ async fn write_entry(
     let content = Content { id: former.id, object: ObjectId::generate(), entry, kind, copy_of: None };
     let mut change = PendingChange::begin(writer, lock, of.account, &[&before]);
     change.put(before.package(&content), archive).await?;
-    let mut gone = vec![before.package(former)];
+    let mut obsolete_keys = vec![before.package(former)];
     let mut record = before.clone();
     if before.unfinished {
         record = TemplateRecord::unfinished(of.account, of.template, Some(content));
@@ -184,9 +186,9 @@ async fn write_entry(
         let object = InfoObject::new(&record, &sample_data, (files, variables));
         let (new, bytes) = object.encode().await?;
         change.put(new, bytes).await?;
-        gone.push(key);
+        obsolete_keys.push(key);
     }
-    change.commit(&[&before], record, gone).await
+    change.commit(&[&before], record, obsolete_keys).await
 }
 
 /// Packs a package and opens the result: what is kept must open again, and its content decides what its entry is.

@@ -44,13 +44,13 @@ async fn close(writer: &TemplateWriter, message: CloseTemplateUpload) -> Result<
     let lock = writer.lock([template]).await?;
     let former = problems::takes_uploads(context.index.read(account, template).await?, template)?;
     let key = context.store.upload_staging().of(&StorageKey::TemplateUpload(account, template));
-    let (staged, stored) = upload.into_parts();
-    let bytes = stored.bytes();
-    // The record is written first: an index that fails (a full disk) must do so before the earlier upload, which was
-    // acknowledged, is replaced. Until the new one is in place the larger of both counts.
+    let (staged, reservation) = upload.into_parts();
+    let bytes = reservation.bytes();
+    // The record is written first: where the index fails (a full disk), the earlier upload, which was acknowledged, must
+    // still be there. Until the new one has replaced it the larger of both counts.
     let larger = bytes.max(former.upload_bytes);
     let begun = TemplateRecord { upload_bytes: larger, counted: true, ..former.clone() };
-    let change = PendingChange::with(writer, lock.clone(), stored);
+    let change = PendingChange::continue_with(writer, lock.clone(), reservation);
     change.commit(&[&former], begun.clone(), Vec::new()).await?;
     let placed = staged.commit(&key).await;
     let there = if placed.is_ok() { bytes } else { former.upload_bytes };

@@ -3,7 +3,7 @@
 use memchr::{memchr, memmem};
 
 use super::end_record::{END, END_LIMIT_BYTES};
-use crate::domain::encoding::{self, Form};
+use crate::domain::encoding::{self, Syntax};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::{COMPOUND_START, RTF_START};
 
@@ -113,11 +113,12 @@ fn is_flat(bytes: &[u8]) -> bool {
     start.starts_with(b"<?xml") && memmem::find(root, b"<office:document").is_some()
 }
 
-/// The text of bytes that say that they are UTF-16: a search for words finds none in the bytes themselves.
+/// The text of bytes that declare themselves as UTF-16, decoded: a search for tags and commands would find none in the bytes.
 fn utf16_text(bytes: &[u8]) -> Option<String> {
     let declared =
-        encoding::declared(bytes, Form::Page).filter(|encoding| !encoding.is_ascii_compatible())?;
-    let decoded = encoding::decode(bytes, Form::Page, None).filter(|decoded| decoded.encoding == declared)?;
+        encoding::declared(bytes, Syntax::Page).filter(|encoding| !encoding.is_ascii_compatible())?;
+    let decoded =
+        encoding::decode(bytes, Syntax::Page, None).filter(|decoded| decoded.encoding == declared)?;
     Some(decoded.text.into_owned())
 }
 

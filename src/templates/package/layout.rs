@@ -58,7 +58,7 @@ impl NamedKind {
     fn goes_first(self) -> bool {
         match self {
             Self::Page | Self::Ejs | Self::Latex => true,
-            Self::Office(format) => format.is_present(),
+            Self::Office(format) => format.is_current(),
         }
     }
 }

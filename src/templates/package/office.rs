@@ -135,13 +135,13 @@ pub(super) fn opened<'a>(
     Ok(Opened { archive, format, repeated })
 }
 
-/// Hazard: the program that renders the file judges it by its first bytes. A file that begins as another format would be checked
-/// here as one thing and rendered as another. So it is refused.
+/// Hazard: the program that renders the file judges it by its first bytes. A file that begins as another format would be
+/// checked here as one thing and rendered as another. So it is refused.
 fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageError> {
     if OfficeFormat::of_start(format.kind(), bytes) == Some(format) {
         return Ok(());
     }
-    let (what, place) = (format.described(), if format.is_present() { "its" } else { "not its" });
+    let (what, place) = (format.described(), if format.is_current() { "its" } else { "not its" });
     Err(invalid(format!(
         "the file is {what}, and an entry 'mimetype' is {place} first one, by which it would be taken for something else; open it \
          in its program and save it anew"

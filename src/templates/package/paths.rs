@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::iter;
 
 use super::{ArchiveLimits, PackageError, invalid};
-use crate::domain::letters::spelled;
+use crate::domain::escape::escape_control;
 
 /// Files that systems add to archives by themselves.
 const JUNK: [&str; 4] = [".ds_store", "thumbs.db", "desktop.ini", "icon\r"];
@@ -147,7 +147,7 @@ fn file_and_folder(file: &str, folder: &str) -> PackageError {
 
 /// A name as sentences show it: shortened, and with characters that do not print spelled out.
 pub(super) fn quoted(name: &str) -> String {
-    let shown: String = name.chars().take(SHOWN_LIMIT_CHARS).map(spelled).collect();
+    let shown: String = name.chars().take(SHOWN_LIMIT_CHARS).map(escape_control).collect();
     let more = if name.chars().nth(SHOWN_LIMIT_CHARS).is_some() { "…" } else { "" };
     format!("'{shown}{more}'")
 }

@@ -16,6 +16,7 @@ use super::context::TemplateContext;
 use super::locks::{ChangeLocks, Guard};
 use super::messages::LockTemplate;
 use super::writer::TemplateWriter;
+use crate::config::as_count;
 use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 use crate::storage::index::Index;
@@ -33,7 +34,7 @@ impl TemplateRegistry {
     /// The registry of `context`, which writes `index`, and has at most `mailbox_limit` waiting messages.
     pub fn new(context: Arc<TemplateContext>, index: Arc<dyn Index>, mailbox_limit: u64) -> Self {
         let locks = ChangeLocks::new(context.limits.changes_account_limit);
-        let mailbox_limit = usize::try_from(mailbox_limit).unwrap_or(usize::MAX);
+        let mailbox_limit = as_count(mailbox_limit);
         Self { context, index, locks, mailbox_limit }
     }
 
@@ -75,14 +76,14 @@ impl Actor for TemplateRegistry {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(self.mailbox_limit);
-        ctx.spawn(ReleaseReturned);
+        ctx.spawn(ReleaseDropped);
     }
 }
 
-/// Releases what dropped guards held, as long as the registry lives.
-struct ReleaseReturned;
+/// Releases what dropped guards held, for as long as the registry runs.
+struct ReleaseDropped;
 
-impl ActorFuture<TemplateRegistry> for ReleaseReturned {
+impl ActorFuture<TemplateRegistry> for ReleaseDropped {
     type Output = ();
 
     fn poll(
@@ -91,7 +92,7 @@ impl ActorFuture<TemplateRegistry> for ReleaseReturned {
         _: &mut Context<TemplateRegistry>,
         task: &mut task::Context<'_>,
     ) -> Poll<()> {
-        registry.locks.poll_returned(task)
+        registry.locks.poll_released(task)
     }
 }
 

@@ -93,7 +93,7 @@ impl TemplateContext {
     ///
     /// # Errors
     /// `template_not_found`, `not_owner`.
-    pub(in crate::templates) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
+    pub(in crate::templates) async fn editable(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
         let TemplateRef { account, template } = of;
         let record = self.index.usable(account, template).await?;
         let record = record.ok_or_else(|| problems::not_found(template))?;

@@ -57,8 +57,8 @@ impl TemplateIndex {
         self.stored(account, id).await?.map(|entry| decoded(&entry)).transpose()
     }
 
-    /// The same; none where the record cannot be read.
-    pub async fn readable(
+    /// The same; `None` also where the record cannot be read.
+    pub async fn read_if_readable(
         &self,
         account: AccountId,
         id: TemplateId,
@@ -120,7 +120,7 @@ impl TemplateIndex {
         Ok(saved)
     }
 
-    /// Whether a rebuild found something of the template lost: nothing of it is swept then.
+    /// Whether a rebuild found something of the template lost: the garbage collector deletes nothing of it then.
     pub async fn is_damaged(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
         Ok(self.index.get(&damaged_key(account, id)).await?.is_some())
     }
@@ -144,8 +144,7 @@ pub(in crate::templates) async fn keep_only(
     Ok(())
 }
 
-/// The batch that writes a record and the entries that belong to it. Where it saves the template, it removes the mark
-/// of damage.
+/// The batch that writes a record and the entries that belong to it. That of a saved template removes its entry of damage.
 ///
 /// # Errors
 /// When the record cannot be written as bytes.
@@ -165,7 +164,7 @@ pub fn put_record(record: &TemplateRecord) -> Result<WriteBatch, IndexError> {
     })
 }
 
-/// The batch that marks a template of which something is lost, so that the sweep deletes none of its objects.
+/// The batch that marks a template of which something is lost, so that the garbage collector deletes none of its objects.
 pub(in crate::templates) fn mark_damaged(account: AccountId, id: TemplateId) -> WriteBatch {
     WriteBatch::new().put(damaged_key(account, id), [])
 }

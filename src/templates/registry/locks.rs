@@ -23,41 +23,41 @@ enum Held {
 
 /// A lock or a counted change; dropping it releases it.
 ///
-/// Hazard: a drop can neither wait nor be refused, and what is not given back locks a template until the service ends.
-/// So it goes through a channel without a bound, not through the mailbox, which can be full. The channel stays short: it
-/// never has more entries than there are guards.
+/// Hazard: a drop can neither wait nor be refused, and a lock that is not released locks its template until the service ends.
+/// So a dropped guard is reported through a channel without a bound and not through the mailbox, which may be full. The
+/// channel stays short: it never has more entries than there are guards.
 #[derive(Debug)]
 pub(in crate::templates) struct Guard {
     held: Held,
-    returns: UnboundedSender<Held>,
+    released: UnboundedSender<Held>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Without a registry there is nothing to give back to.
-        let _ = self.returns.send(self.held);
+        // It fails only where the registry has stopped, and its locks with it.
+        let _ = self.released.send(self.held);
     }
 }
 
-/// The locks of a change. Clones share them: they are given back when the last clone is dropped.
+/// The locks of a change. Clones share them: they are released when the last clone is dropped.
 pub(in crate::templates) type TemplateLock = Arc<Vec<Guard>>;
 
 /// The templates that are locked, and how many changes each account has under way.
 #[derive(Debug)]
 pub(in crate::templates) struct ChangeLocks {
-    /// A template is locked as long as it is in the map; its value are those that wait for it, in order.
+    /// The locked templates, each with those that wait for its lock, in order.
     queues: HashMap<TemplateId, VecDeque<oneshot::Sender<Guard>>>,
     changes: HashMap<AccountId, u64>,
     account_limit: u64,
-    returns: UnboundedSender<Held>,
-    returned: UnboundedReceiver<Held>,
+    released: UnboundedSender<Held>,
+    incoming: UnboundedReceiver<Held>,
 }
 
 impl ChangeLocks {
     /// Nothing is locked; an account may have `account_limit` changes under way.
     pub fn new(account_limit: u64) -> Self {
-        let (returns, returned) = mpsc::unbounded_channel();
-        Self { queues: HashMap::new(), changes: HashMap::new(), account_limit, returns, returned }
+        let (released, incoming) = mpsc::unbounded_channel();
+        Self { queues: HashMap::new(), changes: HashMap::new(), account_limit, released, incoming }
     }
 
     /// Lets a change of `account` begin; it is under way until the guard is dropped.
@@ -65,9 +65,9 @@ impl ChangeLocks {
     /// # Errors
     /// `rate_limited` when the account has as many under way as it may have.
     pub fn admit(&mut self, account: AccountId) -> Result<Guard, Problem> {
-        // A caller may ask again as soon as it is answered, which can be before the registry is polled for what the
-        // answered change gave back.
-        self.release_returned();
+        // A caller may ask again as soon as it is answered. The guard of the answered change is dropped by then, but the actor
+        // may not have been polled for it yet, and the change would still count.
+        self.release_dropped();
         let count = self.changes.get(&account).copied().unwrap_or(0);
         if count >= self.account_limit {
             let limit = self.account_limit;
@@ -81,8 +81,8 @@ impl ChangeLocks {
         Ok(self.guard(Held::Change(account)))
     }
 
-    /// The lock of `template`, as soon as those who asked for it before have given it back. Where the receiver was dropped
-    /// meanwhile, the lock comes back at once.
+    /// The lock of `template`, as soon as those who asked for it before have released it. Where the receiver was dropped
+    /// meanwhile, the lock goes to the next one at once.
     pub fn lock(&mut self, template: TemplateId) -> oneshot::Receiver<Guard> {
         let (grant, granted) = oneshot::channel();
         if let Some(queue) = self.queues.get_mut(&template) {
@@ -95,17 +95,17 @@ impl ChangeLocks {
         granted
     }
 
-    /// Releases what guards gave back; never ready, so that it is polled again.
-    pub fn poll_returned(&mut self, task: &mut Context<'_>) -> Poll<()> {
-        while let Poll::Ready(Some(held)) = self.returned.poll_recv(task) {
+    /// Releases what dropped guards held; never ready, so that it is polled again.
+    pub fn poll_released(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(held)) = self.incoming.poll_recv(task) {
             self.release(held);
         }
         Poll::Pending
     }
 
-    /// Releases what guards gave back until now.
-    fn release_returned(&mut self) {
-        while let Ok(held) = self.returned.try_recv() {
+    /// Releases what the guards held that have been dropped so far.
+    fn release_dropped(&mut self) {
+        while let Ok(held) = self.incoming.try_recv() {
             self.release(held);
         }
     }
@@ -137,7 +137,7 @@ impl ChangeLocks {
     }
 
     fn guard(&self, held: Held) -> Guard {
-        Guard { held, returns: self.returns.clone() }
+        Guard { held, released: self.released.clone() }
     }
 }
 
@@ -155,14 +155,14 @@ mod tests {
         assert!(next.try_recv().is_err());
         drop(gone);
         drop(held);
-        locks.release_returned();
+        locks.release_dropped();
         let held = next.try_recv().unwrap();
         assert!(last.try_recv().is_err());
         drop(held);
-        locks.release_returned();
+        locks.release_dropped();
         // Granted, and never taken out of the channel.
         drop(last);
-        locks.release_returned();
+        locks.release_dropped();
         assert!(locks.queues.is_empty(), "a lock that nobody holds is forgotten");
     }
 
@@ -175,7 +175,7 @@ mod tests {
         drop(locks.admit(other).unwrap());
         drop(held);
         drop(locks.admit(one).expect("what was given back counts no more, polled or not"));
-        locks.release_returned();
+        locks.release_dropped();
         assert!(locks.changes.is_empty());
     }
 }

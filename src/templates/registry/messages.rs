@@ -48,7 +48,7 @@ pub struct TemplateRef {
 #[rtype(result = "Result<(), Problem>")]
 pub struct UnzipTemplate(pub TemplateRef);
 
-/// Asks for the entry's text.
+/// Asks for the entry's text. A read, and a message all the same: see its handler.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<String, Problem>")]
 pub struct ReadIndexHtml(pub TemplateRef);
@@ -82,22 +82,22 @@ pub struct TemplateInfo {
     pub link: Option<String>,
 }
 
-/// A job that is to be a template's preview, and what is wrong with it if something is. A preview that the template
-/// has already stays, whatever became of its job.
+/// A job whose document is to become a template's preview. What is wrong with the job is passed on as `source` and not
+/// answered at once: it does not matter where the template has this preview already.
 #[derive(Debug)]
 pub struct PreviewJob {
     /// The job.
     pub job: JobId,
-    /// What it shows, if its document can be taken.
-    pub shows: Result<Shown, Problem>,
+    /// What its document shows; the error if the job has no document that can become a preview.
+    pub source: Result<PreviewSource, Problem>,
 }
 
-/// What the document of a preview shows.
+/// The content that a preview's document was rendered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct PreviewSource {
     /// The template.
     pub template: TemplateId,
-    /// The version of its content; a job of an earlier platen does not say.
+    /// The version of its content; `None` for a job of an earlier platen, which did not record it.
     pub version: Option<ObjectId>,
 }
 
@@ -122,7 +122,7 @@ pub struct SaveTemplate {
     pub previews: PreviewJobs,
 }
 
-/// Replaces the content of a saved template by that of `content`, which is gone afterwards.
+/// Replaces the content of a saved template by that of the unfinished template `content`, which is removed by the same commit.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), Problem>")]
 pub struct UpdateTemplate {
@@ -141,8 +141,8 @@ pub struct UpdateTemplate {
 #[rtype(result = "Result<(), Problem>")]
 pub struct DeleteTemplate(pub TemplateRef);
 
-/// Deletes all templates of an account that was deleted; answers how many there were. Where it fails half-way, a repetition
-/// goes on.
+/// Deletes all templates of an account that was deleted; answers how many there were. Where it fails half-way, sending it again
+/// deletes the rest.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<u64, Problem>")]
 pub struct DeleteAccountTemplates(pub AccountId);
@@ -158,21 +158,22 @@ pub struct CloneTemplate(pub TemplateRef);
 #[rtype(result = "Result<Guard, Problem>")]
 pub(in crate::templates) struct LockTemplate(pub TemplateId);
 
-/// Commits a change: its batch is durable when it is answered, and after that `gone` is deleted, in this order.
+/// Commits a change: when it is answered, its batch is durable and `obsolete_keys` are deleted, in this order; those that could
+/// not be deleted are in the deletion log.
 #[derive(Message)]
 #[rtype(result = "Result<(), Problem>")]
 pub(in crate::templates) struct CommitChange {
     /// Whose templates.
     pub account: AccountId,
-    /// The locks of all templates that the batch names. They are held until the commit has ended, even when its sender
-    /// has gone.
+    /// The locks of all templates that the batch names. The registry holds them until the commit has ended, even where the
+    /// sender was dropped meanwhile.
     pub lock: TemplateLock,
     /// What is written.
     pub batch: WriteBatch,
-    /// What these templates counted as stored, and count from then on, in bytes.
-    pub stored: (u64, u64),
-    /// The bytes that they count more, taken from the account's quota already.
-    pub reserved: StorageReservation,
-    /// The objects that nothing names from then on.
-    pub gone: Vec<StorageKey>,
+    /// What these templates count as stored before and after the commit, in bytes.
+    pub bytes_before_after: (u64, u64),
+    /// What they count more after it, reserved in the account's quota.
+    pub reservation: StorageReservation,
+    /// The objects that no record names after it.
+    pub obsolete_keys: Vec<StorageKey>,
 }

@@ -16,7 +16,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::search::Search;
 use crate::problem::Problem;
 use crate::storage::{CountedUpload, StorageKey, TemplatePart};
-use crate::templates::cache::source::{self, Loaded, TemplateUse};
+use crate::templates::cache::source::{self, LoadedTemplate, TemplateUse};
 
 /// Reads templates; cheap to clone. Dropping one of its futures ends what it does.
 #[derive(Clone)]
@@ -100,8 +100,8 @@ impl TemplateReader {
     ///
     /// # Errors
     /// As for `check`.
-    pub async fn load(&self, wanted: TemplateUse) -> Result<Loaded, Problem> {
-        source::present(&self.context, wanted).await.map(|(_, loaded)| loaded)
+    pub async fn load(&self, wanted: TemplateUse) -> Result<LoadedTemplate, Problem> {
+        source::load_current(&self.context, wanted).await.map(|(_, loaded)| loaded)
     }
 
     /// Stages an upload of at most `limit_bytes` for a template that is not saved. Nothing of the template changes until

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
-use crate::storage::{ObjectStore, StorageKey, StoreError, TemplatePart};
+use crate::storage::{ObjectStore, StorageKey, StoreError, TemplatePart, size_of};
 
 /// Everything of a template that is small. Its files, previews and sample data are objects of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct TemplateRecord {
     pub updated_at: Timestamp,
     /// Its files, once there are some.
     pub content: Option<Content>,
-    /// What was said of it when it was saved.
+    /// What its owner said of it when it was saved (`templateInfo`).
     pub info: Option<Info>,
     /// Its previews, from when it was saved.
     pub previews: Option<Previews>,
@@ -34,7 +34,7 @@ pub struct TemplateRecord {
     /// The size in bytes of what is uploaded and not unpacked.
     #[serde(default)]
     pub upload_bytes: u64,
-    /// Whether it is in the account's counter. What was written by a platen without counters is not.
+    /// Whether its bytes are in the account's counter. A record of an earlier platen, which had no counters, is not.
     #[serde(default)]
     pub counted: bool,
 }
@@ -129,7 +129,8 @@ pub struct Preview {
     pub object: ObjectId,
     /// The job that made it, where it was one of the owner's.
     pub job: Option<JobId>,
-    /// The version of the content that it shows; one that an earlier platen kept does not say.
+    /// The version of the content that it shows; `None` for a preview that was saved by an earlier platen, which did not
+    /// record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<ObjectId>,
 }
@@ -200,27 +201,15 @@ impl TemplateRecord {
         info.chain(content).chain(previews)
     }
 
-    /// Looks up the sizes that it lacks: of objects that a platen without sizes kept.
+    /// Asks the store for the sizes that the record lacks: an earlier platen did not record them.
     ///
     /// # Errors
     /// When the store fails; an object that is not there has no size.
     pub async fn look_up_sizes(&mut self, store: &dyn ObjectStore) -> Result<(), StoreError> {
         let unknown = self.object_keys().filter(|(object, _)| !self.sizes.contains_key(object));
         for (object, key) in unknown.collect::<Vec<_>>() {
-            self.sizes.extend(size(store, &key).await?.map(|bytes| (object, bytes)));
+            self.sizes.extend(size_of(store, &key).await?.map(|bytes| (object, bytes)));
         }
         Ok(())
-    }
-}
-
-/// The size of an object, if it is there.
-pub(in crate::templates) async fn size(
-    store: &dyn ObjectStore,
-    key: &StorageKey,
-) -> Result<Option<u64>, StoreError> {
-    match store.head(key).await {
-        Ok(meta) => Ok(Some(meta.bytes)),
-        Err(StoreError::NotFound(_)) => Ok(None),
-        Err(error) => Err(error),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use crate::config::as_count;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
@@ -26,7 +27,7 @@ pub struct Variables {
 impl Variables {
     /// Of all paths the first `limit`, and no long ones.
     pub(in crate::templates) fn bounded(all: Vec<String>, limit: u64) -> Self {
-        let (count, limit) = (all.len(), usize::try_from(limit).unwrap_or(usize::MAX));
+        let (count, limit) = (all.len(), as_count(limit));
         let short = all.into_iter().filter(|path| path.chars().count() <= PATH_CHARACTERS);
         let paths: Vec<_> = short.take(limit).collect();
         Self { more: count - paths.len(), paths }

@@ -1,4 +1,5 @@
-//! What a change works with: everything that readers have, and the registry's two answers, a lock and a commit.
+//! What a change works with: the context of the readers, and the two requests that the registry answers: for a template's lock,
+//! and for a commit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::WriteBatch;
 
-/// The context with the registry's locks and commits, for changes and the garbage collector.
+/// What changes and the garbage collector hold: reads go to the context, locks and commits to the registry.
 #[derive(Clone)]
 pub(in crate::templates) struct TemplateWriter {
     pub context: Arc<TemplateContext>,
@@ -22,7 +23,7 @@ pub(in crate::templates) struct TemplateWriter {
 }
 
 impl TemplateWriter {
-    /// One that asks these for locks and commits.
+    /// One that sends its requests for locks and commits to these.
     pub fn new(
         context: Arc<TemplateContext>,
         locks: Recipient<LockTemplate>,
@@ -33,8 +34,8 @@ impl TemplateWriter {
 
     /// The lock of all these templates.
     ///
-    /// Hazard: two changes that each hold what the other waits for would wait for ever. So locks are always asked for
-    /// in the order of the ids.
+    /// Hazard: two changes of the same two templates, each holding the lock that the other waits for, would wait for ever. So
+    /// every change asks for its locks in the order of the ids.
     pub async fn lock(
         &self,
         templates: impl IntoIterator<Item = TemplateId>,
@@ -55,10 +56,11 @@ impl TemplateWriter {
         self.lock_own_with(of, []).await
     }
 
-    /// The same, where the lock is that of the `others` as well, which the caller has found to be the account's own.
+    /// The same with the locks of `others`, which the caller has checked to be the account's own.
     ///
-    /// Hazard: strangers could keep an owner waiting by asking for changes that they may not make. So the right is
-    /// checked before the lock is asked for, and once more under it, when the template may be gone.
+    /// Hazard: by asking for changes that they may not make, strangers would queue for the lock and keep its owner waiting. So
+    /// the owner is checked before the lock is asked for, and once more under it: the template may have been deleted while
+    /// this waited.
     ///
     /// # Errors
     /// As for `lock_own`.
@@ -67,9 +69,9 @@ impl TemplateWriter {
         of: TemplateRef,
         others: impl IntoIterator<Item = TemplateId>,
     ) -> Result<(TemplateLock, TemplateRecord), Problem> {
-        self.context.own(of).await?;
+        self.context.editable(of).await?;
         let lock = self.lock(others.into_iter().chain([of.template])).await?;
-        Ok((lock, self.context.own(of).await?))
+        Ok((lock, self.context.editable(of).await?))
     }
 
     /// Commits a change: it is durable when this answers.
@@ -77,14 +79,16 @@ impl TemplateWriter {
         self.commits.send(change).await.map_err(Problem::internal)?
     }
 
-    /// Commits entries that change nothing of what counts as stored, and no objects.
+    /// Commits entries that change neither what counts as stored nor which objects are named.
     pub async fn commit_entries(
         &self,
         account: AccountId,
         lock: TemplateLock,
         batch: WriteBatch,
     ) -> Result<(), Problem> {
-        let reserved = self.context.quota.begin(account);
-        self.commit(CommitChange { account, lock, batch, stored: (0, 0), reserved, gone: Vec::new() }).await
+        let reservation = self.context.quota.begin(account);
+        let (bytes_before_after, obsolete_keys) = ((0, 0), Vec::new());
+        let change = CommitChange { account, lock, batch, bytes_before_after, reservation, obsolete_keys };
+        self.commit(change).await
     }
 }

@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Timestamp, repeat_every};
+use crate::config::as_count;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::deletion_log;
@@ -118,7 +119,7 @@ impl GarbageCollector {
     /// Hazard: a change under way has objects that no record names yet. So one is looked at under the lock of its template,
     /// and only when it is older than `templates.orphan_age_s`.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, Problem> {
-        let limit = usize::try_from(self.writer.context.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let limit = as_count(self.writer.context.limits.sweep_objects_limit);
         let page = self.walk.next(self.writer.context.store.as_ref(), limit).await?;
         let orphan_age_ms = self.writer.context.limits.orphan_age_s.saturating_mul(1_000);
         let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= orphan_age_ms);
@@ -175,7 +176,10 @@ impl GarbageCollector {
     }
 }
 
-/// Deletes objects that no record names, as the index says under the lock of their template; answers how many.
+/// Deletes objects of a template that no record names, as was checked under `lock`; answers how many.
+///
+/// It is a message because the sweep is dropped when the service stops: the registry finishes the deletion and holds the lock
+/// until then, so that no change of the template runs into it. And only the registry has the index to sync.
 #[derive(Debug, Message)]
 #[rtype(result = "u64")]
 struct DeleteOrphans {

@@ -1,16 +1,17 @@
 //! Whether a service may start on this index and this store: the index must be whole, and it must belong to the store.
 //!
-//! Hazard: objects that no record names are swept. A service on an index that was lost and begun anew would delete every
-//! saved template. So an entry of the index says that it has met the store; without one, a service starts only where the
-//! store has no saved templates.
+//! Hazard: the garbage collector deletes objects that no record names. A service on an empty index (the old one was lost)
+//! would therefore delete every saved template of the store. So the index has an entry (`known/…`) that says that it knows
+//! all saved templates of this store. Without the entry, a service starts only where the store has no saved templates.
 
 use crate::storage::index::{Index, IndexError, WriteBatch};
 use crate::storage::{Folder, ObjectStore, StoreError};
 use crate::templates::registry::index::RECORDS;
 
-/// It is there while a rebuild is under way, or was broken off.
-const MARK: &str = "rebuilding/templates";
-/// It is there once the index has met the store: what such an index does not name was never saved, or is deleted.
+/// The entry is there while a rebuild is under way, and after one that did not end.
+const REBUILDING: &str = "rebuilding/templates";
+/// The entry is there once the index knows all saved templates of the store: an object that it does not name was never saved,
+/// or is deleted.
 const KNOWN: &str = "known/templates";
 
 /// Why a service does not start.
@@ -37,13 +38,13 @@ pub enum IndexCheckError {
     UnknownTemplates,
 }
 
-/// Checks that a service may start on `index` and `store`. Where both are new, the index belongs to the store from now on.
-/// Objects of jobs, and of templates that are not saved, do not matter.
+/// Checks that a service may start on `index` and `store`. Where both are new, the index gets the entry that it knows all saved
+/// templates. Objects of jobs, and of templates that are not saved, do not matter.
 ///
 /// # Errors
 /// See [`IndexCheckError`].
 pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), IndexCheckError> {
-    if index.get(MARK).await?.is_some() {
+    if index.get(REBUILDING).await?.is_some() {
         return Err(IndexCheckError::HalfRebuilt);
     }
     if index.get(KNOWN).await?.is_some() {
@@ -55,14 +56,14 @@ pub async fn check(index: &dyn Index, store: &dyn ObjectStore) -> Result<(), Ind
     Ok(index.commit(WriteBatch::new().put(KNOWN, [])).await?)
 }
 
-/// Whether the index knows every saved template of the store. One without the entry that says so, but with records of
-/// templates, was used by a platen that did not write the entry.
+/// Whether the index knows every saved template of the store. An index without the entry that says so, but with records of
+/// templates, is of a platen that did not write the entry yet, and is trusted as well.
 pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, IndexError> {
     if index.get(KNOWN).await?.is_some() {
         return Ok(true);
     }
-    // With the mark, the records may be no more than a rebuild had got to.
-    Ok(index.get(MARK).await?.is_none() && !index.scan(RECORDS, None, 1).await?.is_empty())
+    // While a rebuild is under way, or after one that did not end, the records may be a part of them only.
+    Ok(index.get(REBUILDING).await?.is_none() && !index.scan(RECORDS, None, 1).await?.is_empty())
 }
 
 /// From now on no service starts until a rebuild has ended.
@@ -70,12 +71,13 @@ pub(in crate::templates) async fn is_trusted(index: &dyn Index) -> Result<bool, 
 /// # Errors
 /// When the index fails.
 pub async fn begin(index: &dyn Index) -> Result<(), IndexError> {
-    // With the mark, records alone do not say that the index is whole: the entry must say it from now on.
-    let change = WriteBatch::new().put(MARK, []);
+    // An index may be trusted for its records alone. Once it has the entry REBUILDING, records prove nothing any more, so an
+    // index that is trusted now gets the entry KNOWN in the same batch.
+    let change = WriteBatch::new().put(REBUILDING, []);
     index.commit(if is_trusted(index).await? { change.put(KNOWN, []) } else { change }).await
 }
 
 /// A rebuild has ended.
 pub(in crate::templates) async fn end(index: &dyn Index) -> Result<(), IndexError> {
-    index.commit(WriteBatch::new().delete(MARK).put(KNOWN, [])).await
+    index.commit(WriteBatch::new().delete(REBUILDING).put(KNOWN, [])).await
 }

@@ -4,9 +4,10 @@
 //! archive, or from its upload. Nothing in the store is changed, and no template is worse off than before: a record whose
 //! files are there stays, whatever else is lost.
 //!
-//! Hazard: what no record names is swept. So a template of which something is lost gets an entry that keeps the sweep
-//! from all of its objects, until an operator has looked at it. And the index has a mark from the first write to the
-//! last: a service does not start on half a rebuild, and another rebuild does all of it again.
+//! Hazard: the garbage collector deletes what no record names. So a template of which something is lost gets an entry
+//! (`damaged/…`) that keeps the garbage collector from all of its objects until an operator has looked at it. And from the
+//! first write to the last the index has the entry `rebuilding/…`: a service does not start on half a rebuild, and another
+//! rebuild does all of it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -15,11 +16,13 @@ use super::index_check;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::{Index, IndexError, WriteBatch};
-use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, deletion_log, quota};
+use crate::storage::{
+    Folder, ObjectStore, StorageKey, StoreError, TemplatePart, deletion_log, quota, size_of,
+};
 use crate::templates::package::Package;
 use crate::templates::registry::index::{self, TemplateIndex};
 use crate::templates::registry::info_object::InfoObject;
-use crate::templates::registry::record::{Content, TemplateRecord, size};
+use crate::templates::registry::record::{Content, TemplateRecord};
 use crate::thread;
 
 /// Templates written at a time.
@@ -60,17 +63,17 @@ pub struct Damaged {
     pub cause: String,
 }
 
-/// The objects of one template.
+/// The objects of one template that are in the store.
 #[derive(Debug, Default)]
-struct Found {
+struct TemplateObjects {
     objects: HashSet<StorageKey>,
     infos: Vec<ObjectId>,
     packages: Vec<ObjectId>,
     has_upload: bool,
 }
 
-type Owner = (AccountId, TemplateId);
-type Templates = BTreeMap<Owner, Found>;
+type TemplateKey = (AccountId, TemplateId);
+type Templates = BTreeMap<TemplateKey, TemplateObjects>;
 
 /// What can be made of a template.
 #[derive(Debug, Default)]
@@ -92,7 +95,7 @@ struct Rebuild {
     /// The keys that the index shall have.
     kept: HashSet<String>,
     /// What is written next.
-    change: WriteBatch,
+    batch: WriteBatch,
     gathered: usize,
     rebuilt: Rebuilt,
     /// What the templates of each account count as stored.
@@ -108,15 +111,15 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
     if !is_trusted {
         index_check::begin(index.as_ref()).await?;
     }
-    let gone = deletion_log::marked(index.as_ref()).await?;
+    let gone = deletion_log::logged_objects(index.as_ref()).await?;
     let templates = TemplateIndex::new(Arc::clone(&index));
     let all = find(&templates, store.as_ref(), &gone).await?;
-    // Only now: where the store cannot be listed, an index that was whole stays in use.
+    // Not before the store was listed: where that fails, a service may still start on an index that is whole.
     index_check::begin(index.as_ref()).await?;
     let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
-    let (change, stored) = (WriteBatch::new(), BTreeMap::new());
+    let (batch, stored) = (WriteBatch::new(), BTreeMap::new());
     let mut work =
-        Rebuild { index, templates, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
+        Rebuild { index, templates, store, is_trusted, gone, kept, batch, gathered: 0, rebuilt, stored };
     work.write(&all).await?;
     index::keep_only(work.index.as_ref(), &work.kept).await?;
     work.count().await?;
@@ -133,8 +136,8 @@ async fn find(
     let mut templates = Templates::new();
     for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
         for key in store.list(folder, None, usize::MAX).await? {
-            if let Some(owner) = index::owner(&key).filter(|_| !gone.contains(&key)) {
-                templates.entry(owner).or_default().add(key);
+            if let Some(template_key) = index::owner(&key).filter(|_| !gone.contains(&key)) {
+                templates.entry(template_key).or_default().add(key);
             }
         }
     }
@@ -143,13 +146,13 @@ async fn find(
         found.infos.sort_unstable_by(|one, other| other.cmp(one));
         found.packages.sort_unstable_by(|one, other| other.cmp(one));
     }
-    for owner in index.saved().await? {
-        templates.entry(owner).or_default();
+    for template_key in index.saved().await? {
+        templates.entry(template_key).or_default();
     }
     Ok(templates)
 }
 
-impl Found {
+impl TemplateObjects {
     fn add(&mut self, key: StorageKey) {
         match key {
             StorageKey::Template(_, _, object, TemplatePart::Info) => self.infos.push(object),
@@ -178,37 +181,38 @@ impl Rebuild {
     async fn write(&mut self, templates: &Templates) -> Result<(), RebuildError> {
         let mut damaged = BTreeMap::new();
         let (mut restored, mut used_up) = (BTreeSet::new(), BTreeSet::new());
-        for (&owner, found) in templates {
-            let Recovered { record, damage } = self.saved(owner, found).await?;
-            damaged.extend(damage.map(|damage| (owner, damage)));
+        for (&template_key, found) in templates {
+            let Recovered { record, damage } = self.saved(template_key, found).await?;
+            damaged.extend(damage.map(|damage| (template_key, damage)));
             if let Some(record) = record {
-                restored.insert(owner);
-                used_up.extend(record.content.iter().map(|content| (owner.0, content.id)));
+                restored.insert(template_key);
+                used_up.extend(record.content.iter().map(|content| (template_key.0, content.id)));
                 self.rebuilt.saved += 1;
                 self.put(record).await?;
             }
         }
-        for (&owner, found) in templates {
-            // An update copies the content of a draft, and uses the draft up: what is left of it is no template.
-            if restored.contains(&owner) || used_up.contains(&owner) {
+        for (&template_key, found) in templates {
+            // An update copies the content of an unfinished template and removes that one: objects of it that are still there
+            // are no template.
+            if restored.contains(&template_key) || used_up.contains(&template_key) {
                 continue;
             }
-            let Recovered { record, damage } = self.unfinished(owner, found).await?;
+            let Recovered { record, damage } = self.unfinished(template_key, found).await?;
             if let Some(damage) = damage {
-                damaged.entry(owner).or_insert(damage);
+                damaged.entry(template_key).or_insert(damage);
             }
             if let Some(record) = record {
-                restored.insert(owner);
+                restored.insert(template_key);
                 self.rebuilt.unfinished += 1;
                 self.put(record).await?;
             }
         }
-        for (&owner, found) in templates {
-            if !restored.contains(&owner) && !damaged.contains_key(&owner) {
-                damaged.extend(self.remains(owner, found).await?.map(|damage| (owner, damage)));
+        for (&template_key, found) in templates {
+            if !restored.contains(&template_key) && !damaged.contains_key(&template_key) {
+                damaged.extend(self.remains(template_key, found).await?.map(|damage| (template_key, damage)));
             }
         }
-        // After the records: the batch that writes a saved template's record deletes its mark of damage.
+        // After the records: the batch that writes a saved template's record deletes its entry of damage.
         for ((account, template), cause) in damaged {
             self.add(index::mark_damaged(account, template)).await?;
             self.rebuilt.damaged.push(Damaged { account, template, cause });
@@ -217,20 +221,20 @@ impl Rebuild {
     }
 
     /// What can be made of a template as a saved one; nothing where no info object and no record says that it was saved.
-    async fn saved(&self, (account, template): Owner, found: &Found) -> Result<Recovered, RebuildError> {
-        let known = self.known((account, template)).await?;
+    async fn saved(&self, of: TemplateKey, found: &TemplateObjects) -> Result<Recovered, RebuildError> {
+        let known = self.known(of).await?;
         let is_draft = |known: &TemplateRecord| known.unfinished && known.content.is_some();
         if known.as_ref().is_some_and(|known| is_draft(known) && found.has_all_of(known)) {
             return Ok(Recovered::default());
         }
-        // Where the index still has a record, it names the state that was acknowledged; another info object may be of a
-        // change that was broken off.
+        // The info object that the index names comes first: it is of the change that was acknowledged. Any other one may be of
+        // a change that was broken off.
         let known = known.filter(|known| !known.unfinished);
         let named = known.as_ref().and_then(|known| known.info.as_ref()).map(|info| info.object);
         let others = found.infos.iter().filter(|object| Some(**object) != named);
         let mut damage = None;
         for &object in named.iter().chain(others) {
-            let key = StorageKey::Template(account, template, object, TemplatePart::Info);
+            let key = StorageKey::Template(of.0, of.1, object, TemplatePart::Info);
             let cause = match self.described(&key, found).await {
                 Ok(record) => return Ok(Recovered { record: Some(record), damage }),
                 Err(cause) => cause,
@@ -252,7 +256,7 @@ impl Rebuild {
     }
 
     /// The record in an info object, if everything that it names is there; what is wrong otherwise.
-    async fn described(&self, key: &StorageKey, found: &Found) -> Result<TemplateRecord, String> {
+    async fn described(&self, key: &StorageKey, found: &TemplateObjects) -> Result<TemplateRecord, String> {
         if !found.objects.contains(key) {
             return Err(format!("{key} is not there"));
         }
@@ -271,8 +275,9 @@ impl Rebuild {
     }
 
     /// What can be made of a template as one that is not saved.
-    async fn unfinished(&self, (account, template): Owner, found: &Found) -> Result<Recovered, RebuildError> {
-        let known = self.known((account, template)).await?;
+    async fn unfinished(&self, of: TemplateKey, found: &TemplateObjects) -> Result<Recovered, RebuildError> {
+        let (account, template) = of;
+        let known = self.known(of).await?;
         let known = known.filter(|known| known.unfinished && found.has_all_of(known));
         let known = known.and_then(|known| known.content).map(|content| content.object);
         let mut damage = None;
@@ -296,7 +301,7 @@ impl Rebuild {
     async fn reopened(&self, key: &StorageKey) -> Result<(Package, u64), String> {
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let size = bytes.len() as u64;
-        let reopened = thread::apart(move || Package::reopen(&bytes)).await;
+        let reopened = thread::on_blocking_thread(move || Package::reopen(&bytes)).await;
         let reopened = reopened.map_err(|error| unreadable(key, &error))?;
         Ok((reopened.map_err(|error| unreadable(key, error))?, size))
     }
@@ -308,7 +313,7 @@ impl Rebuild {
         let accounts: BTreeSet<_> = known.chain(self.stored.keys().copied()).collect();
         for account in accounts {
             let bytes = self.stored.get(&account).copied().unwrap_or(0);
-            self.index.commit(quota::correct(index, account, bytes).await?).await?;
+            self.index.commit(quota::counter_correction(index, account, bytes).await?).await?;
         }
         Ok(())
     }
@@ -319,17 +324,18 @@ impl Rebuild {
         if record.unfinished {
             let upload = StorageKey::TemplateUpload(record.account, record.id);
             let upload = self.store.upload_staging().of(&upload);
-            record.upload_bytes = size(self.store.as_ref(), &upload).await?.unwrap_or(0);
+            record.upload_bytes = size_of(self.store.as_ref(), &upload).await?.unwrap_or(0);
         }
         Ok(())
     }
 
-    /// Why a template of which nothing could be made is damaged. None where its parts are those of a change that was broken
-    /// off: then an index that was whole has no record of the template.
+    /// Why a template of which no record could be made counts as damaged. `None` where it is not damaged: it has no object
+    /// that only saved templates have, or such an object was left over by a first save that was broken off. The latter is
+    /// known where the index was trusted and has neither a record of the template nor its entry of damage.
     async fn remains(
         &self,
-        (account, template): Owner,
-        found: &Found,
+        (account, template): TemplateKey,
+        found: &TemplateObjects,
     ) -> Result<Option<String>, RebuildError> {
         // Only a saved template has such objects.
         let part = found.objects.iter().find(|key| matches!(key, StorageKey::Template(..)));
@@ -342,8 +348,8 @@ impl Rebuild {
     }
 
     /// The record that the index has, where it can be read and nothing that it names is in the deletion log.
-    async fn known(&self, (account, template): Owner) -> Result<Option<TemplateRecord>, RebuildError> {
-        let known = self.templates.readable(account, template).await?;
+    async fn known(&self, (account, template): TemplateKey) -> Result<Option<TemplateRecord>, RebuildError> {
+        let known = self.templates.read_if_readable(account, template).await?;
         let is_gone = |known: &TemplateRecord| known.objects().iter().any(|key| self.gone.contains(key));
         Ok(known.filter(|known| !is_gone(known)))
     }
@@ -356,9 +362,9 @@ impl Rebuild {
         self.add(index::put_record(&record)?).await
     }
 
-    async fn add(&mut self, change: WriteBatch) -> Result<(), RebuildError> {
-        self.kept.extend(change.puts().map(str::to_owned));
-        self.change = std::mem::take(&mut self.change).and(change);
+    async fn add(&mut self, batch: WriteBatch) -> Result<(), RebuildError> {
+        self.kept.extend(batch.puts().map(str::to_owned));
+        self.batch = std::mem::take(&mut self.batch).and(batch);
         self.gathered += 1;
         if self.gathered < PORTION {
             return Ok(());
@@ -368,7 +374,7 @@ impl Rebuild {
 
     async fn flush(&mut self) -> Result<(), RebuildError> {
         self.gathered = 0;
-        Ok(self.index.commit(std::mem::take(&mut self.change)).await?)
+        Ok(self.index.commit(std::mem::take(&mut self.batch)).await?)
     }
 }
 

@@ -15,7 +15,8 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use super::{ConvertJob, Converted, Remarks, ServerOptions, page};
 use crate::domain::format_opts::Metadata;
-use crate::workers::{cage, group};
+use crate::procfs::status_number;
+use crate::workers::cage;
 
 /// Without this LibreOffice shows a dialog for a broken document, and waits for ever.
 pub(super) const LOAD_OPTIONS: &str = "Batch=1";
@@ -25,7 +26,7 @@ const JOB: &str = "job";
 const DOCUMENT: &str = "document";
 
 /// The files that it writes there: the result, an error's sentence, remarks.
-const MADE: &str = "made";
+const RESULT: &str = "made";
 const SENTENCE: &str = "sentence";
 const REMARKS: &str = "remarks";
 /// Longest remarks; they must fit into an answer's header, which has at most 64 KiB.
@@ -45,33 +46,40 @@ const ATTEMPTS: u32 = 3;
 /// Exit codes of a child.
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
-const UNCAGED: u8 = 3;
+const CAGE_FAILED: u8 = 3;
 const NO_HTML: u8 = 4;
-const UNANNOTATED: u8 = 5;
+const METADATA_FAILED: u8 = 5;
 const EXHAUSTED: u8 = 6;
-const UNTOLD: u8 = 7;
-const OUTSIDE: u8 = 8;
-const UNTAKEN: u8 = 9;
+const REMARKS_NOT_WRITTEN: u8 = 7;
+const NO_SUCH_PAGES: u8 = 8;
+const JOB_NOT_READ: u8 = 9;
 
 /// The folder in which a server's children convert documents, one after the other.
 pub(super) struct DocumentFolder {
-    order: ServerOptions,
+    options: ServerOptions,
     /// What a child may read.
     read: Vec<PathBuf>,
-    work: PathBuf,
-    /// Folders in `work` that LibreOffice made at its start and expects to exist.
-    folders: Vec<PathBuf>,
+    /// A child's only writable folder, made anew for each document.
+    folder: PathBuf,
+    /// Folders in it that LibreOffice made at its start and expects to exist.
+    inner_folders: Vec<PathBuf>,
 }
 
 impl DocumentFolder {
-    pub fn new(order: ServerOptions, work: PathBuf, profile: PathBuf, folders: Vec<PathBuf>) -> Self {
-        let read = order.read.iter().cloned().chain([profile]).collect();
-        Self { order, read, work, folders }
+    pub fn new(
+        options: ServerOptions,
+        folder: PathBuf,
+        profile: PathBuf,
+        inner_folders: Vec<PathBuf>,
+    ) -> Self {
+        let read = options.read.iter().cloned().chain([profile]).collect();
+        Self { options, read, folder, inner_folders }
     }
 
     /// Removes all files of the last document.
     pub fn clear(&self) -> io::Result<()> {
-        [&self.work, &self.set_aside()].into_iter().try_for_each(|folder| match fs::remove_dir_all(folder) {
+        let folders = [&self.folder, &self.previous_attempt()];
+        folders.into_iter().try_for_each(|folder| match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })
@@ -80,39 +88,42 @@ impl DocumentFolder {
     /// Makes the folder for a document, and the files in it for the job and the document.
     pub fn prepare(&self) -> io::Result<[File; 2]> {
         self.make_folders()?;
-        Ok([File::create_new(self.work.join(JOB))?, File::create_new(self.work.join(DOCUMENT))?])
+        Ok([File::create_new(self.folder.join(JOB))?, File::create_new(self.folder.join(DOCUMENT))?])
     }
 
     /// A fresh folder for the next attempt: only the job and the document are moved into it.
     fn prepare_again(&self) -> io::Result<()> {
-        let old = self.set_aside();
-        fs::rename(&self.work, &old)?;
+        let old = self.previous_attempt();
+        fs::rename(&self.folder, &old)?;
         self.make_folders()?;
-        [JOB, DOCUMENT].into_iter().try_for_each(|name| fs::rename(old.join(name), self.work.join(name)))?;
+        [JOB, DOCUMENT]
+            .into_iter()
+            .try_for_each(|name| fs::rename(old.join(name), self.folder.join(name)))?;
         fs::remove_dir_all(old)
     }
 
-    fn set_aside(&self) -> PathBuf {
-        self.work.with_file_name("kept")
+    /// Where the folder of the attempt before is kept until the next one has its files.
+    fn previous_attempt(&self) -> PathBuf {
+        self.folder.with_file_name("kept")
     }
 
     fn make_folders(&self) -> io::Result<()> {
         let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
-        make(&self.work)?;
-        self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))
+        make(&self.folder)?;
+        self.inner_folders.iter().try_for_each(|inner| make(&self.folder.join(inner)))
     }
 
     /// Opens a file that the child has made. Links are not followed: the child may have been taken over.
     fn open(&self, name: &str) -> io::Result<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(open(self.work.join(name), flags, Mode::empty())?);
+        let file = File::from(open(self.folder.join(name), flags, Mode::empty())?);
         let about = file.metadata()?;
         if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 
     /// LibreOffice does not report a full disk: to it, that is a failed write like any other.
     fn is_on_a_full_disk(&self) -> bool {
-        statvfs(&self.work).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEFT_BYTES)
+        statvfs(&self.folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEFT_BYTES)
     }
 
     fn remarks(&self) -> Remarks {
@@ -134,28 +145,28 @@ impl DocumentFolder {
 
 /// Converts the document in a child: the outcome, and the file with its length.
 pub(super) fn convert(kit: &Kit, documents: &DocumentFolder) -> (Converted, Option<(File, u64)>) {
-    let order = &documents.order;
-    let (deadline, begun) = (Duration::from_millis(order.deadline_ms), Instant::now());
+    let options = &documents.options;
+    let (deadline, begun) = (Duration::from_millis(options.deadline_ms), Instant::now());
     let bounds = |left: Duration| Bounds {
         deadline: left,
         // In case the deadline is not enforced; all its threads together.
-        processor_s: order.deadline_ms.div_ceil(1_000).saturating_mul(4),
-        memory_bytes: order.memory_bytes,
-        file_bytes: order.file_bytes,
+        processor_s: options.deadline_ms.div_ceil(1_000).saturating_mul(4),
+        memory_bytes: options.memory_bytes,
+        file_bytes: options.file_bytes,
     };
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
-            give_up_inherited().map_err(|_| UNCAGED)?;
-            make(kit, documents).map_err(|(code, sentence)| {
-                let _ = fs::write(documents.work.join(SENTENCE), sentence);
+            give_up_inherited().map_err(|_| CAGE_FAILED)?;
+            restrict_and_convert(kit, documents).map_err(|(code, sentence)| {
+                let _ = fs::write(documents.folder.join(SENTENCE), sentence);
                 code
             })
         })
     };
-    let is_still = |ended: &io::Result<Ended>| ended.as_ref().is_ok_and(|ended| ended.end == End::Still);
+    let has_stalled = |ended: &io::Result<Ended>| ended.as_ref().is_ok_and(|ended| ended.end == End::Stalled);
     let mut ended = attempt();
     for _ in 1..ATTEMPTS {
-        if is_still(&ended) {
+        if has_stalled(&ended) {
             let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
             ended = documents.prepare_again().and_then(|()| attempt());
         }
@@ -167,34 +178,35 @@ pub(super) fn convert(kit: &Kit, documents: &DocumentFolder) -> (Converted, Opti
 }
 
 /// Runs in the child: restricts it, and converts the document.
-fn make(kit: &Kit, documents: &DocumentFolder) -> Result<(), (u8, String)> {
+fn restrict_and_convert(kit: &Kit, documents: &DocumentFolder) -> Result<(), (u8, String)> {
     // Opened before `narrow`, which forbids it.
-    let memory = MemoryReader::open().map_err(|error| (UNCAGED, error.to_string()))?;
-    let write = [documents.work.clone(), PathBuf::from("/dev/null")];
-    cage::narrow(&documents.read, &write).map_err(|sentence| (UNCAGED, sentence))?;
-    let (job, path) = read_job(documents).map_err(|error| (UNTAKEN, error.to_string()))?;
-    work(kit, documents, &job, &path).map_err(|(code, sentence)| {
-        let is_exhausted = memory.grown_bytes() > enough(documents.order.memory_bytes);
+    let memory = MemoryReader::open().map_err(|error| (CAGE_FAILED, error.to_string()))?;
+    let write = [documents.folder.clone(), PathBuf::from("/dev/null")];
+    cage::narrow(&documents.read, &write).map_err(|sentence| (CAGE_FAILED, sentence))?;
+    let (job, path) = read_job(documents).map_err(|error| (JOB_NOT_READ, error.to_string()))?;
+    convert_in_child(kit, documents, &job, &path).map_err(|(code, sentence)| {
+        let is_exhausted = memory.grown_bytes() > exhaustion_threshold_bytes(documents.options.memory_bytes);
         (if is_exhausted { EXHAUSTED } else { code }, sentence)
     })
 }
 
 /// The job, and the path of the document.
 fn read_job(documents: &DocumentFolder) -> io::Result<(ConvertJob<'static>, PathBuf)> {
-    let job: ConvertJob<'static> = serde_json::from_slice(&fs::read(documents.work.join(JOB))?)?;
+    let job: ConvertJob<'static> = serde_json::from_slice(&fs::read(documents.folder.join(JOB))?)?;
     // LibreOffice goes by the extension, and a field of the document may print the name.
-    let path = documents.work.join(format!("{DOCUMENT}.{}", job.extension));
-    fs::hard_link(documents.work.join(DOCUMENT), &path)?;
+    let path = documents.folder.join(format!("{DOCUMENT}.{}", job.extension));
+    fs::hard_link(documents.folder.join(DOCUMENT), &path)?;
     Ok((job, path))
 }
 
 /// A document that fails with more than this in use is reported as out of memory: LibreOffice gives no reason for a failed
 /// allocation.
-fn enough(memory_bytes: u64) -> u64 {
+fn exhaustion_threshold_bytes(memory_bytes: u64) -> u64 {
     memory_bytes / 4 * 3
 }
 
-fn work(
+/// Loads the document at `path`, and writes the result and remarks into its folder.
+fn convert_in_child(
     kit: &Kit,
     documents: &DocumentFolder,
     job: &ConvertJob<'_>,
@@ -206,22 +218,23 @@ fn work(
         document.command(&command.name, &command.arguments).map_err(unwritable)?;
     }
     let mut remarks = Remarks::default();
-    let made = documents.work.join(MADE);
+    let result = documents.folder.join(RESULT);
     match &job.html {
-        Some(order) => {
-            let made = page::make(&document, order, &documents.work, &made);
-            remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
+        Some(options) => {
+            let warnings = page::write_html(&document, options, &documents.folder, &result);
+            remarks.warnings = warnings.map_err(|sentence| (NO_HTML, sentence))?;
         }
-        None => save(&document, job, &made)?,
+        None => save(&document, job, &result)?,
     }
     if let Some(metadata) = &job.metadata {
-        append_metadata(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
+        append_metadata(&result, metadata).map_err(|error| (METADATA_FAILED, error.to_string()))?;
     }
     if job.fonts {
         remarks.fonts = fonts(path);
     }
     let remarks = serde_json::to_vec(&remarks).unwrap_or_default();
-    fs::write(documents.work.join(REMARKS), remarks).map_err(|error| (UNTOLD, error.to_string()))?;
+    fs::write(documents.folder.join(REMARKS), remarks)
+        .map_err(|error| (REMARKS_NOT_WRITTEN, error.to_string()))?;
     // The process ends now. Closing the document takes time, and may crash.
     std::mem::forget(document);
     Ok(())
@@ -229,23 +242,23 @@ fn work(
 
 /// Saves the document. LibreOffice fails without a reason if none of the requested pages exist, so after an error all pages are
 /// saved to count them.
-fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, made: &Path) -> Result<(), (u8, String)> {
-    let Err(sentence) = document.save_as(made, &job.format, &job.options) else { return Ok(()) };
+fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, result: &Path) -> Result<(), (u8, String)> {
+    let Err(sentence) = document.save_as(result, &job.format, &job.options) else { return Ok(()) };
     let count = || {
-        document.save_as(made, &job.format, "").ok()?;
-        pdf_metadata::pages(&fs::read(made).ok()?)
+        document.save_as(result, &job.format, "").ok()?;
+        pdf_metadata::pages(&fs::read(result).ok()?)
     };
     let count = job.first_page.and_then(|first| count().filter(|count| *count < first));
-    Err(count.map_or((UNWRITABLE, sentence), |count| (OUTSIDE, count.to_string())))
+    Err(count.map_or((UNWRITABLE, sentence), |count| (NO_SUCH_PAGES, count.to_string())))
 }
 
 /// Appends the properties to the PDF as an incremental update.
-fn append_metadata(made: &Path, metadata: &Metadata) -> io::Result<()> {
+fn append_metadata(result: &Path, metadata: &Metadata) -> io::Result<()> {
     let Metadata { title, author, subject, keywords } = metadata.clone();
     let properties = pdf_metadata::Metadata { title, author, subject, keywords };
-    let added = pdf_metadata::addition(&fs::read(made)?, &properties);
+    let added = pdf_metadata::addition(&fs::read(result)?, &properties);
     let added = added.ok_or_else(|| io::Error::other("a PDF is not as LibreOffice writes them"))?;
-    OpenOptions::new().append(true).open(made)?.write_all(&added)
+    OpenOptions::new().append(true).open(result)?.write_all(&added)
 }
 
 /// The font families that a document names, up to the limit.
@@ -257,14 +270,15 @@ fn fonts(path: &Path) -> Vec<String> {
 fn outcome(ended: &Ended, documents: &DocumentFolder) -> (Converted, Option<(File, u64)>) {
     // A fork begins with the server's memory, which is not the document's.
     let own = MemoryReader::open().map(|memory| memory.read("RssAnon:")).unwrap_or_default();
-    let is_full = ended.peak_bytes.saturating_sub(own) > enough(documents.order.memory_bytes);
+    let is_full =
+        ended.peak_bytes.saturating_sub(own) > exhaustion_threshold_bytes(documents.options.memory_bytes);
     let converted = match ended.end {
-        End::Done => match documents.open(MADE) {
-            Ok(made) => return (Converted::Made(documents.remarks()), Some(made)),
+        End::Done => match documents.open(RESULT) {
+            Ok(result) => return (Converted::Made(documents.remarks()), Some(result)),
             Err(error) => Converted::Unwritable(error.to_string()),
         },
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
-        End::Still => Converted::Broken("children stood still, one after the other".to_owned()),
+        End::Stalled => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,
         End::Signal(_) | End::Failed(_) if documents.is_on_a_full_disk() => {
@@ -275,7 +289,9 @@ fn outcome(ended: &Ended, documents: &DocumentFolder) -> (Converted, Option<(Fil
         End::Failed(UNREADABLE) => Converted::Unreadable(documents.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(documents.sentence()),
         End::Failed(NO_HTML) => Converted::NoHtml(documents.sentence()),
-        End::Failed(OUTSIDE) => Converted::NoSuchPages(documents.sentence().parse().unwrap_or_default()),
+        End::Failed(NO_SUCH_PAGES) => {
+            Converted::NoSuchPages(documents.sentence().parse().unwrap_or_default())
+        }
         End::Failed(code) => {
             Converted::Broken(format!("a child ended with {code}: {}", documents.sentence()))
         }
@@ -304,7 +320,7 @@ impl MemoryReader {
         let mut bytes = [0; 4_096];
         let length = self.file.read_at(&mut bytes, 0).unwrap_or_default();
         let status = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
-        group::field(&status, name).unwrap_or_default() << 10
+        status_number(&status, name).unwrap_or_default() << 10
     }
 }
 

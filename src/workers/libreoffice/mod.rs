@@ -113,8 +113,8 @@ pub enum Converted {
 }
 
 /// A server, started by our binary at `binary`.
-pub fn server_child(binary: PathBuf, order: &ServerOptions) -> ChildSpec {
-    let spec = ChildSpec::of_ours(COMMAND, order)
+pub fn server_child(binary: PathBuf, options: &ServerOptions) -> ChildSpec {
+    let spec = ChildSpec::of_ours(COMMAND, options)
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8")
         .variable("TZ", "UTC")

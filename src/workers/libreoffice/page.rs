@@ -18,29 +18,29 @@ const SLIDE_PIXELS: u64 = 40_000_000;
 const LONG_PICTURE_BYTES: usize = 400_000;
 const JPEG: Format = Format::Jpeg(85);
 
-/// Writes the document into `made`; returns warnings for its author.
-pub(super) fn make(
+/// Writes the document as HTML into `result`; returns warnings for its author. `folder` is for files on the way.
+pub(super) fn write_html(
     document: &lok::Document<'_>,
-    order: &HtmlOptions<'_>,
-    work: &Path,
-    made: &Path,
+    options: &HtmlOptions<'_>,
+    folder: &Path,
+    result: &Path,
 ) -> Result<Vec<String>, String> {
-    let saved = work.join("saved");
-    document.save_as(&saved, &order.saved, "")?;
+    let saved = folder.join("saved");
+    document.save_as(&saved, &options.saved, "")?;
     let saved = fs::read(saved).map_err(|error| error.to_string())?;
-    let limits = Limits { output_bytes: order.output_bytes, ..Limits::default() };
+    let limits = Limits { output_bytes: options.output_bytes, ..Limits::default() };
     let mut extras = Drawn::default();
-    if order.slides {
-        extras.slides = slides(document, work, order.output_bytes)?;
+    if options.slides {
+        extras.slides = slides(document, folder, options.output_bytes)?;
     } else if document_html::needs_pictures(&saved, &limits).map_err(|error| error.to_string())? {
-        let page = work.join("drawn.html");
+        let page = folder.join("drawn.html");
         document.save_as(&page, "html", "EmbedImages")?;
         extras.html = fs::read(page).map_err(|error| error.to_string())?;
     }
-    let mut file = |name: &str| beside(work, name, order.output_bytes);
+    let mut file = |name: &str| beside(folder, name, options.output_bytes);
     let extras = Extras { html: &extras.html, file: Some(&mut file), slides: &extras.slides };
     let page = document_html::write(&saved, extras, &limits).map_err(|error| message_with_limit(&error))?;
-    fs::write(made, page.html).map_err(|error| error.to_string())?;
+    fs::write(result, page.html).map_err(|error| error.to_string())?;
     Ok(missing(page.missing_pictures).into_iter().collect())
 }
 
@@ -64,8 +64,8 @@ fn message_with_limit(error: &Error) -> String {
 }
 
 /// A picture of each slide that is not hidden; an empty one of a slide that cannot be drawn.
-fn slides(document: &lok::Document<'_>, work: &Path, limit: usize) -> Result<Vec<Vec<u8>>, String> {
-    let path = work.join("slides.pdf");
+fn slides(document: &lok::Document<'_>, folder: &Path, limit: usize) -> Result<Vec<Vec<u8>>, String> {
+    let path = folder.join("slides.pdf");
     document.save_as(&path, "pdf", "")?;
     let file = fs::read(path).map_err(|error| error.to_string())?;
     drawn_slides(file, limit)
@@ -104,13 +104,13 @@ fn slide(artist: &mut Artist<'_>, number: u32) -> Result<Vec<u8>, RasterError> {
 }
 
 /// A file that LibreOffice wrote beside its page. The name comes from the document, so only plain ones are opened.
-fn beside(work: &Path, name: &str, limit: usize) -> Option<Vec<u8>> {
+fn beside(folder: &Path, name: &str, limit: usize) -> Option<Vec<u8>> {
     let is_name = name.bytes().all(|one| one.is_ascii_alphanumeric() || matches!(one, b'_' | b'-' | b'.'));
     if !is_name || !name.starts_with("drawn") {
         return None;
     }
     let mut bytes = Vec::new();
-    let file = File::open(work.join(name)).ok()?;
+    let file = File::open(folder.join(name)).ok()?;
     file.take(limit as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

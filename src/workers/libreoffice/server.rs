@@ -38,24 +38,25 @@ const FAILED: u8 = 1;
 
 /// Runs a server until its input ends.
 pub(in crate::workers) fn run(arguments: &[OsString]) -> ExitCode {
-    child::run(COMMAND, arguments, |order| serve(order).map(|never| match never {}))
+    child::run(COMMAND, arguments, |options| serve(options).map(|never| match never {}))
 }
 
 /// Returns only where LibreOffice does not run, with the cause.
-fn serve(order: ServerOptions) -> Result<Infallible, String> {
+fn serve(options: ServerOptions) -> Result<Infallible, String> {
     let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
     let [settings, profile, work] = ["settings", "profile", "work"].map(|name| folder.join(name));
     create_folders(&settings, &profile, &work)
         .map_err(|error| format!("cannot make its folders: {error}"))?;
-    let place = Place { programs: &order.programs, profile: &profile, settings: &settings, temporary: &work };
+    let place =
+        Place { programs: &options.programs, profile: &profile, settings: &settings, temporary: &work };
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
-    let mut own = Some((order, pipes));
+    let mut own = Some((options, pipes));
     kit.run(|kit| {
-        let Some((order, pipes)) = own.take() else { return FAILED };
+        let Some((options, pipes)) = own.take() else { return FAILED };
         let ended = warm_up(kit, &work).and_then(|folders| {
             kit.settle();
-            let documents = DocumentFolder::new(order, work.clone(), profile.clone(), folders);
+            let documents = DocumentFolder::new(options, work.clone(), profile.clone(), folders);
             work_on(kit, &documents, pipes)
         });
         let Err(cause) = ended else { return 0 };
@@ -77,10 +78,10 @@ fn warm_up(kit: &Kit, work: &Path) -> Result<Vec<PathBuf>, String> {
         let path = work.join(name);
         fs::write(&path, bytes).map_err(|error| format!("{name}: {error}"))?;
         let document = kit.load(&path, LOAD_OPTIONS).map_err(|error| format!("{name}: {error}"))?;
-        let made = path.with_extension("pdf");
-        document.save_as(&made, "pdf", "").map_err(|error| format!("{name}: {error}"))?;
+        let result = path.with_extension("pdf");
+        document.save_as(&result, "pdf", "").map_err(|error| format!("{name}: {error}"))?;
         drop(document);
-        fs::remove_file(&path).and_then(|()| fs::remove_file(made)).map_err(|error| error.to_string())?;
+        fs::remove_file(&path).and_then(|()| fs::remove_file(result)).map_err(|error| error.to_string())?;
     }
     let old = work.with_file_name("begun");
     let mut folders = Vec::new();
@@ -110,11 +111,11 @@ fn work_on(kit: &Kit, documents: &DocumentFolder, mut pipes: Pipes) -> Result<()
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (converted, made) = match received {
+        let (converted, result) = match received {
             Ok(()) => convert(kit, documents),
             Err(cause) => (Converted::Broken(cause.to_string()), None),
         };
-        pipes.answer(&converted, made).map_err(|error| error.to_string())?;
+        pipes.answer(&converted, result).map_err(|error| error.to_string())?;
         documents.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
     }
 }
@@ -146,9 +147,9 @@ impl Pipes {
     }
 
     /// Sends the result, with the file if there is one.
-    fn answer(&self, converted: &Converted, made: Option<(File, u64)>) -> io::Result<()> {
+    fn answer(&self, converted: &Converted, result: Option<(File, u64)>) -> io::Result<()> {
         let message = ChildMessage::Done(converted);
-        match made {
+        match result {
             Some((file, length)) => frame::copy(&self.output, &message, file, length),
             None => frame::write(&self.output, &message, &[]),
         }

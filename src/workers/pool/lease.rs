@@ -18,7 +18,7 @@ use crate::workers::worker::{Job, Worker, WorkerError};
 
 /// A working child and its slot. However the job ends, the child is made ready again for its account, or killed, reaped and
 /// replaced.
-pub(super) struct Lease {
+pub(super) struct ChildLease {
     held: Option<(Worker, JobSlot, WorkingCount)>,
     pool: Pool,
     account: AccountId,
@@ -29,7 +29,7 @@ pub(super) struct Lease {
     pub end: &'static str,
 }
 
-impl Lease {
+impl ChildLease {
     /// A lease of the child from now on.
     pub fn new(
         pool: Pool,
@@ -94,7 +94,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for ChildLease {
     fn drop(&mut self) {
         let Some((worker, mut job_slot, count)) = self.held.take() else { return };
         job_slot.end_work();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::domain::ids::AccountId;
-use crate::workers::worker::Worker;
+use crate::workers::worker::{Replacement, Worker};
 
 /// A pool's idle children, and the numbers of those that start or work.
 #[derive(Default)]
@@ -56,5 +56,19 @@ impl PoolState {
             if worker.is_waiting() { self.kept.push_back((account, worker)) } else { gone.push(worker) }
         }
         gone
+    }
+
+    /// The request of the server that has been idle longest, if no replacement is starting.
+    pub fn wanted_replacement(&self) -> Option<Replacement> {
+        let wanted = || self.kept.iter().find_map(|(_, worker)| worker.replacement().cloned());
+        if self.is_replacing { None } else { wanted() }
+    }
+
+    /// Takes out the servers that have been replaced.
+    pub fn remove_replaced(&mut self) -> Vec<Worker> {
+        let (gone, kept): (VecDeque<_>, _) =
+            std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.is_replaced());
+        self.kept = kept;
+        gone.into_iter().map(|(_, worker)| worker).collect()
     }
 }

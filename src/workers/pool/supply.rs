@@ -5,7 +5,6 @@
 
 use std::sync::Weak;
 
-use super::state::PoolState;
 use super::{Inner, Pool};
 use crate::workers::worker::{Replacement, Worker, WorkerError};
 
@@ -93,22 +92,5 @@ impl Pool {
             self.refill();
             self.start_replacement();
         }
-    }
-}
-
-impl PoolState {
-    /// The request of the server that has been idle longest, if no replacement is starting.
-    fn wanted_replacement(&self) -> Option<Replacement> {
-        let wanted = || self.kept.iter().find_map(|(_, worker)| worker.replacement().cloned());
-        if self.is_replacing { None } else { wanted() }
-    }
-
-    /// Takes out the servers that have been replaced.
-    fn remove_replaced(&mut self) -> Vec<Worker> {
-        let (gone, kept) =
-            std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.is_replaced());
-        self.kept = kept;
-        let gone: std::collections::VecDeque<_> = gone;
-        gone.into_iter().map(|(_, worker)| worker).collect()
     }
 }

@@ -9,6 +9,7 @@
 //! before that: a zombie keeps the group's number from being reused.
 
 mod bounds;
+mod error;
 mod resources;
 mod running;
 mod shared;
@@ -37,6 +38,7 @@ use crate::config::WorkersConfig;
 use crate::telemetry::ChildMetrics;
 pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
+pub use error::ProgramError;
 use resources::ProgramResources;
 use running::Running;
 pub use shared::SharedFile;
@@ -76,7 +78,7 @@ enum Confinement {
 
 /// A program's sandbox: what it may reach beside its own folder, and how it runs.
 #[derive(Clone, Debug, Default)]
-pub struct Profile {
+pub struct SandboxProfile {
     /// Files and folders (with all below) it may execute and read: programs, and the libraries they load.
     pub execute: Vec<PathBuf>,
     /// Files and folders (with all below) it may read.
@@ -100,7 +102,7 @@ pub struct ProgramRun {
     /// Its environment, beside `HOME` and `TMPDIR`, which name a second folder of its own.
     pub environment: BTreeMap<String, String>,
     /// Its sandbox.
-    pub profile: Arc<Profile>,
+    pub profile: Arc<SandboxProfile>,
     /// The files in its folder.
     pub inputs: Vec<Input>,
     /// Its limits.
@@ -123,32 +125,6 @@ pub struct Finished {
     /// Its standard error.
     pub stderr: Bytes,
     scratch: Scratch,
-}
-
-/// Why a run failed. The texts are for the log.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// It could not be started: the installation is wrong.
-    #[error("a program cannot start: {0}")]
-    NotStarted(String),
-    /// The kernel cannot confine it to its files.
-    #[error(
-        "this kernel has no Landlock, so files cannot be fenced from programs; boot it with landlock among lsm=, \
-         or let programs read whatever their user can by workers.allow_unfenced_files"
-    )]
-    NotFenced,
-    /// An input could not be read or written.
-    #[error("an input of a program cannot be staged: {0}")]
-    Input(io::Error),
-    /// It took longer than its deadline and was killed.
-    #[error("the program was killed at its deadline (workers.timeout_ms)")]
-    Deadline,
-    /// It exceeded a limit and was killed.
-    #[error("the program was killed, for it took too much: {}", .0.description())]
-    TooMuch(Excess),
-    /// The system failed.
-    #[error("a program's folder cannot be used: {0}")]
-    System(io::Error),
 }
 
 impl Programs {
@@ -188,10 +164,10 @@ impl Programs {
     /// Whether programs may run here at all.
     ///
     /// # Errors
-    /// [`ProgramError::NotFenced`]; [`ProgramError::NotStarted`] where they could not be watched.
+    /// [`ProgramError::NotConfined`]; [`ProgramError::NotStarted`] where they could not be watched.
     pub fn check(&self) -> Result<(), ProgramError> {
         match self.inner.confinement {
-            Confinement::Impossible => Err(ProgramError::NotFenced),
+            Confinement::Impossible => Err(ProgramError::NotConfined),
             Confinement::Enforced | Confinement::Waived if self.inner.sees_programs => Ok(()),
             Confinement::Enforced | Confinement::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
         }
@@ -249,14 +225,32 @@ impl Programs {
         let spec = ChildSpec::new(run.program).arguments(run.arguments);
         let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
         spec.environment.extend(run.environment);
-        let running = Running::start(self, run.name, scratch.confine(spec, cage), (scratch, bounds)).await?;
+        let running = Running::start(self, run.name, scratch.caged(spec, cage), (scratch, bounds)).await?;
         running.finish().await
     }
 
     /// The cage of a profile; an error where programs may not run at all.
-    pub(super) fn cage(&self, profile: &Profile) -> Result<Cage, ProgramError> {
+    pub(super) fn cage(&self, profile: &SandboxProfile) -> Result<Cage, ProgramError> {
         self.check()?;
         Ok(profile.cage(self.inner.confinement == Confinement::Enforced))
+    }
+
+    /// Makes a file for runs whose profile names it; `write` fills it, on a blocking thread.
+    ///
+    /// # Errors
+    /// [`ProgramError::NotConfined`] where any program could overwrite it; and errors of writing it.
+    pub async fn share(
+        &self,
+        extension: &'static str,
+        write: impl FnOnce(&mut std::fs::File) -> io::Result<()> + Send + 'static,
+    ) -> Result<SharedFile, ProgramError> {
+        self.check()?;
+        if !self.confines_files() {
+            return Err(ProgramError::NotConfined);
+        }
+        let root = self.resources().await?.root();
+        let made = spawn_blocking(move || SharedFile::create(root, extension, write));
+        made.await.map_err(io::Error::other).flatten().map_err(ProgramError::System)
     }
 
     pub(super) fn watch_interval(&self) -> Duration {
@@ -325,8 +319,8 @@ impl Confinement {
     }
 }
 
-impl Profile {
-    fn cage(&self, files_must_be_fenced: bool) -> Cage {
+impl SandboxProfile {
+    fn cage(&self, requires_landlock: bool) -> Cage {
         Cage {
             execute: self.execute.clone(),
             read: self.read.clone(),
@@ -334,7 +328,7 @@ impl Profile {
             signals: self.signals,
             together: true,
             network: false,
-            files_must_be_fenced,
+            requires_landlock,
         }
     }
 }
@@ -381,16 +375,5 @@ impl Finished {
         let mut content = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
         File::from_std(file).take(bytes).read_to_end(&mut content).await?;
         Ok(content.into())
-    }
-}
-
-impl ProgramError {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::NotStarted(_) | Self::NotFenced => "not_started",
-            Self::Input(_) | Self::System(_) => "not_staged",
-            Self::Deadline => "deadline",
-            Self::TooMuch(excess) => excess.name(),
-        }
     }
 }

@@ -45,7 +45,7 @@ impl ProgramResources {
 
     /// Waits for one of the slots, and makes a folder for it.
     pub async fn scratch(&self, slots: &Arc<ProcessSlots>) -> Result<Scratch, ProgramError> {
-        let slot = ProcessSlots::take(slots).await.map_err(ProgramError::System)?;
+        let slot = ProcessSlots::acquire(slots).await.map_err(ProgramError::System)?;
         let root = Arc::clone(&self.root);
         let scratch = spawn_blocking(move || Scratch::create(root, slot)).await.map_err(io::Error::other);
         scratch.flatten().map_err(ProgramError::System)

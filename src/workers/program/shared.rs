@@ -6,14 +6,11 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::task::spawn_blocking;
-
-use super::{ProgramError, Programs};
 use crate::clock;
 use crate::workers::scratch::ScratchRoot;
 
-/// A file beside the folders of runs, for runs whose [`Profile`](super::Profile) names it. It is removed when this is dropped; after
-/// a kill the next service removes it, and never uses it.
+/// A file beside the folders of runs, for runs whose [`SandboxProfile`](super::SandboxProfile) names it. It is removed when
+/// this is dropped; after a kill the next service removes it, and never uses it.
 #[derive(Debug)]
 pub struct SharedFile {
     path: PathBuf,
@@ -22,29 +19,9 @@ pub struct SharedFile {
     _root: Arc<ScratchRoot>,
 }
 
-impl Programs {
-    /// Makes a file for runs whose profile names it; `write` fills it, on a blocking thread.
-    ///
-    /// # Errors
-    /// [`ProgramError::NotFenced`] where any program could overwrite it; and errors of writing it.
-    pub async fn share(
-        &self,
-        extension: &'static str,
-        write: impl FnOnce(&mut File) -> io::Result<()> + Send + 'static,
-    ) -> Result<SharedFile, ProgramError> {
-        self.check()?;
-        if !self.confines_files() {
-            return Err(ProgramError::NotFenced);
-        }
-        let root = self.resources().await?.root();
-        let made = spawn_blocking(move || SharedFile::create(root, extension, write));
-        made.await.map_err(io::Error::other).flatten().map_err(ProgramError::System)
-    }
-}
-
 impl SharedFile {
     /// Has `write` fill the file, and makes it read-only.
-    fn create(
+    pub(super) fn create(
         root: Arc<ScratchRoot>,
         extension: &str,
         write: impl FnOnce(&mut File) -> io::Result<()>,

@@ -57,13 +57,13 @@ pub struct RasterJob {
     /// Dots per inch; `None`: as sharp as a large screen can show.
     pub dpi: Option<u16>,
     /// The kind of output.
-    pub output: Output,
+    pub output: RasterOutput,
 }
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Output {
+pub enum RasterOutput {
     /// Files, each by itself.
     Pictures(Format),
     /// One presentation: a slide each, with the page's text.

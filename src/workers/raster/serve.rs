@@ -12,7 +12,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{COMMAND, DOCUMENT, Output, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
+use super::{COMMAND, DOCUMENT, PART_LIMIT_BYTES, RasterJob, RasterLimits, RasterOutput, Rastered};
 use crate::workers::child::{self, ChildMessage, FileReply, Memory};
 
 /// A deeply nested document needs more than the usual 8 MB; beyond this the process dies.
@@ -47,12 +47,12 @@ fn serve(limits: &RasterLimits) -> Result<(), String> {
     raise_stack()?;
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
-    while let Some((job, _)) = child::next()? {
+    while let Some((job, _)) = child::next_job()? {
         let done = make(limits, &fonts, &job).unwrap_or_else(|failure| match failure {
             Failure::Document(error) => Rastered::Failed(error),
             Failure::Pipe(_) | Failure::Archive(_) => Rastered::Broken(failure.to_string()),
         });
-        child::say(&ChildMessage::Done(done), b"")?;
+        child::send(&ChildMessage::Done(done), b"")?;
         if memory.has_grown(KEPT_GROWTH_BYTES) {
             break;
         }
@@ -65,12 +65,12 @@ fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Ra
     let pages = document.pick(&job.selection, limits.pages)?;
     let mut artist = Artist::new(&document, fonts, limits.picture_pixels);
     match (job.output, pages.as_slice()) {
-        (Output::Slides, pages) => slides(&mut artist, pages, job.dpi)?,
-        (Output::Pictures(format), [page]) => {
+        (RasterOutput::Slides, pages) => slides(&mut artist, pages, job.dpi)?,
+        (RasterOutput::Pictures(format), [page]) => {
             let picture = artist.picture(*page, resolution(&artist, *page, job.dpi)?, format)?;
             Parts.write_all(&picture)?;
         }
-        (Output::Pictures(format), pages) => {
+        (RasterOutput::Pictures(format), pages) => {
             let width = document.page_count().to_string().len();
             let mut archive = ZipWriter::new_stream(Parts);
             // Pictures are compressed already.
@@ -112,7 +112,7 @@ fn resolution(artist: &Artist<'_>, page: u32, dpi: Option<u16>) -> Result<Resolu
 fn receive() -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     loop {
-        match child::ask(DOCUMENT).map_err(io::Error::other)? {
+        match child::request_file(DOCUMENT).map_err(io::Error::other)? {
             (FileReply::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
             (FileReply::File { .. }, chunk) => document.extend_from_slice(&chunk),
             (FileReply::Refused(why), _) => return Err(io::Error::other(why).into()),
@@ -130,7 +130,7 @@ fn raise_stack() -> Result<(), String> {
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.chunks(PART_LIMIT_BYTES) {
-            child::say(&ChildMessage::<()>::Part, part).map_err(io::Error::other)?;
+            child::send(&ChildMessage::<()>::Part, part).map_err(io::Error::other)?;
         }
         Ok(bytes.len())
     }

@@ -95,7 +95,7 @@ impl Scratch {
     }
 
     /// The child's spec for a run in this folder: as the slot's user, with this folder added to what `cage` may write.
-    pub fn confine(&self, spec: ChildSpec, cage: Cage) -> ChildSpec {
+    pub fn caged(&self, spec: ChildSpec, cage: Cage) -> ChildSpec {
         let user = self.0.as_ref().and_then(|folder| folder.slot.user());
         let (files, temporary) = (self.files(), self.temporary());
         let write = cage.write.into_iter().chain([files.clone(), temporary.clone()]).collect();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::procfs::status_number;
 use crate::workers::group::{self, ProcessStat};
 use crate::workers::spec::User;
 
@@ -90,7 +91,7 @@ impl ProcessRecord {
     fn is_ours(&self, process: i32) -> bool {
         let Some(stat) = ProcessStat::of(process) else { return true };
         let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return true };
-        let has = |name, value| group::field(&status, name) == Some(value);
+        let has = |name, value| status_number(&status, name) == Some(value);
         stat.session == self.process
             && has("Uid:", u64::from(self.uid))
             && (process == self.process || has("NoNewPrivs:", 1) && has("Seccomp:", 2))

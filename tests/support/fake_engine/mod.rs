@@ -21,7 +21,7 @@ use platen::engines::requirement::{Numbers, Part, Requirement, Version};
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::{Step, StepKind};
 use platen::engines::{Engine, EngineContext};
-use platen::workers::{Profile, ProgramRun};
+use platen::workers::{ProgramRun, SandboxProfile};
 
 /// The program's path. Every user that runs it must reach it, so it is in no home folder. The tests install and remove it.
 pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
@@ -109,14 +109,18 @@ pub fn engine() -> Engine {
 
 struct Press {
     steps: ProgramSteps,
-    profile: Arc<Profile>,
+    profile: Arc<SandboxProfile>,
 }
 
 impl Press {
     fn new(context: &EngineContext<'_>) -> Self {
         let execute = MACHINE.into_iter().chain([*PROGRAM]).map(PathBuf::from).collect();
-        let profile =
-            Profile { execute, write: vec![PathBuf::from("/dev/null")], yields: true, ..Profile::default() };
+        let profile = SandboxProfile {
+            execute,
+            write: vec![PathBuf::from("/dev/null")],
+            yields: true,
+            ..SandboxProfile::default()
+        };
         let slots = context.budget.slots_of("fake", SLOTS);
         Self { steps: ProgramSteps::new(context.programs.clone(), slots), profile: Arc::new(profile) }
     }

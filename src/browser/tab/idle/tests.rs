@@ -4,14 +4,14 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-fn hear(idle: &mut IdleState, method: &str, params: &str) {
+fn handle(idle: &mut IdleState, method: &str, params: &str) {
     let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
-    assert!(idle.hear(Event::of(method, &params), "MAIN"));
+    assert!(idle.handle_event(Event::of(method, &params), "MAIN"));
 }
 
 fn report(idle: &mut IdleState, context: i64, payload: &str) {
     let params = serde_json::json!({"name": BINDING, "payload": payload, "executionContextId": context});
-    hear(idle, "Runtime.bindingCalled", &params.to_string());
+    handle(idle, "Runtime.bindingCalled", &params.to_string());
 }
 
 #[test]
@@ -20,10 +20,10 @@ fn a_page_whose_events_are_off_is_not_idle() {
     for _ in 0..REPORTS_LIMIT {
         report(&mut idle, 1, "top:idle:0:");
     }
-    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
     report(&mut idle, 1, "top:idle:0:");
     assert!(idle.is_flooded());
-    assert_eq!(idle.verdict(), Verdict::Pending);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
 }
 
 #[tokio::test(start_paused = true)]
@@ -33,38 +33,39 @@ async fn a_frame_that_goes_unnoticed_is_forgotten_when_it_is_silent() {
     for (context, payload) in [(1, "top:idle:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")] {
         report(&mut idle, context, payload);
     }
-    hear(&mut idle, "Page.frameDetached", r#"{"frameId":"F"}"#);
+    handle(&mut idle, "Page.frameDetached", r#"{"frameId":"F"}"#);
     report(&mut idle, 3, "frame:idle:0:");
     report(&mut idle, 1, "top:idle:0:");
-    assert_eq!(idle.verdict(), Verdict::Pending);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
     tokio::time::advance(SILENCE).await;
     report(&mut idle, 1, "top:idle:0:");
-    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
     assert!(idle.frames.contains_key(&3));
     idle.document_changed();
-    assert_eq!(idle.verdict(), Verdict::Pending);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
 }
 
 #[test]
 fn a_worker_is_pending_until_its_script_has_run() {
     let mut idle = IdleState::default();
     report(&mut idle, 1, "top:idle:1:an interval of 50 ms");
-    assert_eq!((idle.verdict(), idle.pending()), (Verdict::Pending, "the script of a worker".to_owned()));
+    assert_eq!((idle.verdict(), idle.pending()), (IdleVerdict::Pending, "the script of a worker".to_owned()));
     idle.worker_began(-1);
-    assert_eq!(idle.verdict(), Verdict::Pending);
-    assert!(idle.hear_worker(Event::of("Inspector.workerScriptLoaded", &RawValue::NULL.to_owned()), -1));
-    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
+    let loaded = RawValue::NULL.to_owned();
+    assert!(idle.handle_worker_event(Event::of("Inspector.workerScriptLoaded", &loaded), -1));
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
     assert_eq!(idle.ongoing(), "an interval of 50 ms");
     idle.worker_ended(-1);
-    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
     report(&mut idle, 1, "top:idle:2:");
-    assert_eq!(idle.verdict(), Verdict::Pending);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
     // The workers of a frame that is gone are not counted.
     idle.worker_began(-2);
     idle.worker_ended(-2);
     report(&mut idle, 2, "frame:idle:1:");
-    hear(&mut idle, "Runtime.executionContextDestroyed", r#"{"executionContextId":2}"#);
-    assert_eq!(idle.verdict(), Verdict::Pending);
+    handle(&mut idle, "Runtime.executionContextDestroyed", r#"{"executionContextId":2}"#);
+    assert_eq!(idle.verdict(), IdleVerdict::Pending);
 }
 
 #[test]
@@ -74,9 +75,9 @@ fn a_worker_that_ends_before_its_script_hides_no_other_one() {
     idle.worker_began(-1);
     idle.worker_ended(-1);
     report(&mut idle, 1, "top:idle:0:");
-    assert_eq!(idle.verdict(), Verdict::Idle);
+    assert_eq!(idle.verdict(), IdleVerdict::Idle);
     report(&mut idle, 1, "top:idle:1:");
-    assert_eq!(idle.verdict(), Verdict::Pending, "the next one is not attached to yet");
+    assert_eq!(idle.verdict(), IdleVerdict::Pending, "the next one is not attached to yet");
     idle.worker_began(-2);
     // One that goes with its frame is counted once, whichever of the two events comes first.
     for frame_first in [true, false] {
@@ -85,7 +86,7 @@ fn a_worker_that_ends_before_its_script_hides_no_other_one() {
         for is_frame in [frame_first, !frame_first] {
             let left = r#"{"executionContextId":2}"#;
             if is_frame {
-                hear(&mut idle, "Runtime.executionContextDestroyed", left);
+                handle(&mut idle, "Runtime.executionContextDestroyed", left);
             } else {
                 idle.worker_ended(-3);
             }

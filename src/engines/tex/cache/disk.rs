@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_none() {
+    fn a_damaged_cache_is_refused() {
         let (_root, disk) = disk();
         disk.write(&KEY, &files()).unwrap();
         let file = entries(&disk).remove(0);

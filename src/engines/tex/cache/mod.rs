@@ -18,10 +18,10 @@ use tokio::task::spawn_blocking;
 use self::disk::DiskCache;
 use super::Tex;
 use super::errors::TexError;
+use super::first_file;
 use super::folder::Folder;
 use super::hash::Key;
 use super::needs::CACHE;
-use super::opening;
 use super::passes;
 use crate::domain::format_opts::{Metadata, TexProgram};
 use crate::domain::site::Site;
@@ -90,7 +90,8 @@ impl FontCache {
             return Arc::clone(&present.files);
         }
         let checked = Instant::now();
-        let key = spawn_blocking(|| key::key(&[DOCUMENT, prelude(), opening::START, opening::SCRIPTS])).await;
+        let key =
+            spawn_blocking(|| key::key(&[DOCUMENT, prelude(), first_file::START, first_file::SCRIPTS])).await;
         // Without a key the cache is used, but not stored.
         let key = key.map_err(io::Error::other).flatten();
         // Each document would fail alike, so the log is warned once.
@@ -140,21 +141,21 @@ fn warn_unstored(error: &io::Error) {
 
 /// The prelude of our document.
 fn prelude() -> &'static str {
-    opening::prelude(TexProgram::Lualatex, true, DOCUMENT)
+    first_file::prelude(TexProgram::Lualatex, true, DOCUMENT)
 }
 
 /// Makes the cache: lualatex typesets our document, and its cache files are read.
 async fn make_files(tex: &Tex) -> Result<Files, String> {
     let site = Site::single(NAME, Bytes::from_static(DOCUMENT.as_bytes()));
     let folder = Folder::of(&site);
-    let opening = opening::opening(prelude(), NAME, &Metadata::default());
+    let content = first_file::content(prelude(), NAME, &Metadata::default());
     let base = tex.base(TexProgram::Lualatex).await;
     let mut session = tex.session(&tex.zone, &folder, Instant::now() + TIMEOUT).with_format(base);
     session.bounds.memory_bytes = session.bounds.memory_bytes.max(MEMORY_BYTES);
     session.bounds.processor_s = session.bounds.processor_s.max(TIMEOUT.as_secs());
     session.bounds.scratch_bytes = session.bounds.scratch_bytes.max(SCRATCH_BYTES);
     let made =
-        passes::make(&session, TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
+        passes::make(&session, TexProgram::Lualatex, content, &[]).await.map_err(|error| match error {
             TexError::Document(error) | TexError::Both(_, error) => error.message,
             TexError::Ended(_, error) => error.message,
             TexError::Step(error) => format!("{error:?}"),

@@ -44,7 +44,7 @@ impl BaseFormat {
             tracing::warn!(program = program.name(), %error, "each run of TeX unpacks its format itself");
         });
         // Other failures, such as a full disk, may pass: the next document tries again.
-        let is_final = matches!(&file, Ok(_) | Err(ProgramError::NotFenced));
+        let is_final = matches!(&file, Ok(_) | Err(ProgramError::NotConfined));
         let file = file.ok().map(Arc::new);
         *made = is_final.then(|| (now, file.clone()));
         file

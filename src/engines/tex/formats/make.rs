@@ -13,7 +13,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use super::super::folder::Folder;
-use super::super::{NAME, needs, opening};
+use super::super::{NAME, first_file, needs};
 use super::preamble::{self, Preamble};
 use super::{RunSetting, arguments, base, profile};
 use crate::domain::format_opts::TexProgram;
@@ -112,7 +112,7 @@ impl FormatRequest {
         else {
             return Ok(false);
         };
-        let with = self.page(Some(format), (opening::AFTER_FORMAT, left), until).await?;
+        let with = self.page(Some(format), (first_file::AFTER_FORMAT, left), until).await?;
         if with.is_some_and(|with| with == without) { Ok(true) } else { Err(Refusal::Different) }
     }
 
@@ -148,8 +148,8 @@ impl FormatRequest {
     ) -> ProgramRun {
         let name = format!("-jobname={}", folder.name);
         let fixed = own.into_iter().chain(ARGUMENTS.map(str::to_owned)).chain([name]);
-        let arguments = fixed.chain(last).chain([format!("\\input{{{}}}", opening::name())]).collect();
-        let files = files.into_iter().chain([(opening::name(), Bytes::from(first))]);
+        let arguments = fixed.chain(last).chain([format!("\\input{{{}}}", first_file::name())]).collect();
+        let files = files.into_iter().chain([(first_file::name(), Bytes::from(first))]);
         let mut environment = needs::environment(ZONE);
         environment.extend(program::environment([("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")]));
         ProgramRun {

@@ -18,7 +18,7 @@ use self::base::BaseFormat;
 pub(super) use self::preamble::EarlyTag;
 pub(super) use self::preamble_formats::{PreambleFormats, PreambleRequest, PreloadedSource};
 use crate::domain::format_opts::TexProgram;
-use crate::workers::{Bounds, Profile, Programs, SharedFile};
+use crate::workers::{Bounds, Programs, SandboxProfile, SharedFile};
 
 /// The formats of TeX's programs.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl BaseFormats {
 #[derive(Clone)]
 pub(super) struct RunSetting {
     pub programs: Programs,
-    pub profile: Arc<Profile>,
+    pub profile: Arc<SandboxProfile>,
     pub bounds: Bounds,
     /// TeX code before the author's file.
     pub prelude: &'static str,
@@ -58,7 +58,7 @@ pub(super) fn arguments(program: TexProgram, format: &SharedFile) -> Vec<String>
 }
 
 /// The sandbox profile of a run that starts from `format`: it may read that, too.
-pub(super) fn profile(profile: &Profile, format: &SharedFile) -> Profile {
+pub(super) fn profile(profile: &SandboxProfile, format: &SharedFile) -> SandboxProfile {
     let read = profile.read.iter().map(PathBuf::as_path).chain([format.path()]).map(Path::to_owned).collect();
-    Profile { read, ..profile.clone() }
+    SandboxProfile { read, ..profile.clone() }
 }

@@ -82,7 +82,7 @@ impl PreambleFormats {
                 return Some((format, preamble.left_of(request.source).into()));
             }
             (Found::Wanted, Some(permit)) => {
-                let order = FormatRequest {
+                let format_request = FormatRequest {
                     setting: request.setting.clone(),
                     site: template.clone(),
                     template: text.to_owned(),
@@ -92,7 +92,7 @@ impl PreambleFormats {
                 let (reserved, metrics) =
                     (FormatReservation::new(Arc::clone(&self.table), key), self.metrics.clone());
                 tokio::spawn(async move {
-                    make(reserved, &metrics, order).await;
+                    make(reserved, &metrics, format_request).await;
                     drop(permit);
                 });
             }
@@ -121,8 +121,8 @@ impl PreambleFormats {
 }
 
 /// Makes a format, and records the outcome in the table and the metrics.
-async fn make(reserved: FormatReservation<SharedFile>, metrics: &TexMetrics, order: FormatRequest) {
-    let made = order.make().await.inspect_err(|refusal| {
+async fn make(reserved: FormatReservation<SharedFile>, metrics: &TexMetrics, request: FormatRequest) {
+    let made = request.make().await.inspect_err(|refusal| {
         tracing::debug!(reason = %refusal, "a preamble is read with each document");
     });
     let (kept, bytes) = reserved.finish(made.ok());

@@ -15,10 +15,11 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    /// The first one of `text`.
+    /// The first tag in `text`.
     pub(super) fn first_of(text: &str) -> Option<Self> {
         let [open, _, variable] = TAGS;
-        // One pass: a look for each mark by itself would read the rest of the text for the one that is not there.
+        // Both marks are looked for in one pass. With a search for each, the one for a mark that the text does not have would
+        // read all of the rest for every tag of the other kind: quadratic time.
         let mut places = memchr::memchr2_iter(b'<', b'\\', text.as_bytes());
         let begin = places.find(|&at| text[at..].starts_with(open) || text[at..].starts_with(variable))?;
         let tag = &text[begin..];

@@ -6,10 +6,13 @@ use std::mem::take;
 use bytes::Bytes;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::config::Config;
+use crate::config::{Config, as_count};
+use crate::domain::error::shortened;
 use crate::domain::format_opts;
 use crate::domain::json;
-use crate::problem::{Code, FieldError, Problem};
+use crate::domain::members::{is_empty_array, pointer_token};
+use crate::http::body::check_json;
+use crate::problem::{FieldError, Problem};
 
 /// Members beside `formatOpts`; a part of any other name is a format option.
 const MEMBERS: [&str; 5] =
@@ -105,11 +108,11 @@ impl Fields {
         } else {
             self.options.insert(name.to_owned(), text).is_some()
         };
-        self.once(name, is_again);
+        self.note_repeated(name, is_again);
     }
 
-    /// Notes a part that was sent twice.
-    pub(super) fn once(&mut self, name: &str, is_again: bool) {
+    /// Notes an error where the part was sent before.
+    pub(super) fn note_repeated(&mut self, name: &str, is_again: bool) {
         if is_again {
             self.error(name, "is given twice; give it once");
         }
@@ -133,7 +136,7 @@ impl Fields {
     /// # Errors
     /// `malformed_json` where `formatOpts` is not JSON.
     pub(super) fn finish(mut self, depth_limit: u64) -> Result<(Bytes, Vec<FieldError>), Problem> {
-        let depth = usize::try_from(depth_limit).unwrap_or(usize::MAX);
+        let depth = as_count(depth_limit);
         let mut body = BTreeMap::new();
         for (name, value) in DEFAULTS {
             body.insert(name.to_owned(), string(value)?);
@@ -143,12 +146,10 @@ impl Fields {
         }
         let sent = self.format_opts.take();
         if let Some(text) = &sent {
-            json::check(text.as_bytes(), depth).map_err(|error| {
-                let detail = format!("The part 'formatOpts' is not valid JSON at {error}.");
-                Problem::new(Code::MalformedJson, detail)
-            })?;
+            check_json(text.as_bytes(), "part 'formatOpts'", depth_limit)?;
         }
-        // Not an object: passed on alone, so that validation names this error and no consequence of it.
+        // `formatOpts` that is no object is passed on without the other options, so that validation answers this one error and
+        // none that follow from it.
         let object = sent.as_deref().map(object);
         if let (Some(text), Some(None)) = (&sent, &object) {
             body.insert("formatOpts".to_owned(), raw(text)?);
@@ -177,17 +178,12 @@ impl Fields {
 
 /// The members of an object; an empty array counts as one.
 fn object(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
-    let empty = text.trim().strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
-    if empty.is_some_and(|inner| inner.trim().is_empty()) {
-        return Some(BTreeMap::new());
-    }
-    serde_json::from_str(text).ok()
+    if is_empty_array(text) { Some(BTreeMap::new()) } else { serde_json::from_str(text).ok() }
 }
 
 /// JSON pointer of a part.
 fn pointer(name: &str) -> String {
-    let name: String = name.chars().take(64).collect();
-    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("/{}", pointer_token(shortened(name)))
 }
 
 /// Whether the text is a value that JSON writes without quotes.

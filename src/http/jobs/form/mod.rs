@@ -23,6 +23,7 @@ use tokio::time::timeout;
 
 use self::fields::Fields;
 use self::files::Files;
+use super::accept::essence;
 use crate::domain::encoding;
 use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
@@ -69,7 +70,7 @@ impl Form {
         if has_files && text.is_some() {
             fields.error("template", "and files cannot both be given; leave one out");
         }
-        let text = text.filter(|text| !text.is_empty()).map(encoding::marked);
+        let text = text.filter(|text| !text.is_empty()).map(encoding::with_bom_if_misleading);
         let (members, errors) = fields.finish(depth_limit)?;
         Ok(FormContent { members, template: files.or(text), has_files, data, errors })
     }
@@ -78,8 +79,7 @@ impl Form {
 /// Whether the request's body is a form.
 pub(super) fn is_form(request: &HttpRequest) -> bool {
     let sent = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = sent.and_then(|sent| sent.split(';').next()).unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("multipart/form-data")
+    sent.is_some_and(|sent| essence(sent) == "multipart/form-data")
 }
 
 /// Receives the form.
@@ -98,12 +98,12 @@ pub(super) async fn receive(
     let form = Multipart::new(request.headers(), bounded(payload, limit, Rc::clone(&received)));
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), parts(form, &mut permits, state)).await;
-    let form = arrival.unwrap_or_else(|_| Err(Stop::Problem(body::too_slow(longest_s))));
+    let form = arrival.unwrap_or_else(|_| Err(FormError::Problem(body::too_slow(longest_s))));
     request.extensions_mut().insert(permits);
-    form.map_err(|stop| match stop {
-        Stop::Problem(problem) => problem,
-        Stop::Broken(_) if received.get() > limit => body::too_large(limit),
-        Stop::Broken(error) => {
+    form.map_err(|error| match error {
+        FormError::Problem(problem) => problem,
+        FormError::Broken(_) if received.get() > limit => body::too_large(limit),
+        FormError::Broken(error) => {
             let detail =
                 format!("The form cannot be read: {error}. Send multipart/form-data as RFC 7578 has it.");
             Problem::new(Code::BadRequest, detail)
@@ -114,19 +114,20 @@ pub(super) async fn receive(
 /// Bytes counted for a part beside its content and names: its entry in the archive or the JSON body.
 const PART_BYTES: usize = 256;
 
-/// Why reading a form stops.
-enum Stop {
+/// Why a form cannot be read.
+enum FormError {
     Problem(Problem),
+    /// It is no form, or did not arrive whole; also where the body was cut off at its limit.
     Broken(MultipartError),
 }
 
-impl From<Problem> for Stop {
+impl From<Problem> for FormError {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
 }
 
-impl From<MultipartError> for Stop {
+impl From<MultipartError> for FormError {
     fn from(error: MultipartError) -> Self {
         Self::Broken(error)
     }
@@ -145,7 +146,7 @@ fn bounded(
     })
 }
 
-async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState) -> Result<Form, Stop> {
+async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState) -> Result<Form, FormError> {
     let mut files = Files::new(state.config.templates.archive_entries_limit);
     let mut fields = Fields::of(&state.config);
     let (mut text, mut data) = (None, None);
@@ -162,7 +163,7 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
             }
             ("data", _) => {
                 let sent = receive_whole(&mut part, permits).await?;
-                fields.once("data", data.replace(sent).is_some());
+                fields.note_repeated("data", data.replace(sent).is_some());
             }
             // A browser sends this for a file input that is empty.
             (_, Some(path)) if path.is_empty() => {
@@ -179,7 +180,7 @@ async fn parts(mut form: Multipart, permits: &mut BodyPermits, state: &HttpState
             }
             ("template", None) => {
                 let sent = receive_whole(&mut part, permits).await?;
-                fields.once("template", text.replace(sent).is_some());
+                fields.note_repeated("template", text.replace(sent).is_some());
             }
             (name, None) => receive_field(&mut part, name, &mut fields, permits).await?,
         }
@@ -201,7 +202,7 @@ async fn receive_field(
     name: &str,
     fields: &mut Fields,
     permits: &mut BodyPermits,
-) -> Result<(), Stop> {
+) -> Result<(), FormError> {
     fields.count()?;
     let mut value = BytesMut::new();
     while let Some(chunk) = part.next().await {
@@ -214,7 +215,7 @@ async fn receive_field(
     Ok(())
 }
 
-async fn receive_whole(part: &mut Field, permits: &mut BodyPermits) -> Result<Bytes, Stop> {
+async fn receive_whole(part: &mut Field, permits: &mut BodyPermits) -> Result<Bytes, FormError> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = part.next().await {
         let chunk = chunk?;

@@ -13,7 +13,7 @@ use crate::slots::engines::EngineBudget;
 use crate::telemetry::metrics::Metrics;
 
 const PICTURE: JobKind = JobKind { kind: TemplateKind::Latex, target: Target::Png };
-const TEX: EngineLimit = EngineLimit { engine: "tex", runs: 3, account: 2 };
+const TEX: EngineLimit = EngineLimit { engine: "tex", turns: 3, account_limit: 2 };
 
 fn heavy_queue(all: usize, kinds: &[(JobKind, EngineLimit)]) -> FairQueue {
     let limits = QueueLimits { all: 1_000, account: 1_000, running: 7 };
@@ -26,7 +26,7 @@ fn fill(queue: &mut FairQueue) -> Vec<Turn> {
 }
 
 #[test]
-fn beside_nine_slow_jobs_of_two_accounts_each_a_thirds_job_is_next() {
+fn queued_slow_jobs_of_two_accounts_do_not_delay_a_third_account() {
     let mut queue = heavy_queue(7, &[(PAPER, TEX)]);
     let [one, two, third] = std::array::from_fn(|_| AccountId::generate());
     for account in [one, two] {
@@ -50,8 +50,9 @@ fn beside_nine_slow_jobs_of_two_accounts_each_a_thirds_job_is_next() {
 
 #[test]
 fn several_engines_together_leave_turns_to_jobs_that_need_none() {
-    let raster = EngineLimit { engine: "raster", runs: 6, account: 6 };
-    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 6, account: 6, ..TEX }), (PICTURE, raster)]);
+    let raster = EngineLimit { engine: "raster", turns: 6, account_limit: 6 };
+    let mut queue =
+        heavy_queue(7, &[(PAPER, EngineLimit { turns: 6, account_limit: 6, ..TEX }), (PICTURE, raster)]);
     put_many(&mut queue, AccountId::generate(), PAPER, 9);
     put_many(&mut queue, AccountId::generate(), PICTURE, 9);
     assert_eq!(fill(&mut queue).len(), 7);
@@ -61,7 +62,7 @@ fn several_engines_together_leave_turns_to_jobs_that_need_none() {
 
 #[test]
 fn waiting_for_an_engine_saves_no_credit_for_other_jobs() {
-    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { turns: 1, account_limit: 1, ..TEX })]);
     let (heavy, other) = (AccountId::generate(), AccountId::generate());
     put_many(&mut queue, heavy, PAPER, 2);
     put_many(&mut queue, heavy, PAGE, 20);
@@ -77,7 +78,7 @@ fn waiting_for_an_engine_saves_no_credit_for_other_jobs() {
 
 #[test]
 fn accounts_that_wait_for_one_engine_share_it_by_cost() {
-    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { turns: 1, account_limit: 1, ..TEX })]);
     let [slow, quick, pages] = std::array::from_fn(|_| AccountId::generate());
     put_many(&mut queue, slow, PAPER, 20);
     put_many(&mut queue, quick, PAPER, 60);
@@ -119,10 +120,10 @@ fn a_kind_of_job_counts_for_the_engine_of_its_route_with_the_fewest_slots() {
         let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
         let config = EnginesConfig { slots, ..EnginesConfig::default() };
         let budget = EngineBudget::new(&config, AccountShare::new(0), metrics.slots.clone());
-        let runs = super::super::engines::EngineRuns::new(EngineLimits::of(&catalog, &budget, 9));
-        [PAGE, PAPER, PICTURE].map(|kind| runs.limit_of(kind))
+        let turns = super::super::engines::EngineTurns::new(EngineLimits::of(&catalog, &budget, 9));
+        [PAGE, PAPER, PICTURE].map(|kind| turns.limit_of(kind))
     };
-    let of = |engine, runs, account| Some(EngineLimit { engine, runs, account });
+    let of = |engine, turns, account_limit| Some(EngineLimit { engine, turns, account_limit });
     assert_eq!(limits(&[]), [None, of("tex", 4, 3), of("raster", 3, 2)]);
     assert_eq!(limits(&["raster=8"]), [None, of("tex", 4, 3), of("tex", 4, 3)]);
 }

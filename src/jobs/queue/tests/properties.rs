@@ -32,9 +32,14 @@ proptest! {
     /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, no account and no engine has
     /// more turns than its limit, and no turn is withheld while an account may have it.
     #[test]
-    fn no_job_is_lost_reordered_or_run_twice(acts in acts(), limit in 1..4_usize, runs in 1..4_usize, own in 1..4_usize) {
+    fn no_job_is_lost_reordered_or_run_twice(
+        acts in acts(),
+        limit in 1..4_usize,
+        turns in 1..4_usize,
+        engine_share in 1..4_usize,
+    ) {
         let accounts: [AccountId; 4] = std::array::from_fn(|_| AccountId::generate());
-        let paper = EngineLimit { engine: "tex", runs, account: own };
+        let paper = EngineLimit { engine: "tex", turns, account_limit: engine_share };
         let engines = EngineLimits::new([(PAPER, paper)], 3);
         let limits = QueueLimits { all: 20, account: 8, running: limit };
         let mut queue = FairQueue::new(limits, engines, Gauge::default());
@@ -45,7 +50,7 @@ proptest! {
             let may_run = |running: &[Turn], account, kind| {
                 let papers: Vec<_> = running.iter().filter(|turn| turn.kind == PAPER).collect();
                 let of_account = papers.iter().filter(|turn| turn.account == account).count();
-                let has_engine_turn = papers.len() < runs.min(3) && of_account < own;
+                let has_engine_turn = papers.len() < turns.min(3) && of_account < engine_share;
                 under_way(running, account) < limit && (kind == PAGE || has_engine_turn)
             };
             match act {
@@ -53,7 +58,7 @@ proptest! {
                     let account = accounts[at];
                     let all: usize = waiting.values().map(VecDeque::len).sum();
                     let own = waiting.get(&account).map_or(0, VecDeque::len);
-                    let admitted = queue.admit(account);
+                    let admitted = queue.take_place(account);
                     let expected = match (all < 20, own < 8) {
                         (true, true) => Ok(()),
                         (false, _) => Err(AdmissionError::QueueFull),
@@ -67,8 +72,8 @@ proptest! {
                     }
                 }
                 Act::Refuse(at) => {
-                    if queue.admit(accounts[at]).is_ok() {
-                        queue.release(accounts[at]);
+                    if queue.take_place(accounts[at]).is_ok() {
+                        queue.cancel_admission(accounts[at]);
                     }
                 }
                 Act::Cancel(at) => {

@@ -180,7 +180,7 @@ fn the_entry_of_the_jobs_kind_goes_before_others() {
 }
 
 #[test]
-fn what_stays_packed_in_an_office_file_may_be_packed_well() {
+fn only_xml_parts_of_an_office_file_count_for_the_ratio_limit() {
     let types = "<Override ContentType=\"application/vnd.ms-word.document.macroEnabled.main+xml\"/>";
     let zeros = vec![0; 3 << 20];
     let with = |name: &str| {

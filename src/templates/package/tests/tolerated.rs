@@ -40,7 +40,7 @@ fn names_are_read_whatever_their_encoding() {
 }
 
 #[test]
-fn what_systems_leave_behind_is_dropped() {
+fn files_added_by_operating_systems_are_dropped() {
     let junk = [
         "__MACOSX/._index.html",
         "__MACOSX/wrap/._x",

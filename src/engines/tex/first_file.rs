@@ -45,8 +45,8 @@ pub(super) fn prelude(program: TexProgram, is_for_letters: bool, source: &str) -
     }
 }
 
-/// The first file, for the author's file `name`.
-pub(super) fn opening(prelude: &str, name: &str, metadata: &Metadata) -> String {
+/// The content of the first file, for the author's file `name`.
+pub(super) fn content(prelude: &str, name: &str, metadata: &Metadata) -> String {
     format!("{prelude}{}\\input{{{name}}}\n", metadata_commands(metadata))
 }
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn each_program_gets_what_it_lacks() {
         let of = |program, letters, source| {
-            opening(prelude(program, letters, source), "a.tex", &Metadata::default())
+            content(prelude(program, letters, source), "a.tex", &Metadata::default())
         };
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
         assert!(plain.contains(ENCODED_VALUES) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");

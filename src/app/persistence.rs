@@ -1,4 +1,4 @@
-//! What outlives the process: the data folder, its index, and the configured store.
+//! The parts whose data outlive the process: the data folder, its index, and the configured object store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Objects};
 use crate::storage::backup::{HeldObjects, LiveBackup};
 use crate::storage::data_dir::DataDir;
-use crate::storage::deletions::Deletions;
+use crate::storage::deletions::DeletionGate;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::metered::MeteredStore;
@@ -25,7 +25,7 @@ use crate::telemetry::metrics::Metrics;
 use crate::templates::repair::index_check;
 
 /// The data folder, opened: index, store, keys, and the folders in it.
-pub(super) struct Lasting {
+pub(super) struct Persistence {
     pub store: Arc<dyn ObjectStore>,
     pub index: Arc<dyn Index>,
     pub signer: Arc<Signer>,
@@ -38,7 +38,7 @@ pub(super) struct Lasting {
     pub caches: Option<PathBuf>,
 }
 
-impl Lasting {
+impl Persistence {
     pub async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
         let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
         // Opening the index locks the folder against other services, so nothing else is opened before it.
@@ -87,7 +87,7 @@ async fn store(
     config: &Config,
     folder: &DataDir,
     index: &dyn Index,
-) -> Result<(Arc<dyn ObjectStore>, Option<Deletions>), AppError> {
+) -> Result<(Arc<dyn ObjectStore>, Option<DeletionGate>), AppError> {
     if config.storage.objects != Objects::S3 {
         let store = disk(config, folder).await?;
         index_check::check(index, &store).await?;

@@ -40,7 +40,7 @@ use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::idle_scripts::IdleScripts;
 use crate::browser::tab::lease::{BrowserId, HeldTab, Lease, LeaseTab, TabReturned};
 use crate::browser::tab::tab::Tab;
-use crate::config::BrowserConfig;
+use crate::config::{BrowserConfig, as_count};
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 use crate::outbound::Outbound;
@@ -62,7 +62,8 @@ pub struct BrowserPool {
     pub(super) metrics: BrowserMetrics,
     /// Most tabs leased at once.
     pub(super) tabs: usize,
-    pub(super) spare_tabs: usize,
+    /// Warm tabs of each lane that are wanted while no job waits (`browser.spare_tabs`).
+    pub(super) warm_target: usize,
     pub(super) cores: usize,
     pub(super) slots: Vec<BrowserSlot>,
     /// What each slot is for.
@@ -94,7 +95,7 @@ pub struct BrowserPool {
 
 /// A job that asked for a tab.
 pub(super) struct Waiter {
-    pub asked: LeaseTab,
+    pub request: LeaseTab,
     pub answer: oneshot::Sender<Lease>,
     /// It was counted among those that wait for a browser to start.
     pub waits_for_launch: bool,
@@ -109,7 +110,7 @@ impl BrowserPool {
         Self {
             metrics,
             tabs: capacity::tabs(config.tabs),
-            spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
+            warm_target: as_count(config.spare_tabs),
             cores: capacity::cores(),
             slots: Vec::new(),
             purposes: Vec::new(),
@@ -212,13 +213,14 @@ impl BrowserPool {
     /// Updates the gauges.
     pub(super) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let (shared, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_shared(running.id));
+        let (shared, quarantined): (Vec<_>, Vec<_>) =
+            self.placed().partition(|running| self.is_shared(running.id));
         let up = shared.len();
         let making = self.all().map(|running| running.making.sum()).sum();
-        let successors = self.all().count() - up - apart.len() - self.draining.len();
+        let successors = self.all().count() - up - quarantined.len() - self.draining.len();
         let draining = self.draining.len();
         for (state, count) in
-            [("up", up), ("quarantine", apart.len()), ("successor", successors), ("leaving", draining)]
+            [("up", up), ("quarantine", quarantined.len()), ("successor", successors), ("leaving", draining)]
         {
             self.metrics.browsers.of([state]).set(level(count));
         }

@@ -9,14 +9,14 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
 use super::object_files::{ObjectFiles, StagedFile, blocking};
-use super::{StoreError, within};
+use super::{StoreError, check_size};
 
 /// Size of a read or write: large enough that the hand-over to a blocking thread costs little, small enough for many readers
 /// and writers at once.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
 
 /// The content of an object so far: in memory up to a size, then in a staged file.
-pub(super) struct Gathered {
+pub(super) struct StagedBuffer {
     pub files: Arc<ObjectFiles>,
     limit_bytes: u64,
     memory_bytes: usize,
@@ -28,7 +28,7 @@ pub(super) struct Gathered {
     pub pending: Vec<u8>,
 }
 
-impl Gathered {
+impl StagedBuffer {
     /// Nothing yet, and at most `limit_bytes`; without a file up to `memory_bytes`.
     pub fn new(files: Arc<ObjectFiles>, limit_bytes: u64, memory_bytes: usize) -> Self {
         Self { files, limit_bytes, memory_bytes, bytes: 0, file: None, pending: Vec::new() }
@@ -37,7 +37,7 @@ impl Gathered {
     /// Appends bytes.
     pub async fn write(&mut self, bytes: &Bytes) -> Result<(), StoreError> {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        within(self.bytes, self.limit_bytes)?;
+        check_size(self.bytes, self.limit_bytes)?;
         self.pending.extend_from_slice(bytes);
         let most = if self.file.is_some() { CHUNK_BYTES } else { self.memory_bytes };
         if self.pending.len() > most {
@@ -62,9 +62,9 @@ impl Gathered {
         .await
     }
 
-    /// Itself if it is within its limit. Checked again at the end: the caller may have ignored the error of a write.
-    pub fn whole(self) -> Result<Self, StoreError> {
-        within(self.bytes, self.limit_bytes).map(|()| self)
+    /// Itself if it is within its limit. Checked again before a commit: the caller may have ignored the error of a write.
+    pub fn check_size(self) -> Result<Self, StoreError> {
+        check_size(self.bytes, self.limit_bytes).map(|()| self)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::clock;
 use crate::domain::error::{WarningKind, Warnings};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
-use crate::outbound::{Outbound, PageLimits};
+use crate::outbound::{Outbound, PageRequestLimits};
 
 /// Most hosts kept of which an address was refused.
 const REFUSED_LIMIT: usize = 1_000;
@@ -61,7 +61,7 @@ pub(in crate::browser) struct PageSession {
     /// The script of a service worker was asked for.
     has_service_worker: AtomicBool,
     /// Its tab had another page before.
-    follows: AtomicBool,
+    tab_was_used: AtomicBool,
     requests: Mutex<Requests>,
     /// Cancelled when the page itself may be read, beyond the head of its answer.
     opened: CancellationToken,
@@ -74,7 +74,7 @@ pub(in crate::browser) struct PageSession {
 pub(super) struct ProxyUsage {
     pub reach: Reach,
     pub outbound: Outbound,
-    pub limits: PageLimits,
+    pub limits: PageRequestLimits,
     pub slots: ConnectionSlots,
     /// Some request or tunnel was let through to a host.
     pub has_reached_hosts: AtomicBool,
@@ -87,7 +87,7 @@ struct Requests {
     warnings: Warnings,
     /// Hosts, with their ports, of which an address was refused.
     refused: HashSet<String>,
-    last: Option<Instant>,
+    last_activity: Option<Instant>,
 }
 
 impl PageSession {
@@ -117,7 +117,7 @@ impl PageSession {
             data,
             javascript,
             has_service_worker: AtomicBool::default(),
-            follows: AtomicBool::default(),
+            tab_was_used: AtomicBool::default(),
             requests: Mutex::default(),
             opened: CancellationToken::new(),
             ended: CancellationToken::new(),
@@ -144,9 +144,10 @@ impl PageSession {
     /// Whether a request belongs to an earlier page of the same tab. What that one sent at its end (`keepalive`) may come
     /// when this one is served already, and must not be blamed on it.
     ///
-    /// In a tab that had a page before, a request for another host counts as the earlier page's unless `Origin` or `Referer`
-    /// names this one. Pages of reused tabs reach no hosts, so it is refused in any case; but a warning could show this
-    /// page's author what the earlier page asked for.
+    /// In a tab that had a page before, a request for a foreign host counts as the earlier page's unless its `Origin` or
+    /// `Referer` names this page's host. Where pages may reach foreign hosts no tab with script is reused, so such a request is
+    /// refused in any case. But refused as this page's own it would become its warning, and show its author an address that the
+    /// earlier page asked for.
     pub(super) fn is_of_earlier_page(&self, address: &Uri, headers: &HeaderMap) -> bool {
         let (Some(host), Some((_, tab))) = (address.host(), self.host.split_once('.')) else { return false };
         let is_own = |name: &HeaderName| {
@@ -154,21 +155,21 @@ impl PageSession {
             from.is_some_and(|from| from.host() == Some(self.host.as_str()))
         };
         let is_sibling = host.strip_suffix(tab).is_some_and(|name| name.ends_with('.'));
-        let follows = self.follows.load(Ordering::Relaxed);
-        host != self.host && (is_sibling || follows && !is_own(&ORIGIN) && !is_own(&REFERER))
+        let tab_was_used = self.tab_was_used.load(Ordering::Relaxed);
+        host != self.host && (is_sibling || tab_was_used && !is_own(&ORIGIN) && !is_own(&REFERER))
     }
 
-    /// Its tab had another page before, of which requests may still come.
-    pub(in crate::browser) fn note_follows(&self) {
-        self.follows.store(true, Ordering::Relaxed);
+    /// Notes that the tab showed another page before, of which late requests may still come.
+    pub(in crate::browser) fn note_tab_was_used(&self) {
+        self.tab_was_used.store(true, Ordering::Relaxed);
     }
 
-    /// Lets the page itself be read.
+    /// Lets the text of the page itself be sent: until then its address is answered with the head of the response alone.
     pub(in crate::browser) fn open(&self) {
         self.opened.cancel();
     }
 
-    /// Whether it does.
+    /// Whether the text of the page may be sent, or was.
     pub(in crate::browser) fn is_open(&self) -> bool {
         self.opened.is_cancelled()
     }
@@ -192,16 +193,17 @@ impl PageSession {
 
     /// How long no request has begun or ended; those for the address of the page itself do not count.
     pub(in crate::browser) fn quiet_for(&self) -> Option<Duration> {
-        self.requests().last.map(|at| at.elapsed())
+        self.requests().last_activity.map(|at| at.elapsed())
     }
 
-    /// What was refused or not found until now.
+    /// Warnings of what was refused or not found until now: `OpenPage::all_warnings` reads them, and puts them with all others
+    /// into the job's result.
     pub(in crate::browser) fn warnings(&self) -> Warnings {
         self.requests().warnings.clone()
     }
 
     /// `address` without the random name of the host.
-    pub(in crate::browser) fn shown(&self, address: &str) -> String {
+    pub(in crate::browser) fn without_own_host(&self, address: &str) -> String {
         let short = address.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&self.host));
         short.unwrap_or(address).to_owned()
     }
@@ -211,7 +213,8 @@ impl PageSession {
         text.replace(&format!("http://{}", self.host), "")
     }
 
-    /// Records a refused address as a warning of the page; `host` names its port.
+    /// Records a refused address as a warning of the page; `host` is `name:port`. Its kind is `Missing`, whatever the reason:
+    /// the document lacks what it asked for, and a caller may let a job fail for that.
     pub(super) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {
         let mut requests = self.requests();
         if requests.refused.len() < REFUSED_LIMIT {
@@ -225,8 +228,8 @@ impl PageSession {
         self.requests().refused.contains(host)
     }
 
-    /// Whether the script of a service worker was asked for. No page can keep the header from such a request, nor have the
-    /// worker without it.
+    /// Whether the script of a service worker was asked for. Chromium marks that request by a header that no script can remove,
+    /// and starts no service worker without it. So there is none where this is false.
     pub(in crate::browser) fn has_service_worker(&self) -> bool {
         self.has_service_worker.load(Ordering::Relaxed)
     }
@@ -237,8 +240,8 @@ impl PageSession {
     }
 
     /// A request begins or ends: the page may have something to go on with.
-    pub(super) fn touch(&self) {
-        self.requests().last = Some(Instant::now());
+    pub(super) fn note_activity(&self) {
+        self.requests().last_activity = Some(Instant::now());
     }
 
     /// The answer to a request for the page's own host.
