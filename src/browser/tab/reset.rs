@@ -145,14 +145,13 @@ async fn end_scripts(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Opti
         tab.call_within(script_off, limit).await?;
         return Ok(None);
     };
-    // Both are answered by the renderer, the second behind what it has reported of frames until now. Waited for: Chromium's own
-    // process answers the next calls before the renderer has switched script off.
-    let script_off = tab.send(&script_off)?;
-    let unreported = tab.send(&Network::Disable(None))?;
-    script_off.answer(limit).await?;
-    unreported.answer(limit).await?;
+    // Waited for: the renderer switches script off, and Chromium's own process would answer the next calls before that.
+    tab.call_within(script_off, limit).await?;
     let mut calls = PendingCalls::default();
+    // A navigation that has begun would hold back the next call.
     calls.push(tab.send(&Page::StopLoading(None))?, limit);
+    // The renderer answers this behind what it has reported of frames until now.
+    calls.push(tab.send(&Network::Disable(None))?, limit);
     let targets = tab.connection.send(None, &Target::GetTargets { filter: None })?;
     let has_others = clean::has_others(tab, &targets.answer(limit).await?.target_infos);
     calls.finish().await?;
