@@ -33,7 +33,7 @@ pub struct JobsConfig {
     pub format_opts_limit_bytes: u64,
     /// Requests about accounts, templates and jobs handled at once; one more is refused with 503.
     pub mailbox_limit: u64,
-    /// Threads shared by the actors of jobs; the first also has the connections to Chromium.
+    /// Threads shared by the actors of jobs; the first also has the browsers' connections, tabs and proxies.
     pub threads: u64,
     /// Jobs that one page of a filtered list examines.
     pub list_scan_limit: u64,

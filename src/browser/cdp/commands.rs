@@ -10,7 +10,7 @@ use super::error::CallError;
 use crate::domain::format_opts::Viewport;
 
 /// The world that our scripts run in, apart from the page's.
-const WORLD: &str = "platen";
+pub(in crate::browser) const WORLD: &str = "platen";
 
 /// Goes to `url` in the main frame.
 pub(in crate::browser) fn navigate(url: String) -> Page::Navigate {

@@ -65,8 +65,8 @@ pub(super) async fn estimated_pages(
     layout: &Layout,
 ) -> Result<f64, StepError> {
     let (width, height) = match page.content_px {
-        // Found before the page was reduced to an element of it.
-        Some(seen) if options.selector.is_none() => seen,
+        // Found before the page was reduced to an element of it, or measured for a sheet of its height.
+        Some(seen) if options.selector.is_none() && !page.is_measured => seen,
         _ => content_of(page).await.map(|content| (content.width, content.height))?,
     };
     let sheet = layout.content_area_in2() * PIXELS_PER_INCH.powi(2);

@@ -15,6 +15,7 @@ use crate::browser::page::open_page::OpenPage;
 use crate::browser::proxy::mime;
 use crate::domain::error::ErrorCode;
 use crate::domain::site::Site;
+use crate::thread;
 
 const FRAME: &str = include_str!("../../../assets/snapshot.js");
 const STYLES: &str = include_str!("../../../assets/snapshot_style.js");
@@ -110,26 +111,29 @@ impl Snapshot {
         while chunk.len() < size {
             if self.pieces.is_empty() {
                 let asked = ask_made(page, format!("next({SLICE_CHARS})"), self.limit).await?;
-                self.pieces = serde_json::from_str(&asked).map_err(|_| unreadable())?;
+                let pieces = thread::by_size(asked.len(), move || serde_json::from_str(&asked)).await;
+                self.pieces = pieces.ok().and_then(Result::ok).ok_or_else(unreadable)?;
             }
             let Some(piece) = self.pieces.pop_front() else { break };
             match piece {
                 Piece::Text(text) => chunk.extend_from_slice(text.as_bytes()),
-                Piece::File(number) => self.encode(number, &mut chunk)?,
+                Piece::File(number) => self.encode(number, &mut chunk).await?,
             }
         }
         Ok(Some(Bytes::from(chunk)).filter(|chunk| !chunk.is_empty()))
     }
 
     /// Some of a file in its `data:` address; the file stays the first piece until it has been given.
-    fn encode(&mut self, number: usize, chunk: &mut Vec<u8>) -> Result<(), StepError> {
+    async fn encode(&mut self, number: usize, chunk: &mut Vec<u8>) -> Result<(), StepError> {
         let path = self.files.get(number).ok_or_else(unreadable)?;
         let content = self.site.get(path).ok_or_else(unreadable)?;
         if self.given_bytes == 0 {
             chunk.extend_from_slice(address_start(path).as_bytes());
         }
         let end = content.len().min(self.given_bytes + ENCODED_BYTES);
-        chunk.extend_from_slice(STANDARD.encode(&content[self.given_bytes..end]).as_bytes());
+        let part = content.slice(self.given_bytes..end);
+        let encoded = thread::by_size(part.len(), move || STANDARD.encode(part)).await;
+        chunk.extend_from_slice(encoded.map_err(|error| StepError::Job(error.into()))?.as_bytes());
         self.given_bytes = if end == content.len() { 0 } else { end };
         if self.given_bytes > 0 {
             self.pieces.push_front(Piece::File(number));

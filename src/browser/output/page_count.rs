@@ -1,11 +1,13 @@
 //! How many pages a PDF has, before it is given on.
 
+use bytes::Bytes;
 use headless_chrome::protocol::cdp::IO;
 use pdf_page_count::PageCounter;
 
 use super::source::{Source, read_stream};
 use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
+use crate::thread;
 
 /// What is known of a PDF after it was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,14 +26,13 @@ pub(super) async fn count(
     handle: IO::StreamHandle,
     limit_bytes: u64,
 ) -> Result<(Source, Counted), StepError> {
-    let mut counter = PageCounter::default();
     let (first, mut is_last) = read_stream(page, &handle, None).await?;
-    counter.pass(&first);
+    let mut counter = count_piece(PageCounter::default(), &first).await?;
     let mut is_whole = true;
     let mut bytes = first.len() as u64;
     while !is_last && bytes <= limit_bytes {
         let (more, is_end) = read_stream(page, &handle, None).await?;
-        counter.pass(&more);
+        counter = count_piece(counter, &more).await?;
         bytes += more.len() as u64;
         is_whole &= more.is_empty();
         is_last = is_end || more.is_empty();
@@ -48,4 +49,15 @@ pub(super) async fn count(
         return Ok((Source::Held(first, Box::new(Source::Ended)), known));
     }
     Ok((Source::Held(first, Box::new(rest)), known))
+}
+
+/// Counts in a piece of the file. It is read byte by byte: a large one would hold up all pages.
+pub(super) async fn count_piece(mut counter: PageCounter, piece: &Bytes) -> Result<PageCounter, StepError> {
+    let piece = piece.clone();
+    let length = piece.len();
+    let count = move || {
+        counter.pass(&piece);
+        counter
+    };
+    thread::by_size(length, count).await.map_err(|error| StepError::Job(error.into()))
 }

@@ -10,6 +10,7 @@ use super::auto_height;
 use super::clip;
 use super::header_footer;
 use super::html;
+use super::page_count;
 use super::page_count::Counted;
 use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
@@ -93,10 +94,18 @@ impl Printed {
     pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, PageError> {
         let Some(mut page) = self.page.take() else { return Ok(None) };
         let source = std::mem::replace(&mut self.source, Source::Ended);
-        let limit = page.limits.print;
-        match page.within(limit, source.read(&page)).await {
-            Ok((chunk, next)) => {
-                self.source = next;
+        let (limit, counter) = (page.limits.print, self.counter.take());
+        let read = async {
+            let (chunk, next) = source.read(&page).await?;
+            let counter = match counter {
+                Some(counter) => Some(page_count::count_piece(counter, &chunk).await?),
+                None => None,
+            };
+            Ok((chunk, next, counter))
+        };
+        match page.within(limit, read).await {
+            Ok((chunk, next, counter)) => {
+                (self.source, self.counter) = (next, counter);
                 let drawn = self.scale.as_mut().and_then(|finder| finder.pass(&chunk));
                 if let Some(drawn) = drawn
                     && let Err(error) = Box::pin(page_width::warn(&mut page, drawn, &self.options)).await
@@ -104,9 +113,6 @@ impl Printed {
                     return Err(diagnose::into_page_error(page, PageStep::Print, error, &self.options).await);
                 }
                 self.warnings = page.all_warnings();
-                if let Some(counter) = &mut self.counter {
-                    counter.pass(&chunk);
-                }
                 let chunk = self.with_metadata(chunk);
                 // After the last piece nothing is asked of the tab.
                 if matches!(self.source, Source::Ended) {

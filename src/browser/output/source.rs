@@ -36,7 +36,7 @@ impl Source {
             Self::Held(piece, rest) => return Ok((piece, *rest)),
             Self::Text(text) => return Ok((decode(text).await?, Self::Ended)),
             Self::Document(mut snapshot) => {
-                let size = as_count(page.limits.chunk_bytes);
+                let size = as_count(page.limits.chunk_bytes.into());
                 return Ok(match snapshot.next(page, size).await? {
                     Some(chunk) => (chunk, Self::Document(snapshot)),
                     None => (Bytes::new(), Self::Ended),

@@ -46,7 +46,8 @@ pub(super) async fn load(
             .map_err(|error| StepError::Unready(error.to_string()))?;
     }
     if let Some(source) = data_script(task, method)? {
-        added.push(tab.send(&commands::script_of_new_documents(source))?);
+        let bytes = source.len();
+        added.push(tab.send_sized(commands::script_of_new_documents(source), bytes).await?);
     }
     // What WebGL has drawn is blank once it was shown: it is kept for a document that is written of the page.
     if task.lane == Lane::Scripted && task.output == PageOutput::Html {

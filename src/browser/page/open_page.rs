@@ -1,6 +1,6 @@
 //! A page in its tab: what it is asked, and how long a step of it may take.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Runtime;
@@ -19,6 +19,7 @@ use crate::config::BrowserConfig;
 use crate::domain::error::Warnings;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
+use crate::thread::INLINE_LIMIT_BYTES;
 
 /// How long a page may be asked for something that only becomes a warning.
 pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
@@ -45,17 +46,16 @@ pub(in crate::browser) struct OpenPage {
     pub is_measured: bool,
     /// Width and height of all that can be scrolled to, in CSS pixels, as found by the last scan of the page (`inspect.rs`).
     pub content_px: Option<(f64, f64)>,
-    /// The script context of our own questions, once it is made.
-    world: Mutex<Option<World>>,
 }
 
-/// A script context of our own. Hazard: another renderer process gives the same number to a context of the page's, where the
-/// page could answer for us. So it counts only for the document that it was made in.
-#[derive(Clone, Copy)]
-struct World {
-    id: Runtime::ExecutionContextId,
-    /// Documents that the main frame had shown before it was asked for.
-    documents: u32,
+/// A script context that an expression runs in.
+enum ScriptContext {
+    /// The page's own.
+    Page,
+    /// One of ours, by a name that no context of any process has again.
+    Unique(String),
+    /// One of ours, by its number. Another process may give that number to a context of a page's.
+    Number(Runtime::ExecutionContextId),
 }
 
 impl OpenPage {
@@ -76,7 +76,6 @@ impl OpenPage {
             has_page_rules: task.has_page_rules,
             is_measured: false,
             content_px: None,
-            world: Mutex::new(None),
         })
     }
 
@@ -145,54 +144,55 @@ impl OpenPage {
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         if self.lane == Lane::Static {
             // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
-            return self.run_in(None, expression, limit).await;
+            return self.run_in(ScriptContext::Page, expression, limit).await;
         }
-        if let Some(world) = self.present_world() {
-            let answer = self.run_in(Some(world), expression.clone(), limit).await?;
-            // A new document is reported before anything in it answers.
-            if answer.is_some() && self.present_world() == Some(world) {
+        // A long expression would have to be copied, in case that the document was replaced.
+        if expression.len() <= INLINE_LIMIT_BYTES
+            && let Some(world) = self.known_world()
+        {
+            let answer = self.run_in(ScriptContext::Unique(world), expression.clone(), limit).await?;
+            if answer.is_some() {
                 return Ok(answer);
             }
         }
-        if !self.make_world(limit).await? {
-            return Ok(None);
-        }
-        match self.present_world() {
-            Some(world) => self.run_in(Some(world), expression, limit).await,
-            None => Ok(None),
-        }
+        let Some(number) = self.make_world(limit).await? else { return Ok(None) };
+        let context = self.known_world().map_or(ScriptContext::Number(number), ScriptContext::Unique);
+        self.run_in(context, expression, limit).await
     }
 
-    /// Makes the script context of our own questions. The answer comes behind everything that the page has reported; false
-    /// where the page's document went away meanwhile.
-    pub(super) async fn make_world(&self, limit: Duration) -> Result<bool, StepError> {
+    /// Makes the script context of our own questions in the present document, unless it is there. The answer comes behind
+    /// everything that the page has reported; `None` where the page's document went away meanwhile.
+    pub(super) async fn make_world(
+        &self,
+        limit: Duration,
+    ) -> Result<Option<Runtime::ExecutionContextId>, StepError> {
         let tab = self.tab()?;
-        let documents = self.state.borrow().documents;
-        let world = match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
-            Ok(made) => World { id: made.execution_context_id, documents },
-            Err(CallError::Refused { .. }) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
-        *self.world.lock().unwrap_or_else(PoisonError::into_inner) = Some(world);
-        Ok(true)
+        match tab.call_within(commands::isolated_world(&tab.frame), limit).await {
+            Ok(made) => Ok(Some(made.execution_context_id)),
+            Err(CallError::Refused { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// The script context of our own questions in the document that the page shows.
-    fn present_world(&self) -> Option<Runtime::ExecutionContextId> {
-        let world = *self.world.lock().unwrap_or_else(PoisonError::into_inner);
-        let documents = self.state.borrow().documents;
-        world.filter(|world| world.documents == documents).map(|world| world.id)
+    fn known_world(&self) -> Option<String> {
+        self.state.borrow().world.clone()
     }
 
     async fn run_in(
         &self,
-        world: Option<Runtime::ExecutionContextId>,
+        context: ScriptContext,
         expression: String,
         limit: Duration,
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         let tab = self.tab()?;
         let bytes = expression.len();
-        let sent = tab.send_sized(commands::evaluate(expression, world), bytes).await?;
+        let call = commands::evaluate(expression, None);
+        let call = match context {
+            ScriptContext::Page => call,
+            ScriptContext::Unique(name) => Runtime::Evaluate { unique_context_id: Some(name), ..call },
+            ScriptContext::Number(number) => Runtime::Evaluate { context_id: Some(number), ..call },
+        };
+        let sent = tab.send_sized(call, bytes).await?;
         match sent.answer(limit).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
                 Ok(Some(Err(thrown)))

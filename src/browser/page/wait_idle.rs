@@ -134,7 +134,7 @@ async fn wait_for_grace(page: &OpenPage) {
 /// Has the page answer; false when its document went away under the question. What is asked for is needed anyway, to look at
 /// the page.
 async fn answers(page: &OpenPage) -> Result<bool, StepError> {
-    page.make_world(page.limits.call).await
+    Ok(page.make_world(page.limits.call).await?.is_some())
 }
 
 /// Whether the page, which reports nothing, computes something: then there is more to come.

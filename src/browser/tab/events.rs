@@ -1,5 +1,6 @@
 //! Events of a page while it is driven: loads, crashes, dialogs, what fails in it, reduced to [`PageState`].
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +14,7 @@ use super::monitor::{EventLimits, PageMonitor, add_binding};
 use super::page_state::{PageEnd, PageState};
 use super::request_headers;
 use super::workers::{self, WorkerWatch};
+use crate::browser::cdp::commands;
 use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
@@ -264,6 +266,38 @@ impl PageEvents {
         }
     }
 
+    /// Keeps the name of our own script context in the main frame (`commands::isolated_world`). Hazard: its number means
+    /// another context in another process, so a page that goes on to another host while it is asked could have our question
+    /// answered there. Its name is never given again: Chromium refuses the question.
+    fn context_created(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        struct Created<'a> {
+            #[serde(borrow)]
+            context: Context<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Context<'a> {
+            #[serde(borrow)]
+            name: Cow<'a, str>,
+            unique_id: String,
+            #[serde(borrow)]
+            aux_data: AuxData<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct AuxData<'a> {
+            frame_id: &'a str,
+        }
+        let Some(Created { context }) = event.parse() else { return };
+        if context.name == commands::WORLD && context.aux_data.frame_id == self.frame {
+            self.monitor.state.send_if_modified(|state| {
+                state.world = Some(context.unique_id);
+                false
+            });
+        }
+    }
+
     fn frame_attached(&self) {
         self.frames.fetch_add(1, Ordering::Relaxed);
         if self.shows_previous_page.load(Ordering::Relaxed) {
@@ -326,6 +360,7 @@ impl PageEvents {
         self.monitor.send(&add_binding());
         self.monitor.state.send_modify(|state| {
             state.idle.lose_contexts();
+            state.world = None;
             // A job that is to fail for what its page says must not succeed because it says too much.
             state.warnings.push_kinds(&[WarningKind::Console, WarningKind::Exception], why);
         });
@@ -363,6 +398,7 @@ impl EventSink for PageEvents {
                     "Network.requestWillBeSent" => self.requested(event),
                     "Page.frameAttached" => self.frame_attached(),
                     "Page.frameDetached" => self.frame_detached(event),
+                    "Runtime.executionContextCreated" => self.context_created(event),
                     _ => {}
                 }
                 monitor.update_idle(|idle| idle.handle_event(event, &self.frame));

@@ -26,6 +26,9 @@ pub struct PageState {
     pub dialogs: u32,
     /// The document that the main frame shows, by the request that loaded it.
     pub document: Option<String>,
+    /// The script context of our own questions that was made last, by the name that no other context has. Unknown while the
+    /// events of contexts are off.
+    pub(in crate::browser) world: Option<String>,
     /// What its scripts said, for the author.
     pub warnings: Warnings,
     /// Requests that failed, by Chromium's log.

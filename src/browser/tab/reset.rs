@@ -148,14 +148,13 @@ async fn end_scripts(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Opti
         tab.call_within(script_off, limit).await?;
         return Ok(None);
     };
-    // The renderer answers both, and the second one after all that it has reported of frames until now. Both answers are waited
-    // for: the next calls are answered by Chromium's own process, which does not wait until the renderer has script off.
-    let script_off = tab.send(&script_off)?;
-    let unreported = tab.send(&Network::Disable(None))?;
-    script_off.answer(limit).await?;
-    unreported.answer(limit).await?;
+    // Waited for: the renderer switches script off, and Chromium's own process would answer the next calls before that.
+    tab.call_within(script_off, limit).await?;
     let mut calls = PendingCalls::default();
+    // A navigation that has begun would hold back the next call.
     calls.push(tab.send(&Page::StopLoading(None))?, limit);
+    // The renderer answers this behind what it has reported of frames until now.
+    calls.push(tab.send(&Network::Disable(None))?, limit);
     let targets = tab.connection.send(None, &Target::GetTargets { filter: None })?;
     let has_others = clean::has_others(tab, &targets.answer(limit).await?.target_infos);
     calls.finish().await?;

@@ -320,8 +320,8 @@ fn out_of_turn() -> BackupError {
 }
 
 fn aborted(error: &io::Error) -> BackupError {
-    use ErrorKind::{AbortedPipe, ConnectionReset, UnexpectedEof};
-    BackupError::Aborted(if matches!(error.kind(), UnexpectedEof | AbortedPipe | ConnectionReset) {
+    use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    BackupError::Aborted(if matches!(error.kind(), UnexpectedEof | BrokenPipe | ConnectionReset) {
         "it closed the connection: it stopped, its log says why it waited no longer (storage.backup_limit_s, a disk that fills), or this user \
          may not ask it (run the command as the service's user or as root)"
             .to_owned()
