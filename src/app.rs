@@ -39,6 +39,7 @@ use crate::jobs::registry::shutdown::StopJobs;
 use crate::jobs::store::journal::Journal;
 use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::outbound::{Outbound, SystemResolver};
+use crate::storage::StorageQuota;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::{TemplateContext, TemplateReader, TemplateRegistry};
 use crate::templates::repair::garbage_collector::GarbageCollector;
@@ -99,16 +100,15 @@ impl App {
         let (control_thread, browser_thread, job_threads) = split(&arbiters)?;
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
-        let account_store =
-            AccountStore::load(persistence.index.clone(), clock.clone(), &config.accounts).await?;
+        let index = persistence.index.clone();
+        let account_store = AccountStore::load(index, clock.clone(), &config.accounts).await?;
         let (quota, open_jobs) = (account_store.storage(), account_store.open_jobs());
-        let (account_deleted, returns) = (account_store.account_deleted(), account_store.document_returns());
-        let context = template_context(&config, &persistence, &clock, &metrics).with_quota(quota.clone());
-        let context = Arc::new(context);
+        let (removal, returns) = (account_store.account_deleted(), account_store.document_returns());
+        let context = template_context(&config, &persistence, (&clock, &metrics), Some(&quota));
         let templates = start_templates(&context, &persistence, &config, (&control_thread, &stopping));
         let template_reader = TemplateReader::new(context.clone());
-        let parts = (&persistence, &template_reader, &catalog);
-        let resources = engine_resources(executable, parts, &outbound, &metrics);
+        let resources = (&persistence, &template_reader, &catalog);
+        let resources = engine_resources(executable, resources, &outbound, &metrics);
         let engines = Engines::start(resources, &config, &browser_thread).await?;
         engines.prepare(&context);
         let accounts = start_on(&control_thread, Accounts::new(account_store, config.accounts.mailbox_limit));
@@ -116,14 +116,12 @@ impl App {
 
         let counts = (returns, open_jobs, StoredInputs::new(quota));
         let context = job_context(&config, (&persistence, &clock), (&engines, &accounts), counts);
-        let deleter =
-            AccountDeleter::new(&persistence, context.journal.clone(), templates.clone(), account_deleted);
-        let slots = slots(&config, &engines.pool).await?;
-        let registry =
-            start_jobs(context, slots, (&control_thread, job_threads), (deleter, &stopping)).await?;
+        let deleter = AccountDeleter::new(&persistence, context.journal.clone(), templates.clone(), removal);
+        let (slots, threads) = (slots(&config, &engines.pool).await?, (&control_thread, job_threads));
+        let registry = start_jobs(context, slots, threads, (deleter, &stopping)).await?;
 
-        let address = http::local_url(listener.local_addr()?);
-        let public_url = http::public_url(&config, listener.local_addr()?);
+        let bound = listener.local_addr()?;
+        let (address, public_url) = (http::local_url(bound), http::public_url(&config, bound));
         let state = HttpState {
             jobs: registry.clone(),
             templates,
@@ -247,11 +245,15 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
 fn template_context(
     config: &Config,
     persistence: &Persistence,
-    clock: &Arc<dyn Clock>,
-    metrics: &Metrics,
-) -> TemplateContext {
+    (clock, metrics): (&Arc<dyn Clock>, &Metrics),
+    quota: Option<&Arc<StorageQuota>>,
+) -> Arc<TemplateContext> {
     let storage = (persistence.index.clone(), persistence.store.clone());
-    TemplateContext::new(clock.clone(), storage, config, metrics.templates.clone())
+    let context = TemplateContext::new(clock.clone(), storage, config, metrics.templates.clone());
+    Arc::new(match quota {
+        Some(quota) => context.with_quota(Arc::clone(quota)),
+        None => context,
+    })
 }
 
 /// The rules for outgoing connections. They also refuse the service's own listeners: a page or a delivery must not reach the

@@ -119,7 +119,7 @@ pub async fn delete_account_data(config: &Config) -> Result<DeletedData, AppErro
     let metrics = Metrics::new();
     let persistence = Persistence::open(config, &metrics).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let context = Arc::new(template_context(config, &persistence, &clock, &metrics));
+    let context = template_context(config, &persistence, (&clock, &metrics), None);
     let templates =
         TemplateRegistry::new(context, persistence.index.clone(), config.jobs.mailbox_limit).start();
     let journal = Journal::new(persistence.index.clone(), &config.jobs);

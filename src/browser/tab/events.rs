@@ -1,6 +1,5 @@
 //! Events of a page while it is driven: loads, crashes, dialogs, what fails in it, reduced to [`PageState`].
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -8,13 +7,14 @@ use headless_chrome::protocol::cdp::{Log, Page, Runtime};
 use serde::Deserialize;
 
 use super::console::{self, ConsoleEntry};
+use super::crash;
 use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{EventLimits, PageMonitor, add_binding};
+use super::own_world;
 use super::page_state::{PageEnd, PageState};
 use super::request_headers;
 use super::workers::{self, WorkerWatch};
-use crate::browser::cdp::commands;
 use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
@@ -28,10 +28,6 @@ const CONSOLE_LIMIT: u32 = 500;
 const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const OTHER_LINES_LIMIT: u32 = 10_000;
-/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer raises these itself. A full heap ends it by 5, a fault by 11
-/// (tried).
-const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
-
 /// Receives the events of one page.
 pub(in crate::browser) struct PageEvents {
     pub(in crate::browser) monitor: Arc<PageMonitor>,
@@ -131,22 +127,12 @@ impl PageEvents {
         self.console_is_off.load(Ordering::Relaxed)
     }
 
-    /// Takes the signal that a renderer died of, which is reported a moment after its crash. Only a signal that no process
-    /// raises itself shows that the page was not the reason; our own kills are known (`Kills`).
+    /// Notes whether the renderer died of a signal that the page cannot have raised.
     fn explain_crash(&self, event: Event<'_>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Crashed<'a> {
-            target_id: &'a str,
-            error_code: i32,
-        }
-        let Some(crashed) = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame) else {
-            return;
-        };
-        let from_outside = SIGNALS_FROM_OUTSIDE.contains(&crashed.error_code);
+        let Some(is_from_outside) = crash::is_from_outside(event, &self.frame) else { return };
         self.monitor.state.send_modify(|state| {
             state.crash_is_known = true;
-            if state.end == Some(PageEnd::Crashed) && from_outside {
+            if state.end == Some(PageEnd::Crashed) && is_from_outside {
                 state.end = Some(PageEnd::Killed);
             }
         });
@@ -266,38 +252,6 @@ impl PageEvents {
         }
     }
 
-    /// Keeps the name of our own script context in the main frame (`commands::isolated_world`). Hazard: its number means
-    /// another context in another process, so a page that goes on to another host while it is asked could have our question
-    /// answered there. Its name is never given again: Chromium refuses the question.
-    fn context_created(&self, event: Event<'_>) {
-        #[derive(Deserialize)]
-        struct Created<'a> {
-            #[serde(borrow)]
-            context: Context<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Context<'a> {
-            #[serde(borrow)]
-            name: Cow<'a, str>,
-            unique_id: String,
-            #[serde(borrow)]
-            aux_data: AuxData<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct AuxData<'a> {
-            frame_id: &'a str,
-        }
-        let Some(Created { context }) = event.parse() else { return };
-        if context.name == commands::WORLD && context.aux_data.frame_id == self.frame {
-            self.monitor.state.send_if_modified(|state| {
-                state.world = Some(context.unique_id);
-                false
-            });
-        }
-    }
-
     fn frame_attached(&self) {
         self.frames.fetch_add(1, Ordering::Relaxed);
         if self.shows_previous_page.load(Ordering::Relaxed) {
@@ -398,7 +352,7 @@ impl EventSink for PageEvents {
                     "Network.requestWillBeSent" => self.requested(event),
                     "Page.frameAttached" => self.frame_attached(),
                     "Page.frameDetached" => self.frame_detached(event),
-                    "Runtime.executionContextCreated" => self.context_created(event),
+                    "Runtime.executionContextCreated" => own_world::note(&self.monitor, event, &self.frame),
                     _ => {}
                 }
                 monitor.update_idle(|idle| idle.handle_event(event, &self.frame));

@@ -4,6 +4,7 @@
 
 mod clean;
 pub(in crate::browser) mod console;
+mod crash;
 mod events;
 pub(in crate::browser) mod excess;
 pub(in crate::browser) mod factory;
@@ -13,6 +14,7 @@ pub(in crate::browser) mod idle_scripts;
 pub(in crate::browser) mod lease;
 mod loads;
 pub(in crate::browser) mod monitor;
+mod own_world;
 pub(in crate::browser) mod page_state;
 mod request_headers;
 pub(in crate::browser) mod reset;
