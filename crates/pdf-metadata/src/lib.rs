@@ -1,8 +1,9 @@
-//! What is known of a PDF: how many pages it has; and title, author, subject and keywords, said anew behind its end
-//! (ISO 32000-1, 7.5.6), in its information dictionary and in its XMP, which must agree where the file is a PDF/A.
+//! Sets title, author, subject and keywords of a whole PDF by an incremental update behind its end (ISO 32000-1, 7.5.6), in its
+//! information dictionary and in its XMP, which must agree where the file is a PDF/A; and counts the pages of such a file. Of
+//! one that streams past, `pdf-page-count` counts them.
 //!
 //! It reads files as LibreOffice writes them: a table of objects in plain text, XMP that is not compressed. Any other file
-//! has no count and no addition, rather than wrong ones.
+//! has no count and no update, rather than wrong ones.
 
 mod objects;
 mod xmp;
@@ -14,10 +15,10 @@ use objects::Objects;
 /// How a file ends, and what is behind it.
 const END: &[u8] = b"%%EOF";
 
-/// What is said of a document; `None`: as it is.
+/// The properties to set; `None` leaves one as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// What it is called.
+    /// Its title.
     pub title: Option<String>,
     /// Who wrote it.
     pub author: Option<String>,
@@ -34,7 +35,7 @@ pub fn pages(file: &[u8]) -> Option<u32> {
     objects::number(objects.dictionary(tree)?, "/Count")
 }
 
-/// Whether the file says what it is called, before an [`addition`]; `None` where it is not as expected.
+/// Whether the file had a title before an [`addition`]; `None` where it is not as expected.
 pub fn has_title(file: &[u8]) -> Option<bool> {
     let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     Some(objects.dictionary(objects.information)?.contains("/Title"))
@@ -54,7 +55,7 @@ pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
     // A file without XMP has nothing there that could disagree.
     if let Some(number) = objects::reference(root, "/Metadata") {
         let (dictionary, stream) = objects.stream(number)?;
-        let packet = xmp::said_anew(stream, metadata)?;
+        let packet = xmp::with_metadata(stream, metadata)?;
         let dictionary = objects::with_length(dictionary, packet.len())?;
         added.object(number, &format!("{dictionary}\nstream\n{packet}\nendstream"));
     }
@@ -93,7 +94,7 @@ fn information_of(dictionary: &str, metadata: &Metadata) -> String {
     format!("<<{entries}>>")
 }
 
-/// A text string in UTF-16 with its mark, which holds every character; in hexadecimal digits nothing needs to be escaped
+/// A text string in UTF-16 with a byte order mark, which holds every character; in hexadecimal digits nothing needs to be escaped
 /// (7.9.2.2).
 pub fn text_string(text: &str) -> String {
     let units = text.encode_utf16();

@@ -8,7 +8,7 @@ use crate::Metadata;
 const END: &str = "</rdf:RDF>";
 
 /// The packet, without what it said of these and with what is said now; `None` where it is no packet.
-pub fn said_anew(packet: &str, metadata: &Metadata) -> Option<String> {
+pub fn with_metadata(packet: &str, metadata: &Metadata) -> Option<String> {
     let said = [
         ("dc:title", &metadata.title, Some("Alt")),
         ("dc:creator", &metadata.author, Some("Seq")),

@@ -24,6 +24,9 @@ use super::wire::{self, Envelope, Incoming, LongEvent, Request};
 /// Texts larger than this are parsed on a thread for work that blocks: a megabyte of JSON takes longer than half a
 /// millisecond, in which no other page would be served.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
+/// Most calls that are written at once, and most bytes of them.
+const JOINED_CALLS: usize = 16;
+const JOINED_BYTES: usize = 64 << 10;
 
 /// A connection. Clones share it.
 #[derive(Clone)]
@@ -305,18 +308,27 @@ async fn write_all(
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
     shared: Arc<Shared>,
 ) {
+    let mut texts = Vec::new();
     loop {
-        let text = tokio::select! {
-            text = queue.recv() => text,
+        let count = tokio::select! {
+            count = queue.recv_many(&mut texts, JOINED_CALLS) => count,
             () = shared.closed.cancelled() => return,
         };
-        let Some(text) = text else { return };
-        let written = tokio::select! {
-            written = writer.write_all(&text) => written,
-            () = shared.closed.cancelled() => return,
-        };
-        if written.is_err() {
-            return shared.close();
+        if count == 0 {
+            return;
+        }
+        // Calls that were sent together go in one write: each write wakes Chromium up.
+        if texts.iter().map(Vec::len).sum::<usize>() <= JOINED_BYTES {
+            texts = vec![texts.concat()];
+        }
+        for text in texts.drain(..) {
+            let written = tokio::select! {
+                written = writer.write_all(&text) => written,
+                () = shared.closed.cancelled() => return,
+            };
+            if written.is_err() {
+                return shared.close();
+            }
         }
     }
 }

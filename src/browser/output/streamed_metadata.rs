@@ -2,7 +2,8 @@
 //! is appended while the file streams.
 //!
 //! Chromium writes the document's title and has no option for the rest. What is appended is an incremental update that
-//! replaces the information object (PDF 1.7, 7.5.6). Whole files of LibreOffice: the crate `pdf-metadata`.
+//! replaces the information object (PDF 1.7, 7.5.6). PDFs of LibreOffice get theirs from
+//! the crate `pdf-metadata` (`workers/libreoffice/document.rs`).
 
 use std::fmt::Write as _;
 

@@ -31,7 +31,7 @@ pub(in crate::browser) struct OpenPage {
     pub session: Option<Arc<PageSession>>,
     pub state: watch::Receiver<PageState>,
     pub warnings: Warnings,
-    /// Warnings of failed requests, fixed before we make requests of our own.
+    /// Warnings of failed requests, copied before we make requests of our own, so that none of ours is among them.
     pub failures: Option<Warnings>,
     pub limits: PageLimits,
     pub lane: Lane,

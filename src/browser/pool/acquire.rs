@@ -84,7 +84,7 @@ impl BrowserPool {
         let capacity = TabCapacity { limit, warm: self.warm_counts(), making, ahead };
         let Plan { make, evict_warm, evict } = self.reusable.plan(waiting.into_iter(), capacity);
         for held in evict {
-            self.dispose_reusable(held, DisposeReason::NeededByWaiter, ctx);
+            self.dispose_and_count(held, DisposeReason::NeededByWaiter, ctx);
         }
         for lane in evict_warm.each() {
             if let Some(held) = self.take_warm(lane, TabSource::Shared) {
@@ -188,7 +188,7 @@ impl BrowserPool {
                     let kind = if held.traces.unreplaced_since.is_some() { "left" } else { "kept" };
                     return Some((held, kind));
                 }
-                self.dispose_reusable(held, DisposeReason::Broken, ctx);
+                self.dispose_and_count(held, DisposeReason::Broken, ctx);
             }
             // A tab that is being reset is ready sooner than a new one, and costs less.
             let being_reset = awaited.entry(key).or_insert_with(|| self.reusable.being_reset(key));

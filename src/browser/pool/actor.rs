@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  LeaseTab ──> waiters ──┐                       ┌── Lease ──(dropped)──> disposed of
-//!                         ├── granted, in order ──┘              └─(no script, its page went well)─┐
+//!                         ├── granted, in order ──┘              └───────(reusable: reuse.rs)──────┐
 //!  make ──> warm tabs ────┤     at most `tabs` leased, warm and reusable                           │
 //!  reusable tabs ─────────┘<──────────────────(reset: release.rs)──────────────────────────────────┘
 //!

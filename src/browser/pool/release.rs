@@ -25,7 +25,7 @@ use crate::domain::site::ContentHash;
 /// costs processor time: under load the next page comes sooner, and the reset is saved.
 const UNREPLACED_LIMIT: Duration = Duration::from_millis(100);
 
-/// Why a tab that could have been reused is disposed of.
+/// Why a tab that came back is disposed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DisposeReason {
     /// It had enough documents.
@@ -56,7 +56,7 @@ impl DisposeReason {
 }
 
 impl BrowserPool {
-    /// Handles the end of a lease: the tab is reset for its account or disposed of.
+    /// Takes a tab back: it is stored among the reusable ones, which [`Self::reset_used`] resets, or disposed of.
     pub(super) fn release(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, request, end } = returned;
         let lane = held.tab.lane;
@@ -74,14 +74,14 @@ impl BrowserPool {
         }
         let Some(key) = self.reuse_key(request) else { return Self::dispose(held, ctx) };
         match end {
-            LeaseEnd::NotReusable => self.dispose_reusable(held, DisposeReason::Page, ctx),
+            LeaseEnd::NotReusable => self.dispose_and_count(held, DisposeReason::Page, ctx),
             LeaseEnd::Failed | LeaseEnd::Stalled => {
-                self.dispose_reusable(held, DisposeReason::Page, ctx);
+                self.dispose_and_count(held, DisposeReason::Page, ctx);
                 // If the tab was the reason, the next try must not get another one like it. With script it was most likely
                 // the page, and each tab is a process of its own.
                 if lane == Lane::Static {
                     for held in self.reusable.extract_of(key) {
-                        self.dispose_reusable(held, DisposeReason::Page, ctx);
+                        self.dispose_and_count(held, DisposeReason::Page, ctx);
                     }
                 }
             }
@@ -89,7 +89,7 @@ impl BrowserPool {
             // pages.
             LeaseEnd::Reusable(_) if !self.note_and_expect_again(key) => Self::dispose(held, ctx),
             LeaseEnd::Reusable(traces) => match self.retire_reason(&held) {
-                Some(reason) => self.dispose_reusable(held, reason, ctx),
+                Some(reason) => self.dispose_and_count(held, reason, ctx),
                 None if !self.may_reuse(held.browser) => Self::dispose(held, ctx),
                 None => {
                     let is_ready = traces.in_place;
@@ -117,7 +117,8 @@ impl BrowserPool {
         Some(ReuseKey { account: request.account, content })
     }
 
-    /// Notes a page of `key`, and says whether another one is likely: with script, where one was rendered lately or waits now.
+    /// Notes a page of `key`, and says whether another one is likely: without script always, with script where one was rendered
+    /// lately or waits now.
     fn note_and_expect_again(&mut self, key: ReuseKey) -> bool {
         let is_awaited = |pool: &Self| pool.waiters.iter().any(|it| pool.reuse_key(it.request) == Some(key));
         key.content.is_none() || self.recent.note(key) || is_awaited(self)
@@ -186,7 +187,7 @@ impl BrowserPool {
         match ready {
             Err(reason) => {
                 self.reusable.reset_done(ticket, None);
-                self.dispose_reusable(held, reason, ctx);
+                self.dispose_and_count(held, reason, ctx);
             }
             Ok(traces) => {
                 if traces.unreplaced_since.is_some() {
@@ -222,8 +223,8 @@ impl BrowserPool {
         undisturbed.is_none_or(|most| used < most && !renderer.yields)
     }
 
-    /// Disposes of a tab that could have been reused, and counts why.
-    pub(super) fn dispose_reusable(&self, held: HeldTab, why: DisposeReason, ctx: &mut Context<Self>) {
+    /// Disposes of a tab that came back, and counts why it is not reused.
+    pub(super) fn dispose_and_count(&self, held: HeldTab, why: DisposeReason, ctx: &mut Context<Self>) {
         self.metrics.reusable_closed.of([why.name()]).inc();
         Self::dispose(held, ctx);
     }
@@ -253,11 +254,11 @@ impl BrowserPool {
     /// Disposes of reusable tabs that are old or dead, and has those reset that still hold a page.
     pub(super) fn sweep_reusable(&mut self, ctx: &mut Context<Self>) {
         for held in self.reusable.extract(|held| !held.tab.is_alive()) {
-            self.dispose_reusable(held, DisposeReason::Broken, ctx);
+            self.dispose_and_count(held, DisposeReason::Broken, ctx);
         }
         let oldest = self.oldest_creation();
         for held in self.reusable.extract(|held| oldest.is_some_and(|oldest| held.created <= oldest)) {
-            self.dispose_reusable(held, DisposeReason::Age, ctx);
+            self.dispose_and_count(held, DisposeReason::Age, ctx);
         }
         self.reusable.require_reset(|held| held.traces.in_place);
         self.serve_waiters(ctx);

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::page_session::{PageResponse, PageSession, Refused, empty_body};
+use super::page_session::{PageBody, PageSession, Refused, empty_body};
 use super::request::ProxyRequest;
 use super::tunnel;
 use crate::domain::address::redact_url;
@@ -48,7 +48,7 @@ const HOP_BY_HOP: [&str; 9] = [
 pub(super) async fn forward(
     session: &Arc<PageSession>,
     request: Request<Incoming>,
-) -> Result<Response<PageResponse>, Refused> {
+) -> Result<Response<PageBody>, Refused> {
     let is_tunnel = request.method() == Method::CONNECT;
     let (host, shown) = (host_of(request.uri()), redacted_target(request.uri()));
     let Some(url) = address_of(request.uri(), is_tunnel) else {
@@ -73,7 +73,7 @@ async fn fetch(
     proxied: ProxyRequest,
     pinned: &PinnedUrl,
     request: Request<Incoming>,
-) -> Result<Response<PageResponse>, Refused> {
+) -> Result<Response<PageBody>, Refused> {
     let proxied = Arc::new(proxied);
     let (mut head, body) = request.into_parts();
     strip(&mut head.headers);
@@ -100,7 +100,7 @@ async fn fetch(
 }
 
 /// The body of a request, which ends with an error at the first limit.
-fn metered(proxied: Arc<ProxyRequest>, body: Incoming) -> PageResponse {
+fn metered(proxied: Arc<ProxyRequest>, body: Incoming) -> PageBody {
     let frames = stream::try_unfold((proxied, body), |(proxied, mut body)| async move {
         let frame = next_frame(&proxied, &mut body).await?;
         Ok(frame.map(|frame| (frame, (proxied, body))))
@@ -110,11 +110,7 @@ fn metered(proxied: Arc<ProxyRequest>, body: Incoming) -> PageResponse {
 
 /// The body of an answer. A task reads it from its host, so that the deadline counts also while the page does not read;
 /// connection and slot are free when it ends.
-fn received(
-    proxied: Arc<ProxyRequest>,
-    mut body: Incoming,
-    connection: AbortOnDropHandle<()>,
-) -> PageResponse {
+fn received(proxied: Arc<ProxyRequest>, mut body: Incoming, connection: AbortOnDropHandle<()>) -> PageBody {
     let (sender, receiver) = mpsc::channel(1);
     let task = AbortOnDropHandle::new(tokio::spawn(async move {
         let receiving = async {

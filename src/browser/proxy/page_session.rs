@@ -36,10 +36,10 @@ const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
 /// The header of a request for the script of a service worker (Service Workers, "Update").
 const SERVICE_WORKER: &str = "service-worker";
 
-/// What a request is answered with.
-pub(super) type PageResponse = UnsyncBoxBody<Bytes, Refused>;
+/// The body of an answer to a request.
+pub(super) type PageBody = UnsyncBoxBody<Bytes, Refused>;
 
-pub(super) fn empty_body() -> PageResponse {
+pub(super) fn empty_body() -> PageBody {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
@@ -175,7 +175,7 @@ impl PageSession {
     }
 
     /// The answer to a request for the page itself: its text comes when the session is open.
-    pub(super) fn serve_page(&self, request: &Request<Incoming>) -> Response<PageResponse> {
+    pub(super) fn serve_page(&self, request: &Request<Incoming>) -> Response<PageBody> {
         let opened = self.opened.clone();
         self.serve(request).map(|text| {
             let read = async move {

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::forward;
-use super::page_session::{PageResponse, PageSession, Refused};
+use super::page_session::{PageBody, PageSession, Refused};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{Outbound, OwnListenerGuard};
@@ -130,7 +130,7 @@ async fn serve_connection(stream: TcpStream, session: Arc<PageSession>) {
 async fn answer(
     session: Arc<PageSession>,
     request: Request<Incoming>,
-) -> Result<Response<PageResponse>, Refused> {
+) -> Result<Response<PageBody>, Refused> {
     if session.is_of_earlier_page(request.uri(), request.headers()) {
         return Err(Refused);
     }

@@ -6,7 +6,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::page_session::{PageResponse, Refused, empty_body};
+use super::page_session::{PageBody, Refused, empty_body};
 use super::request::ProxyRequest;
 use super::slots::TunnelActivity;
 use crate::outbound::PinnedUrl;
@@ -21,7 +21,7 @@ pub(super) async fn open(
     proxied: ProxyRequest,
     pinned: PinnedUrl,
     mut request: Request<Incoming>,
-) -> Result<Response<PageResponse>, Refused> {
+) -> Result<Response<PageBody>, Refused> {
     let connected = proxied.within(proxied.session.usage.outbound.connect(&pinned)).await?;
     let host = connected.map_err(|error| proxied.refused(format!("it cannot be reached: {error}")))?;
     let upgraded = hyper::upgrade::on(&mut request);

@@ -2,7 +2,8 @@
 //!
 //! The proxy itself warns of a request that it refuses or has no file for (`PageSession::warn_refused`). From the log come the
 //! failures that the proxy cannot see: requests that Chromium never sends to it (files of the machine, blocked schemes and
-//! ports, policies), and statuses and certificates inside its tunnels, which are encrypted.
+//! ports, policies), and statuses and certificates inside its tunnels, which are encrypted. Addresses of the machine's files are
+//! warned of in the proxy's words.
 //!
 //! The log also names the request that a status belongs to. Hazard: a host answers a missing page with an error page, which
 //! would be printed as the document. By its request the document's own status is told from that of a picture (`status_of`).
@@ -107,7 +108,7 @@ impl FailedRequests {
         })
     }
 
-    /// Whether a warning says already why `address` did not come, or may have been missed.
+    /// Whether a warning says already why `address` was not loaded, or could be missing because the log was switched off.
     pub(in crate::browser) fn mentions(&self, address: &str) -> bool {
         let short: String = address.chars().take(KEPT_CHARS).collect();
         let names = |failure: &FailedRequest| match &failure.reason {

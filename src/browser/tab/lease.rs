@@ -131,12 +131,12 @@ impl Lease {
         self.end = LeaseEnd::Stalled;
     }
 
-    /// Its page is a file, and no other page may follow in its tab.
+    /// The page's file is made, and no other page may follow in the tab.
     pub(in crate::browser) fn report_not_reusable(&mut self) {
         self.end = LeaseEnd::NotReusable;
     }
 
-    /// Its page is a file, and another page of its account may follow in its tab.
+    /// The page's file is made, and another page of its account may follow in the tab.
     pub(in crate::browser) fn report_reusable(&mut self, traces: Traces) {
         self.end = LeaseEnd::Reusable(traces);
     }
@@ -165,8 +165,8 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
-            // Without a pool the browser is gone, and the tab with it.
             let end = std::mem::replace(&mut self.end, LeaseEnd::Failed);
+            // Without a pool the browser is gone, and the tab with it.
             let _ = self.returns.send(TabReturned { held, request: self.request, end });
         }
     }

@@ -1,4 +1,4 @@
-//! `POST /documents/{jobId}/render`: starts a job, and waits for its end if it is asked to.
+//! `POST /documents/{jobId}/render`: starts a job, and waits for its end if the body has `shouldWaitForRenderCompletion`.
 
 use std::time::Duration;
 

@@ -28,8 +28,8 @@ pub(super) async fn until_done(
     view_within(job, longest, state.stopping.cancelled(), async |job| watch_again(state, job).await).await
 }
 
-/// As [`until_done`] for a caller that gets the document with this answer only (a waiting start, an immediate render): it
-/// waits on while a stopping service finishes its running jobs, up to [`end_of_grace_period`].
+/// As [`until_done`] for a caller that expects the document in this answer (a waiting start, an immediate render): it waits
+/// on while a stopping service finishes its running jobs, up to [`end_of_grace_period`].
 ///
 /// # Errors
 /// As for [`until_done`].

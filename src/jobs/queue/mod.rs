@@ -11,8 +11,8 @@
 //! least charge, without estimates, among the accounts that could have had the last turn, and it only grows.
 //!
 //! **No credit.** When an account begins to wait, its charge is raised to the virtual time. Otherwise it would come back with
-//! hours that it did not use, and keep all others waiting for as long. The same is done for an account at its running limit
-//! when one of its turns ends, less the estimates of its jobs under way, which will be charged. An account that is skipped
+//! hours that it did not use, and keep all others waiting for as long. When a turn ends of an account at its running limit,
+//! its charge is raised to the virtual time less the estimates of its jobs under way, which are charged when they end. An account that is skipped
 //! because its engine is busy keeps its charge among those that wait for the same engine; it is raised when its next job needs
 //! another engine.
 //!
@@ -64,7 +64,7 @@ impl AdmissionError {
 /// The queue.
 #[derive(Debug)]
 pub struct FairQueue {
-    /// The metric of jobs that wait.
+    /// The metric of jobs with a place.
     gauge: Gauge,
     limits: QueueLimits,
     /// The accounts with a place, a turn or a debt.
@@ -74,7 +74,7 @@ pub struct FairQueue {
     engines: EngineTurns,
     /// The least charge, without estimates, among the accounts that could have had the last turn; it only grows.
     virtual_time: Duration,
-    /// The clock by which accounts of the same charge are ordered: it counts jobs that were enqueued and turns that began.
+    /// The clock by which accounts of the same charge and estimates are ordered: it counts jobs that were enqueued and turns that began.
     arrivals: u64,
     /// Places taken.
     total: usize,
@@ -113,14 +113,15 @@ struct AccountJobs {
     /// In the order of their starts.
     waiting: VecDeque<(JobId, JobKind)>,
     /// Places: jobs that wait, and jobs whose start is being written.
-    admitted: usize,
+    places: usize,
     running: usize,
     /// Its charge: the virtual time when its first job came, plus the costs of its jobs that ended since; see the module for
     /// when it is raised or limited.
     charged: Duration,
     /// What its jobs under way are expected to cost.
     expected: Duration,
-    /// When it began to wait or got its last turn, in arrivals: of accounts with the same charge the earliest is next.
+    /// When it began to wait or got its last turn, in arrivals: of accounts with the same charge and estimates the earliest is
+    /// next.
     arrival: u64,
     /// When it last began to wait, in arrivals: [`DEBT_LIMIT`] holds for turns that began before.
     returned: u64,
@@ -163,7 +164,7 @@ impl FairQueue {
         if self.total >= self.limits.all {
             return Err(AdmissionError::QueueFull);
         }
-        if self.accounts.get(&account).is_some_and(|jobs| jobs.admitted >= self.limits.account) {
+        if self.accounts.get(&account).is_some_and(|jobs| jobs.places >= self.limits.account) {
             return Err(AdmissionError::AccountFull);
         }
         self.occupy(account);
@@ -171,7 +172,7 @@ impl FairQueue {
     }
 
     /// Frees the place of a job that will not be enqueued: its start was not written, or it has ended meanwhile.
-    pub fn cancel_admission(&mut self, account: AccountId) {
+    pub fn give_up_place(&mut self, account: AccountId) {
         self.vacate(account);
         self.forget_idle();
     }
@@ -272,14 +273,14 @@ impl FairQueue {
 
     fn occupy(&mut self, account: AccountId) {
         self.total += 1;
-        self.accounts.entry(account).or_default().admitted += 1;
+        self.accounts.entry(account).or_default().places += 1;
         self.update_gauge();
     }
 
     fn vacate(&mut self, account: AccountId) {
         self.total = self.total.saturating_sub(1);
         if let Some(jobs) = self.accounts.get_mut(&account) {
-            jobs.admitted = jobs.admitted.saturating_sub(1);
+            jobs.places = jobs.places.saturating_sub(1);
         }
         self.update_gauge();
     }
@@ -292,7 +293,7 @@ impl FairQueue {
             self.virtual_time = Duration::ZERO;
         }
         let past = self.virtual_time;
-        self.accounts.retain(|_, jobs| jobs.admitted > 0 || jobs.running > 0 || jobs.charged > past);
+        self.accounts.retain(|_, jobs| jobs.places > 0 || jobs.running > 0 || jobs.charged > past);
     }
 
     fn update_gauge(&self) {

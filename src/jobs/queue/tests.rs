@@ -164,8 +164,8 @@ fn accounts_without_job_and_debt_are_forgotten() {
     queue.take_place(AccountId::generate()).unwrap();
     queue.end_turn(turn, Some(ms(50)));
     assert_eq!(queue.accounts.len(), 2, "the first one has a debt towards the one that is admitted");
-    let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.admitted > 0).unwrap().0;
-    queue.cancel_admission(about_to);
+    let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.places > 0).unwrap().0;
+    queue.give_up_place(about_to);
     assert!(queue.accounts.is_empty() && queue.virtual_time == Duration::ZERO);
 }
 

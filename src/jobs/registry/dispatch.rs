@@ -107,7 +107,7 @@ impl JobRegistry {
             (view.account, view.id, kind, view.is_done())
         };
         if is_done {
-            return self.dispatcher.queue.cancel_admission(account);
+            return self.dispatcher.queue.give_up_place(account);
         }
         self.dispatcher.queue.enqueue(account, job, kind);
         self.dispatch(ctx);

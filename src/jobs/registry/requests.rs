@@ -60,7 +60,7 @@ impl JobRegistry {
         Box::pin(written.map(move |reply, registry, ctx| {
             match &reply {
                 Ok(view) if start => registry.enqueue(view, ctx),
-                Err(_) if start => registry.dispatcher.queue.cancel_admission(account),
+                Err(_) if start => registry.dispatcher.queue.give_up_place(account),
                 Ok(_) | Err(_) => {}
             }
             reply
@@ -136,7 +136,7 @@ impl JobRegistry {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             match started {
                 Ok(true) => registry.enqueue(&active.view, ctx),
-                Ok(false) | Err(_) => registry.dispatcher.queue.cancel_admission(account),
+                Ok(false) | Err(_) => registry.dispatcher.queue.give_up_place(account),
             }
             started.map(|_| active.view)
         }))

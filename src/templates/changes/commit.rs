@@ -1,5 +1,5 @@
 //! A change of a template in three steps: new objects are written, one commit of the index names them, and the objects that
-//! the index names no more are deleted.
+//! the index names no more are deleted. The commit is sent by `PendingChange::commit` and made by the registry's handler below.
 //!
 //! Hazard: the service may be killed at any moment, and a change may fail half-way. Every new object has a new id. So the index
 //! names only old objects before the commit and only new ones after it, and all that it names are in the store; and a failed
@@ -104,7 +104,7 @@ impl<'a> PendingChange<'a> {
             record.object_keys().filter_map(|(object, _)| Some((object, known(&object)?))).collect();
     }
 
-    /// Commits `record` in place of `replaced`, and removes those of `replaced` that have another id. When this answers, the
+    /// Writes `record` and deletes the records of `replaced` that have another id, in one commit. When this answers, the
     /// commit is durable and `obsolete_keys` are deleted, in this order; those that could not be deleted are in the deletion
     /// log.
     ///
@@ -166,7 +166,7 @@ impl<'a> PendingChange<'a> {
 
 /// The commit itself: batch and deletion log in one write, then the deletions, then the cache. The work needs nothing but
 /// shared parts and could be done by the sender. It is a message for two reasons: only the registry has the index to write,
-/// and it finishes the work under the lock even where the sender is dropped half-way (a sweep, when the service stops).
+/// and it finishes the work under the lock even where the sender is dropped half-way (the garbage collector, when the service stops).
 impl Handler<CommitChange> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 

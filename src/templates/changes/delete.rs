@@ -46,7 +46,7 @@ async fn remove_all(writer: &TemplateWriter, account: AccountId) -> Result<u64, 
             let lock = writer.lock([id]).await?;
             match writer.context.index.read_if_readable(account, id).await? {
                 Some(record) => remove(writer, lock, &record).await?,
-                // Which objects it named is unknown; without a record the sweep deletes them.
+                // Which objects it named is unknown; without a record the garbage collector deletes them.
                 None => writer.commit_entries(account, lock, index::delete_unreadable(account, id)).await?,
             }
             removed += 1;

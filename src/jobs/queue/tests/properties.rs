@@ -73,7 +73,7 @@ proptest! {
                 }
                 Act::Refuse(at) => {
                     if queue.take_place(accounts[at]).is_ok() {
-                        queue.cancel_admission(accounts[at]);
+                        queue.give_up_place(accounts[at]);
                     }
                 }
                 Act::Cancel(at) => {
