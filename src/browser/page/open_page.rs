@@ -14,12 +14,11 @@ use crate::browser::cdp::error::CallError;
 use crate::browser::proxy::page_session::PageSession;
 use crate::browser::tab::lease::Lease;
 use crate::browser::tab::page_state::{PageEnd, PageState};
-use crate::browser::tab::tab::Tab;
+use crate::browser::tab::tab::{LARGE_CALL_BYTES, Tab};
 use crate::config::BrowserConfig;
 use crate::domain::error::Warnings;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
-use crate::thread::INLINE_LIMIT_BYTES;
 
 /// How long a page may be asked for something that only becomes a warning.
 pub(in crate::browser) const WARNING_LIMIT: Duration = Duration::from_secs(1);
@@ -147,7 +146,7 @@ impl OpenPage {
             return self.run_in(ScriptContext::Page, expression, limit).await;
         }
         // A long expression would have to be copied, in case that the document was replaced.
-        if expression.len() <= INLINE_LIMIT_BYTES
+        if expression.len() <= LARGE_CALL_BYTES
             && let Some(world) = self.known_world()
         {
             let answer = self.run_in(ScriptContext::Unique(world), expression.clone(), limit).await?;

@@ -21,7 +21,7 @@ use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
 
 /// Calls with longer texts are serialized on a thread for work that blocks.
-const INLINE_LIMIT_BYTES: usize = 256 << 10;
+pub(in crate::browser) const LARGE_CALL_BYTES: usize = 256 << 10;
 
 /// A tab of one lane.
 pub struct Tab {
@@ -75,7 +75,7 @@ impl Tab {
     where
         M: Method + Serialize + Send + 'static,
     {
-        if bytes > INLINE_LIMIT_BYTES { self.send_large(method).await } else { self.send(&method) }
+        if bytes > LARGE_CALL_BYTES { self.send_large(method).await } else { self.send(&method) }
     }
 
     /// What is known of the page.
