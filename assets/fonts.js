@@ -42,24 +42,31 @@ async known => {
     brush.font = `72px ${families}`;
     return brush.measureText(text).width;
   };
-  const isInstalled = async name => {
-    const quoted = JSON.stringify(name);
-    const differs = generic => width(`${quoted}, ${generic}`, 'mmmwwwlli1') !== width(generic, 'mmmwwwlli1');
-    if (differs('monospace') || differs('serif')) return true;
-    // It may have no Latin letters, or be the generic font that it is compared with.
+  const differs = name => ['monospace', 'serif'].some(generic =>
+    width(`${JSON.stringify(name)}, ${generic}`, 'mmmwwwlli1') !== width(generic, 'mmmwwwlli1'));
+  // It may have no Latin letters, or be the generic font that it is compared with.
+  const isLocal = name => {
     const local = full => new FontFace('platen', `local(${JSON.stringify(full)})`).load();
     return Promise.any([local(name), local(`${name} Regular`)]).then(() => true, () => false);
   };
 
-  const [installed, missing, unloaded] = [[], [], []];
+  const [installed, missing, unloaded, unsure] = [[], [], [], []];
   const [has, lacks] = [new Set(known.installed), new Set(known.missing)];
+  // Without a pause: while something is awaited the page could add a face of that name, which would be taken for an installed
+  // one, and all pages of the browser are told of those.
   for (const [name, spelled] of asked) {
     if (own.has(name)) {
       if (!own.get(name)) unloaded.push(spelled);
+    } else if (lacks.has(name)) {
+      missing.push(spelled);
     } else if (!has.has(name)) {
-      if (!lacks.has(name) && await isInstalled(spelled)) installed.push(name);
-      else missing.push(spelled);
+      if (differs(spelled)) installed.push(name);
+      else unsure.push([name, spelled]);
     }
+  }
+  for (const [name, spelled] of unsure) {
+    if (await isLocal(spelled)) installed.push(name);
+    else missing.push(spelled);
   }
   const some = names => names.slice(0, 20);
   return { installed, missing: some(missing), unloaded: some(unloaded) };

@@ -1,4 +1,7 @@
 //! What the system tells of processes and their threads in `/proc`. Nothing is known of a process that is gone.
+//!
+//! Hazard: a process chooses its name, which need not be UTF-8. What was read as text only would know nothing of such a process,
+//! and no limit would hold for it.
 
 use std::fs;
 use std::str::FromStr;
@@ -19,12 +22,12 @@ pub struct Statm {
 
 /// The fields of a process; `None` if it is gone.
 pub fn stat_fields(process: i32) -> Option<StatFields> {
-    fs::read_to_string(format!("/proc/{process}/stat")).ok().map(StatFields)
+    read(&format!("/proc/{process}/stat")).map(StatFields)
 }
 
 /// The fields of a thread; `None` if it is gone.
 pub fn thread_stat_fields(process: i32, thread: i32) -> Option<StatFields> {
-    fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).ok().map(StatFields)
+    read(&format!("/proc/{process}/task/{thread}/stat")).map(StatFields)
 }
 
 impl StatFields {
@@ -63,6 +66,15 @@ pub fn children(process: i32) -> Vec<i32> {
     lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|id| id.parse().ok()).collect()
 }
 
+/// The lines of `/proc/<process>/status`, also of a thread; `None` if it is gone.
+pub fn status(process: i32) -> Option<String> {
+    read(&format!("/proc/{process}/status"))
+}
+
+fn read(path: &str) -> Option<String> {
+    fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The number in the line `name` of a `/proc/<process>/status`.
 pub fn status_number(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -78,6 +90,18 @@ mod tests {
         let stat = StatFields("7 (a) S 1 (b) R 12 -1 13\n".to_owned());
         assert_eq!((stat.text(3), stat.number(4), stat.number(5)), (Some("R"), Some(12), Some(-1)));
         assert_eq!((stat.text(2), stat.number::<u32>(5), stat.text(7)), (None, None, None));
+    }
+
+    #[test]
+    fn a_thread_whose_name_is_no_text_is_known() {
+        let known = std::thread::spawn(|| {
+            nix::sys::prctl::set_name(c"\xff) \xfe").unwrap();
+            let (own, thread) = (i32::try_from(std::process::id()).unwrap(), nix::unistd::gettid().as_raw());
+            let status = status(thread).unwrap();
+            assert_eq!(status_number(&status, "Tgid:"), u64::try_from(own).ok());
+            thread_stat_fields(own, thread).unwrap().number::<i32>(4)
+        });
+        assert_eq!(known.join().unwrap(), Some(nix::unistd::getppid().as_raw()));
     }
 
     #[test]

@@ -190,17 +190,32 @@ impl Drop for Reservation {
 
 #[cfg(test)]
 mod tests {
-    use std::task::Waker;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{Wake, Waker};
 
     use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 
     #[test]
     fn a_document_given_back_is_uncounted_when_the_actor_polls_and_not_only_by_the_next_request() {
         let mut ledger = Ledger::new();
         let key = UsageKey { account: AccountId::generate(), period: "2026-01".to_owned() };
         assert_eq!(ledger.used(&key, 5), 5);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        assert!(ledger.poll_returned(&mut Context::from_waker(&waker)).is_pending());
         ledger.document_returns().give_back(key.clone());
-        assert!(ledger.poll_returned(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+        assert!(ledger.poll_returned(&mut Context::from_waker(&waker)).is_pending());
         assert_eq!(ledger.used[&key.account][0].documents, 4);
         ledger.document_returns().give_back(key.clone());
         assert_eq!(ledger.used(&key, 5), 3, "a request does not wait for the actor to poll");

@@ -12,7 +12,7 @@ use rustix::process::{PidfdFlags, pidfd_open};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::procfs::{stat_fields, status_number, thread_stat_fields, threads};
+use crate::procfs::{stat_fields, status, status_number, thread_stat_fields, threads};
 
 /// A process' state, from `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +105,11 @@ pub(super) async fn gone(group: i32) -> bool {
 pub(super) fn tasks_of(uid: u32) -> io::Result<u64> {
     let mut tasks = 0;
     for entry in fs::read_dir("/proc")?.flatten() {
-        let is_process = entry.file_name().to_str().is_some_and(|name| name.parse::<i32>().is_ok());
-        if is_process && entry.metadata().is_ok_and(|it| it.uid() == uid) {
-            let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        let process = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
+        if let Some(process) = process
+            && entry.metadata().is_ok_and(|it| it.uid() == uid)
+        {
+            let status = status(process).unwrap_or_default();
             tasks += status_number(&status, "Threads:").unwrap_or(1);
         }
     }

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 
 use super::group::living_thread;
-use crate::procfs::{children, status_number};
+use crate::procfs::{children, status, status_number};
 
 /// What a child uses together with all that it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Scan {
         // Hazard: a process can end its first thread before the others, and then its own files in /proc are empty. Those of any
         // living thread have the same content.
         let thread = living_thread(process).unwrap_or(process);
-        let Ok(status) = fs::read_to_string(format!("/proc/{thread}/status")) else { return };
+        let Some(status) = status(thread) else { return };
         let own = ["RssAnon:", "VmSwap:"];
         self.usage.tasks += status_number(&status, "Threads:").unwrap_or(1);
         self.usage.memory_bytes +=
@@ -160,8 +160,7 @@ fn unnamed_open(thread: i32) -> io::Result<u64> {
 }
 
 fn has_memory(thread: i32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{thread}/status"));
-    status.is_ok_and(|status| status_number(&status, "VmSize:").is_some())
+    status(thread).is_some_and(|status| status_number(&status, "VmSize:").is_some())
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::json;
 
-/// Most families that are kept of each kind.
+/// Most families that are kept of each kind, and most bytes of their names: every page with script is sent all of them.
 const KNOWN_LIMIT: usize = 1_000;
+const KNOWN_LIMIT_BYTES: usize = 16 << 10;
 /// Longest name of a family that is kept, in characters.
 pub(in crate::browser) const NAME_LIMIT_CHARS: usize = 100;
 
@@ -33,7 +34,9 @@ impl KnownFonts {
         let Known { installed: known_installed, missing: known_missing } = &mut *known;
         for (families, found) in [(known_installed, installed), (known_missing, missing)] {
             for family in found {
-                if families.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
+                let bytes = families.iter().map(String::len).sum::<usize>() + family.len();
+                let is_short = family.chars().count() <= NAME_LIMIT_CHARS && bytes <= KNOWN_LIMIT_BYTES;
+                if families.len() < KNOWN_LIMIT && is_short {
                     families.insert(family.to_lowercase());
                 }
             }

@@ -27,7 +27,7 @@ const SLICE_CHARS: usize = 4 << 20;
 /// Longest text that the script is given; a larger style sheet is written from its rules instead.
 const TEXT_LIMIT_BYTES: usize = 16 << 20;
 /// How much of a text is given to the script at a time, measured in the call.
-const PROVIDED_BYTES: usize = 4 << 20;
+const PROVIDED_BYTES: usize = 512 << 10;
 /// The answer where the script has not run.
 const LEFT: &str = "left";
 /// How much of a file is encoded at a time; a multiple of three, so that the pieces can be joined.

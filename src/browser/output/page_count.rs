@@ -52,7 +52,7 @@ pub(super) async fn count(
 }
 
 /// Counts in a piece of the file. It is read byte by byte: a large one would hold up all pages.
-pub(super) async fn count_piece(mut counter: PageCounter, piece: &Bytes) -> Result<PageCounter, StepError> {
+async fn count_piece(mut counter: PageCounter, piece: &Bytes) -> Result<PageCounter, StepError> {
     let piece = piece.clone();
     let length = piece.len();
     let count = move || {

@@ -46,6 +46,9 @@ impl ScaleFinder {
             return None;
         }
         for at in memmem::find_iter(piece, b"stream\n") {
+            if piece[..at].ends_with(b"end") {
+                continue;
+            }
             if self.looked_at >= STREAMS_LIMIT {
                 return None;
             }

@@ -10,7 +10,6 @@ use super::auto_height;
 use super::clip;
 use super::header_footer;
 use super::html;
-use super::page_count;
 use super::page_count::Counted;
 use super::page_rules::PageRules;
 use super::page_width::{self, ScaleFinder};
@@ -27,6 +26,7 @@ use crate::domain::error::{ErrorCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
+use crate::thread;
 
 /// The file of a page. Dropped, its tab is given back.
 pub struct Printed {
@@ -37,8 +37,14 @@ pub struct Printed {
     options: PageOptions,
     warnings: Warnings,
     metadata: Option<MetadataWriter>,
-    counter: Option<PageCounter>,
-    scale: Option<ScaleFinder>,
+    readers: Option<PdfReaders>,
+}
+
+/// What is read of a PDF while it passes.
+#[derive(Default)]
+struct PdfReaders {
+    counter: PageCounter,
+    scale: ScaleFinder,
 }
 
 /// Makes the file of a page that is ready.
@@ -75,9 +81,8 @@ pub async fn print(ready: ReadyPage) -> Result<Printed, PageError> {
             }
             let warnings = page.all_warnings();
             let metadata = MetadataWriter::of(&options.extras.metadata).filter(|_| is_pdf);
-            let counter = is_pdf.then(PageCounter::default);
-            let scale = is_pdf.then(ScaleFinder::default);
-            Ok(Printed { page: Some(page), source, output, options, warnings, metadata, counter, scale })
+            let readers = is_pdf.then(PdfReaders::default);
+            Ok(Printed { page: Some(page), source, output, options, warnings, metadata, readers })
         }
         Err(error) => {
             let failed = diagnose::into_page_error(page, PageStep::Print, error, &options).await;
@@ -94,19 +99,18 @@ impl Printed {
     pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, PageError> {
         let Some(mut page) = self.page.take() else { return Ok(None) };
         let source = std::mem::replace(&mut self.source, Source::Ended);
-        let (limit, counter) = (page.limits.print, self.counter.take());
+        let (limit, readers) = (page.limits.print, self.readers.take());
         let read = async {
             let (chunk, next) = source.read(&page).await?;
-            let counter = match counter {
-                Some(counter) => Some(page_count::count_piece(counter, &chunk).await?),
-                None => None,
+            let (readers, drawn) = match readers {
+                Some(readers) => readers.read(&chunk).await.map(|(readers, drawn)| (Some(readers), drawn))?,
+                None => (None, None),
             };
-            Ok((chunk, next, counter))
+            Ok((chunk, next, readers, drawn))
         };
         match page.within(limit, read).await {
-            Ok((chunk, next, counter)) => {
-                (self.source, self.counter) = (next, counter);
-                let drawn = self.scale.as_mut().and_then(|finder| finder.pass(&chunk));
+            Ok((chunk, next, readers, drawn)) => {
+                (self.source, self.readers) = (next, readers);
                 if let Some(drawn) = drawn
                     && let Err(error) = Box::pin(page_width::warn(&mut page, drawn, &self.options)).await
                 {
@@ -142,12 +146,27 @@ impl Printed {
 
     /// How many pages the file has, if it is one of pages; known after the last piece.
     pub fn pages(&self) -> Option<u32> {
-        self.counter.as_ref().and_then(PageCounter::pages)
+        self.readers.as_ref().and_then(|readers| readers.counter.pages())
     }
 
     /// Everything that the page's author is warned of; complete after the last piece.
     pub fn warnings(&self) -> &Warnings {
         &self.warnings
+    }
+}
+
+impl PdfReaders {
+    /// Reads a piece, and answers the scale of the pages where it is found there. A large piece takes milliseconds, in which no
+    /// other page would be served.
+    async fn read(mut self, piece: &Bytes) -> Result<(Self, Option<f64>), StepError> {
+        let piece = piece.clone();
+        let bytes = piece.len();
+        let read = move || {
+            let drawn = self.scale.pass(&piece);
+            self.counter.pass(&piece);
+            (self, drawn)
+        };
+        thread::by_size(bytes, read).await.map_err(|error| StepError::Job(error.into()))
     }
 }
 

@@ -59,7 +59,12 @@ pub(super) struct FontReport {
 /// The expression that asks the page for its missing fonts; `None` where it need not be asked.
 pub(super) fn question(page: &OpenPage, task: &PageTask) -> Result<Option<String>, StepError> {
     let fonts = &page.tab()?.fonts;
-    if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
+    let is_asked = match task.lane {
+        Lane::Static => asks_for_unknown(task, fonts),
+        // Hazard: the page could answer such a question itself, and what it says would count for all pages of the browser.
+        Lane::Scripted => !page.has_lost_contexts()?,
+    };
+    if !is_asked {
         return Ok(None);
     }
     Ok(Some(format!("({SCRIPT})({})", fonts.to_json())))

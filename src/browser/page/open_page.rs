@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Runtime;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::error::{StepError, script_error};
@@ -154,9 +155,17 @@ impl OpenPage {
                 return Ok(answer);
             }
         }
+        let documents = self.state.borrow().documents;
         let Some(number) = self.make_world(limit).await? else { return Ok(None) };
-        let context = self.known_world().map_or(ScriptContext::Number(number), ScriptContext::Unique);
-        self.run_in(context, expression, limit).await
+        if let Some(world) = self.known_world() {
+            return self.run_in(ScriptContext::Unique(world), expression, limit).await;
+        }
+        if !self.has_lost_contexts()? {
+            return Ok(None);
+        }
+        // A new document is reported before anything in it answers.
+        let answer = self.run_in(ScriptContext::Number(number), expression, limit).await?;
+        Ok(answer.filter(|_| self.state.borrow().documents == documents))
     }
 
     /// Makes the script context of our own questions in the present document, unless it is there. The answer comes behind
@@ -171,6 +180,11 @@ impl OpenPage {
             Err(CallError::Refused { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether the events of script contexts are off, so that our own one has no name.
+    pub(super) fn has_lost_contexts(&self) -> Result<bool, StepError> {
+        Ok(self.tab()?.events.has_lost_console())
     }
 
     fn known_world(&self) -> Option<String> {
@@ -197,8 +211,10 @@ impl OpenPage {
                 Ok(Some(Err(thrown)))
             }
             Ok(answer) => {
-                let text = answer.result.value.and_then(|it| it.as_str().map(str::to_owned));
-                Ok(Some(Ok(text.unwrap_or_default())))
+                let Some(Value::String(text)) = answer.result.value else {
+                    return Ok(Some(Ok(String::new())));
+                };
+                Ok(Some(Ok(text)))
             }
             // The context was destroyed: the page shows another document.
             Err(CallError::Refused { .. }) => Ok(None),

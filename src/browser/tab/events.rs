@@ -352,7 +352,10 @@ impl EventSink for PageEvents {
                     "Network.requestWillBeSent" => self.requested(event),
                     "Page.frameAttached" => self.frame_attached(),
                     "Page.frameDetached" => self.frame_detached(event),
-                    "Runtime.executionContextCreated" => own_world::note(&self.monitor, event, &self.frame),
+                    // One that was on its way when these events were switched off would never be replaced.
+                    "Runtime.executionContextCreated" if !self.has_lost_console() => {
+                        own_world::note(&self.monitor, event, &self.frame);
+                    }
                     _ => {}
                 }
                 monitor.update_idle(|idle| idle.handle_event(event, &self.frame));

@@ -36,11 +36,38 @@ struct AuxData<'a> {
 
 /// Keeps the name where `event` says that our context was created in the main frame.
 pub(super) fn note(monitor: &PageMonitor, event: Event<'_>, main: &str) {
-    let Some(Created { context }) = event.parse() else { return };
-    if context.name == commands::WORLD && context.aux_data.frame_id == main {
+    if let Some(name) = name(event, main) {
         monitor.state.send_if_modified(|state| {
-            state.world = Some(context.unique_id);
+            state.world = Some(name);
             false
         });
+    }
+}
+
+fn name(event: Event<'_>, main: &str) -> Option<String> {
+    let Created { context } = event.parse()?;
+    (context.name == commands::WORLD && context.aux_data.frame_id == main).then_some(context.unique_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn only_our_own_context_of_the_main_frame_is_kept() {
+        let named = |name: &str, frame: &str| {
+            let aux = json!({"isDefault": false, "type": "isolated", "frameId": frame});
+            let context = json!({"id": 3, "origin": "://", "name": name, "uniqueId": "-7.9", "auxData": aux});
+            let params = to_raw_value(&json!({ "context": context })).unwrap();
+            super::name(Event::of("Runtime.executionContextCreated", &params), "MAIN")
+        };
+        assert_eq!(named("platen", "MAIN").as_deref(), Some("-7.9"));
+        assert_eq!(
+            (named("platen", "OTHER"), named("\"platen\"", "MAIN"), named("", "MAIN")),
+            (None, None, None)
+        );
     }
 }

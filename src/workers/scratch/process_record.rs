@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::procfs::status_number;
+use crate::procfs::{status, status_number};
 use crate::workers::group::{self, ProcessStat};
 use crate::workers::spec::User;
 
@@ -90,7 +90,7 @@ impl ProcessRecord {
     /// Whether a process is one of the recorded child's: in its session, with its user, and under seccomp, as all in our cage.
     fn is_ours(&self, process: i32) -> bool {
         let Some(stat) = ProcessStat::of(process) else { return true };
-        let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return true };
+        let Some(status) = status(process) else { return true };
         let has = |name, value| status_number(&status, name) == Some(value);
         stat.session == self.process
             && has("Uid:", u64::from(self.uid))
