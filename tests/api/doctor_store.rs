@@ -17,7 +17,9 @@ fn found(endpoint: &str, changes: &[(&str, &str)]) -> Vec<Value> {
     let store = |finding: &&Value| finding["part"] == "Store";
     let findings: Vec<_> = report["findings"].as_array().unwrap().iter().filter(store).cloned().collect();
     let is_good = findings.iter().all(|finding| finding["state"] == "ok");
-    assert_eq!(is_good, output.status.success(), "{report}");
+    // Other parts may fail as well: on a busy machine a browser may come too late.
+    assert!(is_good || !output.status.success(), "{report}");
+    assert_eq!(report["good"], output.status.success(), "{report}");
     let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         !output_text.contains(objects::SECRET_KEY) && !output_text.contains("X-Amz-Signature"),
