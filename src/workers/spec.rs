@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The sub-command of our binary that becomes the program of the [`ExecRequest`] that it is given.
+/// The sub-command of our binary that becomes the program that its argument describes.
 pub const EXEC_COMMAND: &str = "exec";
 
 /// Our own binary, also where the child's user could not reach it by its name.
