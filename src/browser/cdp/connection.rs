@@ -318,7 +318,7 @@ async fn write_all(
             return;
         }
         // Calls that were sent together go in one write: each write wakes Chromium up.
-        if texts.iter().map(Vec::len).sum::<usize>() <= JOINED_BYTES {
+        if count > 1 && texts.iter().map(Vec::len).sum::<usize>() <= JOINED_BYTES {
             texts = vec![texts.concat()];
         }
         for text in texts.drain(..) {
