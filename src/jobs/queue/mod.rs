@@ -11,10 +11,10 @@
 //! least charge, without estimates, among the accounts that could have had the last turn, and it only grows.
 //!
 //! **No credit.** When an account begins to wait, its charge is raised to the virtual time. Otherwise it would come back with
-//! hours that it did not use, and keep all others waiting for as long. When a turn ends of an account at its running limit,
-//! its charge is raised to the virtual time less the estimates of its jobs under way, which are charged when they end. An account that is skipped
-//! because its engine is busy keeps its charge among those that wait for the same engine; it is raised when its next job needs
-//! another engine.
+//! hours that it did not use, and keep all others waiting for as long. When a turn ends of an account at its running limit, its
+//! charge is raised to the virtual time less the estimates of its jobs under way, which are charged when they end. An account
+//! that is skipped because its engine is busy keeps its charge among those that wait for the same engine; it is raised when its
+//! next job needs another engine.
 //!
 //! **A debt of seconds.** An account that returns while others work keeps its charge, but at most [`DEBT_LIMIT`] beyond the
 //! virtual time: it may have used capacity that was idle, which the queue cannot tell from capacity that others waited for.
@@ -74,7 +74,8 @@ pub struct FairQueue {
     engines: EngineTurns,
     /// The least charge, without estimates, among the accounts that could have had the last turn; it only grows.
     virtual_time: Duration,
-    /// The clock by which accounts of the same charge and estimates are ordered: it counts jobs that were enqueued and turns that began.
+    /// The clock by which accounts of the same charge and estimates are ordered: it counts jobs that were enqueued and turns
+    /// that began.
     arrivals: u64,
     /// Places taken.
     total: usize,

@@ -166,7 +166,8 @@ impl<'a> PendingChange<'a> {
 
 /// The commit itself: batch and deletion log in one write, then the deletions, then the cache. The work needs nothing but
 /// shared parts and could be done by the sender. It is a message for two reasons: only the registry has the index to write,
-/// and it finishes the work under the lock even where the sender is dropped half-way (the garbage collector, when the service stops).
+/// and it finishes the work under the lock even where the sender is dropped half-way (the garbage collector, when the service
+/// stops).
 impl Handler<CommitChange> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
