@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::accounts::control::ControlSocket;
+use crate::accounts::control::{self, ControlSocket};
 use crate::accounts::{AccountStore, Accounts, DocumentReturns, OpenJobs};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
@@ -112,7 +112,8 @@ impl App {
         let engines = Engines::start(resources, &config, &browser_thread).await?;
         engines.prepare(&context);
         let accounts = start_on(&control_thread, Accounts::new(account_store, config.accounts.mailbox_limit));
-        let control = persistence.serve_control(accounts.clone(), &config)?;
+        let commanded = (accounts.clone(), persistence.backups.clone());
+        let control = control::serve(&persistence.control_socket, commanded, &config.accounts)?;
 
         let counts = (returns, open_jobs, StoredInputs::new(quota));
         let context = job_context(&config, (&persistence, &clock), (&engines, &accounts), counts);
@@ -172,8 +173,8 @@ impl App {
     }
 
     /// Where metrics are read, if at another address.
-    pub fn metrics_address(&self) -> Option<&str> {
-        self.metrics.as_ref().map(MetricsPage::address)
+    pub fn metrics_address(&self) -> Option<String> {
+        self.metrics.as_ref().map(|page| format!("http://{}/metrics", page.bound()))
     }
 
     /// The handle that stops the server.
@@ -328,7 +329,7 @@ async fn start_jobs(
     (deleter, stopping): (AccountDeleter, &CancellationToken),
 ) -> Result<Addr<JobRegistry>, AppError> {
     let unfinished = context.journal.unfinished().await?;
-    context.restore_stored_inputs(&unfinished).await?;
+    context.restore_stored_inputs(&unfinished).await;
     let context = Arc::new(context);
     let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&context), slots, job_threads));
     let resumed = registry.send(ResumeJobs(unfinished)).await?;

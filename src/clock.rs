@@ -125,11 +125,4 @@ mod tests {
     fn timestamps_are_written_as_rfc_3339() {
         assert_eq!(Timestamp(1_700_000_000_123).rfc3339(), "2023-11-14T22:13:20.123Z");
     }
-
-    #[test]
-    fn ids_sort_by_time() {
-        let first = new_id();
-        let second = new_id();
-        assert!(first < second);
-    }
 }

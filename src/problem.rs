@@ -118,7 +118,12 @@ impl FieldError {
 
 /// What went wrong: `detail` is for the caller and names the thing and the remedy; `cause` is for
 /// the log only.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{}: {detail}{}",
+    code.name(),
+    cause.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default()
+)]
 pub struct Problem {
     /// Which row of the table.
     pub code: Code,
@@ -193,15 +198,6 @@ impl Problem {
         self
     }
 }
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.code.name(), self.detail)?;
-        self.cause.as_ref().map_or(Ok(()), |cause| write!(formatter, " ({cause})"))
-    }
-}
-
-impl std::error::Error for Problem {}
 
 #[cfg(test)]
 mod tests {

@@ -13,8 +13,9 @@ pub mod meter;
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::domain::ids::AccountId;
@@ -117,7 +118,7 @@ impl AccountSlots {
         let _guard = WaitGuard { inner: &self.inner };
         loop {
             let (grant, granted) = oneshot::channel();
-            self.inner.state().waiters.push_back(Waiter { account, count, grant });
+            self.inner.state.lock().waiters.push_back(Waiter { account, count, grant });
             self.inner.serve();
             // The sender is dropped unused only if its waiter was removed from the queue, which does not happen while this
             // future lives. Should it happen all the same, join the queue again.
@@ -143,22 +144,17 @@ impl AccountSlots {
     /// A free slot that is unclaimed: no account that waits in the queue may have it within its share, not even once more slots
     /// are free.
     pub fn try_acquire(&self, account: AccountId) -> Option<Slot> {
-        let is_taken = self.inner.state().take_unclaimed(account, self.inner.share);
+        let is_taken = self.inner.state.lock().take_unclaimed(account, self.inner.share);
         is_taken.then(|| Slot { inner: Arc::clone(&self.inner), account, count: 1 })
     }
 }
 
 impl Inner {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // No code under this lock panics between two writes, so a poisoned state is still consistent.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives free slots to waiters. The lock is released before each slot is sent: a slot that cannot be delivered is dropped,
     /// and its `Drop` takes the lock.
     fn serve(self: &Arc<Self>) {
         loop {
-            let next = self.state().next(self.share);
+            let next = self.state.lock().next(self.share);
             let Some(Waiter { account, count, grant }) = next else { break };
             drop(grant.send(Slot { inner: Arc::clone(self), account, count }));
         }
@@ -216,7 +212,7 @@ impl Drop for WaitGuard<'_> {
 impl Drop for Slot {
     fn drop(&mut self) {
         {
-            let mut state = self.inner.state();
+            let mut state = self.inner.state.lock();
             state.free += self.count;
             if let Some(held) = state.held.get_mut(&self.account) {
                 *held -= self.count;
@@ -232,12 +228,21 @@ impl Drop for Slot {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
     use std::time::Duration;
 
     use futures_util::FutureExt as _;
     use tokio::time::timeout;
 
     use super::*;
+
+    /// The future, which waits.
+    #[track_caller]
+    pub(super) fn pending<F: Future>(wait: F) -> Pin<Box<F>> {
+        let mut wait = Box::pin(wait);
+        assert!(wait.as_mut().now_or_never().is_none());
+        wait
+    }
 
     #[test]
     fn a_share_leaves_a_quarter_and_at_least_one_slot_free() {
@@ -253,8 +258,7 @@ mod tests {
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let mut held: Vec<_> = (0..3).filter_map(|_| slots.acquire(many).now_or_never()).collect();
         assert_eq!(held.len(), 3);
-        let mut fourth = Box::pin(slots.acquire(many));
-        assert!(fourth.as_mut().now_or_never().is_none());
+        let mut fourth = pending(slots.acquire(many));
         let theirs = slots.acquire(other).now_or_never();
         assert!(theirs.is_some());
         drop(theirs);
@@ -268,14 +272,9 @@ mod tests {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(many).await, slots.acquire(many).await);
-        let mut next = Box::pin(slots.acquire(many));
-        assert!(next.as_mut().now_or_never().is_none());
-        {
-            let mut gone = Box::pin(slots.acquire(other));
-            assert!(gone.as_mut().now_or_never().is_none());
-        }
-        let mut late = Box::pin(slots.acquire(other));
-        assert!(late.as_mut().now_or_never().is_none());
+        let mut next = pending(slots.acquire(many));
+        drop(pending(slots.acquire(other)));
+        let mut late = pending(slots.acquire(other));
         drop(first);
         assert!(next.as_mut().now_or_never().is_none());
         let theirs = late.as_mut().now_or_never();
@@ -289,10 +288,8 @@ mod tests {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(many).await;
-        let mut second = Box::pin(slots.acquire(many));
-        assert!(second.as_mut().now_or_never().is_none());
-        let mut late = Box::pin(slots.acquire(other));
-        assert!(late.as_mut().now_or_never().is_none());
+        let mut second = pending(slots.acquire(many));
+        let late = pending(slots.acquire(other));
         drop(held);
         assert!(second.as_mut().now_or_never().is_none());
         drop(late.await);
@@ -304,10 +301,8 @@ mod tests {
         let slots = AccountSlots::new(1, AccountShare::new(0));
         let (one, two) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(one).await;
-        let mut aside = Box::pin(slots.acquire_unclaimed(one));
-        assert!(aside.as_mut().now_or_never().is_none());
-        let mut waiting = Box::pin(slots.acquire(two));
-        assert!(waiting.as_mut().now_or_never().is_none());
+        let mut aside = pending(slots.acquire_unclaimed(one));
+        let waiting = pending(slots.acquire(two));
         drop(held);
         assert!(aside.as_mut().now_or_never().is_none());
         drop(waiting.now_or_never());
@@ -319,12 +314,10 @@ mod tests {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let (first, second) = (slots.acquire(narrow).await, slots.acquire(narrow).await);
-        let mut both = Box::pin(slots.acquire_many(wide, 2));
-        assert!(both.as_mut().now_or_never().is_none());
-        let mut late = Box::pin(slots.acquire(narrow));
-        assert!(late.as_mut().now_or_never().is_none(), "one is free, and it is not its turn");
-        let mut aside = Box::pin(slots.acquire_unclaimed(narrow));
-        assert!(aside.as_mut().now_or_never().is_none());
+        let both = pending(slots.acquire_many(wide, 2));
+        // One is free, and it is not its turn.
+        let mut late = pending(slots.acquire(narrow));
+        let aside = pending(slots.acquire_unclaimed(narrow));
         drop(first);
         let both = both.now_or_never();
         assert!(both.is_some() && late.as_mut().now_or_never().is_none());
@@ -338,8 +331,7 @@ mod tests {
         let slots = AccountSlots::new(3, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire_many(narrow, 2).await;
-        let mut first = Box::pin(slots.acquire_many(wide, 2));
-        assert!(first.as_mut().now_or_never().is_none());
+        let first = pending(slots.acquire_many(wide, 2));
         let behind = tokio::spawn({
             let slots = slots.clone();
             async move { slots.acquire(narrow).await }
@@ -357,8 +349,7 @@ mod tests {
         let slots = AccountSlots::new(2, AccountShare::whole());
         let (wide, narrow) = (AccountId::generate(), AccountId::generate());
         let held = slots.acquire(narrow).await;
-        let mut first = Box::pin(slots.acquire_many(wide, 2));
-        assert!(first.as_mut().now_or_never().is_none());
+        let first = pending(slots.acquire_many(wide, 2));
         let aside = tokio::spawn({
             let slots = slots.clone();
             async move { slots.acquire_unclaimed(narrow).await }

@@ -18,6 +18,7 @@ use platen::domain::lane::Lane;
 use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::outbound::{Outbound, SystemResolver};
+use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
@@ -39,8 +40,8 @@ impl OwnPath {
         let pool = system.block_on(async {
             let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
             let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
-            let pool = BrowserPool::new(config.clone(), starter, outbound, Metrics::new().browser);
-            io::Result::Ok(pool.start())
+            let (share, metrics) = (AccountShare::default(), Metrics::new().browser);
+            io::Result::Ok(BrowserPool::new(config.clone(), starter, outbound, share, metrics).start())
         })?;
         Ok(Self { system, pool, config, account: AccountId::generate() })
     }

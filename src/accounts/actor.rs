@@ -154,6 +154,9 @@ impl Handler<Administer> for Accounts {
         let (reply, answer) = oneshot::channel();
         self.orders.push_back((request, reply));
         self.next_order(context);
-        Box::pin(async move { answer.await.map_err(|_| AdminError::Stopped)? })
+        Box::pin(async move {
+            let stopping = "the service is stopping; run the command again when it has stopped or is back";
+            answer.await.map_err(|_| AdminError(stopping.to_owned()))?
+        })
     }
 }

@@ -234,54 +234,13 @@ pub struct TokenView {
 
 /// Why an order was not carried out, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
-pub enum AdminError {
-    /// The name is taken.
-    #[error("account '{0}' exists already; change it with `platen account set {0} …`")]
-    Exists(String),
-    /// The id is another account's.
-    #[error("the id {id} is that of account '{account}'; an id belongs to one account")]
-    IdTaken {
-        /// The id.
-        id: AccountId,
-        /// Whose it is.
-        account: String,
-    },
-    /// The id is that of a deleted account whose data is still being deleted.
-    #[error("what account {0} had is still being erased; take another id, or wait for an hour and more")]
-    StillDeleting(AccountId),
-    /// The expiry is in the past: the token would never be valid.
-    #[error("a token cannot expire at {}, which is over; give a later date", .0.rfc3339())]
-    Expired(Timestamp),
-    /// There is no such account.
-    #[error("there is no account '{0}'; `platen account list` lists them")]
-    NoAccount(String),
-    /// There is no such token.
-    #[error("there is no token {0}; `platen token list` lists them")]
-    NoToken(TokenId),
-    /// The name is empty or too long, or has a character that a name cannot have there.
-    #[error(
-        "'{0}' cannot be a name; take 1 to {NAME_LIMIT} letters, digits and . _ - @ +, beginning with a letter or digit"
-    )]
-    Name(String),
-    /// The account has as many tokens as it may.
-    #[error(
-        "account '{account}' has {limit} active tokens, which is accounts.token_limit; revoke one with `platen token revoke ID`"
-    )]
-    TokenLimit {
-        /// The account's name.
-        account: String,
-        /// The limit.
-        limit: usize,
-    },
-    /// There are no random bytes.
-    #[error("the operating system gives no random bytes for a token: {0}")]
-    Random(#[from] std::io::Error),
-    /// The service ends.
-    #[error("the service is stopping; run the command again when it has stopped or is back")]
-    Stopped,
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
+#[error("{0}")]
+pub struct AdminError(pub(super) String);
+
+impl From<IndexError> for AdminError {
+    fn from(error: IndexError) -> Self {
+        Self(error.to_string())
+    }
 }
 
 /// Checks the name of an account, a plan or a token.
@@ -291,5 +250,8 @@ pub(super) fn check_name(name: &str) -> Result<(), AdminError> {
     if begins && name.len() <= NAME_LIMIT && name.bytes().all(allowed) {
         return Ok(());
     }
-    Err(AdminError::Name(name.chars().take(NAME_LIMIT).collect()))
+    let shown: String = name.chars().take(NAME_LIMIT).collect();
+    Err(AdminError(format!(
+        "'{shown}' cannot be a name; take 1 to {NAME_LIMIT} letters, digits and . _ - @ +, beginning with a letter or digit"
+    )))
 }

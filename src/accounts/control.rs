@@ -24,30 +24,10 @@ use crate::storage::backup::{self, LiveBackup};
 /// Longest path of a socket: the kernel's 108 bytes with the zero that ends it.
 pub const PATH_LIMIT_BYTES: usize = 107;
 
-/// Why there is no control socket.
+/// Why there is no control socket, in a sentence with the remedy.
 #[derive(Debug, thiserror::Error)]
-pub enum ControlError {
-    /// The path does not fit.
-    #[error(
-        "the control socket's path {} has {bytes} bytes, the system takes {PATH_LIMIT_BYTES}; \
-         set storage.data_dir to a shorter path",
-        path.display()
-    )]
-    PathTooLong {
-        /// The path.
-        path: PathBuf,
-        /// Its length.
-        bytes: usize,
-    },
-    /// The file system refuses.
-    #[error("the control socket {} cannot be made: {cause}; its folder must belong to the service", path.display())]
-    Refused {
-        /// The path.
-        path: PathBuf,
-        /// The error of the system.
-        cause: std::io::Error,
-    },
-}
+#[error("{0}")]
+pub struct ControlError(String);
 
 /// What comes back for a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,11 +59,15 @@ impl Drop for ControlSocket {
 /// Checks that a socket can have this path.
 ///
 /// # Errors
-/// `PathTooLong`.
+/// When the path is too long.
 pub fn check_path(path: &Path) -> Result<(), ControlError> {
     let bytes = path.as_os_str().len();
     if bytes > PATH_LIMIT_BYTES {
-        return Err(ControlError::PathTooLong { path: path.to_owned(), bytes });
+        return Err(ControlError(format!(
+            "the control socket's path {} has {bytes} bytes, the system takes {PATH_LIMIT_BYTES}; set storage.data_dir to \
+             a shorter path",
+            path.display()
+        )));
     }
     Ok(())
 }
@@ -99,7 +83,12 @@ pub fn serve(
     config: &AccountsConfig,
 ) -> Result<ControlSocket, ControlError> {
     check_path(path)?;
-    let listener = bind(path).map_err(|cause| ControlError::Refused { path: path.to_owned(), cause })?;
+    let listener = bind(path).map_err(|cause| {
+        let path = path.display();
+        ControlError(format!(
+            "the control socket {path} cannot be made: {cause}; its folder must belong to the service"
+        ))
+    })?;
     let context = Arc::new(ControlContext { accounts, backups, config: config.clone() });
     let task = tokio::spawn(accept(listener, context));
     Ok(ControlSocket { task, path: path.to_owned() })

@@ -47,7 +47,9 @@ impl Decision {
         if let Some(id) = self.given_id
             && deleted::has(&*index, id).await?
         {
-            return Err(AdminError::StillDeleting(id));
+            return Err(AdminError(format!(
+                "what account {id} had is still being erased; take another id, or wait for an hour and more"
+            )));
         }
         let mut stored = Vec::with_capacity(self.counters.len());
         for counter in &self.counters {

@@ -290,11 +290,16 @@ impl AccountStore {
         check_name(&name)?;
         check_name(&plan)?;
         if self.records.account_named(&name).is_some() {
-            return Err(AdminError::Exists(name));
+            return Err(AdminError(format!(
+                "account '{name}' exists already; change it with `platen account set {name} …`"
+            )));
         }
         let id = id.unwrap_or_else(AccountId::generate);
         if let Some(account) = self.records.account(id) {
-            return Err(AdminError::IdTaken { id, account: account.name.clone() });
+            let owner = &account.name;
+            return Err(AdminError(format!(
+                "the id {id} is that of account '{owner}'; an id belongs to one account"
+            )));
         }
         Ok(Account {
             id,
@@ -323,12 +328,21 @@ impl AccountStore {
             Expiry::At(moment) => moment,
         });
         if let Some(over) = expires_at.filter(|moment| *moment <= now) {
-            return Err(AdminError::Expired(over));
+            let over = over.rfc3339();
+            return Err(AdminError(format!(
+                "a token cannot expire at {over}, which is over; give a later date"
+            )));
         }
         if self.records.active_tokens(account.id, now) >= limit {
-            return Err(AdminError::TokenLimit { account: account.name.clone(), limit });
+            return Err(AdminError(format!(
+                "account '{}' has {limit} active tokens, which is accounts.token_limit; revoke one with `platen token \
+                 revoke ID`",
+                account.name
+            )));
         }
-        let (record, text) = TokenRecord::generate(account.id, now)?;
+        let (record, text) = TokenRecord::generate(account.id, now).map_err(|cause| {
+            AdminError(format!("the operating system gives no random bytes for a token: {cause}"))
+        })?;
         // Tokens that expire would otherwise pile up in an account whose tokens are never revoked.
         let oldest = self.records.oldest_ended(account.id, now, 0, limit);
         Ok(Effect::SaveToken(TokenRecord { name, expires_at, ..record }, oldest, Some(text)))
@@ -337,7 +351,8 @@ impl AccountStore {
     /// Revokes the token. Of an account's ended tokens only as many are kept as it may have active ones: the oldest
     /// is deleted. A repetition changes nothing.
     fn revoked(&self, id: TokenId) -> Result<Effect, AdminError> {
-        let mut token = self.records.token(id).cloned().ok_or(AdminError::NoToken(id))?;
+        let missing = || AdminError(format!("there is no token {id}; `platen token list` lists them"));
+        let mut token = self.records.token(id).cloned().ok_or_else(missing)?;
         if token.revoked_at.is_some() {
             return Ok(Effect::ShowTokens(vec![self.token_view(&token)]));
         }
@@ -352,7 +367,9 @@ impl AccountStore {
     }
 
     fn named(&self, name: &str) -> Result<&Account, AdminError> {
-        self.records.account_named(name).ok_or_else(|| AdminError::NoAccount(name.to_owned()))
+        self.records.account_named(name).ok_or_else(|| {
+            AdminError(format!("there is no account '{name}'; `platen account list` lists them"))
+        })
     }
 
     fn unread(&self, account: &Account, now: Timestamp) -> Option<UsageKey> {

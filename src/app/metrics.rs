@@ -15,7 +15,6 @@ use crate::telemetry::metrics::Metrics;
 /// The running server of that listener.
 pub(super) struct MetricsPage {
     bound: SocketAddr,
-    address: String,
     handle: ServerHandle,
     serving: JoinHandle<io::Result<()>>,
 }
@@ -33,20 +32,14 @@ impl MetricsPage {
         }
         let listener = listen(bind, "metrics.bind")?;
         let bound = listener.local_addr()?;
-        let address = format!("http://{bound}/metrics");
         let server = http::serve_metrics(listener, (metrics.clone(), catalog.clone()), config)?;
         let handle = server.handle();
-        Ok(Some(Self { bound, address, handle, serving: actix::spawn(server) }))
+        Ok(Some(Self { bound, handle, serving: actix::spawn(server) }))
     }
 
     /// Where it listens.
     pub fn bound(&self) -> SocketAddr {
         self.bound
-    }
-
-    /// Where metrics are read.
-    pub fn address(&self) -> &str {
-        &self.address
     }
 
     /// Closes the listener and ends what is being answered.

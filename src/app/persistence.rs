@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::Addr;
 use tokio::time::timeout;
 
 use super::AppError;
-use crate::accounts::Accounts;
-use crate::accounts::control::{self, ControlError, ControlSocket};
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
 use crate::storage::backup::{HeldObjects, LiveBackup};
@@ -54,15 +51,6 @@ impl Persistence {
         let caches = config.tex.cache_dir_or(Some(folder.caches()));
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket(), backups, work, caches })
-    }
-
-    /// Serves the operator's commands.
-    pub fn serve_control(
-        &self,
-        accounts: Addr<Accounts>,
-        config: &Config,
-    ) -> Result<ControlSocket, ControlError> {
-        control::serve(&self.control_socket, (accounts, self.backups.clone()), &config.accounts)
     }
 
     /// Presigned URLs of our own routes, or of the store itself where it has some.

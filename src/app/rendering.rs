@@ -75,7 +75,7 @@ impl Engines {
         let pool = BrowserPool::start_in_arbiter(arbiter, {
             let (browser, outbound) = (config.browser.clone(), outbound.clone());
             let (metrics, starter) = (metrics.browser.clone(), starter.clone());
-            move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
+            move |_| BrowserPool::new(browser, starter, outbound, share, metrics)
         });
         let children = metrics.children.clone();
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);

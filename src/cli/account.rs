@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
+use strum::VariantNames as _;
 
 use super::operator::{administer, collect, is_running, unexpected};
 use super::{CommandError, print_to_stderr};
@@ -72,7 +73,10 @@ struct SetArgs {
     #[arg(long, value_name = "N|unlimited", value_parser = parse_documents)]
     documents_per_month: Option<Documents>,
     /// Whether the subscription is good
-    #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::name)).try_map(parse_status))]
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(Status::VARIANTS).try_map(|name| name.parse::<Status>())
+    )]
     status: Option<Status>,
     /// Until when the subscription is paid for, and from which day of a month on documents are counted anew:
     /// `2026-01-31`, a moment of RFC 3339, or `never`. What is counted at the moment stays counted until the next such
@@ -115,12 +119,9 @@ pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Resu
         AccountCommand::List => {
             let views = collect(|last: Option<&AccountView>| {
                 let after = last.map(|view| view.account.name.clone());
-                match administer(config, &AdminRequest::ListAccounts { after })? {
-                    AdminReply::Accounts(page) => Ok(page),
-                    AdminReply::Account(_) | AdminReply::Token { .. } | AdminReply::Tokens(_) => {
-                        Err(unexpected())
-                    }
-                }
+                let reply = administer(config, &AdminRequest::ListAccounts { after })?;
+                let AdminReply::Accounts(page) = reply else { return Err(unexpected()) };
+                Ok(page)
             })?;
             for view in views {
                 writeln!(out, "{}", line(&view))?;
@@ -172,10 +173,8 @@ fn set_request(arguments: SetArgs) -> AdminRequest {
 }
 
 fn expect_account(reply: AdminReply) -> Result<AccountView, CommandError> {
-    match reply {
-        AdminReply::Account(view) => Ok(view),
-        AdminReply::Accounts(_) | AdminReply::Token { .. } | AdminReply::Tokens(_) => Err(unexpected()),
-    }
+    let AdminReply::Account(view) = reply else { return Err(unexpected()) };
+    Ok(view)
 }
 
 fn line(view: &AccountView) -> String {
@@ -202,10 +201,6 @@ fn limit_text(limit: Option<u64>) -> String {
 /// Marks a limit that is the account's own and not the configuration's.
 fn own_limit_mark(limit: Option<u64>) -> &'static str {
     if limit.is_some() { " (own)" } else { "" }
-}
-
-fn parse_status(name: String) -> Result<Status, String> {
-    Status::ALL.into_iter().find(|status| status.name() == name).ok_or(name)
 }
 
 fn parse_bound(text: &str) -> Result<AccountLimit, String> {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{self, Config, SettingErrors};
+use crate::config::{self, Config};
 use crate::http;
 use crate::storage::data_dir::DataDir;
 
@@ -99,13 +99,13 @@ fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, Strin
 }
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
+    let file = file(arguments.config, &environment);
     if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
-        let (shown, errors) =
-            config::effective(file(arguments.config, &environment).as_deref(), &environment);
+        let (shown, errors) = config::effective(file.as_deref(), &environment);
         print_to_stdout(shown.trim_end())?;
         return if errors.0.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(errors.into()) };
     }
-    let config = load(arguments.config, environment)?;
+    let config = Config::load(file.as_deref(), environment)?;
     match arguments.command {
         Command::Serve(_) => serve::run(config),
         Command::Render(command) => render::run(config, &command),
@@ -131,10 +131,6 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     }
 }
 
-fn load(named: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, SettingErrors> {
-    Config::load(file(named, &environment).as_deref(), environment)
-}
-
 /// The configuration file: that of `--config`, else that of `PLATEN_CONFIG`.
 fn file(named: Option<PathBuf>, environment: &[(String, String)]) -> Option<PathBuf> {
     let variable = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG");
@@ -155,7 +151,6 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_time().build()
 }
 
-/// Writes a line to stdout.
 pub(crate) fn print_to_stdout(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut stdout = std::io::stdout().lock();

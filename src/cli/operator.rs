@@ -111,7 +111,7 @@ fn administer_here(
         let loaded = AccountStore::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await;
         let outcome = match loaded {
             Ok(mut accounts) => accounts.administer(request.clone()).await,
-            Err(error) => Err(AdminError::Index(error)),
+            Err(error) => Err(AdminError::from(error)),
         };
         index.close().await;
         Ok(outcome?)

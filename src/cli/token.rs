@@ -57,12 +57,11 @@ enum TokenCommand {
 pub fn run(arguments: TokenArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
     match arguments.command {
         TokenCommand::Create { account, name, expires } => {
-            match administer(config, &AdminRequest::CreateToken { account, name, expiry: expires })? {
-                AdminReply::Token { text, .. } => writeln!(out, "{text}")?,
-                AdminReply::Account(_) | AdminReply::Accounts(_) | AdminReply::Tokens(_) => {
-                    return Err(unexpected());
-                }
-            }
+            let request = AdminRequest::CreateToken { account, name, expiry: expires };
+            let AdminReply::Token { text, .. } = administer(config, &request)? else {
+                return Err(unexpected());
+            };
+            writeln!(out, "{text}")?;
         }
         TokenCommand::List { account } => {
             let views = collect(|last: Option<&TokenView>| {
@@ -83,10 +82,8 @@ pub fn run(arguments: TokenArgs, config: &Config, out: &mut dyn Write) -> Result
 }
 
 fn tokens(config: &Config, request: &AdminRequest) -> Result<Vec<TokenView>, CommandError> {
-    match administer(config, request)? {
-        AdminReply::Tokens(page) => Ok(page),
-        AdminReply::Account(_) | AdminReply::Accounts(_) | AdminReply::Token { .. } => Err(unexpected()),
-    }
+    let AdminReply::Tokens(page) = administer(config, request)? else { return Err(unexpected()) };
+    Ok(page)
 }
 
 fn line(view: &TokenView) -> String {

@@ -1,6 +1,7 @@
 //! The table of a job's `errorCode`s, and the warnings of jobs.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Longest `error` of a job, in bytes.
 pub const ERROR_LIMIT_BYTES: usize = 2_048;
@@ -11,75 +12,69 @@ pub const WARNING_LIMIT: usize = 50;
 /// How much of a wrong value an error repeats, in characters.
 const REPEATED_LIMIT_CHARS: usize = 64;
 
-macro_rules! error_codes {
-    ($($(#[$doc:meta])* $variant:ident $name:literal;)+) => {
-        /// Why a job ended without a document: the `errorCode` of the job view.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum ErrorCode { $($(#[$doc])* #[serde(rename = $name)] $variant,)+ }
-
-        impl ErrorCode {
-            /// The whole table, in the order of the documentation.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// The name on the wire.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
-            }
-        }
-    };
+/// Why a job ended without a document: the `errorCode` of the job view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ErrorCode {
+    /// Started without a template.
+    TemplateMissing,
+    /// The template cannot be used: the error names the file and says why.
+    TemplateInvalid,
+    /// The template's code failed: the error names file and line.
+    TemplateError,
+    /// The template took longer, or more memory, than it may.
+    TemplateLimit,
+    /// The data is not complete JSON, or nested too deeply.
+    DataInvalid,
+    /// The job waited in the queue longer than `jobs.queue_timeout_s`.
+    QueueTimeout,
+    /// The whole run took longer than `jobs.run_timeout_s`.
+    RunTimeout,
+    /// The load event did not come within `browser.load_timeout_ms`.
+    LoadTimeout,
+    /// Fonts or the selector did not come within `browser.readiness_timeout_ms`.
+    ReadinessTimeout,
+    /// The file was not made within `browser.print_timeout_ms`.
+    PrintTimeout,
+    /// The page could not be loaded at all.
+    PageFailed,
+    /// The page's renderer crashed (its script's heap was full, or it died otherwise).
+    PageCrashed,
+    /// The page's renderer took more memory than `browser.renderer_memory_limit_mb`.
+    PageMemory,
+    /// The options do not fit the document (a page range outside it).
+    OptionsInvalid,
+    /// The output is larger than `storage.output_limit_bytes`.
+    OutputTooLarge,
+    /// The document was made and stored, but the URL that it was to be delivered to did not accept it.
+    DeliveryFailed,
+    /// No tab was free within `browser.lease_timeout_ms`, or no browser runs.
+    BrowserUnavailable,
+    /// The browser died, and the repeat on another one failed as well.
+    BrowserLost,
+    /// An engine that the job needs lacks a program, or could not be started.
+    EngineUnavailable,
+    /// The service went down during its runs `jobs.attempt_limit` times.
+    AttemptsExhausted,
+    /// The job was cancelled.
+    Cancelled,
+    /// The job was not started within `jobs.start_window_s`.
+    Expired,
+    /// An error of the service; its log has the cause.
+    Internal,
 }
 
-error_codes! {
-    /// Started without a template.
-    TemplateMissing "template_missing";
-    /// The template cannot be used: the error names the file and says why.
-    TemplateInvalid "template_invalid";
-    /// The template's code failed: the error names file and line.
-    TemplateError "template_error";
-    /// The template took longer, or more memory, than it may.
-    TemplateLimit "template_limit";
-    /// The data is not complete JSON, or nested too deeply.
-    DataInvalid "data_invalid";
-    /// The job waited in the queue longer than `jobs.queue_timeout_s`.
-    QueueTimeout "queue_timeout";
-    /// The whole run took longer than `jobs.run_timeout_s`.
-    RunTimeout "run_timeout";
-    /// The load event did not come within `browser.load_timeout_ms`.
-    LoadTimeout "load_timeout";
-    /// Fonts or the selector did not come within `browser.readiness_timeout_ms`.
-    ReadinessTimeout "readiness_timeout";
-    /// The file was not made within `browser.print_timeout_ms`.
-    PrintTimeout "print_timeout";
-    /// The page could not be loaded at all.
-    PageFailed "page_failed";
-    /// The page's renderer crashed (its script's heap was full, or it died otherwise).
-    PageCrashed "page_crashed";
-    /// The page's renderer took more memory than `browser.renderer_memory_limit_mb`.
-    PageMemory "page_memory";
-    /// The options do not fit the document (a page range outside it).
-    OptionsInvalid "options_invalid";
-    /// The output is larger than `storage.output_limit_bytes`.
-    OutputTooLarge "output_too_large";
-    /// The document was made and stored, but the URL that it was to be delivered to did not accept it.
-    DeliveryFailed "delivery_failed";
-    /// No tab was free within `browser.lease_timeout_ms`, or no browser runs.
-    BrowserUnavailable "browser_unavailable";
-    /// The browser died, and the repeat on another one failed as well.
-    BrowserLost "browser_lost";
-    /// An engine that the job needs lacks a program, or could not be started.
-    EngineUnavailable "engine_unavailable";
-    /// The service went down during its runs `jobs.attempt_limit` times.
-    AttemptsExhausted "attempts_exhausted";
-    /// The job was cancelled.
-    Cancelled "cancelled";
-    /// The job was not started within `jobs.start_window_s`.
-    Expired "expired";
-    /// An error of the service; its log has the cause.
-    Internal "internal";
+impl ErrorCode {
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// Why a job ended without a document, with a message that a template author can act on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{}: {message}", code.name())]
 pub struct JobError {
     /// The code.
     pub code: ErrorCode,
@@ -94,18 +89,12 @@ impl JobError {
     }
 }
 
-impl std::fmt::Display for JobError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}: {}", self.code.name(), self.message)
-    }
-}
-
-impl std::error::Error for JobError {}
-
 /// The kind of a warning, for `formatOpts.failOn`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum WarningKind {
     /// An exception that nothing in the page caught.
+    #[strum(serialize = "exceptions")]
     Exception,
     /// A message of `console.error`.
     Console,
@@ -116,17 +105,9 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Exception, Self::Console, Self::Missing, Self::Status];
-
     /// The word for it in `formatOpts.failOn`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Exception => "exceptions",
-            Self::Console => "console",
-            Self::Missing => "missing",
-            Self::Status => "status",
-        }
+        self.into()
     }
 }
 

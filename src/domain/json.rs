@@ -1,11 +1,10 @@
 //! Checks that bytes are complete JSON that is not nested too deeply; errors name line and column.
 
-use std::fmt;
-
 use serde::de::IgnoredAny;
 
 /// Why bytes are not valid JSON, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
 pub struct JsonError {
     /// Line of the error, from 1.
     pub line: usize,
@@ -14,14 +13,6 @@ pub struct JsonError {
     /// What is wrong there.
     pub what: String,
 }
-
-impl fmt::Display for JsonError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.what)
-    }
-}
-
-impl std::error::Error for JsonError {}
 
 /// Checks that `bytes` are one JSON value (RFC 8259, UTF-8) nested at most `depth_limit` deep.
 ///

@@ -1,13 +1,17 @@
 //! Kinds of templates, targets of jobs and kinds of files, with their names on the wire.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The kind of a template: decides how template and data become a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum TemplateKind {
     /// A front-end build (index.html and its assets); clients also say `react`.
     #[serde(alias = "react")]
+    #[strum(to_string = "framework", serialize = "react")]
     Framework,
     /// A LaTeX source.
     Latex,
@@ -47,6 +51,8 @@ pub enum Target {
 /// and whether a browser shows it follow from this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum FileKind {
     /// A JPEG image.
     Jpg,
@@ -85,23 +91,12 @@ impl TemplateKind {
 
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Framework => "framework",
-            Self::Latex => "latex",
-            Self::Html => "html",
-            Self::Ejs => "ejs",
-            Self::Pptx => "pptx",
-            Self::Xlsx => "xlsx",
-            Self::Docx => "docx",
-        }
+        self.into()
     }
 
     /// The kind a client means by `name`; `react` is `framework`.
     pub fn from_name(name: &str) -> Option<Self> {
-        if name == "react" {
-            return Some(Self::Framework);
-        }
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -141,27 +136,14 @@ impl Target {
 }
 
 impl FileKind {
-    /// All kinds: those of the targets in their order, then the archive.
-    pub const ALL: [Self; 8] =
-        [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf, Self::Zip];
-
     /// The file name's extension.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Jpg => "jpg",
-            Self::Png => "png",
-            Self::Pptx => "pptx",
-            Self::Xlsx => "xlsx",
-            Self::Docx => "docx",
-            Self::Html => "html",
-            Self::Pdf => "pdf",
-            Self::Zip => "zip",
-        }
+        self.into()
     }
 
     /// The kind whose extension `name` is.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        name.parse().ok()
     }
 
     /// The media type.
@@ -196,8 +178,8 @@ mod tests {
         for target in Target::ALL {
             assert_eq!(Target::from_name(target.name()), Some(target));
         }
-        for kind in FileKind::ALL {
-            assert_eq!(FileKind::from_name(kind.name()), Some(kind));
+        for kind in FileKind::VARIANTS {
+            assert_eq!(FileKind::from_name(kind.name()), Some(*kind));
         }
         assert_eq!(TemplateKind::from_name("react"), Some(TemplateKind::Framework));
         assert_eq!(TemplateKind::from_name("HTML"), None);

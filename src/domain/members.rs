@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use serde_json::value::RawValue;
+use strum::VariantNames;
 
 use super::error::shortened;
 use crate::problem::FieldError;
 
 /// The members of one JSON object. An explicit null counts as absent; of a name given twice the last one
 /// counts; a member that is never read is not an error.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Members<'a> {
     pointer: String,
     values: BTreeMap<String, &'a RawValue>,
@@ -125,17 +127,12 @@ impl<'a> Members<'a> {
         self.wrong(name, format!("must be an object, not {found}"))
     }
 
-    /// One of the words `known`, converted by `from_name`.
-    pub fn word<T>(
-        &mut self,
-        name: &str,
-        known: &[&str],
-        from_name: impl FnOnce(&str) -> Option<T>,
-    ) -> Option<T> {
-        self.word_of(name, || known.to_vec(), from_name)
+    /// One of the words that `T` knows.
+    pub fn word<T: FromStr + VariantNames>(&mut self, name: &str) -> Option<T> {
+        self.word_of(name, || T::VARIANTS.to_vec(), |word| word.parse().ok())
     }
 
-    /// The same where the list of words costs something: `known` is called for an error only.
+    /// One of the words `known`, converted by `from_name`; `known` is called for an error only.
     pub fn word_of<'k, T>(
         &mut self,
         name: &str,

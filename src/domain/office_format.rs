@@ -4,7 +4,8 @@
 use super::kinds::TemplateKind;
 
 /// The format of an Office document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum OfficeFormat {
     /// Word.
     Docx,
@@ -40,20 +41,6 @@ const ENTRY_LENGTH_AT: usize = 26;
 const ENTRY_NAME_AT: usize = 30;
 
 impl OfficeFormat {
-    /// All formats.
-    pub const ALL: [Self; 10] = [
-        Self::Docx,
-        Self::Xlsx,
-        Self::Pptx,
-        Self::Odt,
-        Self::Ods,
-        Self::Odp,
-        Self::Doc,
-        Self::Xls,
-        Self::Ppt,
-        Self::Rtf,
-    ];
-
     /// The kind of templates in this format.
     pub fn kind(self) -> TemplateKind {
         match self {
@@ -65,26 +52,12 @@ impl OfficeFormat {
 
     /// Whether it is a current format, which is a template kind of its own.
     pub fn is_current(self) -> bool {
-        match self {
-            Self::Docx | Self::Xlsx | Self::Pptx => true,
-            Self::Odt | Self::Ods | Self::Odp | Self::Doc | Self::Xls | Self::Ppt | Self::Rtf => false,
-        }
+        self.kind().name() == self.extension()
     }
 
     /// The extension of file names.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Docx => "docx",
-            Self::Xlsx => "xlsx",
-            Self::Pptx => "pptx",
-            Self::Odt => "odt",
-            Self::Ods => "ods",
-            Self::Odp => "odp",
-            Self::Doc => "doc",
-            Self::Xls => "xls",
-            Self::Ppt => "ppt",
-            Self::Rtf => "rtf",
-        }
+        self.into()
     }
 
     /// The format by a file's extension in any case, including those of templates, slide shows and files with macros.
@@ -152,6 +125,8 @@ fn first_entry(start: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::*;
 
     #[test]
@@ -160,7 +135,7 @@ mod tests {
             let length = u16::try_from(name.len()).unwrap().to_le_bytes();
             [b"PK\x03\x04".as_slice(), &[0; 22], &length, &[0; 2], name, b"application/x"].concat()
         };
-        for format in OfficeFormat::ALL {
+        for &format in OfficeFormat::VARIANTS {
             assert_eq!(OfficeFormat::from_extension(&format.extension().to_uppercase()), Some(format));
             assert!(format.described().contains(&format!("(.{})", format.extension())));
             let start = match format {
@@ -171,7 +146,6 @@ mod tests {
             };
             assert_eq!(OfficeFormat::of_start(format.kind(), &start), Some(format));
             assert_eq!(OfficeFormat::of_start(TemplateKind::Html, &start), None);
-            assert_eq!(format.is_current(), format.kind().name() == format.extension());
         }
         assert_eq!(OfficeFormat::of_start(TemplateKind::Pptx, b"PK"), Some(OfficeFormat::Pptx));
         let other = OfficeFormat::of_start(TemplateKind::Docx, &zip(b"mimetypes.xml"));

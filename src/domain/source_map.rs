@@ -4,8 +4,6 @@
 //! an [`EncodedSourceMap`], is decoded only when TeX reports an error in a line. Template code can forge it, so it is read as
 //! untrusted input; a forged one only misleads its own author.
 
-use std::num::{ParseIntError, TryFromIntError};
-
 use bytes::Bytes;
 
 /// The longest encoded map that is accepted.
@@ -95,14 +93,18 @@ impl SourceMap {
 
     /// A line comes from the segment of its first visible character; a blank one from that of its line break.
     fn read(&mut self, text: &str, segments: &str) -> Result<(), Malformed> {
-        let mut segments = SegmentReader::new(segments);
+        let mut segments = read_segments(segments).peekable();
+        let mut advance = |segment: &mut Segment, at: u64| -> Result<(), Malformed> {
+            while let Some(next) = segments.next_if(|next| !matches!(next, Ok((begin, _)) if *begin > at)) {
+                (_, *segment) = next?;
+            }
+            Ok(())
+        };
         let mut segment = Segment { place: None, is_value: false };
         let (mut at, mut number) = (0, 1);
         let mut first_visible = None;
         for letter in text.chars() {
-            while let Some(next) = segments.until(at)? {
-                segment = next;
-            }
+            advance(&mut segment, at)?;
             if letter == '\n' {
                 self.add(number, first_visible.take().unwrap_or(segment.place));
                 number += 1;
@@ -114,9 +116,7 @@ impl SourceMap {
             }
             at += letter.len_utf16() as u64;
         }
-        while let Some(next) = segments.until(at)? {
-            segment = next;
-        }
+        advance(&mut segment, at)?;
         self.add(number, first_visible.unwrap_or(segment.place));
         Ok(())
     }
@@ -138,58 +138,24 @@ impl SourceMap {
     }
 }
 
-/// Reads segments in their order.
-struct SegmentReader<'n> {
-    numbers: std::str::Split<'n, char>,
-    /// The segment that was read last and not answered yet, with its begin.
-    next: Option<(u64, Segment)>,
-    is_begun: bool,
+/// The segments in their order, each with where it begins.
+fn read_segments(text: &str) -> impl Iterator<Item = Result<(u64, Segment), Malformed>> {
+    let mut numbers = text.split(' ');
+    std::iter::from_fn(move || {
+        let begin = numbers.next().filter(|begin| !begin.is_empty())?;
+        Some(numbers.next().and_then(|code| read_segment(begin, code)).ok_or(Malformed))
+    })
 }
 
-impl<'n> SegmentReader<'n> {
-    fn new(segments: &'n str) -> Self {
-        Self { numbers: segments.split(' '), next: None, is_begun: false }
-    }
-
-    /// The next segment, if it begins at `at` or before.
-    fn until(&mut self, at: u64) -> Result<Option<Segment>, Malformed> {
-        if !self.is_begun {
-            self.is_begun = true;
-            self.next = self.read()?;
-        }
-        match self.next {
-            Some((begin, segment)) if begin <= at => {
-                self.next = self.read()?;
-                Ok(Some(segment))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn read(&mut self) -> Result<Option<(u64, Segment)>, Malformed> {
-        let Some(begin) = self.numbers.next().filter(|begin| !begin.is_empty()) else { return Ok(None) };
-        let begin = begin.parse()?;
-        let code: u64 = self.numbers.next().ok_or(Malformed)?.parse()?;
-        let (is_value, code) = (code % 2 == 1, code / 2);
-        let place = if code == 0 { None } else { Some(place(code)?) };
-        Ok(Some((begin, Segment { place, is_value })))
-    }
+fn read_segment(begin: &str, code: &str) -> Option<(u64, Segment)> {
+    let (begin, code): (u64, u64) = (begin.parse().ok()?, code.parse().ok()?);
+    let (is_value, code) = (code % 2 == 1, code / 2);
+    let place = if code == 0 { None } else { Some(line_ref(code)?) };
+    Some((begin, Segment { place, is_value }))
 }
 
-fn place(code: u64) -> Result<LineRef, Malformed> {
-    Ok(LineRef { file: u32::try_from(code / LINES)?, line: u32::try_from(code % LINES)? })
-}
-
-impl From<ParseIntError> for Malformed {
-    fn from(_: ParseIntError) -> Self {
-        Self
-    }
-}
-
-impl From<TryFromIntError> for Malformed {
-    fn from(_: TryFromIntError) -> Self {
-        Self
-    }
+fn line_ref(code: u64) -> Option<LineRef> {
+    Some(LineRef { file: u32::try_from(code / LINES).ok()?, line: u32::try_from(code % LINES).ok()? })
 }
 
 #[cfg(test)]

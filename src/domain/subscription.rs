@@ -23,6 +23,8 @@ const LONGEST_MS: u64 = 45 * 86_400_000;
 /// Whether the subscription is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// Paid; documents are made.
     Active,
@@ -33,16 +35,9 @@ pub enum Status {
 }
 
 impl Status {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Active, Self::PastDue, Self::Canceled];
-
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::PastDue => "past_due",
-            Self::Canceled => "canceled",
-        }
+        self.into()
     }
 }
 

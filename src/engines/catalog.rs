@@ -2,10 +2,11 @@
 //! can become; routes, errors, `doctor` and docs/matrix.txt all take that from here.
 
 use std::fmt::{self, Write as _};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 
 use super::Engine;
 use super::plan::{self, Plan};
@@ -240,7 +241,7 @@ impl Catalog {
     pub fn lost(&self) -> Vec<String> {
         let lost = |entry: &Entry| {
             let unmet = self.unmet(entry.engine.name)?;
-            let was_available = entry.last_check.lock().unwrap_or_else(PoisonError::into_inner).was_available;
+            let was_available = entry.last_check.lock().was_available;
             was_available.then(|| format!("{}: {unmet}", entry.engine.name))
         };
         self.entries.iter().filter_map(lost).collect()
@@ -283,7 +284,7 @@ impl Catalog {
         }
         let unmet = entry.check(self.confines_files, lifetime);
         // An engine that was never installed has no series, so no alert fires for it.
-        if entry.last_check.lock().unwrap_or_else(PoisonError::into_inner).was_available {
+        if entry.last_check.lock().was_available {
             self.available.of([entry.engine.name]).set(i64::from(unmet.is_none()));
         }
         unmet
@@ -342,7 +343,7 @@ impl Entry {
             }
         }
         *checked_files = Some(files);
-        let mut last_check = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_check = self.last_check.lock();
         (last_check.old, last_check.is_known) = (old, true);
         let unmet = last_check.unmet.filter(|unmet| !matches!(unmet, UnmetRequirement::Version(..))).or(old);
         (last_check.unmet, last_check.was_available) = (unmet, last_check.was_available || unmet.is_none());
@@ -351,7 +352,7 @@ impl Entry {
 
     /// What the engine lacks; checks again where the last check is older than `lifetime`.
     fn check(&self, confines_files: bool, lifetime: Duration) -> Option<UnmetRequirement> {
-        let mut last_check = self.last_check.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_check = self.last_check.lock();
         if last_check.at.elapsed() < lifetime {
             return last_check.unmet;
         }

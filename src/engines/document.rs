@@ -106,10 +106,7 @@ impl Document {
     /// # Errors
     /// `internal` when it is none.
     pub fn into_template(self) -> Result<Site, EngineError> {
-        match self.body {
-            Body::Template(site) => Ok(site),
-            Body::Page(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
-        }
+        if let Body::Template(site) = self.body { Ok(site) } else { Err(self.kind.unusable()) }
     }
 
     /// The page that it is.
@@ -117,10 +114,7 @@ impl Document {
     /// # Errors
     /// `internal` when it is none.
     pub fn into_page(self) -> Result<Page, EngineError> {
-        match self.body {
-            Body::Page(page) => Ok(*page),
-            Body::Template(_) | Body::Held(_) | Body::Work(_) | Body::Stored(_) => Err(self.kind.unusable()),
-        }
+        if let Body::Page(page) = self.body { Ok(*page) } else { Err(self.kind.unusable()) }
     }
 
     /// The bytes of the file that it is, in chunks, wherever they are.

@@ -107,11 +107,6 @@ pub fn can_confine_files(config: &Config) -> bool {
     landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
 
-/// A configured number as a count, for a number of processes.
-fn count(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
-}
-
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
     pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, context: &EngineContext<'_>) -> Self {

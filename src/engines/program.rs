@@ -1,7 +1,7 @@
 //! Helpers for steps that run a foreign program: slot, sandbox profile, input, output, and errors for the author.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,21 +45,13 @@ pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) 
 /// Runs the programs of one engine, as many at once as it has slots.
 #[derive(Clone, Debug)]
 pub struct ProgramSteps {
-    programs: Programs,
-    slots: EngineSlots,
+    /// The programs, for a caller that has a slot.
+    pub programs: Programs,
+    /// The engine's slots.
+    pub slots: EngineSlots,
 }
 
 impl ProgramSteps {
-    /// Programs in `slots` of their engine.
-    pub fn new(programs: Programs, slots: EngineSlots) -> Self {
-        Self { programs, slots }
-    }
-
-    /// The configured bounds of a run.
-    pub fn bounds(&self) -> Bounds {
-        self.programs.bounds()
-    }
-
     /// Waits for a slot and for `cores`, and runs the program to its end. The caller checks its exit status.
     ///
     /// # Errors
@@ -78,11 +70,6 @@ impl ProgramSteps {
     /// Waits for a slot and for `cores`: for a step that runs several programs.
     pub async fn slot(&self, job: &StepContext<'_>, cores: usize) -> EngineSlot {
         self.slots.acquire(job.meter, cores).await
-    }
-
-    /// Runs programs for a caller that has a slot.
-    pub fn programs(&self) -> &Programs {
-        &self.programs
     }
 }
 
@@ -123,13 +110,12 @@ impl DocumentLimits {
 
     /// The error of `program` that made nothing.
     pub fn engine_error(&self, program: &str, error: &ProgramError) -> EngineError {
-        engine_error(error, |error| match error {
-            ProgramError::TooMuch(excess) => self.too_much(program, *excess),
-            ProgramError::Deadline
-            | ProgramError::NotStarted(_)
-            | ProgramError::NotConfined
-            | ProgramError::Input(_)
-            | ProgramError::System(_) => self.too_late(program),
+        engine_error(error, |error| {
+            if let ProgramError::TooMuch(excess) = error {
+                self.too_much(program, *excess)
+            } else {
+                self.too_late(program)
+            }
         })
     }
 
@@ -203,13 +189,11 @@ fn unusable(name: &str, error: &OutputError) -> EngineError {
             let sentence = format!("the document is larger than {limit_bytes} bytes");
             JobError::new(ErrorCode::OutputTooLarge, sentence).into()
         }
-        OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => {
-            EngineError::internal(&format!("{name}: {error}"))
-        }
+        OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => unreadable(name, error),
     }
 }
 
-fn unreadable(name: &str, error: &io::Error) -> EngineError {
+fn unreadable(name: &str, error: &impl Display) -> EngineError {
     EngineError::internal(&format!("{name}: {error}"))
 }
 

@@ -11,9 +11,8 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
-use super::count;
 use super::requirement::{Part, Requirement, UnmetRequirement};
-use crate::config::AssembleConfig;
+use crate::config::{AssembleConfig, as_count};
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::ids::AccountId;
 use crate::slots::AccountShare;
@@ -47,8 +46,10 @@ pub struct TemplateCodePool {
     pub pool: Pool,
     program: Arc<Path>,
     config: Arc<AssembleConfig>,
-    locale: Arc<str>,
-    timezone: Arc<str>,
+    /// The locale, a BCP 47 tag.
+    pub locale: Arc<str>,
+    /// The time zone, an IANA name.
+    pub timezone: Arc<str>,
 }
 
 impl TemplateCodePool {
@@ -74,13 +75,13 @@ impl TemplateCodePool {
         let settings = PoolSettings {
             name: "assemble",
             spec: assemble_child(program.clone(), limits, &config.timezone, user),
-            spares: count(config.spares),
-            kept: count(config.kept),
+            spares: as_count(config.spares),
+            kept: as_count(config.kept),
             child_jobs: config.child_jobs,
             // One more than cores: one account never gets them all.
-            processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
+            processes: if config.processes == 0 { cores + 1 } else { as_count(config.processes) },
             share,
-            waiting: if config.waiting_limit == 0 { 2 * cores } else { count(config.waiting_limit) },
+            waiting: if config.waiting_limit == 0 { 2 * cores } else { as_count(config.waiting_limit) },
             start_timeout: Duration::from_millis(config.start_timeout_ms),
             undisturbed: Duration::from_millis(config.yield_after_ms),
             deadline: Duration::from_millis(config.timeout_ms),
@@ -107,16 +108,6 @@ impl TemplateCodePool {
         }
     }
 
-    /// The locale, a BCP 47 tag.
-    pub fn locale(&self) -> &str {
-        &self.locale
-    }
-
-    /// The time zone, an IANA name.
-    pub fn timezone(&self) -> &str {
-        &self.timezone
-    }
-
     /// Runs `request` with `body` for the job of `meter`.
     ///
     /// # Errors
@@ -128,7 +119,7 @@ impl TemplateCodePool {
         files: &dyn FileSource,
     ) -> Result<(R, Bytes), JobError> {
         // A process reads its zone once, at its start, so another zone needs another process.
-        let zone = [(ZONE, self.timezone())];
+        let zone = [(ZONE, &*self.timezone)];
         let is_usual = *self.timezone == *self.config.timezone;
         let environment = if is_usual { &[][..] } else { &zone[..] };
         let job = Job { header: request, body, files, environment };

@@ -259,20 +259,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_bounded_and_the_limit_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = WorkFolder::open(folder.path(), LIMITS).unwrap().file().await.unwrap();
-        let chunk = Bytes::from(vec![0; 512 << 10]);
-        writer.write(&chunk).await.unwrap();
-        writer.write(&chunk).await.unwrap();
-        let Err(EngineError::Job(error)) = writer.write(&Bytes::from_static(b"x")).await else {
-            panic!("too much")
-        };
-        assert_eq!(error.code, ErrorCode::OutputTooLarge);
-        assert!(error.message.ends_with("1 MB (engines.work_limit_mb)"), "{error}");
-    }
-
-    #[tokio::test]
     async fn all_files_together_are_bounded_until_they_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let place = WorkFolder::open(folder.path(), LIMITS).unwrap();

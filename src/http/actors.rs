@@ -42,10 +42,7 @@ pub(in crate::http) async fn bounded<T>(
     work.await
 }
 
-/// Refuses new work while the service stops.
-///
-/// # Errors
-/// `overloaded` when the service stops.
+/// Refuses new work (`overloaded`) while the service stops.
 pub(in crate::http) fn admit(state: &HttpState) -> Result<(), Problem> {
     if state.stopping.is_cancelled() { Err(Problem::stopping()) } else { Ok(()) }
 }

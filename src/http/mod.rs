@@ -34,7 +34,8 @@ pub use system::metrics::serve_metrics;
 pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {
     move |config| {
         if state.config.metrics.bind.is_empty() {
-            config.service(resource(system::metrics::PATH).get(system::metrics::metrics));
+            let shown = web::Data::new((state.metrics.clone(), state.catalog.clone()));
+            config.app_data(shown).service(resource(system::metrics::PATH).get(system::metrics::metrics));
         }
         config
             .app_data(web::Data::new(state.clone()))

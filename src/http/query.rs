@@ -22,7 +22,6 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// The query of a request.
     pub(super) fn of(request: &HttpRequest) -> Self {
         let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
         Self { pairs, errors: Vec::new() }

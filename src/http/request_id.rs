@@ -16,7 +16,6 @@ const REQUEST_ID_LIMIT: usize = 128;
 pub(super) struct RequestId(String);
 
 impl RequestId {
-    /// A new id.
     pub(super) fn generate() -> Self {
         Self(clock::new_id().to_string())
     }

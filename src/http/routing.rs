@@ -40,7 +40,8 @@ macro_rules! methods {
     };
 }
 
-methods! { delete DELETE patch PATCH post POST put PUT options OPTIONS }
+// `get_only` is a `GET` without `HEAD`, for one that changes something: a `HEAD` must not.
+methods! { delete DELETE patch PATCH post POST put PUT options OPTIONS get_only GET }
 
 impl Methods {
     /// `GET`, and `HEAD` with it: the server answers the same without the body.
@@ -52,16 +53,6 @@ impl Methods {
     {
         self.route(Method::GET, Route::new().to(handler.clone()))
             .route(Method::HEAD, Route::new().to(handler))
-    }
-
-    /// `GET` without `HEAD`, for one that changes something: a `HEAD` must not.
-    pub(super) fn get_only<F, Args>(self, handler: F) -> Self
-    where
-        F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
-    {
-        self.route(Method::GET, Route::new().to(handler))
     }
 
     fn route(mut self, method: Method, route: Route) -> Self {
@@ -87,7 +78,6 @@ fn not_allowed(request: &HttpRequest, allow: &str) -> ProblemResponse {
     ProblemResponse::from(Problem::new(Code::MethodNotAllowed, detail)).header(header::ALLOW, allow)
 }
 
-/// Answers a path without a route.
 pub(super) async fn no_such_route(request: HttpRequest) -> HandlerResult {
     let shown: String = request.path().chars().take(200).collect();
     let detail = format!("There is nothing at '{shown}'; look up the path in the documentation.");
@@ -102,23 +92,4 @@ pub(super) async fn allow_any_origin() -> HttpResponse {
         answer.insert_header(pair);
     }
     answer.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use actix_web::http::{Method, StatusCode};
-
-    use crate::http::testing::TestServer;
-
-    #[actix_web::test]
-    async fn no_route_and_no_method_are_reported_apart() {
-        let server = TestServer::new().await;
-        let (status, body) = server.call(Method::GET, "/v1/nowhere", "").await;
-        assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("route_not_found")));
-        for path in ["/documents/init", "/v1/documents/init", "//v1//documents//init/"] {
-            let answer = server.request(Method::DELETE, path, "").await;
-            assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
-            assert_eq!(answer.headers().get("allow").unwrap(), "POST");
-        }
-    }
 }

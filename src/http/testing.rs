@@ -84,7 +84,6 @@ impl Resolve for EmptyResolver {
     }
 }
 
-/// The application.
 pub(super) struct TestServer {
     pub(super) state: HttpState,
     pub(super) account: AccountId,

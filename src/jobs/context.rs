@@ -13,7 +13,7 @@ use crate::jobs::store::record::JobRecord;
 use crate::jobs::store::stored_inputs::StoredInputs;
 use crate::pipeline::PipelineContext;
 use crate::storage::UploadStaging;
-use crate::storage::index::{IndexError, WriteBatch};
+use crate::storage::index::WriteBatch;
 
 /// Shared by the registry, all job actors and the sweeper.
 pub struct JobContext {
@@ -38,11 +38,8 @@ pub struct JobContext {
 impl JobContext {
     /// Counts the inputs of jobs of an earlier run of the service: of those that are open, and of those that were started
     /// and are `unfinished`. To be called once, before the registry starts.
-    ///
-    /// # Errors
-    /// When the index fails.
-    pub async fn restore_stored_inputs(&self, unfinished: &[JobRecord]) -> Result<(), IndexError> {
-        self.stored.restore(&self.journal, self.pipeline.store.as_ref(), &self.open_jobs, unfinished).await
+    pub async fn restore_stored_inputs(&self, unfinished: &[JobRecord]) {
+        self.stored.restore(&self.journal, self.pipeline.store.as_ref(), &self.open_jobs, unfinished).await;
     }
 
     /// Whether uploads are staged beside their final key.

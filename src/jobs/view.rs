@@ -1,6 +1,7 @@
 //! What callers see of a job. The job's actor publishes a view for each durable change, and waiting requests watch it.
 
 use serde_json::value::RawValue;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use crate::clock::Timestamp;
 use crate::domain::error::{JobError, Warnings};
@@ -10,7 +11,8 @@ use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::storage::StorageKey;
 
 /// The three states that clients know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub enum WireStatus {
     /// It takes uploads and waits for its start.
     Initialized,
@@ -21,21 +23,9 @@ pub enum WireStatus {
 }
 
 impl WireStatus {
-    /// All of them, in the order of a job's life.
-    pub const ALL: [Self; 3] = [Self::Initialized, Self::InProgress, Self::Done];
-
-    /// The state of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
-    }
-
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Initialized => "initialized",
-            Self::InProgress => "in-progress",
-            Self::Done => "done",
-        }
+        self.into()
     }
 }
 

@@ -38,6 +38,11 @@ async fn refused(outbound: &Outbound, address: &str) -> String {
     }
 }
 
+async fn assert_refused(outbound: &Outbound, address: &str, words: &str) {
+    let why = refused(outbound, address).await;
+    assert!(why.contains(words), "{address:?}: {why}");
+}
+
 #[tokio::test]
 async fn a_public_host_is_pinned_to_its_addresses() {
     let outbound = outbound("[]", &[&["1.1.1.1", "2606:4700::1111"]]);
@@ -75,11 +80,10 @@ async fn urls_that_are_not_plain_https_are_refused() {
         (" https://a.example/", "a space or a control character"),
         ("https://a.example/\u{0}", "a space or a control character"),
     ] {
-        let why = refused(&outbound, address).await;
-        assert!(why.contains(words), "{address:?}: {why}");
+        assert_refused(&outbound, address, words).await;
     }
     let long = format!("https://a.example/{}", "x".repeat(9_000));
-    assert!(refused(&outbound, &long).await.contains("8192 bytes (outbound.address_limit_bytes)"));
+    assert_refused(&outbound, &long, "8192 bytes (outbound.address_limit_bytes)").await;
 }
 
 #[tokio::test]
@@ -88,7 +92,7 @@ async fn all_addresses_of_a_name_are_checked_at_every_use() {
         outbound("[]", &[&["1.1.1.1"], &["10.0.0.1"], &["1.1.1.1", "127.0.0.1"], &["::ffff:10.0.0.1"], &[]]);
     assert!(outbound.read("https://a.example/").await.is_ok());
     for _ in 0..3 {
-        assert!(refused(&outbound, "https://a.example/").await.contains("not public"));
+        assert_refused(&outbound, "https://a.example/", "not public").await;
     }
     for _ in 0..2 {
         let refusal = outbound.read("https://a.example/").await.unwrap_err();
@@ -105,13 +109,11 @@ async fn an_entry_allows_what_it_names_and_no_more() {
         outbound(allow, &[&["1.1.1.1"], &["10.0.0.1"], &["192.168.0.9"], &["1.1.1.1"], &["10.0.0.1"]]);
     let shown = async |address: &str| outbound.read(address).await.map(|pinned| pinned.host_for_log());
     assert_eq!(shown("https://A.example.:8443/k").await.unwrap(), "https://a.example.:8443");
-    assert!(
-        refused(&outbound, "https://a.example:8443/").await.contains("not public"),
-        "an entry without private"
-    );
+    // An entry without private.
+    assert_refused(&outbound, "https://a.example:8443/", "not public").await;
     assert_eq!(shown("http://store.local:9000/b/k").await.unwrap(), "http://store.local:9000");
     assert!(shown("http://old.example/").await.is_ok());
-    assert!(refused(&outbound, "http://old.example/").await.contains("not public"));
+    assert_refused(&outbound, "http://old.example/", "not public").await;
     for address in
         ["http://10.0.0.5:9000/", "https://10.0.0.5:9000/", "http://0xa.5:9000/", "http://[::1]:9000/"]
     {
@@ -140,7 +142,7 @@ async fn the_service_itself_is_never_allowed() {
         "http://me.example:8080/",
         "http://me.example:8080/",
     ] {
-        assert!(refused(&outbound, address).await.contains("is this service itself"), "{address}");
+        assert_refused(&outbound, address, "is this service itself").await;
     }
 }
 
@@ -150,7 +152,7 @@ async fn delivery_listed_allows_only_listed_hosts() {
         [("PLATEN__OUTBOUND__DELIVERY", "listed"), ("PLATEN__OUTBOUND__ALLOW", r#"["a.example"]"#)];
     let outbound = with(&variables, &[&["1.1.1.1"]]);
     assert!(outbound.read("https://a.example/").await.is_ok());
-    assert!(refused(&outbound, "https://b.example/").await.contains("is not opened"));
+    assert_refused(&outbound, "https://b.example/", "is not opened").await;
 }
 
 #[tokio::test]
@@ -247,10 +249,10 @@ async fn the_suggested_entry_suffices() {
             }
         }
     }
-    let why = refused(&outbound("[]", &[inner]), "http://far.example/x").await;
-    assert!(why.contains("http = true, private = true"), "a delivery may ask for a name: {why}");
-    let own = refused(&outbound(listed, &[]), "http://127.0.0.1:8080/x").await;
-    assert!(own.contains("is this service itself"), "no entry opens that: {own}");
+    // A delivery may ask for a name.
+    assert_refused(&outbound("[]", &[inner]), "http://far.example/x", "http = true, private = true").await;
+    // No entry opens that.
+    assert_refused(&outbound(listed, &[]), "http://127.0.0.1:8080/x", "is this service itself").await;
     let unasked = with(&[("PLATEN__OUTBOUND__DELIVERY", "listed")], &[inner]);
     let why = refused(&unasked, "http://far.example/x").await;
     assert!(why.ends_with("{ host = \"far.example:80\", http = true }"), "nobody asked for it: {why}");

@@ -95,7 +95,7 @@ async fn uploaded(
         thread::on_blocking_thread(unpack).await?
     };
     // A template that came with the job is not shared, so its page may reach the hosts that the operator allows.
-    let own = |package| LoadedTemplate::from(package).reaching(Reach::AllowedHosts);
+    let own = |package| LoadedTemplate { reach: Reach::AllowedHosts, ..LoadedTemplate::from(package) };
     read.map(own).map_err(|error| JobError::new(ErrorCode::TemplateInvalid, error.0))
 }
 

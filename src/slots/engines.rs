@@ -97,6 +97,7 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::AccountId;
+    use crate::slots::tests::pending;
     use crate::telemetry::metrics::Metrics;
 
     fn budget(cores: u64, slots: &[&str]) -> EngineBudget {
@@ -125,8 +126,7 @@ mod tests {
         let (tex, raster) = (budget.slots_of("tex", 4), budget.slots_of("raster", 4));
         let (first, second) = (tex.acquire(&job(), 1).await, raster.acquire(&job(), 1).await);
         let wide = job();
-        let mut both = Box::pin(tex.acquire(&wide, 2));
-        assert!(both.as_mut().now_or_never().is_none());
+        let mut both = pending(tex.acquire(&wide, 2));
         drop(first);
         assert!(both.as_mut().now_or_never().is_none());
         drop(second);
@@ -150,8 +150,7 @@ mod tests {
         let (first, next) = (job(), job());
         let _turns = (first.begin_turn(), next.begin_turn());
         let working = engine.acquire(&first, 1).await;
-        let mut waiting = Box::pin(engine.acquire(&next, 1));
-        assert!(waiting.as_mut().now_or_never().is_none());
+        let waiting = pending(engine.acquire(&next, 1));
         assert_eq!(levels(), (1, 1));
         tokio::time::advance(second).await;
         drop(working);
@@ -168,10 +167,8 @@ mod tests {
         let budget = budget(1, &[]);
         let (tex, raster) = (budget.slots_of("tex", 0), budget.slots_of("raster", 0));
         let (working, gone) = (raster.acquire(&job(), 1).await, job());
-        {
-            let mut gone = Box::pin(tex.acquire(&gone, 1));
-            assert!(gone.as_mut().now_or_never().is_none(), "it has the slot and no core");
-        }
+        // It has the slot and no core.
+        drop(pending(tex.acquire(&gone, 1)));
         assert_eq!(tex.metrics.waiting.get(), 0);
         drop(working);
         assert!(tex.acquire(&job(), 1).now_or_never().is_some());

@@ -7,9 +7,10 @@
 //!
 //! Turns, waits and programs are guards, so that a run that is cancelled or panics is charged for what it held.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::domain::ids::AccountId;
@@ -94,8 +95,7 @@ impl CostMeter {
 
 /// Locks the reading, summed up to now: the caller may change what is measured from now on.
 fn lock(reading: &Mutex<Reading>) -> MutexGuard<'_, Reading> {
-    // No code under this lock panics between two writes, so a poisoned reading is still consistent.
-    let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut reading = reading.lock();
     let now = Instant::now();
     let held = u32::from(reading.turns > 0 && reading.waits == 0).saturating_add(reading.cores);
     let passed = now.saturating_duration_since(reading.at);

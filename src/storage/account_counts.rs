@@ -4,7 +4,8 @@
 //! one lock.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::domain::ids::AccountId;
 
@@ -30,32 +31,29 @@ impl<T: Clone + Default> AccountCounts<T> {
 
     /// Sets the account's own limit (zero: none), or removes it.
     pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
-        self.lock().entry(account).or_default().own_limit = own_limit;
+        self.accounts.lock().entry(account).or_default().own_limit = own_limit;
     }
 
     /// The account's count, and its limit if it has one.
     pub fn get(&self, account: AccountId) -> (T, Option<u64>) {
-        let AccountCount { counted, own_limit } = self.lock().get(&account).cloned().unwrap_or_default();
+        let AccountCount { counted, own_limit } =
+            self.accounts.lock().get(&account).cloned().unwrap_or_default();
         (counted, self.limit(own_limit))
     }
 
     /// Changes the account's count, given its limit if it has one, as one step.
     pub fn with<R>(&self, account: AccountId, change: impl FnOnce(&mut T, Option<u64>) -> R) -> R {
-        let mut accounts = self.lock();
+        let mut accounts = self.accounts.lock();
         let AccountCount { counted, own_limit } = accounts.entry(account).or_default();
         change(counted, self.limit(*own_limit))
     }
 
     /// All counts.
     pub fn all(&self) -> Vec<(AccountId, T)> {
-        self.lock().iter().map(|(account, count)| (*account, count.counted.clone())).collect()
+        self.accounts.lock().iter().map(|(account, count)| (*account, count.counted.clone())).collect()
     }
 
     fn limit(&self, own_limit: Option<u64>) -> Option<u64> {
         Some(own_limit.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, AccountCount<T>>> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,6 @@
 //! The data folder: its permissions, the paths of its parts, and its format.
 
+use std::fmt::Display;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -25,46 +26,10 @@ pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
 
-/// Why the data folder cannot be used.
+/// Why the data folder cannot be used, in a sentence with the remedy.
 #[derive(Debug, thiserror::Error)]
-pub enum DataDirError {
-    /// A newer platen wrote it.
-    #[error(
-        "the data folder {} has format {found}, this platen knows format {FORMAT} and older; \
-         use a newer platen, or set storage.data_dir to another folder",
-        path.display()
-    )]
-    Newer {
-        /// The folder.
-        path: PathBuf,
-        /// The format found there.
-        found: u32,
-    },
-    /// Something in it is unexpected.
-    #[error("{} {cause}", path.display())]
-    Unexpected {
-        /// What is unexpected.
-        path: PathBuf,
-        /// Why, and the remedy.
-        cause: String,
-    },
-    /// There is no space left.
-    #[error("the disk of {} is full ({cause}); free some space there, or set storage.data_dir to a folder elsewhere", path.display())]
-    Full {
-        /// What could not be written.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// The file system refuses.
-    #[error("the data folder's {} cannot be used: {cause}; set storage.data_dir to a folder of the service's user", path.display())]
-    Refused {
-        /// Which part.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-}
+#[error("{0}")]
+pub struct DataDirError(String);
 
 /// The folder of all persistent data, readable by its owner only.
 #[derive(Clone, Debug)]
@@ -285,7 +250,11 @@ pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, DataDirError> {
         Err(error) => return Err(refused(&path)(error)),
     };
     match text.trim().parse::<u32>() {
-        Ok(found) if found > FORMAT => Err(DataDirError::Newer { path: folder.to_owned(), found }),
+        Ok(found) if found > FORMAT => Err(DataDirError(format!(
+            "the data folder {} has format {found}, this platen knows format {FORMAT} and older; use a newer platen, or \
+             set storage.data_dir to another folder",
+            folder.display()
+        ))),
         Ok(found) if found > 0 => Ok(Some(found)),
         Ok(_) | Err(_) => {
             let cause = format!("does not name a format; if the folder is platen's, write {FORMAT} into it");
@@ -312,14 +281,24 @@ fn make_private(path: &Path) -> Result<(), DataDirError> {
 fn refused(path: &Path) -> impl Fn(std::io::Error) -> DataDirError + use<> {
     let path = path.to_owned();
     move |cause| {
-        let (path, is_full) =
-            (path.clone(), matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
-        if is_full { DataDirError::Full { path, cause } } else { DataDirError::Refused { path, cause } }
+        let path = path.display();
+        let is_full = matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        DataDirError(if is_full {
+            format!(
+                "the disk of {path} is full ({cause}); free some space there, or set storage.data_dir to a folder \
+                 elsewhere"
+            )
+        } else {
+            format!(
+                "the data folder's {path} cannot be used: {cause}; set storage.data_dir to a folder of the service's \
+                 user"
+            )
+        })
     }
 }
 
-fn unexpected(path: &Path, cause: impl Into<String>) -> DataDirError {
-    DataDirError::Unexpected { path: path.to_owned(), cause: cause.into() }
+fn unexpected(path: &Path, cause: impl Display) -> DataDirError {
+    DataDirError(format!("{} {cause}", path.display()))
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 
 use std::collections::HashSet;
 use std::io::{Error, ErrorKind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard};
 
 use super::{StorageKey, StoreError};
@@ -35,12 +36,12 @@ impl DeletionGate {
 
     /// Hides the objects from readers.
     pub(super) fn hide<'a>(&self, keys: impl IntoIterator<Item = &'a StorageKey>) {
-        self.hidden().extend(keys);
+        self.hidden.lock().extend(keys);
     }
 
     /// Stops hiding objects that were written anew, or are deleted.
     pub(super) fn forget(&self, keys: &[StorageKey]) {
-        let mut hidden = self.hidden();
+        let mut hidden = self.hidden.lock();
         for key in keys {
             hidden.remove(key);
         }
@@ -49,11 +50,7 @@ impl DeletionGate {
     /// # Errors
     /// `NotFound` for an object that is hidden.
     pub(super) fn check(&self, key: &StorageKey) -> Result<(), StoreError> {
-        if self.hidden().contains(key) { Err(StoreError::NotFound(key.to_string())) } else { Ok(()) }
-    }
-
-    fn hidden(&self) -> MutexGuard<'_, HashSet<StorageKey>> {
-        self.hidden.lock().unwrap_or_else(PoisonError::into_inner)
+        if self.hidden.lock().contains(key) { Err(StoreError::NotFound(key.to_string())) } else { Ok(()) }
     }
 }
 
@@ -107,6 +104,6 @@ mod tests {
         drop(hold);
         assert!(store.head(&output).await.is_err(), "still hidden");
         store.delete(&output).await.unwrap();
-        assert!(!is_there(output) && store.deletions().hidden().is_empty());
+        assert!(!is_there(output) && store.deletions().hidden.lock().is_empty());
     }
 }

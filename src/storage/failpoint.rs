@@ -8,10 +8,11 @@
 //! [`SledIndex`]: super::index::SledIndex
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 /// The variable that names the file with the number.
 pub const KILL_FILE: &str = "PLATEN_KILL_FILE";
@@ -34,7 +35,7 @@ pub fn is_armed() -> bool {
 /// nor store.
 pub fn pass() {
     let Some((file, left)) = switch() else { return };
-    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut left = left.lock();
     let Ok(number) = std::fs::read_to_string(file) else {
         *left = None;
         return;

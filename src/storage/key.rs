@@ -43,17 +43,6 @@ pub enum Upload {
     Content(TemplateId),
 }
 
-impl Upload {
-    /// The id of its job or template, and the last part of its path.
-    fn id_and_name(self) -> (uuid::Uuid, &'static str) {
-        match self {
-            Self::Data(job) => (job.0, "data.json"),
-            Self::Template(job) => (job.0, "template"),
-            Self::Content(template) => (template.0, "upload"),
-        }
-    }
-}
-
 /// The parts of a saved template. Such an object is never replaced: a change makes new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TemplatePart {
@@ -83,7 +72,8 @@ impl TemplatePart {
 }
 
 /// A folder of the store, one for each kind of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Folder {
     /// Inputs of jobs.
     Jobs,
@@ -100,20 +90,9 @@ pub enum Folder {
 }
 
 impl Folder {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Uploads, Self::Probes];
-
     /// The first part of the paths of its objects.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Jobs => "jobs",
-            Self::Outputs => "outputs",
-            Self::Unfinished => "unfinished",
-            Self::Templates => "templates",
-            Self::Uploads => "uploads",
-            Self::Probes => "probes",
-        }
+        self.into()
     }
 }
 
@@ -121,13 +100,17 @@ impl fmt::Display for StorageKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = self.folder().name();
         match self {
-            Self::JobData(account, job) => write!(formatter, "{folder}/{account}/{job}/data.json"),
-            Self::JobTemplate(account, job) => write!(formatter, "{folder}/{account}/{job}/template"),
+            Self::JobData(account, job) | Self::Upload(account, Upload::Data(job)) => {
+                write!(formatter, "{folder}/{account}/{job}/data.json")
+            }
+            Self::JobTemplate(account, job) | Self::Upload(account, Upload::Template(job)) => {
+                write!(formatter, "{folder}/{account}/{job}/template")
+            }
             Self::JobSecret(account, job) => write!(formatter, "{folder}/{account}/{job}/{SECRET}"),
             Self::JobOutput(account, job, kind) => {
                 write!(formatter, "{folder}/{account}/{job}/document.{}", kind.name())
             }
-            Self::TemplateUpload(account, template) => {
+            Self::TemplateUpload(account, template) | Self::Upload(account, Upload::Content(template)) => {
                 write!(formatter, "{folder}/{account}/{template}/upload")
             }
             Self::UnfinishedPackage(account, template, object) => {
@@ -135,10 +118,6 @@ impl fmt::Display for StorageKey {
             }
             Self::Template(account, template, object, part) => {
                 write!(formatter, "{folder}/{account}/{template}/{object}.{}", part.extension())
-            }
-            Self::Upload(account, upload) => {
-                let (id, name) = upload.id_and_name();
-                write!(formatter, "{folder}/{account}/{id}/{name}")
             }
             Self::Probe(id) => write!(formatter, "{folder}/{id}"),
         }
@@ -180,23 +159,25 @@ impl StorageKey {
         }
     }
 
-    /// The name under which a caller saves the object.
+    /// The name under which a caller saves the object: the last part of its path, with a word in the place of an object's id.
     pub fn file_name(&self) -> String {
+        let path = self.to_string();
+        let name = path.rsplit('/').next().unwrap_or_default();
         match self {
-            Self::JobData(..) => "data.json".to_owned(),
-            Self::JobTemplate(..) => "template".to_owned(),
-            Self::JobSecret(..) => SECRET.to_owned(),
-            Self::JobOutput(_, _, kind) => format!("document.{}", kind.name()),
-            Self::TemplateUpload(..) => "upload".to_owned(),
-            Self::Upload(_, upload) => upload.id_and_name().1.to_owned(),
-            Self::UnfinishedPackage(..) => "template.zip".to_owned(),
-            Self::Template(_, _, _, part) => match part {
-                TemplatePart::Package | TemplatePart::Info => format!("template.{}", part.extension()),
-                TemplatePart::PngPreview | TemplatePart::PdfPreview => {
-                    format!("preview.{}", part.extension())
-                }
-            },
-            Self::Probe(id) => id.to_string(),
+            Self::UnfinishedPackage(_, _, object)
+            | Self::Template(_, _, object, TemplatePart::Package | TemplatePart::Info) => {
+                name.replace(&object.to_string(), "template")
+            }
+            Self::Template(_, _, object, TemplatePart::PngPreview | TemplatePart::PdfPreview) => {
+                name.replace(&object.to_string(), "preview")
+            }
+            Self::JobData(..)
+            | Self::JobTemplate(..)
+            | Self::JobSecret(..)
+            | Self::JobOutput(..)
+            | Self::TemplateUpload(..)
+            | Self::Upload(..)
+            | Self::Probe(_) => name.to_owned(),
         }
     }
 
@@ -245,6 +226,8 @@ impl StorageKey {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::*;
 
     #[test]
@@ -263,7 +246,7 @@ mod tests {
             keys.push(StorageKey::Upload(account, upload));
         }
         keys.extend(TemplatePart::ALL.map(|part| StorageKey::Template(account, template, object, part)));
-        keys.extend(FileKind::ALL.map(|kind| StorageKey::JobOutput(account, job, kind)));
+        keys.extend(FileKind::VARIANTS.iter().map(|&kind| StorageKey::JobOutput(account, job, kind)));
         for key in keys {
             let path = key.to_string();
             assert!(path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte)));

@@ -123,6 +123,17 @@ impl From<StoreError> for Problem {
     }
 }
 
+/// An error of the index or of the object store, for work on both.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] index::IndexError),
+    /// The store failed, or belongs to another index.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// `Retry-After` while the store does not answer.
 const SILENT_RETRY_AFTER_S: u64 = 10;
 

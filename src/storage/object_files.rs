@@ -5,9 +5,9 @@ use std::fs::{DirBuilder, DirEntry, File, FileTimes, Metadata};
 use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes, is_out_of_space};
@@ -213,7 +213,7 @@ impl ObjectFiles {
     /// length and time; inode numbers are reused, so with equal times new content could have an old tag.
     fn stamp(&self, file: &File) -> std::io::Result<()> {
         let written = file.metadata()?.modified()?;
-        let mut last = self.last_stamp.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_stamp.lock();
         *last = written.max(*last + Duration::from_nanos(1));
         file.set_times(FileTimes::new().set_modified(*last))
     }
@@ -222,7 +222,7 @@ impl ObjectFiles {
     /// writer that has not synced it yet; a power cut would lose it, and this object with it. So the upper folders are synced
     /// once a run whoever made them, those of the file and its job each time.
     fn sync_parents(&self, path: &Path) -> Result<(), StoreError> {
-        let synced = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let synced = || self.synced.lock();
         let mut named = path;
         for (height, folder) in path.ancestors().skip(1).enumerate() {
             if height < 2 {

@@ -91,21 +91,13 @@ const DOMAIN: &[u8] = b"platen address 1\n";
 const SECRET_BYTES: usize = 32;
 
 /// What the bearer of a presigned URL may do with the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Operation {
     /// Upload it.
     Put,
     /// Download it.
     Get,
-}
-
-impl Operation {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Put => "put",
-            Self::Get => "get",
-        }
-    }
 }
 
 /// What a presigned URL allows.
@@ -124,13 +116,11 @@ pub struct PresignedAccess {
 }
 
 /// Why a presigned URL is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresignError {
     /// It was not signed by this service for this operation.
-    #[error("the address was altered, or is not for this method")]
     Invalid,
     /// It was, and has expired.
-    #[error("the address has expired")]
     Expired,
 }
 
@@ -166,8 +156,8 @@ impl Signer {
     /// Path and query of a presigned URL with this access.
     pub fn sign(&self, access: &PresignedAccess) -> String {
         let path = access.key.to_string();
-        let (operation, expires_at, limit) =
-            (access.operation.name(), access.expires_at.0, access.limit_bytes);
+        let operation: &str = access.operation.into();
+        let (expires_at, limit) = (access.expires_at.0, access.limit_bytes);
         let mut terms = format!("op={operation}&exp={expires_at}&limit={limit}");
         if let Some(name) = &access.file_name {
             // Encoded, it has no `&` and no `=`, so it ends where the signature begins.
@@ -215,11 +205,7 @@ impl Signer {
 fn parse(path: &str, terms: &str) -> Option<PresignedAccess> {
     let mut terms = terms.split('&');
     let mut term = |name: &str| terms.next()?.strip_prefix(name)?.strip_prefix('=');
-    let operation = match term("op")? {
-        "put" => Operation::Put,
-        "get" => Operation::Get,
-        _ => return None,
-    };
+    let operation = term("op")?.parse().ok()?;
     let expires_at = Timestamp(term("exp")?.parse().ok()?);
     let limit_bytes = term("limit")?.parse().ok()?;
     let name = term("name").map(|name| percent_decode_str(name).decode_utf8());

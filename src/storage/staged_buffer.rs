@@ -81,7 +81,6 @@ pub(super) fn chunks(file: Arc<File>, start: u64, end: u64) -> BoxStream<'static
     stream::try_unfold((file, start), next).boxed()
 }
 
-/// `length` bytes of a file.
 pub(super) fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
     let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
     let mut bytes = vec![0; length];

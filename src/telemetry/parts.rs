@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use strum::VariantNames as _;
 use tokio::time::Instant;
 
 use super::register::{Counter, Counters, Gauge, Gauges, Histogram, Histograms, Label, Register};
@@ -35,7 +36,8 @@ pub struct PhaseMetrics {
 }
 
 /// A phase of a job, for the time that it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobPhase {
     /// It waits in the queue.
     Queue,
@@ -131,7 +133,7 @@ pub struct HttpMetrics {
 
 impl JobMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
-        let codes = ErrorCode::ALL.iter().map(|code| [code.name()]);
+        let codes = ErrorCode::VARIANTS.iter().map(|&code| [code]);
         let admissions = register.labelled(
             "platen_queue_admissions",
             ["outcome"],
@@ -174,52 +176,18 @@ impl PhaseMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
         let meaning = "How long a step of a job took, failed ones too";
         let seconds = register.labelled("platen_step_seconds", ["step"], meaning, in_seconds);
-        Self { seconds: seconds.preset(JobPhase::ALL.map(|phase| [phase.name()])) }
+        Self { seconds: seconds.preset(JobPhase::VARIANTS.iter().map(|&phase| [phase])) }
     }
 
     /// Starts the timer of a phase.
     #[must_use = "the phase ends when the timer is dropped"]
     pub fn begin(&self, phase: JobPhase) -> PhaseTimer {
-        PhaseTimer::new(self.seconds.of([phase.name()]))
+        PhaseTimer::new(self.seconds.of([<&str>::from(phase)]))
     }
 
     /// Records a phase that was measured elsewhere.
     pub fn took(&self, phase: JobPhase, time: Duration) {
-        self.seconds.of([phase.name()]).observe(time.as_secs_f64());
-    }
-}
-
-impl JobPhase {
-    const ALL: [Self; 12] = [
-        Self::Queue,
-        Self::Fetch,
-        Self::Assemble,
-        Self::Convert,
-        Self::Raster,
-        Self::Finish,
-        Self::Lease,
-        Self::Load,
-        Self::Readiness,
-        Self::Print,
-        Self::Publish,
-        Self::Deliver,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Fetch => "fetch",
-            Self::Assemble => "assemble",
-            Self::Convert => "convert",
-            Self::Raster => "raster",
-            Self::Finish => "finish",
-            Self::Lease => "lease",
-            Self::Load => "load",
-            Self::Readiness => "readiness",
-            Self::Print => "print",
-            Self::Publish => "publish",
-            Self::Deliver => "deliver",
-        }
+        self.seconds.of([<&str>::from(phase)]).observe(time.as_secs_f64());
     }
 }
 

@@ -10,6 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
 use super::register::Register;
+use crate::procfs;
 
 const MEMORY: (&str, &str) = ("process_resident_memory_bytes", "Memory of the service, without its children");
 const FILES: (&str, &str) = ("process_open_fds", "Open files and connections of the service");
@@ -51,10 +52,8 @@ fn write(
 }
 
 fn resident_bytes() -> Option<i64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: i64 = resident.trim_end_matches("kB").trim().parse().ok()?;
-    Some(kib * 1_024)
+    let own = i32::try_from(std::process::id()).ok()?;
+    i64::try_from(procfs::statm(own)?.resident_bytes).ok()
 }
 
 fn open_files() -> Option<i64> {

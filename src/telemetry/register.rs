@@ -112,7 +112,6 @@ impl Register {
         self.registry.register_collector(Box::new(collector));
     }
 
-    /// Adds the row of a metric to the table.
     pub(super) fn add_row(&mut self, name: &str, kind: MetricType, labels: &[&str], meaning: &str) {
         let suffix = match kind {
             MetricType::Counter => "_total",

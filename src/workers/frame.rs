@@ -186,7 +186,6 @@ fn parse<H: DeserializeOwned>(header: &[u8]) -> Result<H, FrameError> {
     serde_json::from_slice(header).map_err(|error| FrameError::Malformed(error.to_string()))
 }
 
-/// Reads `length` bytes.
 fn exactly(source: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = first_room(length);
     source.take(length).read_to_end(&mut bytes)?;

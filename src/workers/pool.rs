@@ -16,10 +16,11 @@ mod supply;
 use std::future::pending;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
@@ -127,12 +128,12 @@ impl Pool {
 
     /// How many children wait for a job.
     pub fn spares(&self) -> usize {
-        self.state().ready.len()
+        self.inner.state.lock().ready.len()
     }
 
     /// How many children wait for a further job of their account.
     pub fn kept(&self) -> usize {
-        self.state().kept.len()
+        self.inner.state.lock().kept.len()
     }
 
     /// Runs a job of the account of `meter`: waits for a slot, then takes a child that worked for the account, or a spare, or
@@ -229,7 +230,7 @@ impl Pool {
     fn take(&self, pick: impl Fn(&mut PoolState) -> Option<Worker>) -> Option<(Worker, WorkingCount)> {
         loop {
             let (mut worker, count) = {
-                let mut state = self.state();
+                let mut state = self.inner.state.lock();
                 let worker = pick(&mut state)?;
                 self.publish_levels(&state);
                 (worker, WorkingCount::new(self, &mut state))
@@ -253,7 +254,7 @@ impl Pool {
                 return (Some(worker), count);
             }
             {
-                let mut state = self.state();
+                let mut state = self.inner.state.lock();
                 if self.inner.servers.is_none() || state.starting == 0 {
                     return (None, WorkingCount::new(self, &mut state));
                 }
@@ -274,7 +275,6 @@ impl Pool {
                 (spec, Some(guard))
             }
         };
-        let spec = environment.iter().fold(spec, |spec, &(name, value)| spec.variable(name, value));
         if let Some(gone) = guard.as_mut().map(ServerGuard::gone) {
             let pool = Arc::downgrade(&self.inner);
             tokio::spawn(async move {
@@ -283,8 +283,7 @@ impl Pool {
                 }
             });
         }
-        let worker = Worker::start(&self.inner.starter, spec, settings.start_timeout, guard).await?;
-        Ok(worker.with_environment(environment))
+        Worker::start(&self.inner.starter, spec, environment, settings.start_timeout, guard).await
     }
 
     /// Waits until a child that answered is ready again, and keeps it for its account; any other is killed.
@@ -300,7 +299,7 @@ impl Pool {
             worker.request_replacement();
         }
         let surplus = {
-            let mut state = self.state();
+            let mut state = self.inner.state.lock();
             count.give_up(&mut state);
             let surplus = state.keep(account, worker, settings.kept);
             self.publish_levels(&state);
@@ -331,11 +330,6 @@ impl Pool {
 
     fn count_end(&self, end: &'static str) {
         self.inner.metrics.jobs.of([self.inner.settings.name, end]).inc();
-    }
-
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        // Nothing under this lock can stop half-way, so a poisoned state is consistent.
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

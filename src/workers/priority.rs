@@ -68,37 +68,3 @@ fn yield_session(process: &str) -> io::Result<()> {
         written => written,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::process::{Command, Stdio};
-    use std::time::Instant;
-
-    use super::*;
-
-    #[test]
-    fn a_process_that_yields_is_nice_with_all_its_threads() {
-        // As our children do, in a session of its own: otherwise this would be the session of the tests.
-        let mut child = Command::new("setsid")
-            .args(["sh", "-c", "while :; do :; done"])
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
-        let id = i32::try_from(child.id()).unwrap();
-        let begun = Instant::now();
-        while processor_time(id).unwrap() < Duration::from_millis(50) {
-            assert!(begun.elapsed() < Duration::from_secs(20));
-            std::thread::yield_now();
-        }
-        yield_processor(id);
-        assert_eq!(stat_fields(id).unwrap().number(19), Some(NICENESS));
-        if let Ok(session) = fs::read_to_string(format!("/proc/{id}/autogroup"))
-            && nix::unistd::geteuid().is_root()
-        {
-            assert!(session.ends_with(" nice 10\n"), "{session}");
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(processor_time(id), None);
-    }
-}

@@ -1,8 +1,8 @@
 //! The deadline of a child's job, which pauses while the child waits for a file.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 /// The pause between two checks while a file is waited for.
@@ -22,9 +22,9 @@ struct Pauses {
 impl WorkClock {
     /// Pauses the clock while `work` runs.
     pub(super) async fn pause_for<T>(&self, work: impl Future<Output = T>) -> T {
-        self.lock().since = Some(Instant::now());
+        self.0.lock().since = Some(Instant::now());
         let done = work.await;
-        let mut counted = self.lock();
+        let mut counted = self.0.lock();
         if let Some(since) = counted.since.take() {
             counted.past += since.elapsed();
         }
@@ -46,12 +46,8 @@ impl WorkClock {
 
     /// All pauses until now.
     fn total(&self) -> Duration {
-        let counted = self.lock();
+        let counted = self.0.lock();
         counted.past + counted.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Pauses> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

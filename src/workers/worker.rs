@@ -120,7 +120,6 @@ impl WorkerError {
     }
 }
 
-/// Longest header of an answer.
 const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
 
 /// How much of a child's standard error is kept for the log.
@@ -147,30 +146,19 @@ pub(super) struct Worker {
 }
 
 /// Whether the replacement of a server is ready. The pool sets it, the server's worker reads it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Replacement(Arc<AtomicBool>);
-
-impl Replacement {
-    /// Whether the new server is ready.
-    pub fn is_ready(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    /// Notes that the new server is ready.
-    pub fn set_ready(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
+pub(super) type Replacement = Arc<AtomicBool>;
 
 impl Worker {
-    /// Starts a child and waits until it is ready.
+    /// Starts a child, with these environment variables beside those of `spec`, and waits until it is ready.
     pub async fn start(
         starter: &Starter,
         spec: ChildSpec,
+        environment: &[(&'static str, &str)],
         start_timeout: Duration,
         guard: Option<ServerGuard>,
     ) -> Result<Self, WorkerError> {
         let unable = |error: io::Error| WorkerError::NotStarted(error.to_string());
+        let spec = environment.iter().fold(spec, |spec, &(name, value)| spec.variable(name, value));
         let mut child = starter.spawn(spec, Streams::piped()).await.map_err(unable)?;
         let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let Some(((input, output), errors)) = streams else {
@@ -184,7 +172,7 @@ impl Worker {
             jobs: 0,
             replacement: None,
             guard,
-            environment: Vec::new(),
+            environment: environment.iter().map(|&(name, value)| (name, value.to_owned())).collect(),
         };
         if let (Some(process), Some(guard)) = (worker.process(), &mut worker.guard) {
             guard.watch(process).map_err(unable)?;
@@ -203,12 +191,6 @@ impl Worker {
     /// Its process id; `None` when it has been waited for.
     pub fn process(&self) -> Option<i32> {
         self.child.id().and_then(|id| i32::try_from(id).ok())
-    }
-
-    /// Records the environment that it was started with.
-    pub fn with_environment(mut self, environment: &[(&'static str, &str)]) -> Self {
-        self.environment = environment.iter().map(|&(name, value)| (name, value.to_owned())).collect();
-        self
     }
 
     /// Whether it was started with this environment and no other.
@@ -234,7 +216,7 @@ impl Worker {
 
     /// Whether its replacement is ready.
     pub fn is_replaced(&self) -> bool {
-        self.replacement.as_ref().is_some_and(Replacement::is_ready)
+        self.replacement.as_ref().is_some_and(|is_ready| is_ready.load(Ordering::Acquire))
     }
 
     /// Waits until it is ready for a further job; false if it ended instead, as a child may after any job.

@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 
 use platen::accounts::admin::{AdminReply, AdminRequest};
-use platen::accounts::control::{self, ControlError};
+use platen::accounts::control;
 use platen::problem::Code;
 use platen::storage::data_dir::DataDir;
 use platen::storage::index::SledIndex;
@@ -177,7 +177,7 @@ async fn the_socket_is_private_and_answers_nonsense_with_a_sentence() {
 async fn a_silent_peer_is_closed_and_does_not_keep_others_out() {
     let mut data = DataFolder::new();
     data.config.accounts.control_connection_limit = 1;
-    data.config.accounts.control_timeout_ms = 200;
+    data.config.accounts.control_timeout_ms = 2_000;
     let service = data.service().await;
     let silent = UnixStream::connect(data.socket()).unwrap();
     // The command waits behind the silent peer, within its own time limit.
@@ -218,6 +218,5 @@ async fn a_path_too_long_for_a_socket_is_refused_in_a_sentence() {
     let refused =
         control::serve(&path, (service.accounts.clone(), service.backups.clone()), &data.config.accounts)
             .unwrap_err();
-    assert!(matches!(refused, ControlError::PathTooLong { .. }));
     assert!(refused.to_string().contains("the system takes 107"), "{refused}");
 }

@@ -10,7 +10,7 @@ const PAGE: &str = "<!doctype html><p>page <%= number %></p><script>1</script>";
 
 #[tokio::test]
 async fn a_page_in_an_endless_loop_ends_at_its_own_job() {
-    let app = TestApp::with(&[("browser.load_timeout_ms", "3000")]).await;
+    let app = TestApp::with(&[("browser.load_timeout_ms", "8000")]).await;
     let endless = app.prepared("pdf", "<p>1</p><script>for (;;) {}</script>", json!({})).await;
     app.post(&format!("/v1/documents/{endless}/render"), &json!({})).await;
     for number in 0..5 {
@@ -28,7 +28,7 @@ async fn a_page_without_end_is_refused_by_a_deadline_that_names_itself() {
     let opts =
         json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"waitForSelector": "#never"}});
     let job = app.init(opts).await;
-    let grows = "<div id=d></div><script>setInterval(() => { d.append('more ') }, 10)</script>";
+    let grows = "<div id=d></div><script>setInterval(() => { d.append('more ') }, 200)</script>";
     assert_eq!(app.put(&job.template_url.unwrap(), grows).await, 200);
     let view = app.finish(&job.id).await;
     assert_eq!(view["errorCode"], "readiness_timeout", "{view}");
@@ -88,6 +88,8 @@ async fn a_page_that_kills_its_browser_again_and_again_fails_alone() {
         // It is not stopped before.
         ("browser.blob_limit_mb", "65536"),
         ("browser.memory_watch_ms", "50"),
+        // A slow machine takes long to fill it.
+        ("browser.rest_cap_ms", "60000"),
         ("browser.tabs", "4"),
         ("jobs.run_timeout_s", "120"),
     ];

@@ -90,7 +90,10 @@ async fn requests(app: &TestApp, caused: &mut CausedCodes) {
         caused.by(Code::JobNotFound, post(app, &format!("/v1/documents/{id}/render"), &json!({}))).await;
     }
     caused.by(Code::ValidationFailed, app.request(Method::GET, "/v1/jobs?limit=0&status=x")).await;
-    caused.by(Code::ValidationFailed, app.request(Method::GET, &format!("/v1/jobs/{nowhere}?wait=x"))).await;
+    for wait in ["x", "-1"] {
+        let request = app.request(Method::GET, &format!("/v1/jobs/{nowhere}?wait={wait}"));
+        caused.by(Code::ValidationFailed, request).await;
+    }
     let slow = stream::iter([Ok::<_, std::io::Error>("{")]).chain(stream::pending());
     let slow = app.request(Method::POST, INIT).body(reqwest::Body::wrap_stream(slow));
     caused.by(Code::RequestTimeout, slow).await;
@@ -195,7 +198,8 @@ async fn expiry(caused: &mut CausedCodes) {
 /// What an immediate render answers when there is no document.
 async fn renders(app: &TestApp, caused: &mut CausedCodes) {
     let wrong = json!({"type": "html", "target": "html", "template": "<%= customer.name %>"});
-    let problem = caused.by(Code::RenderFailed, post(app, IMMEDIATE, &wrong)).await;
+    let patient = post(app, IMMEDIATE, &wrong).header("prefer", "wait=20");
+    let problem = caused.by(Code::RenderFailed, patient).await;
     assert_eq!(problem["errorCode"], "template_error");
     assert!(problem["detail"].as_str().unwrap().contains("index.html:1"), "{problem}");
     let (_, view) = app.get(&format!("/v1/jobs/{}", problem["jobId"].as_str().unwrap())).await;

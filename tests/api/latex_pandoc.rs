@@ -253,7 +253,8 @@ async fn a_pdf_figure_becomes_a_picture_and_an_unusable_one_is_reported_with_its
 
 #[actix_web::test]
 async fn an_error_names_file_and_line_and_a_limit_its_key() {
-    let app = TestApp::with(&[("pandoc.timeout_ms", "5000")]).await;
+    // Of the processor's time, so that a busy machine has what is good end well.
+    let app = TestApp::with(&[("pandoc.processor_limit_s", "5"), ("pandoc.timeout_ms", "100000")]).await;
     for (body, code, words) in [
         ("a\n\n{ \\textbf{x", "template_error", "index.tex:7: pandoc cannot read this: unexpected \\end"),
         ("\\def\\a{\\a\\a}\\a", "template_error", "the macro \\a calls itself"),

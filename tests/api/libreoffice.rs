@@ -404,16 +404,24 @@ fn the_command_starts_no_browser_where_no_page_is_shown() {
 
 #[tokio::test]
 async fn documents_that_libreoffice_cannot_read_or_finish_are_reported_and_the_next_one_is_made() {
-    let app = TestApp::with(&[("office.timeout_ms", "2500")]).await;
+    let app = TestApp::with(&[("office.timeout_ms", "10000")]).await;
     // A file of Microsoft Office is read by what fills it first.
     let broken = with(&office_file("table.ods"), "</office:spreadsheet>", "<");
     let (view, _) = app.converted("xlsx", broken, json!({})).await;
     assert_eq!(view["errorCode"], json!("template_invalid"), "{view}");
     assert!(view["error"].as_str().unwrap().contains("LibreOffice could not read the document"), "{view}");
-    let (view, _) =
-        app.converted("docx", word(&paragraph("many words in a row").repeat(60_000)), json!({})).await;
+    // Products of large matrices, each another one, so that they are not computed by threads.
+    let endless = (1_000..1_200).map(|row| {
+        let columns = "COLUMN($A$1:$ALL$1)";
+        format!(
+            "<row r=\"{row}\"><c r=\"C{row}\"><f>SUMPRODUCT(MMULT(ROW($A$1:$A${row})*{columns},\
+             ROW($A$1:$A$1000)*{columns}))</f></c></row>"
+        )
+    });
+    let endless = workbook(&[("Endless", "visible", sheet(&endless.collect::<String>()))], "");
+    let (view, _) = app.converted("xlsx", endless, json!({})).await;
     assert_eq!(view["errorCode"], json!("template_limit"), "{view}");
-    assert!(view["error"].as_str().unwrap().contains("2500 ms (office.timeout_ms)"), "{view}");
+    assert!(view["error"].as_str().unwrap().contains("10000 ms (office.timeout_ms)"), "{view}");
     let (view, _) = app.converted("docx", pages(1), json!({})).await;
     assert_eq!(view["success"], json!(true), "{view}");
 }

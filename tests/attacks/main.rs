@@ -10,6 +10,8 @@ mod allowed_statuses;
 #[path = "../support/app.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod app;
+#[path = "../support/assembler.rs"]
+mod assembler;
 mod bounds;
 mod caller_urls;
 #[path = "../support/canary.rs"]

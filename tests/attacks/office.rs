@@ -121,14 +121,14 @@ async fn an_allowed_host_is_bounded_and_leads_nowhere_else() {
         ("outbound.allow", allow.as_str()),
         ("office.pictures_limit", "3"),
         ("office.picture_limit_bytes", "8192"),
-        ("office.pictures_timeout_ms", "700"),
+        ("office.pictures_timeout_ms", "3000"),
     ];
     let app = TestApp::with(&settings).await;
     let base = format!("http://127.0.0.1:{}", host.port);
     let mut outcomes = Vec::new();
     for (path, words) in [
-        ("/never", "not fetched within 700 ms (office.pictures_timeout_ms)"),
-        ("/half", "not fetched within 700 ms (office.pictures_timeout_ms)"),
+        ("/never", "not fetched within 3000 ms (office.pictures_timeout_ms)"),
+        ("/half", "not fetched within 3000 ms (office.pictures_timeout_ms)"),
         ("/large", "larger than 8192 bytes (office.picture_limit_bytes)"),
         ("/loop", "(outbound.redirect_limit)"),
         ("/file", "'file:' is not https"),

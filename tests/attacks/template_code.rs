@@ -9,7 +9,6 @@ use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
-use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 
 use crate::processes::{DEADLINE, field, platen, processes, starter, until};
@@ -20,7 +19,7 @@ fn config() -> AssembleConfig {
 }
 
 fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(starter(), config, AccountShare::whole(), Metrics::new().children)
+    crate::assembler::assembler(starter(), config, Metrics::new().children)
 }
 
 async fn render(
@@ -281,7 +280,7 @@ async fn a_job_leaves_nothing_to_the_next_one_of_its_child() {
             ("without EJS", render_cached(&assembler, account, &cached, &data).await)
         };
         let messages = messages.unwrap_or_else(|error| error.message);
-        until("the child is ready again", || assembler.pool().kept() == 1).await;
+        until("the child is ready again", || assembler.script.pool.kept() == 1).await;
         let leaks = if messages.is_empty() { vec![] } else { vec![messages.clone()] };
         outcomes.push(Outcome { name: format!("job {job}"), carrier: carrier.to_owned(), leaks, messages });
     }
@@ -366,7 +365,7 @@ async fn data_pollutes_nothing() {
 #[tokio::test]
 async fn the_child_has_one_thread_and_opens_nothing() {
     let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
-    until("a spare waits", || assembler.pool().spares() == 1).await;
+    until("a spare waits", || assembler.script.pool.spares() == 1).await;
     let ours = std::process::id().to_string();
     let is_child = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Console and exceptions of a page become its warnings, within limits.
 
-use platen::domain::error::ErrorCode;
+use platen::domain::error::{ErrorCode, WARNING_LIMIT_CHARS};
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
@@ -11,7 +11,11 @@ async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
         console.error('%s has %d items', 'cart', 3, {a: 1, b: [1, 2]});\n\
         console.error(new TypeError('no total')); console.error([1, 'x', null]);\n\
         console.warn('old', undefined, new Map([['k', 1]]), document.body, location.href);\n\
-        console.assert(1 > 2, 'sums'); console.error('same'); console.error('same')";
+        console.assert(1 > 2, 'sums'); console.error('same'); console.error('same');\n\
+        console.error('a %s b %d%% %c%q', 'x', 3, 'color:red'); console.error('%s %s', 'one');\n\
+        console.error('two\\n  lines'); console.error({a: 1, b: 'x', c: 3, d: 4, e: 5, f: 6}, [1, {}]);\n\
+        console.error(12n); console.error(null); console.error('ä'.repeat(5000));\n\
+        Promise.reject('stop'); throw new Error(`no ${location.href}customer`)";
     let task = with_files("<p>text<script src=app.js></script>", &[("app.js", script)]);
     let rendered = pool.render(&task).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "text");
@@ -22,8 +26,18 @@ async fn console_errors_and_warnings_read_as_in_the_browsers_own_console() {
         "console.warn: old undefined Map(1) {k => 1} body / (app.js:4)",
         "console.assert: sums (app.js:5)",
         "console.error: same (app.js:5)",
+        "console.error: a x b 3% %q (app.js:6)",
+        "console.error: one %s (app.js:6)",
+        "console.error: two lines (app.js:7)",
+        "console.error: {a: 1, b: 'x', c: 3, d: 4, e: 5, …} [1, Object] (app.js:7)",
+        "console.error: 12n (app.js:8)",
+        "console.error: null (app.js:8)",
     ];
-    assert_eq!(rendered.warnings, expected);
+    let (said, [long, error, rejected]) = rendered.warnings.split_last_chunk().unwrap();
+    assert_eq!(said, expected);
+    assert!(long.ends_with("ä… (app.js:8)") && long.chars().count() <= WARNING_LIMIT_CHARS, "{long}");
+    assert_eq!(error, "uncaught exception: Error: no /customer (app.js:9)");
+    assert!(rejected.starts_with("uncaught exception: \"stop\""), "{rejected}");
     pool.finish().await;
 }
 

@@ -1,5 +1,6 @@
 //! Pages that flood the console or the protocol: the excess is dropped, and only their own job fails.
 
+use platen::browser::Retry;
 use platen::domain::error::ErrorCode;
 
 use crate::support::{TestPool, scripted, text_of};
@@ -17,7 +18,7 @@ async fn a_page_that_floods_the_console_ends_and_harms_no_other_page() {
     };
     let (error, ()) = tokio::join!(pool.render(&loud), others);
     let error = error.unwrap_err();
-    assert!(!error.is_retryable(), "{error}");
+    assert_eq!(error.retry, Retry::No, "{error}");
     assert_eq!(error.error.code, ErrorCode::PageFailed);
     assert!(error.error.message.contains("browser.told_limit_mb"), "{error}");
     assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");

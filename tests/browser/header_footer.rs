@@ -1,6 +1,6 @@
 //! Parts of a PDF beside its pages: header and footer, bookmarks, metadata, tags.
 
-use platen::browser::PageTask;
+use platen::browser::{PageTask, Retry};
 use platen::domain::error::ErrorCode;
 use serde_json::json;
 
@@ -232,7 +232,7 @@ async fn a_header_that_ends_the_print_fails_only_its_own_job() {
             "{}",
             failed.error.message
         );
-        assert!(!failed.is_retryable());
+        assert_eq!(failed.retry, Retry::No);
     }
     let styled = "<style>b{font-size:20px}</style><b>styled</b>";
     let pdf = pool.render(&with_header(styled, static_page("<p>body</p>"))).await.unwrap().bytes;

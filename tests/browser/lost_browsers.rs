@@ -2,20 +2,20 @@
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{PageStep, open};
+use platen::browser::{PageStep, Retry, open};
+use platen::config::BrowserConfig;
 use platen::domain::error::ErrorCode;
 
 use crate::support::{TestPool, scripted, static_page, text_of};
 
 #[actix::test]
 async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one() {
-    let pool = TestPool::start(|config| {
-        // It is noticed by the page that is late: no ping comes.
-        config.ping_interval_ms = 600_000;
-        config.load_timeout_ms = 1_000;
-        config.readiness_timeout_ms = 1_000;
-    });
-    for stopped_at in [PageStep::Load, PageStep::Readiness] {
+    // It is noticed by the page that is late: no ping comes.
+    let pool = TestPool::start(|config| config.ping_interval_ms = 600_000);
+    for (stopped_at, load_timeout_ms, readiness_timeout_ms) in
+        [(PageStep::Load, 1_000, 15_000), (PageStep::Readiness, 15_000, 1_000)]
+    {
+        let config = BrowserConfig { load_timeout_ms, readiness_timeout_ms, ..pool.config.clone() };
         let task = scripted("<p>here</p>");
         let lease = pool.lease(task.lane).await.unwrap();
         let first = pool.status().await.browsers[0];
@@ -24,15 +24,12 @@ async fn a_page_in_a_browser_that_stops_answering_may_be_retried_in_another_one(
                 kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
             }
         };
-        let error = open(lease, &task, &pool.config, stop).await.err().unwrap();
+        let error = open(lease, &task, &config, stop).await.err().unwrap();
         assert_eq!(error.error.code, ErrorCode::BrowserLost, "{stopped_at:?}: {error}");
-        assert!(error.is_retryable(), "{stopped_at:?}: {error}");
+        assert_ne!(error.retry, Retry::No, "{stopped_at:?}: {error}");
         // A warm tab of the lost browser may be leased before the pool has handled the loss.
-        let again = match pool.render(&static_page("<p>again")).await {
-            Err(error) if error.is_retryable() => pool.render(&static_page("<p>again")).await,
-            rendered => rendered,
-        };
-        assert_eq!(text_of(&again.unwrap().bytes), "again");
+        let again = pool.render_again(&static_page("<p>again")).await.unwrap();
+        assert_eq!(text_of(&again.bytes), "again");
         assert_ne!(pool.status().await.browsers[0], first);
     }
     pool.finish().await;

@@ -112,17 +112,15 @@ async fn options_reach_the_printer_and_wrong_ranges_fail() {
 
 #[actix::test]
 async fn a_page_that_paginates_itself_is_waited_for_and_one_without_end_is_printed_with_a_warning() {
-    let pool = TestPool::start(|config| {
-        config.quiet_window_ms = 200;
-        config.rest_cap_ms = 1_000;
-    });
+    let pool = TestPool::start(|config| config.quiet_window_ms = 200);
     let steps = "<p id=p>0</p><script>let n = 0; const timer = setInterval(() => { p.textContent = ++n; \
         if (n === 6) clearInterval(timer) }, 100)</script>";
     let rendered = pool.render(&scripted(steps)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "6");
     assert_eq!(rendered.warnings, Vec::<String>::new());
+    let brief = pool.limited(|config| config.rest_cap_ms = 1_000);
     let endless = "<p>tick</p><i id=i></i><script>setInterval(() => i.textContent = Date.now(), 10)</script>";
-    let rendered = pool.render(&scripted(endless)).await.unwrap();
+    let rendered = brief.render(&scripted(endless)).await.unwrap();
     assert!(text_of(&rendered.bytes).starts_with("tick"));
     assert!(rendered.warnings[0].contains("never came to rest; printed after 1000 ms"));
     pool.finish().await;
@@ -139,7 +137,7 @@ async fn animation_frames_come() {
 
 #[actix::test]
 async fn a_selector_is_waited_for() {
-    let pool = TestPool::start(|config| config.readiness_timeout_ms = 600);
+    let pool = TestPool::start(|_| {});
     let page = "<p>early</p><script>setTimeout(() => { const late = document.createElement('b'); \
         late.id = 'done'; late.textContent = 'late'; document.body.append(late) }, 300)</script>";
     let waiting = |selector: &str, task: PageTask| {
@@ -148,14 +146,15 @@ async fn a_selector_is_waited_for() {
     };
     let rendered = pool.render(&waiting("#done", scripted(page))).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "early late");
-    let error = pool.render(&waiting("#never", scripted(page))).await.unwrap_err().error;
-    assert_eq!(error.code, ErrorCode::ReadinessTimeout);
-    assert!(error.message.contains("600 ms (browser.readiness_timeout_ms)"), "{}", error.message);
-    assert!(error.message.contains("selector '#never'"), "{}", error.message);
     let error = pool.render(&waiting("#never", static_page("<p>"))).await.unwrap_err().error;
     assert!(error.message.contains("nothing matches the selector '#never'"), "{}", error.message);
     let error = pool.render(&waiting("a[", static_page("<p>"))).await.unwrap_err().error;
     assert_eq!(error.code, ErrorCode::OptionsInvalid);
+    let brief = pool.limited(|config| config.readiness_timeout_ms = 600);
+    let error = brief.late(&waiting("#never", scripted(page)), "selector '#never'").await;
+    assert_eq!(error.code, ErrorCode::ReadinessTimeout);
+    assert!(error.message.contains("600 ms (browser.readiness_timeout_ms)"), "{}", error.message);
+    assert!(error.message.contains("selector '#never'"), "{}", error.message);
     pool.finish().await;
 }
 

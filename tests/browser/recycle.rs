@@ -1,15 +1,16 @@
 //! Planned replacement of browsers: no job fails or waits because of it, and nothing is left of the old browser.
 
 use std::cell::Cell;
-use std::os::unix::fs::PermissionsExt as _;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{open, print};
+use platen::browser::{Retry, open, print};
 use platen::domain::error::ErrorCode;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, folder_of, group_members, scripted, static_page, text_of};
+use crate::support::{
+    TestPool, chromium_after, folder_of, group_members, open_folder, scripted, static_page, text_of,
+};
 
 /// Holds half a gigabyte beyond the heap.
 const LARGE_PAGE: &str = "<p>large</p><script>window.kept = []; \
@@ -83,9 +84,7 @@ async fn while_a_successor_warms_up_the_old_browser_makes_tabs_for_waiters() {
 
 /// False when the successor took over before it could be stopped, which takes it a moment only.
 async fn stop_while_it_warms() -> bool {
-    let started = tempfile::tempdir().unwrap();
-    // Chromium may be another user's.
-    std::fs::set_permissions(started.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let started = open_folder();
     let script = chromium_after(&format!(": > {}/$$", started.path().display()));
     let pool = TestPool::start(|config| {
         config.executable = script.display().to_string();
@@ -106,7 +105,8 @@ async fn stop_while_it_warms() -> bool {
     pool.until("its successor answers", |it| warming.get() == 1 || it.recycled == 1).await;
     let names = std::fs::read_dir(started.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut pids = names.map(|name| name.to_str().unwrap().parse::<i32>().unwrap());
-    let second = pids.find(|&pid| pid != first).unwrap();
+    // Chromium crashes at a start now and then, and is started again.
+    let second = pids.find(|&pid| pid != first && !group_members(pid).is_empty()).unwrap();
     kill(Pid::from_raw(second), Signal::SIGSTOP).unwrap();
     if pool.status().await.recycled == 1 {
         kill(Pid::from_raw(second), Signal::SIGCONT).unwrap();
@@ -141,7 +141,7 @@ async fn a_draining_browser_that_cannot_finish_is_ended_and_its_job_may_be_retri
     let first = pool.status().await.browsers[0];
     let error = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
     assert_eq!(error.error.code, ErrorCode::BrowserLost);
-    assert!(error.is_retryable());
+    assert_ne!(error.retry, Retry::No);
     assert_eq!(pool.metrics.drains_cut.get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
     pool.finish().await;
@@ -187,6 +187,8 @@ async fn memory_in_chromiums_own_process_is_bounded_too() {
         config.own_memory_limit_mb = 500;
         config.blob_limit_mb = 65_536;
         config.memory_watch_ms = 50;
+        // A slow machine takes long to fill it.
+        config.rest_cap_ms = 60_000;
     });
     let task = scripted(
         "<script>window.kept = []; setInterval(() => { const bytes = new Uint8Array(8 << 20).fill(7); \
@@ -239,14 +241,4 @@ async fn a_browser_that_dies_while_it_is_replaced_costs_no_further_start() {
     pool.until("the successor runs", |it| it.ready && it.warm > 0).await;
     assert_eq!(pool.metrics.launches.of(["answered"]).get(), 2);
     pool.finish().await;
-}
-
-/// An executable that runs a line of shell and becomes Chromium.
-fn chromium_after(line: &str) -> tempfile::TempPath {
-    let chromium = platen::browser::find_executable("").unwrap();
-    let script = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&script, format!("#!/bin/sh\n{line}\nexec {} \"$@\"\n", chromium.display())).unwrap();
-    std::fs::set_permissions(script.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    // A file that is open for writing cannot be executed.
-    script.into_temp_path()
 }

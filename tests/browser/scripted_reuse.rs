@@ -182,11 +182,17 @@ async fn the_author_of_each_page_is_warned_of_its_own_refused_requests() {
 
 /// Renders pages of a template, the last three in one tab, and answers the last.
 async fn render_following(pool: &TestPool, second: &PageTask, third: &PageTask) -> Rendered {
+    render_after(pool, second, (pool, third)).await
+}
+
+/// The same, the last with limits of its own.
+async fn render_after(before: &TestPool, second: &PageTask, last: (&TestPool, &PageTask)) -> Rendered {
     let (account, of) = (AccountId::generate(), template("t"));
     // The process that shows the tab is known only after that.
     for task in [second; 3] {
-        pool.render_template(account, &of, task).await.unwrap();
+        before.render_template(account, &of, task).await.unwrap();
     }
+    let (pool, third) = last;
     pool.render_template(account, &of, third).await.unwrap()
 }
 
@@ -197,7 +203,8 @@ const HOW: &str = "<script>document.write('<noscr' + 'ipt><b></b></noscr' + 'ipt
 
 #[actix::test]
 async fn a_page_following_another_renders_as_in_a_new_tab() {
-    let pool = pool_of(4, |config| config.rest_cap_ms = 200);
+    let pool = pool_of(4, |_| {});
+    let brief = pool.limited(|config| config.rest_cap_ms = 200);
     let how = scripted(&format!("<body>{HOW}"));
     assert_eq!(text_of(&render_following(&pool, &how, &how).await.bytes), "followed");
     let seen = "document.body.append('[' + [name, history.length < 3, history.state, document.referrer, outerWidth, \
@@ -222,9 +229,9 @@ async fn a_page_following_another_renders_as_in_a_new_tab() {
     ] {
         let before = scripted(&format!("<body>x<script>{before}</script>"));
         let before = PageTask { options: PageOptions { wait_ms: 50, ..before.options.clone() }, ..before };
-        let after = render_following(&pool, &before, &page).await;
+        let after = render_after(&brief, &before, (&pool, &page)).await;
         assert_eq!((text_of(&after.bytes), after.warnings), (text_of(&fresh.bytes), vec![]), "{before:?}");
-        let after = render_following(&pool, &before, &quiet).await;
+        let after = render_after(&brief, &before, (&pool, &quiet)).await;
         assert_eq!((text_of(&after.bytes).as_str(), after.warnings), ("x", vec![]), "{before:?}");
     }
     // Its sheet asks for another picture when the viewport is a plain one again.

@@ -104,17 +104,17 @@ async fn a_file_that_is_too_large_with_tags_is_printed_without_them() {
     pool.finish().await;
 }
 
-/// Four seconds go before the print and three with it, so a second one would not end within nine.
+/// Eight seconds go before the print and six with it, so a second one would not end within nineteen.
 #[actix::test]
 async fn a_second_print_that_would_come_too_late_is_not_begun() {
     let pool = TestPool::start(|config| {
         config.tagged_pages_limit = 20;
-        config.print_timeout_ms = 9_000;
+        config.print_timeout_ms = 19_000;
     });
     let slow = "<title>t</title><script>const busy = ms => { const end = performance.now() + ms; \
         while (performance.now() < end); };\
-        new MutationObserver(() => busy(4000)).observe(document.querySelector('title'), { childList: true });\
-        addEventListener('beforeprint', () => busy(3000));</script>";
+        new MutationObserver(() => busy(8000)).observe(document.querySelector('title'), { childList: true });\
+        addEventListener('beforeprint', () => busy(6000));</script>";
     let opts = r#"{"metadata":{"title":"other"}}"#;
     let (pdf, warnings) = printed(&pool, opts, scripted(&format!("{slow}{}", broken()))).await;
     assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "yes".to_owned()));

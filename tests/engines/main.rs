@@ -244,7 +244,7 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
 #[actix::test]
 async fn an_engines_program_runs_caged_and_ends_with_its_job() {
     let _machine = Machine::with_press().await;
-    let service = Service::start(&[("workers.timeout_ms", "2000")]).await;
+    let service = Service::start(&[("workers.timeout_ms", "8000")]).await;
     let (_, pdf) = service.latex("pdf", "peek", json!({})).await;
     let name = std::fs::read_to_string("/etc/hostname").unwrap();
     assert!(!pdf.text.contains(name.trim()) && pdf.text.contains("Permission denied"), "{}", pdf.text);

@@ -137,7 +137,7 @@ async fn options_are_read_strictly() {
 #[actix::test]
 async fn limits_and_unreadable_documents_are_refused_by_name() {
     let service = start(&[
-        ("raster.timeout_ms", "2000"),
+        ("raster.timeout_ms", "8000"),
         ("raster.page_timeout_ms", "0"),
         ("raster.picture_limit_pixels", "1000000"),
         ("raster.pages_limit", "20"),

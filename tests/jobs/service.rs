@@ -32,6 +32,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use strum::VariantArray as _;
 use tokio::sync::watch;
 
 use crate::objects::test_store::store_in;
@@ -257,7 +258,7 @@ impl TestService {
     /// How many objects there are.
     pub async fn objects(&self) -> usize {
         let mut count = 0;
-        for folder in Folder::ALL {
+        for &folder in Folder::VARIANTS {
             count += self.store.list(folder, None, usize::MAX).await.unwrap().len();
         }
         count

@@ -172,7 +172,7 @@ async fn inputs_count_after_a_restart_as_before() {
     service.accounts.insert(ONE, account);
     let unfinished = service.journal.unfinished().await.unwrap();
     assert_eq!(service.stored_bytes(), 0);
-    service.context.restore_stored_inputs(&unfinished).await.unwrap();
+    service.context.restore_stored_inputs(&unfinished).await;
     assert_eq!((service.stored_bytes(), service.open_jobs.count(account)), (377, 2));
     service.registry.send(ResumeJobs(unfinished)).await.unwrap();
     service.pass(2 * DAY_MS);
@@ -201,7 +201,7 @@ async fn after_a_restart_open_job_marks_without_a_readable_job_do_not_count() {
     };
     let service = TestService::open(folder.path(), 0, &[], None).await;
     assert_eq!(service.open_jobs.count(account), 3);
-    service.context.restore_stored_inputs(&[]).await.unwrap();
+    service.context.restore_stored_inputs(&[]).await;
     assert_eq!(service.open_jobs.count(account), 1, "places that nobody could give back");
     let is_marked = async |(account, job): (AccountId, JobId)| {
         service.index.get(&format!("open/{account}/{job}")).await.unwrap().is_some()

@@ -10,6 +10,7 @@ use platen::domain::ids::{AccountId, JobId};
 use platen::domain::kinds::FileKind;
 use platen::storage::disk::DiskStore;
 use platen::storage::{ByteRange, Folder, ObjectReader, ObjectStore, StorageKey, StoreError};
+use strum::VariantArray as _;
 
 pub(crate) const LIMIT: u64 = 64 << 20;
 
@@ -243,7 +244,7 @@ async fn lists_in_order(store: &Store) {
     for key in &keys {
         store.put(key, pattern(1)).await.unwrap();
     }
-    for folder in Folder::ALL {
+    for &folder in Folder::VARIANTS {
         let whole = store.list(folder, None, usize::MAX).await.unwrap();
         let mine = keys.iter().filter(|key| key.folder() == folder);
         assert!(mine.clone().all(|key| whole.contains(key)));

@@ -1,6 +1,7 @@
 //! A pool with a Chromium of its own, and what the tests ask of it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -10,9 +11,10 @@ use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
     BrowserPool, Delivery, GetPoolStatus, Lease, LeaseError, LeaseTab, PageError, PageOutput, PageTask,
-    PoolStatus, ShutDown, open, print,
+    PoolStatus, Retry, ShutDown, open, print,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
+use platen::domain::error::JobError;
 use platen::domain::format_opts::{self, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -24,8 +26,8 @@ use platen::telemetry::BrowserMetrics;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
-/// Longest wait for anything that should come at once.
-pub const SOON: Duration = Duration::from_secs(20);
+/// Longest wait for anything that should come at once, on a loaded machine.
+pub const SOON: Duration = Duration::from_mins(1);
 
 /// A pool under test. `finish` it: that is where leftovers are found.
 pub struct TestPool {
@@ -75,9 +77,16 @@ impl TestPool {
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let address = BrowserPool::new(config.clone(), starter, outbound, metrics.browser.clone());
-        let address = address.shared(share).start();
+        let pool = BrowserPool::new(config.clone(), starter, outbound, share, metrics.browser.clone());
+        let address = pool.start();
         Self { address, config, metrics: metrics.browser }
+    }
+
+    /// The same pool with other limits for its pages.
+    pub fn limited(&self, change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        let mut config = self.config.clone();
+        change(&mut config);
+        Self { address: self.address.clone(), config, metrics: self.metrics.clone() }
     }
 
     pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
@@ -90,6 +99,14 @@ impl TestPool {
 
     pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageError> {
         self.render_for(AccountId::generate(), task).await
+    }
+
+    /// The same, and once more where its browser was lost.
+    pub async fn render_again(&self, task: &PageTask) -> Result<Rendered, PageError> {
+        match self.render(task).await {
+            Err(error) if error.retry != Retry::No => self.render(task).await,
+            rendered => rendered,
+        }
     }
 
     /// Renders a page of `account`.
@@ -107,7 +124,8 @@ impl TestPool {
         template: &Site,
         task: &PageTask,
     ) -> Result<Rendered, PageError> {
-        let asked = LeaseTab::new(account, Lane::Scripted).made_of(template.content_hash());
+        let content = Some(template.content_hash());
+        let asked = LeaseTab { content, ..LeaseTab::new(account, Lane::Scripted) };
         let lease = self.address.send(asked).await.unwrap().unwrap();
         self.render_in(lease, task).await
     }
@@ -119,6 +137,21 @@ impl TestPool {
             bytes.extend_from_slice(&chunk);
         }
         Ok(Rendered { bytes, warnings: printed.warnings().lines(), pages: printed.pages() })
+    }
+
+    /// The error of a page that is late. A loaded machine lets it name too late what it waits for, or its browser seem lost: then
+    /// it is rendered again, twice at most, until the error contains `named`.
+    pub async fn late(&self, task: &PageTask, named: &str) -> JobError {
+        let mut tries = 1;
+        loop {
+            let error = self.render(task).await.unwrap_err();
+            let message = &error.error.message;
+            let is_slow = error.retry != Retry::No || message.contains("keeps the page busy");
+            if message.contains(named) || !is_slow || tries == 3 {
+                return error.error;
+            }
+            tries += 1;
+        }
     }
 
     pub async fn status(&self) -> PoolStatus {
@@ -364,4 +397,21 @@ pub fn folder_of(process: i32) -> PathBuf {
     let line = String::from_utf8(line).unwrap();
     let profile = line.split('\0').find_map(|argument| argument.strip_prefix("--user-data-dir="));
     Path::new(profile.unwrap()).parent().unwrap().to_owned()
+}
+
+/// An executable that runs a line of shell and becomes Chromium.
+pub fn chromium_after(line: &str) -> tempfile::TempPath {
+    let chromium = platen::browser::find_executable("").unwrap();
+    let script = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&script, format!("#!/bin/sh\n{line}\nexec {} \"$@\"\n", chromium.display())).unwrap();
+    fs::set_permissions(script.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // A file that is open for writing cannot be executed.
+    script.into_temp_path()
+}
+
+/// A folder that Chromium writes to, though it may be another user's.
+pub fn open_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    folder
 }

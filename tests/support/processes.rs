@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use platen::workers::{ChildSpec, Starter, User};
 
-/// Longest wait for anything.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+/// Longest wait for anything. A process that is to be ended meanwhile sleeps for longer.
+pub const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Our program: built beside the tests, or the copy that a user without rights to that folder is given.
 pub fn platen() -> PathBuf {

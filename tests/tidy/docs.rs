@@ -10,6 +10,7 @@ use platen::engines::catalog::Catalog;
 use platen::engines::document::DocumentKind;
 use platen::problem::Code;
 use platen::telemetry::metrics::Metrics;
+use strum::VariantNames as _;
 
 use crate::tree::{self, Rule, Source};
 
@@ -141,8 +142,8 @@ fn codes_documented(source: &Source) -> Vec<(usize, String)> {
             found.push((1, format!("the table of errors lacks the row '{row} …'")));
         }
     }
-    for code in ErrorCode::ALL {
-        let row = format!("\n| `{}` |", code.name());
+    for code in ErrorCode::VARIANTS {
+        let row = format!("\n| `{code}` |");
         if !source.text.contains(&row) {
             found.push((1, format!("the table of job errors lacks the row '{} …'", row.trim())));
         }

@@ -132,18 +132,6 @@ const LONG_FILES: &[(&str, &str)] = &[
         "src/jobs/run/actor.rs",
         "one actor: every handler writes a record and enters its state by the same functions",
     ),
-    (
-        "src/browser/pool/reuse.rs",
-        "one pure state machine over the reusable tabs; half of it is the table of its tests",
-    ),
-    (
-        "src/browser/tab/console.rs",
-        "one text, from Chromium's description of values to the sentence, without the page's own host",
-    ),
-    (
-        "src/browser/output/page_rules.rs",
-        "one computation: the size and margins that a sheet gets, and the warnings, which say the same numbers",
-    ),
 ];
 
 fn length(source: &Source) -> Vec<(usize, String)> {

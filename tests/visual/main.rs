@@ -7,6 +7,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "how long a document took is worth a line")]
 
+#[path = "../support/assembler.rs"]
+mod assembler;
 #[path = "../fixtures/mod.rs"]
 mod fixtures;
 

@@ -24,6 +24,7 @@ use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
+use crate::assembler::assembler;
 use crate::compare::Document;
 use crate::poppler;
 
@@ -64,20 +65,21 @@ impl StagedObject for MemoryObject {
 
 impl DocumentRenderer {
     pub fn open() -> Self {
-        let config = Config::default();
+        Self::with(|_| {})
+    }
+
+    /// The same with the settings that `change` makes.
+    pub fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let assembler = Assembler::new(
-            starter.clone(),
-            &config.assemble,
-            AccountShare::whole(),
-            metrics.children.clone(),
-        );
+        let assembler = assembler(starter.clone(), &config.assemble, metrics.children.clone());
         let outbound = Outbound::new(config.outbound, &[], Arc::new(SystemResolver));
-        let pool =
-            BrowserPool::new(config.browser.clone(), starter, outbound, metrics.browser.clone()).start();
-        let pages =
-            PageEngine::new(pool.clone(), config.browser, AccountShare::whole(), metrics.phases.clone());
+        let (share, browser) = (AccountShare::whole(), metrics.browser.clone());
+        let pool = BrowserPool::new(config.browser.clone(), starter, outbound.clone(), share, browser);
+        let pool = pool.start();
+        let pages = PageEngine::new(pool.clone(), config.browser, share, metrics.phases.clone(), &outbound);
         Self { assembler, pages, pool }
     }
 

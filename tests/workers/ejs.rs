@@ -10,7 +10,6 @@ use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
-use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::package::Package;
 
@@ -21,7 +20,7 @@ pub fn config() -> AssembleConfig {
 }
 
 pub fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(starter(), config, AccountShare::whole(), Metrics::new().children)
+    crate::assembler::assembler(starter(), config, Metrics::new().children)
 }
 
 pub fn site(files: &[(&str, &str)]) -> Site {

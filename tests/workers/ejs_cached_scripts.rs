@@ -7,9 +7,9 @@ use platen::domain::error::{JobError, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::ejs::Assembler;
-use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 
+use crate::assembler::assembler;
 use crate::ejs::{config, site};
 use crate::processes::{starter, until};
 
@@ -22,10 +22,7 @@ struct AssemblerFixture {
 impl AssemblerFixture {
     fn new(config: &AssembleConfig) -> Self {
         let metrics = Metrics::new();
-        Self {
-            assembler: Assembler::new(starter(), config, AccountShare::whole(), metrics.children.clone()),
-            metrics,
-        }
+        Self { assembler: assembler(starter(), config, metrics.children.clone()), metrics }
     }
 
     async fn assemble(&self, site: &Site, data: &str) -> Result<String, JobError> {
@@ -285,10 +282,10 @@ async fn scripts_are_generated_in_a_fresh_child() {
     };
     let jobs = tokio::join!(job("<%= 1 %>"), job("<%= 2 %>"));
     assert!(jobs.0.is_ok() && jobs.1.is_ok());
-    until("two children are kept", || fixture.assembler.pool().kept() == 2).await;
+    until("two children are kept", || fixture.assembler.script.pool.kept() == 2).await;
     let cached = cached(&[("index.html", "<%= 1 %>")]);
     fixture.assembler.assemble(account, &cached.site, &data, &mut Warnings::default()).await.unwrap();
-    until("a third one had to be started", || fixture.assembler.pool().kept() == 3).await;
+    until("a third one had to be started", || fixture.assembler.script.pool.kept() == 3).await;
     assert!(cached.site.script("index.html").is_some());
 }
 

@@ -8,7 +8,6 @@ use platen::config::AssembleConfig;
 use platen::domain::error::ErrorCode;
 use platen::domain::error::Warnings;
 use platen::domain::ids::AccountId;
-use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::assemble::{AssembleLimits, assemble_child};
@@ -33,8 +32,8 @@ async fn no_job_sees_another() {
         assert_eq!(page, "fresh");
     }
     // Neither 5 nor 2 is a multiple of 3: of each account at least one child has jobs left.
-    until("a child of each is kept", || assembler.pool().kept() >= 2).await;
-    until("the spares come back", || assembler.pool().spares() == 2).await;
+    until("a child of each is kept", || assembler.script.pool.kept() >= 2).await;
+    until("the spares come back", || assembler.script.pool.spares() == 2).await;
 }
 
 #[tokio::test]
@@ -43,17 +42,17 @@ async fn a_child_that_needed_much_memory_is_not_kept() {
     let account = AccountId::generate();
     let small = site(&[("index.html", "<%= 1 %>")]);
     assembler.assemble(account, &small, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
-    until("the child is kept", || assembler.pool().kept() == 1).await;
+    until("the child is kept", || assembler.script.pool.kept() == 1).await;
     let large = site(&[("index.html", "<%= 'x'.repeat(80e6).length %>")]);
     assembler.assemble(account, &large, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
-    until("its replacement waits", || assembler.pool().spares() == 1).await;
-    assert_eq!(assembler.pool().kept(), 0);
+    until("its replacement waits", || assembler.script.pool.spares() == 1).await;
+    assert_eq!(assembler.script.pool.kept(), 0);
 }
 
 #[tokio::test]
 async fn the_child_is_locked_in_before_it_has_a_job() {
     let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
-    until("a spare waits", || assembler.pool().spares() == 1).await;
+    until("a spare waits", || assembler.script.pool.spares() == 1).await;
     let spares = assembling();
     assert!(!spares.is_empty());
     for pid in spares {
@@ -76,12 +75,8 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
     let program = folder.path().join("platen");
     std::fs::copy(platen(), &program).unwrap();
     std::fs::copy(platen_script(), folder.path().join("platen-script")).unwrap();
-    let assembler = Assembler::new(
-        Starter::new(program).unwrap(),
-        &config(),
-        AccountShare::whole(),
-        Metrics::new().children,
-    );
+    let starter = Starter::new(program).unwrap();
+    let assembler = crate::assembler::assembler(starter, &config(), Metrics::new().children);
     let page = assembler
         .assemble(
             AccountId::generate(),

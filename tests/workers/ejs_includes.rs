@@ -4,10 +4,9 @@ use bytes::Bytes;
 use platen::config::AssembleConfig;
 use platen::domain::error::{ErrorCode, JobError, Warnings};
 use platen::domain::ids::AccountId;
-use platen::engines::ejs::Assembler;
-use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 
+use crate::assembler::assembler;
 use crate::ejs::{config, site};
 use crate::processes::starter;
 
@@ -15,7 +14,7 @@ use crate::processes::starter;
 async fn render(files: &[(&str, &str)], data: &str) -> (Result<String, JobError>, u64) {
     let metrics = Metrics::new();
     let config = AssembleConfig { spares: 0, timeout_ms: 5_000, ..config() };
-    let assembler = Assembler::new(starter(), &config, AccountShare::whole(), metrics.children.clone());
+    let assembler = assembler(starter(), &config, metrics.children.clone());
     let data = Bytes::from(data.to_owned());
     let page = assembler.assemble(AccountId::generate(), &site(files), &data, &mut Warnings::default()).await;
     let generated = metrics.children.scripts.of(["in_job"]).get();

@@ -112,11 +112,11 @@ async fn children_of_another_zone_are_kept_apart() {
             assert_eq!(page, hour, "{zone}");
             if round == 0 {
                 let kept = zones.iter().position(|(name, _)| *name == zone).unwrap() + 1;
-                until("the child of the zone is kept", || assembler.pool().kept() == kept).await;
+                until("the child of the zone is kept", || assembler.script.pool.kept() == kept).await;
             }
         }
         until("no further child was started", || {
-            assembler.pool().kept() == 3 && assembler.pool().spares() == 1
+            assembler.script.pool.kept() == 3 && assembler.script.pool.spares() == 1
         })
         .await;
     }
@@ -124,7 +124,7 @@ async fn children_of_another_zone_are_kept_apart() {
         render(&assembler.localized(None, Some("Asia/Tokyo")), other, &text(String::new())).await.unwrap(),
         "9"
     );
-    until("another account has a child of its own", || assembler.pool().kept() == 4).await;
+    until("another account has a child of its own", || assembler.script.pool.kept() == 4).await;
 }
 
 #[tokio::test]

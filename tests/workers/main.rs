@@ -1,6 +1,8 @@
 //! Child processes as they really run: the starter, the pool, and EJS in its cage.
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/assembler.rs"]
+mod assembler;
 mod children;
 mod damage;
 mod ejs;

@@ -63,7 +63,7 @@ fn read_pids(file: &Path) -> Vec<u32> {
 async fn a_child_answers_and_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
-    let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER} sleep 60", pids.display());
+    let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER} sleep 600", pids.display());
     let pool = Pool::new(starter(), settings(&script, 1), Metrics::new().children);
     for _ in 0..3 {
         let (answer, body) = run(&pool).await.unwrap();
@@ -123,7 +123,13 @@ async fn a_job_that_computes_for_long_yields_and_its_child_does_no_other() {
         let stat = stat.and_then(Result::ok).unwrap_or_default();
         stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16).map(str::to_owned))
     };
-    until("it goes last in line", || niceness().as_deref() == Some("10")).await;
+    let session_yields = || {
+        let of = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/autogroup")).ok();
+        let session = read_pids(&pids).first().and_then(of).unwrap_or_default();
+        // Root alone may always change that of a session.
+        session.is_empty() || session.ends_with(" nice 10\n") || !nix::unistd::geteuid().is_root()
+    };
+    until("it goes last in line", || niceness().as_deref() == Some("10") && session_yields()).await;
     std::fs::write(folder.path().join("pids.done"), "").unwrap();
     assert_eq!(job.await.unwrap().unwrap().0, 1);
     let child = read_pids(&pids)[0];
@@ -199,10 +205,14 @@ async fn background_work_gets_a_fresh_child_and_a_free_slot() {
     let [first, fresh] = read_pids(&pids)[..] else { panic!("two jobs") };
     assert_ne!(first, fresh);
 
-    let busy = PoolSettings { processes: 1, ..self::settings(&format!("{READY}{LISTEN} sleep 60"), 0) };
+    let busy = PoolSettings {
+        processes: 1,
+        deadline: Duration::from_mins(1),
+        ..self::settings(&format!("{READY}{LISTEN} sleep 60"), 0)
+    };
     let metrics = Metrics::new().children;
     let pool = Pool::new(starter(), busy, metrics.clone());
-    let (limit, started) = (Duration::from_millis(100), Instant::now());
+    let (limit, started) = (Duration::from_secs(2), Instant::now());
     let background = || {
         pool.run_in_background::<_, u32>(
             account,
@@ -218,7 +228,7 @@ async fn background_work_gets_a_fresh_child_and_a_free_slot() {
     until("the job works", || metrics.children.of(["test", "working"]).get() == 1).await;
     assert!(matches!(background().await, Ok(None)), "the only slot is a job's");
     job.abort();
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]
@@ -256,7 +266,7 @@ async fn a_child_that_breaks_the_protocol_is_dropped() {
 async fn a_child_is_killed_at_its_deadline_and_on_cancel() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
-    let script = format!("{READY}{LISTEN} sleep 60 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());
+    let script = format!("{READY}{LISTEN} sleep 600 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());
     let late = PoolSettings { deadline: Duration::from_millis(300), ..settings(&script, 0) };
     let error = run_in(late).await.unwrap_err();
     assert!(matches!(error, WorkerError::Deadline), "{error}");

@@ -21,10 +21,10 @@ sub take { my ($length, $bytes) = (shift, '');
   while (length $bytes < $length) { sysread(STDIN, $bytes, $length - length $bytes, length $bytes) or exit } $bytes }
 sub tell_it { my ($head, $body) = @_; syswrite STDOUT, pack('V Q<', length $head, length $body) . $head . $body }
 sub make { my ($what, $document) = @_;
-  if ($what =~ /late/) { $SIG{$_} = 'IGNORE' for keys %SIG; sleep 60 }
-  if ($what =~ /memory/) { my $much = 400_000_000; my $x = 'x' x $much; sleep 60 }
-  if ($what =~ /stop/) { kill 'STOP', getppid; sleep 60 }
-  if ($what =~ /orphan/) { kill 'KILL', getppid; sleep 60 }
+  if ($what =~ /late/) { $SIG{$_} = 'IGNORE' for keys %SIG; sleep 600 }
+  if ($what =~ /memory/) { my $much = 400_000_000; my $x = 'x' x $much; sleep 600 }
+  if ($what =~ /stop/) { kill 'STOP', getppid; sleep 600 }
+  if ($what =~ /orphan/) { kill 'KILL', getppid; sleep 600 }
   open my $made, '>', 'made'; print $made uc $document; exit }
 while (1) {
   tell_it('"ready"', '');
@@ -49,7 +49,7 @@ fn settings() -> PoolSettings {
         waiting: 1,
         start_timeout: Duration::from_secs(10),
         undisturbed: Duration::from_secs(10),
-        deadline: Duration::from_secs(2),
+        deadline: Duration::from_secs(10),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
         server: None,
@@ -100,8 +100,9 @@ async fn a_server_serves_all_accounts_and_kills_its_late_child() {
 #[tokio::test]
 async fn a_failed_server_ends_with_its_whole_process_group() {
     let foreign = Foreign::new();
-    let pool = pool(&foreign);
-    for what in ["stop", "orphan", "memory"] {
+    for (what, deadline_s) in [("stop", 4), ("orphan", 10), ("memory", 10)] {
+        let deadline = Duration::from_secs(deadline_s);
+        let pool = pool_of(&foreign, PoolSettings { deadline, ..settings() });
         let (_, server, _) = run(&pool, "document").await.unwrap();
         until("the server is kept", || pool.kept() == 1).await;
         let error = run(&pool, what).await.unwrap_err();

@@ -10,7 +10,6 @@ use crate::machine::Thrown;
 /// or than the memory that is left.
 pub const REFUSED: &str = "Out of memory";
 
-/// The longest error message.
 const SENTENCE_LIMIT_BYTES: usize = 8 << 10;
 
 /// Why a job has no result.

@@ -20,7 +20,6 @@ const NAME_LIMIT_BYTES: usize = 4 << 10;
 /// The zone that every version of the engine knows.
 const UTC: &str = "UTC";
 
-/// Fills files.
 #[derive(Default)]
 pub struct Office {
     /// Locale and zone of the last job, which the engine accepted. A job with other ones runs in the machine, which checks them:

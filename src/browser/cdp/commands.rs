@@ -27,17 +27,14 @@ pub(in crate::browser) fn script_of_new_documents(source: String) -> Page::AddSc
     }
 }
 
-/// Runs an expression and answers its value, awaited if it is a promise; `context: None` is the main world's.
-pub(in crate::browser) fn evaluate(
-    expression: String,
-    context: Option<Runtime::ExecutionContextId>,
-) -> Runtime::Evaluate {
+/// Runs an expression in the main world and answers its value, awaited if it is a promise.
+pub(in crate::browser) fn evaluate(expression: String) -> Runtime::Evaluate {
     Runtime::Evaluate {
         expression,
         object_group: None,
         include_command_line_api: None,
         silent: Some(true),
-        context_id: context,
+        context_id: None,
         return_by_value: Some(true),
         generate_preview: None,
         user_gesture: None,

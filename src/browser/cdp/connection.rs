@@ -5,11 +5,12 @@
 //! handed to its session's [`EventSink`] where it is read, so that it fills no memory and no event that ends a page is lost.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use headless_chrome::protocol::cdp::types::Method;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
@@ -107,14 +108,14 @@ impl Connection {
 
     /// From now on `sink` receives the events of `session`, until the session ends.
     pub fn listen(&self, session: Arc<str>, sink: &Arc<dyn EventSink>) {
-        if !self.shared.router().listen(session, Arc::clone(sink)) {
+        if !self.shared.router.lock().listen(session, Arc::clone(sink)) {
             sink.closed();
         }
     }
 
     /// Forgets the sink of `session` and ends the calls that wait in it.
     pub fn forget(&self, session: &str) {
-        self.shared.router().forget(session);
+        self.shared.router.lock().forget(session);
     }
 
     /// Closes both ends of the pipe, at which Chromium ends by itself.
@@ -145,7 +146,7 @@ impl Connection {
             return Err(CallError::TooLong { method: M::NAME, bytes, limit_bytes });
         }
         let (sender, answer) = oneshot::channel();
-        if !self.shared.router().expect_answer(id, session.cloned(), sender) {
+        if !self.shared.router.lock().expect_answer(id, session.cloned(), sender) {
             return Err(CallError::Closed { method: M::NAME });
         }
         let shared = Arc::downgrade(&self.shared);
@@ -187,18 +188,14 @@ where
 impl<M: Method> Drop for Sent<M> {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.router().give_up(self.id);
+            shared.router.lock().give_up(self.id);
         }
     }
 }
 
 impl Shared {
-    fn router(&self) -> MutexGuard<'_, Router> {
-        self.router.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn close(&self) {
-        let sinks = self.router().close();
+        let sinks = self.router.lock().close();
         for sink in sinks {
             sink.closed();
         }
@@ -219,7 +216,7 @@ impl Shared {
                 (None, Some(result)) => Ok(message.slice_ref(result.get().as_bytes())),
                 (None, None) => Ok(Bytes::from_static(b"{}")),
             };
-            self.router().answer(id, answer);
+            self.router.lock().answer(id, answer);
         } else if let Some(method) = envelope.method {
             self.dispatch(envelope.session, Event { method, params: envelope.params });
         }
@@ -232,12 +229,12 @@ impl Shared {
             && let Some(detached) = event.subject()
         {
             self.deliver(session.unwrap_or(&detached), event);
-            return self.router().forget(&detached);
+            return self.router.lock().forget(&detached);
         }
         let Some(session) = session else {
             if event.method == "Target.targetCrashed" {
                 // It names a page, not a session, and is rare: every sink gets it, and compares.
-                let sinks = self.router().sinks();
+                let sinks = self.router.lock().sinks();
                 for sink in sinks {
                     sink.event(event);
                 }
@@ -246,12 +243,12 @@ impl Shared {
         };
         self.deliver(session, event);
         if event.method == "Inspector.targetCrashed" {
-            self.router().end_session(session);
+            self.router.lock().end_session(session);
         }
     }
 
     fn deliver_long(&self, event: &LongEvent) {
-        let sink = event.session().and_then(|session| self.router().sink(session));
+        let sink = event.session().and_then(|session| self.router.lock().sink(session));
         tracing::debug!(
             event.bytes = event.bytes,
             event.is_heard = sink.is_some(),
@@ -263,7 +260,7 @@ impl Shared {
     }
 
     fn deliver(&self, session: &str, event: Event<'_>) {
-        let sink = self.router().sink(session);
+        let sink = self.router.lock().sink(session);
         if let Some(sink) = sink {
             sink.event(event);
         }
@@ -286,7 +283,7 @@ where
 async fn read_all(mut reader: impl AsyncBufRead + Unpin, shared: Arc<Shared>) {
     loop {
         let incoming = tokio::select! {
-            incoming = wire::read_message(&mut reader) => incoming,
+            incoming = wire::read_message(&mut reader, wire::LIMITS) => incoming,
             () = shared.closed.cancelled() => return,
         };
         match incoming {
@@ -296,7 +293,7 @@ async fn read_all(mut reader: impl AsyncBufRead + Unpin, shared: Arc<Shared>) {
                 let _ = tokio::task::spawn_blocking(move || shared.take(&message)).await;
             }
             Ok(Some(Incoming::Message(message))) => shared.take(&message),
-            Ok(Some(Incoming::LongAnswer { id })) => shared.router().answer(id, Err(Ended::TooLong)),
+            Ok(Some(Incoming::LongAnswer { id })) => shared.router.lock().answer(id, Err(Ended::TooLong)),
             Ok(Some(Incoming::LongEvent(event))) => shared.deliver_long(&event),
             Ok(None) | Err(_) => return shared.close(),
         }

@@ -12,11 +12,9 @@ use super::wire::Refusal;
 /// How a call ended without an answer, before it is known which one it was.
 #[derive(Debug)]
 pub(in crate::browser) enum Ended {
-    /// The connection ended.
     Closed,
     /// The session ended, or its renderer died.
     PageGone,
-    /// Chromium refused.
     Refused(Refusal),
     /// The answer was over the limit.
     TooLong,

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Longest messages that are kept.
-const LIMITS: MessageLimits = MessageLimits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
+pub(in crate::browser) const LIMITS: MessageLimits =
+    MessageLimits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
 /// Longest call that is sent. Hazard: a call of more than 100 MiB ends the browser, with all pages in it.
 pub(in crate::browser) const CALL_LIMIT_BYTES: usize = 80 << 20;
 /// How much is kept of both ends of a longer message: the start has the call's number or the event's name, the end its
@@ -97,16 +98,9 @@ impl LongEvent {
 /// on the console. The longest that is needed has an address: 2 MB at most, usually a few hundred bytes. A main frame at an
 /// address beyond the limit counts as unreachable (`PageEvents::navigated_to_long_address`).
 #[derive(Clone, Copy)]
-struct MessageLimits {
+pub(in crate::browser) struct MessageLimits {
     answer_bytes: usize,
     event_bytes: usize,
-}
-
-/// The next message; `None` when the other end closed.
-pub(in crate::browser) async fn read_message(
-    reader: &mut (impl AsyncBufRead + Unpin),
-) -> io::Result<Option<Incoming>> {
-    read_limited(reader, LIMITS).await
 }
 
 /// A call's text and its NUL.
@@ -116,7 +110,8 @@ pub(in crate::browser) fn encode<M: Serialize>(request: &Request<'_, M>) -> serd
     Ok(text)
 }
 
-async fn read_limited(
+/// The next message; `None` when the other end closed.
+pub(in crate::browser) async fn read_message(
     reader: &mut (impl AsyncBufRead + Unpin),
     limits: MessageLimits,
 ) -> io::Result<Option<Incoming>> {
@@ -211,7 +206,7 @@ mod tests {
         let mut reader = tokio::io::BufReader::with_capacity(5, text);
         let limits = MessageLimits { answer_bytes, event_bytes };
         let mut messages = Vec::new();
-        while let Some(message) = read_limited(&mut reader, limits).await.unwrap() {
+        while let Some(message) = read_message(&mut reader, limits).await.unwrap() {
             messages.push(message);
         }
         messages

@@ -133,37 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_unit_and_of_every_group_above_it_counts() {
+    fn the_least_limit_of_our_groups_counts() {
         let unit = "0::/system.slice/platen.service\n";
-        let of_unit = "system.slice/platen.service/memory.max";
-        assert_eq!(machine(unit, &[(of_unit, "1073741824")]), 1 << 30);
-        assert_eq!(machine(unit, &[(of_unit, "max"), ("system.slice/memory.max", "2147483648")]), 2 << 30);
-        assert_eq!(
-            machine(unit, &[(of_unit, "2147483648"), ("system.slice/memory.max", "1073741824")]),
-            1 << 30
-        );
-        assert_eq!(machine(unit, &[(of_unit, "1099511627776")]), 8 << 30, "the machine has less");
-        assert_eq!(machine(unit, &[("other.slice/memory.max", "1024")]), 8 << 30, "another's limit");
-        assert_eq!(machine("", &[]), 8 << 30, "no groups at all");
-    }
-
-    #[test]
-    fn a_containers_limit_counts_whatever_name_its_group_has() {
-        let own = [("memory.max", "536870912")];
-        for groups in ["0::/\n", "0::/docker/0a1b\n", "0::/../../system.slice/x\n"] {
-            assert_eq!(machine(groups, &own), 512 << 20, "{groups}");
-        }
-    }
-
-    #[test]
-    fn the_older_groups_are_read_as_well() {
-        let groups = "12:cpu,cpuacct:/\n5:memory:/docker/0a1b\n0::/\n";
+        let of_unit = |limit| ("system.slice/platen.service/memory.max", limit);
+        let of_slice = |limit| ("system.slice/memory.max", limit);
+        let own = ("memory.max", "536870912");
+        let older = "12:cpu,cpuacct:/\n5:memory:/docker/0a1b\n0::/\n";
         let none = ("memory/memory.limit_in_bytes", "9223372036854771712");
-        assert_eq!(
-            machine(groups, &[none, ("memory/docker/0a1b/memory.limit_in_bytes", "1048576")]),
-            1 << 20
-        );
-        assert_eq!(machine(groups, &[none]), 8 << 30);
+        let of_container = ("memory/docker/0a1b/memory.limit_in_bytes", "1048576");
+        for (name, groups, limits, wanted) in [
+            ("a unit's", unit, &[of_unit("1073741824")][..], 1 << 30),
+            ("its slice's", unit, &[of_unit("max"), of_slice("2147483648")], 2 << 30),
+            ("both", unit, &[of_unit("2147483648"), of_slice("1073741824")], 1 << 30),
+            ("the machine has less", unit, &[of_unit("1099511627776")], 8 << 30),
+            ("another's limit", unit, &[("other.slice/memory.max", "1024")], 8 << 30),
+            ("no groups at all", "", &[], 8 << 30),
+            ("a container's", "0::/\n", &[own], 512 << 20),
+            ("by its host's name", "0::/docker/0a1b\n", &[own], 512 << 20),
+            ("outside of its namespace", "0::/../../system.slice/x\n", &[own], 512 << 20),
+            ("of the older groups", older, &[none, of_container], 1 << 20),
+            ("older ones without a limit", older, &[none], 8 << 30),
+        ] {
+            assert_eq!(machine(groups, limits), wanted, "{name}");
+        }
     }
 
     #[test]

@@ -30,7 +30,20 @@ pub(in crate::browser) struct Chromium {
 
 impl Chromium {
     /// Starts Chromium and returns when it answers. An error has what it printed.
+    ///
+    /// Hazard: on a busy machine Chromium now and then ends by a signal while it starts, and starts the next time. Commands
+    /// that start one only would take it for broken, so it is started twice before that counts.
     pub async fn launch(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
+        match Self::launch_once(starter, config).await {
+            Err(error @ LaunchError::Silent { signal: Some(_), .. }) => {
+                tracing::warn!(%error, "Chromium crashed while it started, and is started once more");
+                Self::launch_once(starter, config).await
+            }
+            launched => launched,
+        }
+    }
+
+    async fn launch_once(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
         let (process, ends) = Process::start(starter, config).await?;
         let connection = connect(ends)?;
         let limit = Duration::from_millis(config.launch_timeout_ms);

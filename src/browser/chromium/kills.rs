@@ -1,7 +1,9 @@
 //! Renderers and browsers that we end on purpose: without this record a kill would look like a crash of the page.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// A renderer that ended so soon after we killed one is the one we killed.
 const KILL_WINDOW: Duration = Duration::from_secs(2);
@@ -10,10 +12,10 @@ const KILL_WINDOW: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(in crate::browser) struct Kills {
     renderers: Mutex<Vec<Kill>>,
-    browser: OnceLock<BrowserEnd>,
+    /// Why we ended the browser, if we did.
+    pub(in crate::browser) end_of_browser: OnceLock<BrowserEnd>,
 }
 
-/// Why we ended a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::browser) enum BrowserEnd {
     /// Its own process was full.
@@ -52,17 +54,12 @@ impl Kills {
 
     /// The browser is about to be ended.
     pub(in crate::browser) fn announce_browser(&self, end: BrowserEnd) {
-        let _ = self.browser.set(end);
-    }
-
-    /// Why we ended the browser, if we did.
-    pub(in crate::browser) fn end_of_browser(&self) -> Option<BrowserEnd> {
-        self.browser.get().copied()
+        let _ = self.end_of_browser.set(end);
     }
 
     /// Those within [`KILL_WINDOW`].
     fn list(&self) -> MutexGuard<'_, Vec<Kill>> {
-        let mut list = self.renderers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.renderers.lock();
         list.retain(|kill| kill.at.elapsed() < KILL_WINDOW);
         list
     }

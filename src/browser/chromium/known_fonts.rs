@@ -1,8 +1,8 @@
 //! Which font families a browser has, as its pages found out: what is known need not be asked again.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
 
@@ -26,11 +26,11 @@ struct Known {
 impl KnownFonts {
     /// Whether `family`, in small letters, is not known to be installed.
     pub(in crate::browser) fn lacks(&self, family: &str) -> bool {
-        !self.known().installed.contains(family)
+        !self.0.lock().installed.contains(family)
     }
 
     pub(in crate::browser) fn learn(&self, installed: &[String], missing: &[String]) {
-        let mut known = self.known();
+        let mut known = self.0.lock();
         let Known { installed: known_installed, missing: known_missing } = &mut *known;
         for (families, found) in [(known_installed, installed), (known_missing, missing)] {
             for family in found {
@@ -45,10 +45,6 @@ impl KnownFonts {
 
     /// All of it, for the script that asks a page.
     pub(in crate::browser) fn to_json(&self) -> String {
-        json!(*self.known()).to_string()
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        json!(*self.0.lock()).to_string()
     }
 }

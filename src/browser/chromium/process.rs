@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Gid, Pid, Uid};
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr};
 
@@ -72,6 +74,8 @@ pub enum LaunchError {
         reason: String,
         /// The last lines of its standard error.
         printed: String,
+        /// The number of the signal that ended it; `None` where it exited or only was silent.
+        signal: Option<i32>,
     },
 }
 
@@ -139,18 +143,16 @@ impl Process {
     /// Why it does not answer: how it ended, or `error`, and what it printed last.
     pub(in crate::browser) async fn explain(mut self, error: String) -> LaunchError {
         let exited = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
-        let reason = match exited {
-            Ok(Ok(status)) => status.to_string(),
-            Ok(Err(_)) | Err(_) => error,
-        };
+        let status = exited.ok().and_then(Result::ok);
+        let (reason, signal) = status.map_or((error, None), |status| (status.to_string(), status.signal()));
         // What it printed last is still on its way through the pipe.
         tokio::time::sleep(END_PAUSE).await;
-        let lines = self.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lines = self.printed.lock().clone();
         let printed = lines.into_iter().collect::<Vec<_>>().join(" | ");
         if printed.contains(NO_SANDBOX) {
             return LaunchError::NoSandbox;
         }
-        LaunchError::Silent { executable: self.executable.display().to_string(), reason, printed }
+        LaunchError::Silent { executable: self.executable.display().to_string(), reason, printed, signal }
     }
 }
 
@@ -237,7 +239,7 @@ async fn keep_printed(stderr: ChildStderr, printed: StderrTail) {
     while let Ok(Some(line)) = lines.next_segment().await {
         let text: String = String::from_utf8_lossy(&line).chars().take(KEPT_LINE_CHARS).collect();
         tracing::debug!(line = text, "Chromium printed");
-        let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = printed.lock();
         if kept.len() == KEPT_LINES {
             kept.pop_front();
         }

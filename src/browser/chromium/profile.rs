@@ -43,7 +43,6 @@ impl Profile {
         &self.path
     }
 
-    /// Chromium's user data folder.
     pub(in crate::browser) fn user_data(&self) -> PathBuf {
         self.path.join("profile")
     }
@@ -53,7 +52,6 @@ impl Profile {
         Some(self.path.join(FONTS_NAME)).filter(|path| path.exists())
     }
 
-    /// Chromium's folder for temporary files.
     pub(in crate::browser) fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
     }

@@ -16,8 +16,12 @@ use crate::domain::format_opts::PageOptions;
 #[serde(rename_all = "lowercase")]
 enum Found {
     /// The element's box in the page, in CSS pixels.
-    Box { x: f64, y: f64, width: f64, height: f64 },
-    /// No element.
+    Box {
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+    },
     Nothing,
     /// The selector cannot be read.
     #[serde(rename = "fault")]

@@ -132,8 +132,8 @@ impl Snapshot {
         }
         let end = content.len().min(self.given_bytes + ENCODED_BYTES);
         let part = content.slice(self.given_bytes..end);
-        let encoded = thread::by_size(part.len(), move || STANDARD.encode(part)).await;
-        chunk.extend_from_slice(encoded.map_err(|error| StepError::Job(error.into()))?.as_bytes());
+        let encoded = thread::by_size(part.len(), move || STANDARD.encode(part)).await?;
+        chunk.extend_from_slice(encoded.as_bytes());
         self.given_bytes = if end == content.len() { 0 } else { end };
         if self.given_bytes > 0 {
             self.pieces.push_front(Piece::File(number));

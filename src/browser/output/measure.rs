@@ -7,7 +7,6 @@ use crate::browser::page::open_page::OpenPage;
 use crate::browser::page::scripts;
 use crate::domain::format_opts::{EmulationOptions, Viewport};
 
-/// CSS pixels in an inch.
 pub(super) const PIXELS_PER_INCH: f64 = 96.0;
 
 /// Emulates the print medium and `viewport`, and returns the number that `script` answers.
@@ -18,7 +17,7 @@ pub(super) async fn measure(
     script: &str,
 ) -> Result<Option<f64>, StepError> {
     let (tab, limit) = (page.tab()?, page.limits.call);
-    let media = tab.send(&emulate::on_paper(emulation))?;
+    let media = tab.send(&emulate::emulated(emulation.media.name(), emulation))?;
     let metrics = tab.send(&commands::device_metrics(viewport, true))?;
     media.answer(limit).await?;
     metrics.answer(limit).await?;

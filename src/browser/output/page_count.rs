@@ -59,5 +59,5 @@ async fn count_piece(mut counter: PageCounter, piece: &Bytes) -> Result<PageCoun
         counter.pass(&piece);
         counter
     };
-    thread::by_size(length, count).await.map_err(|error| StepError::Job(error.into()))
+    Ok(thread::by_size(length, count).await?)
 }

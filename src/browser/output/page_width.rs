@@ -19,7 +19,6 @@ use crate::browser::page::open_page::{OpenPage, WARNING_LIMIT};
 use crate::domain::format_opts::{PageOptions, Viewport};
 
 const MEASURE: &str = include_str!("../../../assets/page_width.js");
-/// Points in a CSS pixel.
 const POINTS_PER_PIXEL: f64 = 0.75;
 /// How much of a content is decompressed: both matrices are at its beginning.
 const LOOKED_AT_BYTES: u64 = 2_048;

@@ -166,7 +166,7 @@ impl PdfReaders {
             self.counter.pass(&piece);
             (self, drawn)
         };
-        thread::by_size(bytes, read).await.map_err(|error| StepError::Job(error.into()))
+        Ok(thread::by_size(bytes, read).await?)
     }
 }
 

@@ -10,9 +10,7 @@ use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::config::as_count;
 use crate::domain::error::ErrorCode;
-
-/// Texts larger than this are decoded on a thread for work that blocks.
-const INLINE_LIMIT_BYTES: usize = 256 << 10;
+use crate::thread;
 
 /// Where the pieces of a file come from.
 pub(super) enum Source {
@@ -24,7 +22,6 @@ pub(super) enum Source {
     Text(String),
     /// A document that the page holds.
     Document(Box<Snapshot>),
-    /// Everything was read.
     Ended,
 }
 
@@ -91,12 +88,7 @@ async fn next_part(
 }
 
 async fn decode(text: String) -> Result<Bytes, StepError> {
-    let decoded = if text.len() > INLINE_LIMIT_BYTES {
-        tokio::task::spawn_blocking(move || STANDARD.decode(text)).await
-    } else {
-        Ok(STANDARD.decode(text))
-    };
-    match decoded {
+    match thread::by_size(text.len(), move || STANDARD.decode(text)).await {
         Ok(Ok(bytes)) => Ok(Bytes::from(bytes)),
         Ok(Err(_)) | Err(_) => {
             Err(StepError::job(ErrorCode::PageFailed, "the browser's file cannot be read"))

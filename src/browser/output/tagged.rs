@@ -17,7 +17,6 @@ use crate::browser::page::error::StepError;
 use crate::browser::page::open_page::OpenPage;
 use crate::domain::format_opts::PageOptions;
 
-/// How a PDF is printed.
 pub(super) struct Print<'a> {
     pub page: &'a OpenPage,
     pub options: &'a PageOptions,
@@ -37,7 +36,6 @@ pub(super) struct PrintBudget {
     pub deadline: Instant,
 }
 
-/// A PDF that was printed.
 pub(super) struct Pdf {
     pub source: Source,
     /// Its pages, where they had to be known.

@@ -3,11 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use headless_chrome::protocol::cdp::Browser;
+
 use super::error::{PageError, Retry, StepError, ended};
 use super::open_page::OpenPage;
 use super::scripts;
 use super::task::PageStep;
 use crate::browser::tab::failed_requests;
+use crate::browser::tab::lease::LeaseEnd;
 use crate::browser::tab::page_state::{PageEnd, PageState};
 use crate::domain::error::{ErrorCode, JobError, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -63,7 +66,10 @@ pub(super) fn accept_busy(
         let separator = if pending.is_empty() { "" } else { ", " };
         let _ = write!(pending, "{separator}a worker that computes ({computing} of them)");
     }
-    let pending = page.session.as_ref().map_or(pending.clone(), |session| session.without_host(&pending));
+    if let Some(session) = &page.session {
+        // The name of its host is random.
+        pending = pending.replace(&format!("http://{}", session.host()), "");
+    }
     let mut text = format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
     if !pending.is_empty() {
         let _ = write!(text, "; pending: {pending}");
@@ -204,9 +210,10 @@ async fn known_end(page: &OpenPage, error: &StepError) -> Option<PageEnd> {
 /// would be blamed. So the browser is asked here, and the lease reports a stall to the pool.
 async fn is_browser_stalled(page: &mut OpenPage) -> bool {
     let Some(tab) = page.lease.tab() else { return false };
-    let stalled = !tab.browser_answers(ANSWER_LIMIT).await;
+    let answer = tab.connection.call(None, Browser::GetVersion(None), ANSWER_LIMIT).await;
+    let stalled = answer.is_err_and(|error| error.is_of_browser());
     if stalled {
-        page.lease.report_stalled();
+        page.lease.end = LeaseEnd::Stalled;
     }
     stalled
 }

@@ -64,13 +64,11 @@ pub(in crate::browser) fn differs(options: &PageOptions, output: PageOutput) -> 
         || emulation.viewport != Viewport::default()
 }
 
-/// The medium that the page is printed with, in which it is measured.
-pub(in crate::browser) fn on_paper(emulation: &EmulationOptions) -> Emulation::SetEmulatedMedia {
-    emulated(emulation.media.name(), emulation)
-}
-
 /// The medium, and the media features of the options.
-fn emulated(medium: &str, emulation: &EmulationOptions) -> Emulation::SetEmulatedMedia {
+pub(in crate::browser) fn emulated(
+    medium: &str,
+    emulation: &EmulationOptions,
+) -> Emulation::SetEmulatedMedia {
     let features = emulation
         .features
         .iter()
@@ -109,18 +107,15 @@ fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
 
 /// A well-formed locale or time zone may be unknown to Chromium: then the options are wrong, not the page.
 pub(super) fn explain(error: CallError) -> StepError {
-    match error {
-        CallError::Refused { method, message } if method.starts_with("Emulation.") => StepError::job(
+    if let CallError::Refused { method, message } = &error
+        && method.starts_with("Emulation.")
+    {
+        return StepError::job(
             ErrorCode::OptionsInvalid,
             format!("the browser takes no such locale, timezone or viewport (formatOpts): {message}"),
-        ),
-        CallError::Refused { .. }
-        | CallError::Closed { .. }
-        | CallError::PageGone { .. }
-        | CallError::Timeout { .. }
-        | CallError::TooLong { .. }
-        | CallError::Unreadable { .. } => error.into(),
+        );
     }
+    error.into()
 }
 
 #[cfg(test)]

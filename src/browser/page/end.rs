@@ -3,6 +3,7 @@
 use super::emulate;
 use super::open_page::OpenPage;
 use super::task::PageOutput;
+use crate::browser::tab::lease::LeaseEnd;
 use crate::browser::tab::traces::Traces;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -41,9 +42,6 @@ pub(in crate::browser) fn release_tab(
         // The memory of its process is checked at the reset.
         Lane::Scripted => page.can_be_reset(options) && !traces.have_service_worker(),
     };
-    if may_be_reused && is_clean && logs_requests {
-        page.lease.report_reusable(traces);
-    } else {
-        page.lease.report_not_reusable();
-    }
+    let is_reusable = may_be_reused && is_clean && logs_requests;
+    page.lease.end = if is_reusable { LeaseEnd::Reusable(traces) } else { LeaseEnd::NotReusable };
 }

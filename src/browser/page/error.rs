@@ -1,6 +1,7 @@
 //! How a page fails: the job's error, and whether another tab or browser may do better.
 
 use headless_chrome::protocol::cdp::Runtime;
+use tokio::task::JoinError;
 
 use super::limits::PageLimits;
 use crate::browser::cdp::error::CallError;
@@ -34,11 +35,9 @@ pub enum Retry {
 /// Why a step ended, before it is diagnosed.
 #[derive(Debug)]
 pub(in crate::browser) enum StepError {
-    /// The page is gone.
     Ended(PageEnd),
     /// The step's deadline.
     Late,
-    /// Chromium refused a call.
     Refused(CallError),
     /// The previous page of a reused tab could not be replaced.
     Unready(String),
@@ -53,14 +52,15 @@ impl StepError {
 }
 
 impl PageError {
-    /// Whether the same page may well succeed elsewhere.
-    pub fn is_retryable(&self) -> bool {
-        self.retry != Retry::No
-    }
-
     /// The browser is gone.
     pub(in crate::browser) fn lost() -> Self {
         Self { error: browser_lost(), retry: Retry::Alone, warnings: Warnings::default() }
+    }
+}
+
+impl From<JoinError> for StepError {
+    fn from(error: JoinError) -> Self {
+        Self::Job(error.into())
     }
 }
 

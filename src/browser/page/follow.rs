@@ -72,7 +72,7 @@ async fn take_place(
     tab.call_within(script_off, limit).await?;
     reset::forget_page(tab, traces, limit).await?;
     // Last: it counts the history, which `forget_page` has emptied by then.
-    let entries = tab.call_within(commands::evaluate(FORGET_NAME.to_owned(), None), limit).await?;
+    let entries = tab.call_within(commands::evaluate(FORGET_NAME.to_owned()), limit).await?;
     let entries = entries.result.value.and_then(|value| value.as_f64());
     if entries.is_none_or(|entries| entries > ENTRIES_LIMIT) {
         return Err(ResetError::Unclean("the history of the page before is not empty"));

@@ -123,8 +123,7 @@ async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), StepErro
     // A byte order mark would be text before the doctype here.
     let page = task.inlined.as_ref().or_else(|| task.site.page());
     let page = page.cloned().map(encoding::without_bom).unwrap_or_default();
-    let html = thread::by_size(page.len(), move || String::from_utf8_lossy(&page).into_owned()).await;
-    let html = html.map_err(|error| StepError::Job(error.into()))?;
+    let html = thread::by_size(page.len(), move || String::from_utf8_lossy(&page).into_owned()).await?;
     let put = Page::SetDocumentContent { frame_id: tab.frame.clone(), html };
     tab.send_large(put).await?.answer(limit).await?;
     Ok(())

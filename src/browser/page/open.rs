@@ -15,7 +15,7 @@ use super::pictures::{self, Pictures};
 use super::scripts;
 use super::task::{PageOutput, PageStep, PageTask};
 use super::wait;
-use super::wait_idle::{self, IdleOutcome};
+use super::wait_idle;
 use crate::browser::tab::lease::Lease;
 use crate::browser::tab::reset;
 use crate::config::BrowserConfig;
@@ -141,10 +141,8 @@ async fn scan_until_idle(page: &mut OpenPage, task: &PageTask) -> Result<bool, S
 async fn become_idle(page: &mut OpenPage, cap: Duration, options: &PageOptions) -> Result<bool, StepError> {
     let limit = cap + page.limits.call * 2;
     match page.within(limit, wait_idle::until_idle(page, cap)).await {
-        Ok(IdleOutcome::InTime) => Ok(true),
-        Ok(IdleOutcome::NotBeforeCap { computing }) => {
-            diagnose::accept_busy(page, computing, options).map(|()| false)
-        }
+        Ok(None) => Ok(true),
+        Ok(Some(computing)) => diagnose::accept_busy(page, computing, options).map(|()| false),
         Err(StepError::Late) => Err(diagnose::stuck_error(page).await),
         Err(error) => Err(error),
     }

@@ -48,16 +48,6 @@ pub(in crate::browser) struct OpenPage {
     pub content_px: Option<(f64, f64)>,
 }
 
-/// A script context that an expression runs in.
-enum ScriptContext {
-    /// The page's own.
-    Page,
-    /// One of ours, by a name that no context of any process has again.
-    Unique(String),
-    /// One of ours, by its number. Another process may give that number to a context of a page's.
-    Number(Runtime::ExecutionContextId),
-}
-
 impl OpenPage {
     /// A page that is to be loaded into the leased tab; `None` when the tab is gone.
     pub(super) fn new(lease: Lease, task: &PageTask, config: &BrowserConfig) -> Option<Self> {
@@ -144,13 +134,15 @@ impl OpenPage {
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         if self.lane == Lane::Static {
             // Where no script of the page runs, its own world is as safe, and saves a call of 2 ms.
-            return self.run_in(ScriptContext::Page, expression, limit).await;
+            return self.run_in(commands::evaluate(expression), limit).await;
         }
         // A long expression would have to be copied, in case that the document was replaced.
         if expression.len() <= LARGE_CALL_BYTES
             && let Some(world) = self.known_world()
         {
-            let answer = self.run_in(ScriptContext::Unique(world), expression.clone(), limit).await?;
+            let call = commands::evaluate(expression.clone());
+            let call = Runtime::Evaluate { unique_context_id: Some(world), ..call };
+            let answer = self.run_in(call, limit).await?;
             if answer.is_some() {
                 return Ok(answer);
             }
@@ -158,13 +150,16 @@ impl OpenPage {
         let documents = self.state.borrow().documents;
         let Some(number) = self.make_world(limit).await? else { return Ok(None) };
         if let Some(world) = self.known_world() {
-            return self.run_in(ScriptContext::Unique(world), expression, limit).await;
+            let call = commands::evaluate(expression);
+            return self.run_in(Runtime::Evaluate { unique_context_id: Some(world), ..call }, limit).await;
         }
         if !self.has_lost_contexts()? {
             return Ok(None);
         }
-        // A new document is reported before anything in it answers.
-        let answer = self.run_in(ScriptContext::Number(number), expression, limit).await?;
+        // Hazard: another process may give that number to a context of a page's. But a new document is reported before anything
+        // in it answers.
+        let call = Runtime::Evaluate { context_id: Some(number), ..commands::evaluate(expression) };
+        let answer = self.run_in(call, limit).await?;
         Ok(answer.filter(|_| self.state.borrow().documents == documents))
     }
 
@@ -193,18 +188,11 @@ impl OpenPage {
 
     async fn run_in(
         &self,
-        context: ScriptContext,
-        expression: String,
+        call: Runtime::Evaluate,
         limit: Duration,
     ) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, StepError> {
         let tab = self.tab()?;
-        let bytes = expression.len();
-        let call = commands::evaluate(expression, None);
-        let call = match context {
-            ScriptContext::Page => call,
-            ScriptContext::Unique(name) => Runtime::Evaluate { unique_context_id: Some(name), ..call },
-            ScriptContext::Number(number) => Runtime::Evaluate { context_id: Some(number), ..call },
-        };
+        let bytes = call.expression.len();
         let sent = tab.send_sized(call, bytes).await?;
         match sent.answer(limit).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {

@@ -42,7 +42,8 @@ pub(super) async fn for_timeout(page: &OpenPage, options: &PageOptions) -> Resul
 
 /// Whether it is truthy now; `None` when the document went away under it.
 async fn is_truthy(page: &OpenPage, expression: &str) -> Result<Option<bool>, StepError> {
-    let asking = commands::evaluate(truth_of(expression), None);
+    // On lines of its own: a comment at the expression's end must not swallow what follows.
+    let asking = commands::evaluate(format!("(async () => !!(await (\n{expression}\n)))()"));
     match page.tab()?.call_within(asking, page.limits.readiness).await {
         Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
             Err(script_error("waitForExpression", thrown))
@@ -51,9 +52,4 @@ async fn is_truthy(page: &OpenPage, expression: &str) -> Result<Option<bool>, St
         Err(CallError::Refused { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// The expression on lines of its own: a comment at its end must not swallow what follows.
-fn truth_of(expression: &str) -> String {
-    format!("(async () => !!(await (\n{expression}\n)))()")
 }

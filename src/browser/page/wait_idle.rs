@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::error::StepError;
 use super::open_page::OpenPage;
+use crate::browser::cdp::commands;
 use crate::browser::tab::idle::IdleVerdict;
 
 /// After a response the page may need a moment to go on with it.
@@ -18,15 +19,6 @@ const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 /// that computes in slices of 15 ms 79 %).
 const COMPUTING_SHARE: f64 = 0.3;
 
-/// How the waiting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IdleOutcome {
-    /// The page is idle.
-    InTime,
-    /// The cap came first; so many of its workers answered nothing.
-    NotBeforeCap { computing: usize },
-}
-
 /// Whether the page is done in a moment: then its fonts are loaded, and it need not be asked whether it is ready.
 pub(super) async fn is_soon_idle(page: &OpenPage) -> bool {
     let mut state = page.state.clone();
@@ -35,15 +27,15 @@ pub(super) async fn is_soon_idle(page: &OpenPage) -> bool {
     verdict(page) == IdleVerdict::Done
 }
 
-/// Returns when the page is idle, or at the cap.
-pub(super) async fn until_idle(page: &OpenPage, cap: Duration) -> Result<IdleOutcome, StepError> {
+/// Waits until the page is idle; where the cap comes first, answers how many of its workers answered nothing.
+pub(super) async fn until_idle(page: &OpenPage, cap: Duration) -> Result<Option<usize>, StepError> {
     let computing = AtomicUsize::new(0);
     if let Ok(idle) = tokio::time::timeout(cap, become_idle(page, &computing)).await {
-        return idle.map(|()| IdleOutcome::InTime);
+        return idle.map(|()| None);
     }
     // A page that answers no call is not busy, it is stuck.
     answers(page).await?;
-    Ok(IdleOutcome::NotBeforeCap { computing: computing.into_inner() })
+    Ok(Some(computing.into_inner()))
 }
 
 async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), StepError> {
@@ -54,7 +46,7 @@ async fn become_idle(page: &OpenPage, computing: &AtomicUsize) -> Result<(), Ste
             std::future::pending::<()>().await;
         }
         wait_for_grace(page).await;
-        let event_count = page.state.borrow().idle.event_count();
+        let event_count = page.state.borrow().idle.event_count;
         // Messages keep their order: what the page has begun meanwhile is reported before this answer.
         if !answers(page).await? {
             let _ = state.changed().await;
@@ -81,13 +73,16 @@ async fn workers_are_idle(
     computing: &AtomicUsize,
 ) -> Result<bool, StepError> {
     let tab = page.tab()?;
-    let workers = tab.workers();
+    let workers = tab.events.monitor.worker_sessions();
     if workers.is_empty() {
         return Ok(true);
     }
     // The first answer may come before a message that is waiting there, the second comes after it.
     for _ in 0..2 {
-        let asked: Vec<_> = workers.iter().filter_map(|worker| tab.ask_worker(worker).ok()).collect();
+        // A worker answers this when it has nothing else to do.
+        let nothing = commands::evaluate("0".to_owned());
+        let asked = workers.iter().filter_map(|worker| tab.connection.send(Some(worker), &nothing).ok());
+        let asked: Vec<_> = asked.collect();
         computing.store(asked.len(), Ordering::Relaxed);
         for answer in asked {
             // The answer itself does not matter: the call also fails when the worker has ended, and then it computes nothing.
@@ -99,12 +94,12 @@ async fn workers_are_idle(
     let task = "new Promise(done => setTimeout(done, 0, ''))".to_owned();
     page.ask(task, page.limits.call).await?;
     let state = page.state.borrow();
-    if state.idle.event_count() != event_count {
+    if state.idle.event_count != event_count {
         return Ok(false);
     }
     // What ticks in a worker may change the document by a message now and then, and in between the page is quiet. So the page
     // is idle only when no watch has reported anything pending for the whole quiet window.
-    let busy = state.idle.last_busy().map_or(Duration::MAX, |at| at.elapsed());
+    let busy = state.idle.last_busy.map_or(Duration::MAX, |at| at.elapsed());
     let left = page.limits.quiet.saturating_sub(busy);
     drop(state);
     if verdict(page) == IdleVerdict::Quiet && !left.is_zero() {

@@ -106,7 +106,7 @@ impl BrowserPool {
     /// Where each waiter would get a tab now, by the number of tabs, the shares of accounts and the quarantine browsers.
     /// Earlier waiters first; one that may have no tab now reserves none.
     fn sources(&mut self) -> Vec<Option<TabSource>> {
-        let share = self.account_tabs();
+        let share = self.share.of(self.tabs);
         let (mut all, mut held) = (self.leased, self.leased_by.clone());
         let mut pass = self.waiter_pass();
         let mut sources = Vec::with_capacity(self.waiters.len());

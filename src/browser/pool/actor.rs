@@ -54,7 +54,6 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// The actor. It starts its browsers when it is started.
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
-    /// The configured font families.
     pub(super) families: Arc<Families>,
     pub(super) starter: Starter,
     /// Which hosts its pages reach.
@@ -69,7 +68,8 @@ pub struct BrowserPool {
     /// What each slot is for.
     pub(super) purposes: Vec<Purpose>,
     pub(super) quarantine: Quarantine,
-    share: AccountShare,
+    /// How many tabs one account may hold.
+    pub(super) share: AccountShare,
     /// Replaced browsers with their last pages.
     pub(super) draining: Vec<RunningBrowser>,
     pub(super) last_generation: u64,
@@ -102,9 +102,15 @@ pub(super) struct Waiter {
 }
 
 impl BrowserPool {
-    /// A pool that starts its processes through `starter` and counts in `metrics`; its pages reach what
-    /// `outbound` allows.
-    pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
+    /// A pool that starts its processes through `starter` and counts in `metrics`; its pages reach what `outbound` allows, and
+    /// one account gets at most its `share` of the tabs.
+    pub fn new(
+        config: BrowserConfig,
+        starter: Starter,
+        outbound: Outbound,
+        share: AccountShare,
+        metrics: BrowserMetrics,
+    ) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
         let idle_scripts = IdleScripts::new(&config);
         Self {
@@ -118,7 +124,7 @@ impl BrowserPool {
                 usize::try_from(config.quarantine_processes).unwrap_or(1),
                 Duration::from_secs(config.quarantine_s),
             ),
-            share: AccountShare::default(),
+            share,
             draining: Vec::new(),
             families: Arc::new(Families::of(&config)),
             config: Arc::new(config),
@@ -140,16 +146,6 @@ impl BrowserPool {
             stopping: false,
             idle_scripts,
         }
-    }
-
-    /// The same, where one account gets at most its `share` of the tabs.
-    pub fn shared(self, share: AccountShare) -> Self {
-        Self { share, ..self }
-    }
-
-    /// How many tabs one account may hold.
-    pub(super) fn account_tabs(&self) -> usize {
-        self.share.of(self.tabs)
     }
 
     /// False when there is no port for its server.
@@ -210,7 +206,6 @@ impl BrowserPool {
         self.serve_waiters(ctx);
     }
 
-    /// Updates the gauges.
     pub(super) fn update_metrics(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (shared, quarantined): (Vec<_>, Vec<_>) =
@@ -329,7 +324,7 @@ impl Handler<ShutDown> for BrowserPool {
         let mut running: Vec<_> =
             placed.map(|running| *running).chain(std::mem::take(&mut self.draining)).collect();
         let successors: Vec<_> =
-            running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it)).collect();
+            running.iter_mut().filter_map(|it| it.successor.take()?.running.map(|it| *it)).collect();
         let ended = running.into_iter().chain(successors).map(|running| running.chromium.end());
         let ended = futures_util::future::join_all(ended);
         Box::pin(wrap_future::<_, Self>(ended).map(|_, _, ctx| ctx.stop()))

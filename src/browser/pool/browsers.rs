@@ -26,17 +26,11 @@ pub(super) enum BrowserSlot {
 
 impl BrowserSlot {
     pub(super) fn running(&self) -> Option<&RunningBrowser> {
-        match self {
-            Self::Running(running) => Some(running),
-            Self::Off | Self::Starting | Self::Pausing => None,
-        }
+        if let Self::Running(running) = self { Some(running) } else { None }
     }
 
     pub(super) fn into_running(self) -> Option<Box<RunningBrowser>> {
-        match self {
-            Self::Running(running) => Some(running),
-            Self::Off | Self::Starting | Self::Pausing => None,
-        }
+        if let Self::Running(running) = self { Some(running) } else { None }
     }
 }
 
@@ -51,10 +45,8 @@ pub(super) enum Purpose {
     Quarantine(usize),
 }
 
-/// Why a browser is lost.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum BrowserLoss {
-    /// It died.
     #[error("its connection ended")]
     Died,
     /// It does not answer, or not as it should.
@@ -75,11 +67,6 @@ impl BrowserLoss {
             Self::Silent(_) | Self::Unusable(_) => "silent",
             Self::Filled { .. } => "filled",
         }
-    }
-
-    /// Whether one of its pages may have done it.
-    pub(super) fn is_suspicious(&self) -> bool {
-        !matches!(self, Self::Unusable(_))
     }
 }
 
@@ -120,11 +107,12 @@ pub(super) enum RecycleReason {
 }
 
 /// The process that is to take a browser's slot.
-pub(super) enum Successor {
-    /// Its process is being started.
-    Starting(RecycleReason),
-    /// It answers, and so many of its first tabs are still being made.
-    Warming { running: Box<RunningBrowser>, reason: RecycleReason, tabs_left: usize },
+pub(super) struct Successor {
+    pub reason: RecycleReason,
+    /// The process itself; none while its launch is under way.
+    pub running: Option<Box<RunningBrowser>>,
+    /// How many of its first tabs are still being made.
+    pub tabs_left: usize,
 }
 
 impl RecycleReason {
@@ -135,30 +123,6 @@ impl RecycleReason {
             Self::Documents => "documents",
             Self::Age => "age",
             Self::Memory => "memory",
-        }
-    }
-}
-
-impl Successor {
-    pub(super) fn running(&self) -> Option<&RunningBrowser> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
-        }
-    }
-
-    pub(super) fn running_mut(&mut self) -> Option<&mut RunningBrowser> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
-        }
-    }
-
-    /// The process itself; none while its launch is under way.
-    pub(super) fn into_running(self) -> Option<Box<RunningBrowser>> {
-        match self {
-            Self::Warming { running, .. } => Some(running),
-            Self::Starting(_) => None,
         }
     }
 }

@@ -177,17 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn a_quarantine_browser_has_so_many_pages_at_once() {
+    fn a_quarantine_browser_has_so_many_pages_or_one_alone_that_is_not_overtaken() {
         let account = AccountId::generate();
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
-        let line = [request(account, false); 3];
-        assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), Some(0), None]);
-    }
-
-    #[test]
-    fn a_page_that_is_to_be_alone_shares_no_browser_and_is_not_overtaken() {
-        let account = AccountId::generate();
-        let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
+        let others = [request(account, false); 3];
+        assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &others), [Some(0), Some(0), None]);
         let line = [request(account, false), request(account, true), request(account, false)];
         assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line), [Some(0), None, None]);
         assert_eq!(assigned(&mut quarantine, &[Occupancy::default()], &line[1..]), [Some(0), None]);

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 use super::reuse::ReuseKey;
 
-/// Most keys that are remembered.
 const RECENT_LIMIT: usize = 256;
 
 /// Keys of the pages, the latest last.

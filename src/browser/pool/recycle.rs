@@ -1,7 +1,7 @@
 //! Planned replacement of browsers that have done enough: the new one runs before the old one is ended.
 //!
 //! ```text
-//!  due ──> Starting ──(answers)──> Warming ──(its tabs are made)──> takes the slot
+//!  due ──> starting ──(answers)──> warming ──(its tabs are made)──> takes the slot
 //!              └─(failed)─> postponed              │
 //!                                the old one: draining ──(its last tab is gone, or too late)──> ended
 //! ```
@@ -40,7 +40,7 @@ impl BrowserPool {
         }
         let Some((slot, reason)) = due else { return };
         let BrowserSlot::Running(running) = &mut self.slots[slot] else { return };
-        running.successor = Some(Successor::Starting(reason));
+        running.successor = Some(Successor { reason, running: None, tabs_left: 0 });
         tracing::info!(
             browser.pid = running.chromium.id(),
             browser.documents = running.documents,
@@ -81,9 +81,9 @@ impl BrowserPool {
             }
         };
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(id.slot) else { return };
-        let Some(Successor::Starting(reason)) = old.successor else { return };
+        let Some(successor) = old.successor.as_mut().filter(|it| it.running.is_none()) else { return };
         let first: Vec<Lane> = first.each().take(self.tabs).collect();
-        old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
+        (successor.running, successor.tabs_left) = (Some(fresh), first.len());
         for lane in first {
             if !self.make_tab_in(id, factory.clone(), lane, ctx) {
                 let loss = BrowserLoss::Unusable("there is no port for its first tab");
@@ -104,7 +104,8 @@ impl BrowserPool {
 
     pub(super) fn is_successor(&self, browser: BrowserId) -> bool {
         let Some(BrowserSlot::Running(old)) = self.slots.get(browser.slot) else { return false };
-        old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
+        let successor = old.successor.as_ref().and_then(|it| it.running.as_ref());
+        successor.is_some_and(|running| running.id == browser)
     }
 
     /// Adds a new tab to the warm ones, or to the successor that it was made in, which takes over with the last of its first
@@ -116,7 +117,7 @@ impl BrowserPool {
             _ => None,
         };
         match successor {
-            Some(Successor::Warming { running, tabs_left, .. }) if running.id == browser => {
+            Some(Successor { running: Some(running), tabs_left, .. }) if running.id == browser => {
                 running.first_tabs.push(held);
                 *tabs_left = tabs_left.saturating_sub(1);
                 if *tabs_left == 0 {
@@ -130,7 +131,7 @@ impl BrowserPool {
     /// The new browser leases its tabs from now on; the old one finishes its pages.
     fn take_over(&mut self, slot: usize, ctx: &mut Context<Self>) {
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(slot) else { return };
-        let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
+        let Some(Successor { running: Some(mut running), reason, .. }) = old.successor.take() else { return };
         tracing::info!(
             browser.pid = running.chromium.id(),
             browser.replaced = old.chromium.id(),
@@ -191,12 +192,9 @@ impl BrowserPool {
     /// Takes out a successor that is lost before it took over; its slot is still filled.
     pub(super) fn take_successor(&mut self, browser: BrowserId) -> Option<RunningBrowser> {
         let Some(BrowserSlot::Running(old)) = self.slots.get_mut(browser.slot) else { return None };
-        let is_it = old.successor.as_ref()?.running().is_some_and(|running| running.id == browser);
-        let lost = if is_it { old.successor.take()?.into_running() } else { None };
-        if lost.is_some() {
-            self.postpone(browser.slot);
-        }
-        lost.map(|running| *running)
+        let lost = old.successor.as_mut()?.running.take_if(|running| running.id == browser)?;
+        self.postpone(browser.slot);
+        Some(*lost)
     }
 
     /// Measures the memory of every browser.

@@ -30,9 +30,7 @@ const UNREPLACED_LIMIT: Duration = Duration::from_millis(100);
 pub(super) enum DisposeReason {
     /// It had enough documents.
     Documents,
-    /// It is old.
     Age,
-    /// Another waiter needs its place.
     NeededByWaiter,
     /// Its page failed, or has left more than a reset takes away.
     Page,
@@ -173,7 +171,9 @@ impl BrowserPool {
             Ok(ReadyTab { renderer: Some(it), .. }) if !self.is_renderer_reusable(held.browser, it) => {
                 Err(DisposeReason::Worn)
             }
-            Ok(ReadyTab { renderer: Some(it), traces }) if it.resident_bytes > self.reuse_bytes() => {
+            Ok(ReadyTab { renderer: Some(it), traces })
+                if it.resident_bytes > self.config.reuse_memory_mb << 20 =>
+            {
                 // This counts the memory of the old document too: the tab is reset to an empty one, and measured again.
                 if traces.unreplaced_since.is_some() {
                     held.traces = traces;
@@ -205,11 +205,6 @@ impl BrowserPool {
         let is_over = |since: Instant| since.elapsed() >= UNREPLACED_LIMIT;
         self.reusable.require_reset(|held| held.traces.unreplaced_since.is_some_and(is_over));
         self.reset_used(ctx);
-    }
-
-    /// Most memory of the renderer of a tab that is reused.
-    fn reuse_bytes(&self) -> u64 {
-        self.config.reuse_memory_mb << 20
     }
 
     /// Whether a renderer may show another page, and counts the processor time of that page from now on. Hazard: a renderer

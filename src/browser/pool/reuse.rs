@@ -267,7 +267,6 @@ mod tests {
         tabs
     }
 
-    /// No warm tab is there.
     fn limited_to(limit: usize) -> TabCapacity {
         TabCapacity { limit, warm: PerLane::default(), making: PerLane::default(), ahead: 0 }
     }
@@ -333,29 +332,6 @@ mod tests {
     }
 
     #[test]
-    fn a_waiter_evicts_the_tab_used_least_lately() {
-        let [one, two, three] = keys();
-        let mut tabs = clean(&[(one, "a"), (two, "b")]);
-        let page = [(Some(three), Lane::Static)];
-        assert_eq!(plan(&mut tabs, &page, limited_to(3)), ["static", "", ""]);
-        assert_eq!(plan(&mut tabs, &page, limited_to(2)), ["static", "", "a"]);
-        assert_eq!(plan(&mut tabs, &page, TabCapacity { making: of(1, 0), ..limited_to(2) }), ["", "", ""]);
-        assert_eq!(plan(&mut tabs, &[(None, Lane::Scripted)], limited_to(1)), ["scripted", "", "b"]);
-    }
-
-    #[test]
-    fn a_tab_that_an_earlier_waiter_gets_is_not_evicted() {
-        let [one, two, _] = keys();
-        let tabs = [(one, "a"), (two, "b")];
-        let waiting = [(Some(one), Lane::Static), (None, Lane::Scripted), (Some(two), Lane::Static)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["scripted", "", "b"]);
-        let waiting = [(Some(one), Lane::Static), (Some(two), Lane::Static), (None, Lane::Scripted)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["", "", ""]);
-        let waiting = [(Some(one), Lane::Static), (Some(one), Lane::Static)];
-        assert_eq!(plan(&mut clean(&tabs), &waiting, limited_to(2)), ["static", "", "b"]);
-    }
-
-    #[test]
     fn a_tab_that_is_being_reset_stays_and_nothing_is_made_in_its_place() {
         let [one, two, _] = keys();
         let mut tabs = Tabs::new();
@@ -368,74 +344,47 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_tab_of_the_other_lane_is_evicted_last() {
-        let [one, _, _] = keys();
-        let warm = of(1, 0);
-        let page = [(None, Lane::Scripted)];
-        assert_eq!(
-            plan(&mut Tabs::new(), &page, TabCapacity { warm, ..limited_to(2) }),
-            ["scripted", "", ""]
-        );
-        assert_eq!(
-            plan(&mut Tabs::new(), &page, TabCapacity { warm, ..limited_to(1) }),
-            ["scripted", "static", ""]
-        );
-        assert_eq!(
-            plan(&mut clean(&[(one, "a")]), &page, TabCapacity { warm, ..limited_to(2) }),
-            ["scripted", "", "a"]
-        );
-        // One that is being made cannot go yet, and nothing is made beside it.
-        assert_eq!(
-            plan(&mut Tabs::new(), &page, TabCapacity { making: warm, ..limited_to(1) }),
-            ["", "", ""]
-        );
+    fn tabs_are_made_and_evicted_as_the_waiters_need() {
+        let [one, two, three] = keys();
+        let (a, b) = ((one, "a"), (two, "b"));
+        let [of_one, of_two, of_three] = [one, two, three].map(|key| (Some(key), Lane::Static));
+        let script = (None, Lane::Scripted);
+        let warm = |limit, warm| TabCapacity { warm, ..limited_to(limit) };
+        let making = |limit, making| TabCapacity { making, ..limited_to(limit) };
+        let ahead = |limit| TabCapacity { ahead: 1, ..limited_to(limit) };
+        for (name, tabs, waiting, capacity, wanted) in [
+            ("there is room", &[a, b][..], &[of_three][..], limited_to(3), ["static", "", ""]),
+            ("the tab used least lately goes", &[a, b], &[of_three], limited_to(2), ["static", "", "a"]),
+            ("one is being made", &[b], &[of_three], making(2, of(1, 0)), ["", "", ""]),
+            ("for the other lane", &[b], &[script], limited_to(1), ["scripted", "", "b"]),
+            ("one has its own", &[a, b], &[of_one, script, of_two], limited_to(2), ["scripted", "", "b"]),
+            ("both have their own", &[a, b], &[of_one, of_two, script], limited_to(2), ["", "", ""]),
+            ("two pages of one account", &[a, b], &[of_one; 2], limited_to(2), ["static", "", "b"]),
+            ("a warm one of the other lane stays", &[], &[script], warm(2, of(1, 0)), ["scripted", "", ""]),
+            ("it goes", &[], &[script], warm(1, of(1, 0)), ["scripted", "static", ""]),
+            ("it goes last", &[a], &[script], warm(2, of(1, 0)), ["scripted", "", "a"]),
+            ("it is being made, and cannot go", &[], &[script], making(1, of(1, 0)), ["", "", ""]),
+            ("no job waits", &[], &[], ahead(2), ["scripted static", "", ""]),
+            ("the scripted one first", &[], &[], ahead(1), ["scripted", "", ""]),
+            ("it is being made", &[], &[], TabCapacity { making: of(0, 1), ..ahead(2) }, ["static", "", ""]),
+            ("both are there", &[], &[], TabCapacity { warm: of(1, 1), ..ahead(2) }, ["", "", ""]),
+            ("a static one has no room", &[a, b], &[], ahead(3), ["scripted", "", ""]),
+            ("both have room", &[a, b], &[], ahead(4), ["scripted static", "", ""]),
+            ("a reusable one goes", &[a, b], &[], ahead(2), ["scripted", "", "a"]),
+            ("a warm one goes", &[a, b], &[], TabCapacity { warm: of(1, 1), ..ahead(3) }, ["", "static", ""]),
+            ("the scripted one stays", &[b], &[], TabCapacity { warm: of(0, 1), ..ahead(1) }, ["", "", "b"]),
+        ] {
+            assert_eq!(plan(&mut clean(tabs), waiting, capacity), wanted, "{name}");
+        }
     }
 
     #[test]
-    fn where_no_job_waits_each_lane_has_its_warm_tabs() {
-        let ahead = TabCapacity { ahead: 1, ..limited_to(2) };
-        assert_eq!(plan(&mut Tabs::new(), &[], ahead), ["scripted static", "", ""]);
-        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { limit: 1, ..ahead }), ["scripted", "", ""]);
-        assert_eq!(
-            plan(&mut Tabs::new(), &[], TabCapacity { making: of(0, 1), ..ahead }),
-            ["static", "", ""]
-        );
-        assert_eq!(plan(&mut Tabs::new(), &[], TabCapacity { warm: of(1, 1), ..ahead }), ["", "", ""]);
-    }
-
-    #[test]
-    fn reusable_tabs_give_way_to_the_warm_scripted_tab_and_not_to_the_static_one() {
+    fn tabs_of_an_account_or_of_a_browser_are_extracted() {
         let [one, two, _] = keys();
-        let tabs = [(one, "a"), (two, "b")];
-        let ahead = TabCapacity { ahead: 1, ..limited_to(3) };
-        assert_eq!(plan(&mut clean(&tabs), &[], ahead), ["scripted", "", ""]);
-        assert_eq!(
-            plan(&mut clean(&tabs), &[], TabCapacity { limit: 4, ..ahead }),
-            ["scripted static", "", ""]
-        );
-        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { limit: 2, ..ahead }), ["scripted", "", "a"]);
-        assert_eq!(plan(&mut clean(&tabs), &[], TabCapacity { warm: of(1, 1), ..ahead }), ["", "static", ""]);
-        assert_eq!(
-            plan(&mut clean(&tabs[1..]), &[], TabCapacity { limit: 1, warm: of(0, 1), ..ahead }),
-            ["", "", "b"]
-        );
-    }
-
-    #[test]
-    fn tabs_of_an_account_are_extracted() {
-        let [one, two, _] = keys();
-        let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
-        assert_eq!(tabs.extract_of(one), ["a1", "a2"]);
-        assert_eq!((tabs.take(one), tabs.take(two)), (None, Some("b1")));
-    }
-
-    #[test]
-    fn tabs_of_a_browser_are_extracted() {
-        let [one, two, _] = keys();
-        let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
+        let mut tabs = clean(&[(one, "a1"), (two, "b1"), (one, "a2"), (one, "a3")]);
         tabs.put(two, "b2", false);
         assert_eq!(tabs.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);
-        assert_eq!((tabs.take(two), tabs.take(one)), (None, Some("a2")));
+        assert_eq!((tabs.extract_of(one), tabs.take(one)), (vec!["a2", "a3"], None));
         assert_eq!(tabs.next_to_reset().map(|(_, tab)| tab), Some("b2"));
     }
 }

@@ -9,7 +9,7 @@ use actix::prelude::*;
 use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::actor::BrowserPool;
-use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, Successor, pause_after};
+use super::browsers::{BrowserLoss, BrowserSlot, Purpose, RunningBrowser, pause_after};
 use crate::browser::chromium::instance::Chromium;
 use crate::browser::chromium::kills::BrowserEnd;
 use crate::browser::chromium::memory::MemoryReading;
@@ -72,7 +72,6 @@ impl BrowserPool {
         self.purposes.get(browser.slot).copied().unwrap_or(Purpose::Shared)
     }
 
-    /// Whether all accounts share it.
     pub(super) fn is_shared(&self, browser: BrowserId) -> bool {
         !matches!(self.purpose(browser), Purpose::Quarantine(_))
     }
@@ -105,7 +104,7 @@ impl BrowserPool {
 
     /// Every process that runs: in its slot, about to take one, or draining.
     pub(super) fn all(&self) -> impl Iterator<Item = &RunningBrowser> {
-        let successors = self.placed().filter_map(|running| running.successor.as_ref()?.running());
+        let successors = self.placed().filter_map(|running| running.successor.as_ref()?.running.as_deref());
         self.placed().chain(successors).chain(&self.draining)
     }
 
@@ -117,7 +116,7 @@ impl BrowserPool {
         if running.id == browser {
             return Some(running);
         }
-        running.successor.as_mut()?.running_mut().filter(|running| running.id == browser)
+        running.successor.as_mut()?.running.as_deref_mut().filter(|running| running.id == browser)
     }
 
     pub(super) fn count_tab(&mut self, browser: BrowserId, change: isize) {
@@ -233,7 +232,8 @@ impl BrowserPool {
         if !self.is_ready() {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
-        if loss.is_suspicious() {
+        // One of its pages may have done it.
+        if !matches!(loss, BrowserLoss::Unusable(_)) {
             for request in &ended.leases {
                 self.admit_to_quarantine(*request);
             }
@@ -281,7 +281,7 @@ impl BrowserPool {
         }
         // A browser that we end on purpose is not broken: another one starts at once, however young it was.
         let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, BrowserLoss::Filled { .. });
-        match ended.successor.take().map(Successor::into_running) {
+        match ended.successor.take().map(|it| it.running) {
             Some(Some(mut successor)) => {
                 self.warm_tabs.extend(successor.first_tabs.drain(..));
                 self.slots[browser.slot] = BrowserSlot::Running(successor);

@@ -50,7 +50,8 @@ pub(super) async fn forward(
     request: Request<Incoming>,
 ) -> Result<Response<PageBody>, Refused> {
     let is_tunnel = request.method() == Method::CONNECT;
-    let (host, shown) = (host_of(request.uri()), redacted_target(request.uri()));
+    let host = host_of(request.uri());
+    let shown: String = redact_url(&request.uri().to_string()).chars().take(NAMED_CHARS).collect();
     let Some(url) = address_of(request.uri(), is_tunnel) else {
         session.warn_refused(host, &shown, "it is no address of http or https");
         return Err(Refused);
@@ -77,7 +78,8 @@ async fn fetch(
     let proxied = Arc::new(proxied);
     let (mut head, body) = request.into_parts();
     strip(&mut head.headers);
-    proxied.count(head.method.as_str().len() + target_bytes(&head.uri) + head_bytes(&head.headers))?;
+    let target_bytes = head.uri.path_and_query().map_or(1, |target| target.as_str().len());
+    proxied.count(head.method.as_str().len() + target_bytes + head_bytes(&head.headers))?;
     // The length of a body is not known beforehand; a request without one must not announce one.
     let sent = if body.is_end_stream() { empty_body() } else { metered(Arc::clone(&proxied), body) };
     let exchange = proxied.session.usage.outbound.exchange(pinned, Request::from_parts(head, sent));
@@ -151,10 +153,6 @@ fn head_bytes(headers: &HeaderMap) -> usize {
     lines.sum::<usize>() + "HTTP/1.1 200\r\n\r\n".len()
 }
 
-fn target_bytes(uri: &Uri) -> usize {
-    uri.path_and_query().map_or(1, |target| target.as_str().len())
-}
-
 /// The address that a request is for. A tunnel names host and port only; one to port 80 is taken for unencrypted.
 fn address_of(uri: &Uri, is_tunnel: bool) -> Option<Url> {
     if !is_tunnel {
@@ -167,11 +165,6 @@ fn address_of(uri: &Uri, is_tunnel: bool) -> Option<Url> {
 /// Host and port that a request is for.
 fn host_of(uri: &Uri) -> Option<String> {
     Some(format!("{}:{}", uri.host()?, uri.port_u16().unwrap_or(80)))
-}
-
-/// An address without what may be a secret.
-fn redacted_target(uri: &Uri) -> String {
-    redact_url(&uri.to_string()).chars().take(NAMED_CHARS).collect()
 }
 
 fn strip(headers: &mut HeaderMap) {

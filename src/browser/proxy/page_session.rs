@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use http_body_util::{BodyExt as _, Empty, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER};
 use hyper::{Request, Response, Uri};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -193,13 +193,13 @@ impl PageSession {
 
     /// How long no request has begun or ended; those for the address of the page itself do not count.
     pub(in crate::browser) fn quiet_for(&self) -> Option<Duration> {
-        self.requests().last_activity.map(|at| at.elapsed())
+        self.requests.lock().last_activity.map(|at| at.elapsed())
     }
 
     /// Warnings of what was refused or not found until now: `OpenPage::all_warnings` reads them, and puts them with all others
     /// into the job's result.
     pub(in crate::browser) fn warnings(&self) -> Warnings {
-        self.requests().warnings.clone()
+        self.requests.lock().warnings.clone()
     }
 
     /// `address` without the random name of the host.
@@ -208,15 +208,10 @@ impl PageSession {
         short.unwrap_or(address).to_owned()
     }
 
-    /// `text` without the name of the host in any address.
-    pub(in crate::browser) fn without_host(&self, text: &str) -> String {
-        text.replace(&format!("http://{}", self.host), "")
-    }
-
     /// Records a refused address as a warning of the page; `host` is `name:port`. Its kind is `Missing`, whatever the reason:
     /// the document lacks what it asked for, and a caller may let a job fail for that.
     pub(super) fn warn_refused(&self, host: Option<String>, shown: &str, why: &str) {
-        let mut requests = self.requests();
+        let mut requests = self.requests.lock();
         if requests.refused.len() < REFUSED_LIMIT {
             requests.refused.extend(host);
         }
@@ -225,7 +220,7 @@ impl PageSession {
 
     /// Whether an address of `host` (`name:port`) was refused: then a warning says so already.
     pub(in crate::browser) fn has_refused(&self, host: &str) -> bool {
-        self.requests().refused.contains(host)
+        self.requests.lock().refused.contains(host)
     }
 
     /// Whether the script of a service worker was asked for. Chromium marks that request by a header that no script can remove,
@@ -241,7 +236,7 @@ impl PageSession {
 
     /// A request begins or ends: the page may have something to go on with.
     pub(super) fn note_activity(&self) {
-        self.requests().last_activity = Some(Instant::now());
+        self.requests.lock().last_activity = Some(Instant::now());
     }
 
     /// The answer to a request for the page's own host.
@@ -264,14 +259,10 @@ impl PageSession {
             StaticResponse::File(response) => response,
             StaticResponse::Missing(response) => {
                 let text = format!("asset not found: {}", shorten(request.uri()));
-                self.requests().warnings.push_kind(WarningKind::Missing, &text);
+                self.requests.lock().warnings.push_kind(WarningKind::Missing, &text);
                 response
             }
         }
-    }
-
-    fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,7 @@
 //! connection: a response of any status would make a `fetch` in mode `no-cors` succeed.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -83,7 +84,7 @@ impl PageServer {
     }
 
     fn replace(&self, session: Option<Arc<PageSession>>) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock();
         if let Some(previous) = std::mem::replace(&mut *current, session) {
             previous.ended.cancel();
         }
@@ -105,7 +106,7 @@ async fn accept(listener: TcpListener, current: Current, ended: CancellationToke
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let Some(session) = current.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
+        let Some(session) = current.lock().clone() else {
             continue;
         };
         tokio::spawn(async move {

@@ -5,9 +5,10 @@
 //! closed for each request that waits.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -52,7 +53,7 @@ impl ConnectionSlots {
     pub(super) fn begin_tunnel(&self) -> Arc<TunnelActivity> {
         let last = Mutex::new((false, Instant::now()));
         let tunnel = Arc::new(TunnelActivity { last, given_up: CancellationToken::new() });
-        let mut tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tunnels = self.tunnels.lock();
         tunnels.retain(|tunnel| tunnel.strong_count() > 0);
         tunnels.push(Arc::downgrade(&tunnel));
         tunnel
@@ -61,7 +62,7 @@ impl ConnectionSlots {
     /// Gives at most one tunnel up, and says when to look again.
     fn give_up_idlest(&self) -> Instant {
         let now = Instant::now();
-        let tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
+        let tunnels = self.tunnels.lock();
         let there = tunnels.iter().filter_map(Weak::upgrade).filter(|tunnel| !tunnel.given_up.is_cancelled());
         let answered = there.filter_map(|tunnel| Some((tunnel.answered_at()?, tunnel)));
         match answered.min_by_key(|(at, _)| *at) {
@@ -78,7 +79,7 @@ impl ConnectionSlots {
 impl TunnelActivity {
     /// Something was sent, by the host or the page.
     pub(super) fn note(&self, of_host: bool) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (of_host, Instant::now());
+        *self.last.lock() = (of_host, Instant::now());
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -92,7 +93,7 @@ impl TunnelActivity {
 
     /// When the host sent last; `None` where it has not answered the page.
     fn answered_at(&self) -> Option<Instant> {
-        let (of_host, at) = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of_host, at) = *self.last.lock();
         of_host.then_some(at)
     }
 }
@@ -120,7 +121,7 @@ mod tests {
     ) {
         let slot = slots.acquire().await.unwrap();
         tunnel.given_up().await;
-        ended.lock().unwrap().push(name);
+        ended.lock().push(name);
         drop(slot);
     }
 
@@ -140,12 +141,9 @@ mod tests {
             let begun = Instant::now();
             let first = slots.acquire().await.unwrap();
             // 900 of its 1,000 ms were over.
-            assert_eq!(
-                (ended.lock().unwrap().clone(), begun.elapsed().as_millis()),
-                (vec!["answers first"], 100)
-            );
+            assert_eq!((ended.lock().clone(), begun.elapsed().as_millis()), (vec!["answers first"], 100));
             let (second, begun) = (slots.acquire().await.unwrap(), begun);
-            assert_eq!(ended.lock().unwrap().clone(), ["answers first", "answers last"]);
+            assert_eq!(ended.lock().clone(), ["answers first", "answers last"]);
             assert_eq!(begun.elapsed().as_millis(), 700);
             let third = tokio::time::timeout(Duration::from_mins(1), slots.acquire()).await;
             assert!(third.is_err(), "a tunnel that awaits an answer keeps its slot");

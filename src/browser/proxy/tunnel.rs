@@ -11,7 +11,6 @@ use super::request::ProxyRequest;
 use super::slots::TunnelActivity;
 use crate::outbound::PinnedUrl;
 
-/// Read at a time.
 const BUFFER_BYTES: usize = 16 << 10;
 /// A record of TLS that begins a handshake (RFC 8446 §5.1).
 const HANDSHAKE: u8 = 22;

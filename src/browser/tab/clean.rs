@@ -6,6 +6,7 @@
 //! empty (workers of other kinds, further windows) makes the tab not reusable. A later page could not read what is stored for
 //! the origin of this one: each page has an origin with a random name, and the proxy serves only that of the current page.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Browser, Log, Network, Runtime, Storage, Target};
@@ -31,11 +32,11 @@ const STORED: &str = "local_storage,indexeddb,cache_storage,file_systems,service
 pub(super) async fn clean(tab: &Tab, traces: &Traces, limit: Duration) -> Result<RendererUse, ResetError> {
     let mut calls = PendingCalls::default();
     if tab.events.renderer.get().is_none() {
-        calls.push(tab.send(&commands::evaluate(REQUEST.to_owned(), None))?, limit);
+        calls.push(tab.send(&commands::evaluate(REQUEST.to_owned()))?, limit);
     }
     calls.push(tab.connection.send(None, &plain_window(tab, limit).await?)?, limit);
     // Each call to a renderer wakes it up, which costs half a millisecond; most pages say nothing.
-    if tab.events.take_lines() {
+    if tab.events.has_lines.swap(false, Ordering::Relaxed) {
         calls.push(tab.send(&Runtime::DiscardConsoleEntries(None))?, limit);
         calls.push(tab.send(&Log::Clear(None))?, limit);
     }

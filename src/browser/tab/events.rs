@@ -7,7 +7,6 @@ use headless_chrome::protocol::cdp::{Log, Page, Runtime};
 use serde::Deserialize;
 
 use super::console::{self, ConsoleEntry};
-use super::crash;
 use super::excess::PageExcess;
 use super::idle_scripts::IdleScripts;
 use super::monitor::{EventLimits, PageMonitor, add_binding};
@@ -28,6 +27,10 @@ const CONSOLE_LIMIT: u32 = 500;
 const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const OTHER_LINES_LIMIT: u32 = 10_000;
+/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer raises these itself. A full heap ends it by 5, a fault by 11
+/// (tried).
+const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
+
 /// Receives the events of one page.
 pub(in crate::browser) struct PageEvents {
     pub(in crate::browser) monitor: Arc<PageMonitor>,
@@ -43,11 +46,11 @@ pub(in crate::browser) struct PageEvents {
     shows_previous_page: AtomicBool,
     /// Number of the page's frames, or more: one whose removal was not reported still counts, and one that came back from
     /// another process counts twice.
-    frames: AtomicU32,
+    pub(super) frames: AtomicU32,
     /// A frame came while the tab still showed the previous page.
-    has_late_frames: AtomicBool,
+    pub(super) has_late_frames: AtomicBool,
     /// A line of the console was reported since the console was emptied last.
-    has_lines: AtomicBool,
+    pub(super) has_lines: AtomicBool,
     /// History entries that scripts of all pages of the tab have made or replaced so far.
     entries: AtomicU32,
     /// The process of its renderer, known from the first request on (`requested`).
@@ -107,32 +110,25 @@ impl PageEvents {
         self.entries.load(Ordering::Relaxed) < ENTRIES_LIMIT
     }
 
-    /// Whether the page has frames.
-    pub(super) fn has_frames(&self) -> bool {
-        self.frames.load(Ordering::Relaxed) > 0
-    }
-
-    /// Whether a frame came while the tab still showed the previous page.
-    pub(super) fn has_late_frames(&self) -> bool {
-        self.has_late_frames.load(Ordering::Relaxed)
-    }
-
-    /// Whether Chromium keeps lines of the console since this was asked last.
-    pub(super) fn take_lines(&self) -> bool {
-        self.has_lines.swap(false, Ordering::Relaxed)
-    }
-
     /// Whether the page's console was switched off.
     pub(in crate::browser) fn has_lost_console(&self) -> bool {
         self.console_is_off.load(Ordering::Relaxed)
     }
 
-    /// Notes whether the renderer died of a signal that the page cannot have raised.
+    /// Notes whether the renderer died of a signal from outside, as Chromium reports it a moment after the crash. Only such a
+    /// signal shows that the page was not the reason; our own kills are known (`Kills`).
     fn explain_crash(&self, event: Event<'_>) {
-        let Some(is_from_outside) = crash::is_from_outside(event, &self.frame) else { return };
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Crashed<'a> {
+            target_id: &'a str,
+            error_code: i32,
+        }
+        let crashed = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame);
+        let Some(Crashed { error_code, .. }) = crashed else { return };
         self.monitor.state.send_modify(|state| {
             state.crash_is_known = true;
-            if state.end == Some(PageEnd::Crashed) && is_from_outside {
+            if state.end == Some(PageEnd::Crashed) && SIGNALS_FROM_OUTSIDE.contains(&error_code) {
                 state.end = Some(PageEnd::Killed);
             }
         });
@@ -170,15 +166,20 @@ impl PageEvents {
             if frame.id != self.frame {
                 return state.idle.doubt_frames();
             }
-            if self.shows_previous_page.swap(false, Ordering::Relaxed) {
-                self.begin(state);
-            }
-            state.documents += 1;
-            state.is_loaded = false;
-            state.unreachable = frame.unreachable_url;
-            state.document = Some(frame.loader_id);
+            self.note_document(state, Some(frame.loader_id), frame.unreachable_url);
             state.idle.document_changed();
         });
+    }
+
+    /// The main frame shows another document.
+    fn note_document(&self, state: &mut PageState, document: Option<String>, unreachable: Option<String>) {
+        if self.shows_previous_page.swap(false, Ordering::Relaxed) {
+            self.begin(state);
+        }
+        state.documents += 1;
+        state.is_loaded = false;
+        state.document = document;
+        state.unreachable = unreachable;
     }
 
     /// Drops what the previous page reported while it was still shown. Idle state stays: it is kept by request and script
@@ -199,15 +200,8 @@ impl PageEvents {
             self.frame
         );
         if event.begins(&of_page) {
-            self.monitor.state.send_modify(|state| {
-                if self.shows_previous_page.swap(false, Ordering::Relaxed) {
-                    self.begin(state);
-                }
-                state.documents += 1;
-                state.is_loaded = false;
-                state.unreachable = Some(format!("an address of about {} bytes", event.bytes));
-                state.document = None;
-            });
+            let address = format!("an address of about {} bytes", event.bytes);
+            self.monitor.state.send_modify(|state| self.note_document(state, None, Some(address)));
         }
     }
 
@@ -384,7 +378,7 @@ impl EventSink for PageEvents {
     }
 
     fn closed(&self) {
-        self.monitor.end(match self.kills.end_of_browser() {
+        self.monitor.end(match self.kills.end_of_browser.get() {
             None => PageEnd::BrowserLost,
             Some(BrowserEnd::Filled) => PageEnd::BrowserFilled,
             Some(BrowserEnd::Replaced) => PageEnd::BrowserReplaced,

@@ -1,8 +1,6 @@
 //! What a page makes too much of in Chromium's own process: the page is ended before its browser has to be.
 
-use serde::Deserialize;
-
-use super::idle::BINDING;
+use super::idle::{BINDING, BindingCalled};
 use crate::browser::cdp::event::Event;
 
 /// How a report of `assets/bounds.js` begins.
@@ -22,12 +20,7 @@ pub enum PageExcess {
 impl PageExcess {
     /// What the script that counts reports by `event`; `None` where it is something else.
     pub(super) fn reported(event: Event<'_>) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Called<'a> {
-            name: &'a str,
-            payload: &'a str,
-        }
-        let called = event.parse::<Called<'_>>().filter(|called| called.name == BINDING)?;
+        let called = event.parse::<BindingCalled<'_>>().filter(|called| called.name == BINDING)?;
         match called.payload.strip_prefix(REPORT)? {
             "blobs" => Some(Self::Blobs),
             "locks" => Some(Self::Locks),
@@ -38,21 +31,24 @@ impl PageExcess {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
 
     use super::*;
 
     #[test]
     fn only_reports_of_the_counting_script_are_read() {
-        let reported = |params: &str| {
-            let params = RawValue::from_string(params.to_owned()).unwrap();
-            PageExcess::reported(Event::of("Runtime.bindingCalled", &params))
-        };
-        let of =
-            |what: &str| reported(&format!(r#"{{"name":"platenReportIdle","payload":"excess:{what}"}}"#));
-        assert_eq!((of("blobs"), of("locks")), (Some(PageExcess::Blobs), Some(PageExcess::Locks)));
-        assert_eq!(of("hats"), None);
-        assert_eq!(reported(r#"{"name":"platenReportIdle","payload":"top:busy:excess:blobs"}"#), None);
-        assert_eq!(reported(r#"{"name":"other","payload":"excess:blobs"}"#), None);
+        for (name, payload, wanted) in [
+            ("platenReportIdle", "excess:blobs", Some(PageExcess::Blobs)),
+            ("platenReportIdle", "excess:locks", Some(PageExcess::Locks)),
+            ("platenReportIdle", "excess:hats", None),
+            ("platenReportIdle", "top:busy:excess:blobs", None),
+            ("other", "excess:blobs", None),
+        ] {
+            let params = json!({"name": name, "payload": payload, "executionContextId": 1});
+            let params = to_raw_value(&params).unwrap();
+            let reported = PageExcess::reported(Event::of("Runtime.bindingCalled", &params));
+            assert_eq!(reported, wanted, "{name} {payload}");
+        }
     }
 }

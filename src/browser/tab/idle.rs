@@ -5,6 +5,7 @@
 //! of style sheets and imports, frames that load. Hazard: the page can break the watch. It delays only itself by that, by
 //! `browser.rest_cap_ms` at most. Its workers report in the same way (`workers.rs`).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub struct IdleState {
     top: Option<i64>,
     loads: PendingLoads,
     /// When a watch last reported that something is pending.
-    last_busy: Option<Instant>,
+    pub(in crate::browser) last_busy: Option<Instant>,
     /// When a worker last reported.
     worker_reported: Option<Instant>,
     /// Workers whose script has not run yet.
@@ -48,7 +49,7 @@ pub struct IdleState {
     /// There are more workers than are watched.
     has_unwatched: bool,
     /// Reports, requests and workers so far.
-    event_count: u32,
+    pub(in crate::browser) event_count: u32,
     /// Whether the events of script contexts are switched off: contexts go unnoticed.
     contexts_are_off: bool,
     /// Contexts that may have gone with a frame, unless they report again, and since when.
@@ -66,6 +67,16 @@ struct Frame {
     workers: u32,
 }
 
+/// A call of a binding.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BindingCalled<'a> {
+    pub name: &'a str,
+    #[serde(borrow)]
+    pub payload: Cow<'a, str>,
+    execution_context_id: i64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Busy,
@@ -74,10 +85,8 @@ enum Status {
     Done,
 }
 
-/// Whether a page is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::browser) enum IdleVerdict {
-    /// Something is pending.
     Pending,
     /// Nothing has changed for the quiet window, but the page ticks.
     Quiet,
@@ -146,16 +155,6 @@ impl IdleState {
             self.taken_back += 1;
         }
         self.forget_frame(id);
-    }
-
-    /// Reports, requests and workers so far.
-    pub(in crate::browser) fn event_count(&self) -> u32 {
-        self.event_count
-    }
-
-    /// When a watch last reported that something is pending.
-    pub(in crate::browser) fn last_busy(&self) -> Option<Instant> {
-        self.last_busy
     }
 
     /// Whether the page has reported and requested so much that its events are to be switched off.
@@ -228,15 +227,9 @@ impl IdleState {
     }
 
     fn report(&mut self, event: Event<'_>, worker: Option<i64>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Called {
-            name: String,
-            payload: String,
-            execution_context_id: i64,
-        }
         self.event_count += 1;
-        let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
+        let called = event.parse::<BindingCalled<'_>>().filter(|called| called.name == BINDING);
+        let Some(called) = called else { return };
         // Script contexts of workers and frames share numbers, so workers have ours.
         let id = worker.unwrap_or(called.execution_context_id);
         let mut parts = called.payload.splitn(4, ':');
@@ -286,7 +279,7 @@ impl IdleState {
         (self.attached, self.taken_back, self.orphaned) = (0, 0, 0);
         self.has_unwatched = false;
         self.doubted.clear();
-        self.loads.forget_requests();
+        self.loads.requests.clear();
         self.top = None;
     }
 

@@ -20,7 +20,8 @@ pub struct LeaseTab {
     pub account: AccountId,
     /// Whether script may run in it.
     pub lane: Lane,
-    /// In a browser without other pages.
+    /// In a browser without other pages, for a page that was in a browser when that died: if this one dies too, the page is
+    /// the reason.
     pub alone: bool,
     /// Hash of the template that the page is made of: with script a tab is reused for the same one only.
     pub content: Option<ContentHash>,
@@ -30,17 +31,6 @@ impl LeaseTab {
     /// A tab for a page of `account`.
     pub fn new(account: AccountId, lane: Lane) -> Self {
         Self { account, lane, alone: false, content: None }
-    }
-
-    /// The same, for a page made of `content`.
-    pub fn made_of(self, content: ContentHash) -> Self {
-        Self { content: Some(content), ..self }
-    }
-
-    /// The same in a browser without other pages, for a page that was in a browser when that died: if this one dies too, the
-    /// page is the reason.
-    pub fn alone(self) -> Self {
-        Self { alone: true, ..self }
     }
 }
 
@@ -67,7 +57,7 @@ pub enum LeaseError {
 pub struct Lease {
     held: Option<HeldTab>,
     request: LeaseTab,
-    end: LeaseEnd,
+    pub(in crate::browser) end: LeaseEnd,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
 
@@ -83,7 +73,6 @@ pub(in crate::browser) struct HeldTab {
     pub traces: Traces,
 }
 
-/// How a lease ended.
 #[derive(Debug)]
 pub(in crate::browser) enum LeaseEnd {
     /// Before its page was a file.
@@ -124,21 +113,6 @@ impl Lease {
         returns: mpsc::UnboundedSender<TabReturned>,
     ) -> Self {
         Self { held: Some(held), request, end: LeaseEnd::Failed, returns }
-    }
-
-    /// The browser does not answer: the pool replaces it when the tab comes back, before the next ping.
-    pub(in crate::browser) fn report_stalled(&mut self) {
-        self.end = LeaseEnd::Stalled;
-    }
-
-    /// The page's file is made, and no other page may follow in the tab.
-    pub(in crate::browser) fn report_not_reusable(&mut self) {
-        self.end = LeaseEnd::NotReusable;
-    }
-
-    /// The page's file is made, and another page of its account may follow in the tab.
-    pub(in crate::browser) fn report_reusable(&mut self, traces: Traces) {
-        self.end = LeaseEnd::Reusable(traces);
     }
 
     /// Whether other pages were in the tab before this one.

@@ -20,7 +20,7 @@ const NAMED_CHARS: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub(in crate::browser) struct PendingLoads {
     /// Requests, with their addresses.
-    requests: HashMap<String, String>,
+    pub(super) requests: HashMap<String, String>,
     /// Frames that load a document.
     loading: HashSet<String>,
     /// When the last request or load ended, that of the page itself apart.
@@ -43,10 +43,6 @@ impl PendingLoads {
     /// When the last of them ended; the load of the page itself counts where `counts_page`.
     pub(in crate::browser) fn last_end(&self, counts_page: bool) -> Option<Instant> {
         self.ended.max(self.loaded.filter(|_| counts_page))
-    }
-
-    pub(in crate::browser) fn forget_requests(&mut self) {
-        self.requests.clear();
     }
 
     pub(in crate::browser) fn requested(&mut self, event: Event<'_>) {

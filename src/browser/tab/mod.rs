@@ -4,7 +4,6 @@
 
 mod clean;
 pub(in crate::browser) mod console;
-mod crash;
 mod events;
 pub(in crate::browser) mod excess;
 pub(in crate::browser) mod factory;

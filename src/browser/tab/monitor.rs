@@ -1,11 +1,12 @@
 //! Counts the events of a page and its workers: a page that sends too much is ended, or its idle detection is switched off.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{Debugger, Network, Runtime, Target};
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -134,13 +135,13 @@ impl PageMonitor {
 
     /// The sessions of the page's workers.
     pub(in crate::browser) fn worker_sessions(&self) -> Vec<Arc<str>> {
-        self.workers().living.keys().cloned().collect()
+        self.workers.lock().living.keys().cloned().collect()
     }
 
     /// Listens to no worker, now and later; answers the sessions of those that are there.
     pub(in crate::browser) fn forget_workers(&self) -> Vec<Arc<str>> {
         let living = {
-            let mut workers = self.workers();
+            let mut workers = self.workers.lock();
             workers.is_closed = true;
             std::mem::take(&mut workers.living)
         };
@@ -152,13 +153,13 @@ impl PageMonitor {
 
     /// Whether the page has had any worker, or may have had.
     pub(in crate::browser) fn has_had_workers(&self) -> bool {
-        let workers = self.workers();
+        let workers = self.workers.lock();
         workers.count > 0 || workers.is_closed
     }
 
     /// The number of a worker that is to be watched; `None` beyond `limit`. Negative, unlike the script contexts of frames.
     pub(super) fn add_worker(&self, session: &Arc<str>, limit: usize) -> Option<i64> {
-        let mut workers = self.workers();
+        let mut workers = self.workers.lock();
         workers.count += 1;
         if workers.is_closed || workers.living.len() >= limit {
             return None;
@@ -170,11 +171,7 @@ impl PageMonitor {
 
     /// The number of a worker that has ended.
     pub(super) fn remove_worker(&self, session: &str) -> Option<i64> {
-        self.workers().living.remove(session)
-    }
-
-    fn workers(&self) -> MutexGuard<'_, WorkerSessions> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock().living.remove(session)
     }
 }
 

@@ -8,6 +8,7 @@
 //! one document stays in the tab, with script off: the next page takes its place (`page/follow.rs`) and cleans the tab while
 //! its own document is still empty. Where none comes soon, the tab is reset again, to an empty document.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use headless_chrome::protocol::cdp::{Emulation, Network, Page, Target};
@@ -55,7 +56,7 @@ async fn clear(tab: &Tab, traces: &Traces, limit: Duration) -> Result<ReadyTab, 
     let blank = show_nothing(tab, limit).await?;
     let mut calls = PendingCalls::default();
     if tab.lane == Lane::Scripted {
-        calls.push(tab.send(&commands::evaluate(clean::FORGET_NAME.to_owned(), None))?, limit);
+        calls.push(tab.send(&commands::evaluate(clean::FORGET_NAME.to_owned()))?, limit);
     }
     forget_settings(tab, traces, limit, &mut calls)?;
     let renderer = forget_page(tab, traces, limit).await?;
@@ -119,7 +120,7 @@ fn look_for_lasting(tab: &Tab, traces: &Traces) -> Result<(), ResetError> {
         // A request may have been let through after the file was made.
         (traces.are_foreign(), "an allowed host answered the page before"),
         (is_scripted && traces.have_service_worker(), "the page before has a service worker"),
-        (tab.events.has_late_frames(), "the page before made frames when it had ended"),
+        (tab.events.has_late_frames.load(Ordering::Relaxed), "the page before made frames when it had ended"),
         (tab.events.monitor.has_had_workers(), "the page before had workers"),
         (!tab.events.may_make_entries(), "pages before have made too many entries in the history"),
         // The log stays off in this tab: failed requests of the next page would go unreported.
@@ -163,7 +164,7 @@ async fn end_scripts(tab: &Tab, traces: &Traces, limit: Duration) -> Result<Opti
         let state = state.borrow();
         state.is_loaded && state.documents == 1
     };
-    let stays = has_loaded && !tab.events.has_frames() && !has_others;
+    let stays = has_loaded && tab.events.frames.load(Ordering::Relaxed) == 0 && !has_others;
     Ok(if stays { RendererUse::of(process) } else { None })
 }
 

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
-use headless_chrome::protocol::cdp::{Browser, Fetch, Runtime, Target};
+use headless_chrome::protocol::cdp::{Browser, Fetch, Target};
 use serde::Serialize;
 use tokio::sync::{OnceCell, watch};
 
 use super::events::PageEvents;
 use super::page_state::PageState;
 use super::request_headers;
-use crate::browser::cdp::commands;
 use crate::browser::cdp::connection::{Connection, Sent};
 use crate::browser::cdp::error::CallError;
 use crate::browser::chromium::font_families::Families;
@@ -98,25 +97,6 @@ impl Tab {
     /// Whether a page can still be shown in it.
     pub(in crate::browser) fn is_alive(&self) -> bool {
         self.events.monitor.state.borrow().end.is_none() && !self.connection.is_closed()
-    }
-
-    /// The sessions of its page's workers.
-    pub(in crate::browser) fn workers(&self) -> Vec<Arc<str>> {
-        self.events.monitor.worker_sessions()
-    }
-
-    /// Asks a worker for nothing: it answers when it is idle.
-    pub(in crate::browser) fn ask_worker(
-        &self,
-        worker: &Arc<str>,
-    ) -> Result<Sent<Runtime::Evaluate>, CallError> {
-        self.connection.send(Some(worker), &commands::evaluate("0".to_owned(), None))
-    }
-
-    /// Whether the browser itself answers, whatever its pages do.
-    pub(in crate::browser) async fn browser_answers(&self, limit: Duration) -> bool {
-        let answer = self.connection.call(None, Browser::GetVersion(None), limit).await;
-        !answer.is_err_and(|error| error.is_of_browser())
     }
 
     /// Ends the page with everything it kept; its server serves nothing from now on.

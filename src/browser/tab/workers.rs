@@ -94,7 +94,7 @@ impl EventSink for WorkerEvents {
 impl WorkerEvents {
     /// Puts the watch in front of a script that is about to begin, and lets it.
     fn insert_watch(&self, monitor: &PageMonitor) {
-        let watch = commands::evaluate(self.watch.scripts.worker.to_string(), None);
+        let watch = commands::evaluate(self.watch.scripts.worker.to_string());
         monitor.send_to(&self.session, &watch);
         monitor.send_to(&self.session, &Debugger::Disable(None));
     }

@@ -9,7 +9,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::ejs::Assembler;
 use crate::engines::requirement::UnmetRequirement;
-use crate::engines::script::JAVASCRIPT_CORE;
+use crate::engines::script::{JAVASCRIPT_CORE, TemplateCodePool};
 use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};
@@ -24,7 +24,9 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
         return Finding::warning("Template engine", UnmetRequirement::Missing(&JAVASCRIPT_CORE).brief());
     }
     let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
-    let assembler = Assembler::new(starter.clone(), &config, AccountShare::whole(), Metrics::new().children);
+    let metrics = Metrics::new().children;
+    let script = TemplateCodePool::new(starter.clone(), &config, AccountShare::whole(), metrics.clone());
+    let assembler = Assembler::on(script, &config, metrics);
     let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
     let data = Bytes::from_static(DATA.as_bytes());
     let page = assembler.assemble(AccountId::generate(), &site, &data, &mut Warnings::default()).await;

@@ -21,21 +21,17 @@ pub struct Conversion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PdfA {
     /// PDF/A-1b.
-    One,
+    One = 1,
     /// PDF/A-2b.
-    Two,
+    Two = 2,
     /// PDF/A-3b.
-    Three,
+    Three = 3,
 }
 
 impl PdfA {
     /// The number of the part.
     pub fn number(self) -> u8 {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Three => 3,
-        }
+        self as u8
     }
 }
 

@@ -1,5 +1,7 @@
 //! The emulated environment of a page: medium, viewport, time zone, locale.
 
+use strum::{EnumString, IntoStaticStr, VariantNames};
+
 use super::{MediaFeature, OptionLimits, media_features};
 use crate::domain::error::shortened;
 use crate::domain::members::Members;
@@ -28,7 +30,8 @@ pub struct EmulationOptions {
 }
 
 /// Which of its style sheets a page uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Media {
     /// Those for paper.
     #[default]
@@ -58,10 +61,7 @@ impl Default for Viewport {
 impl Media {
     /// Its name in CSS.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Print => "print",
-            Self::Screen => "screen",
-        }
+        self.into()
     }
 }
 
@@ -70,20 +70,12 @@ impl EmulationOptions {
     /// `unknown`.
     pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
         Self {
-            media: members.word("mediaType", &["print", "screen"], media).unwrap_or_default(),
+            media: members.word("mediaType").unwrap_or_default(),
             features: media_features::read(members),
             viewport: read_viewport(members, limits, unknown),
             timezone: read_timezone(members),
             locale: read_locale(members),
         }
-    }
-}
-
-fn media(name: &str) -> Option<Media> {
-    match name {
-        "print" => Some(Media::Print),
-        "screen" => Some(Media::Screen),
-        _ => None,
     }
 }
 

@@ -132,35 +132,7 @@ pub struct PageOptions {
 impl Default for PageOptions {
     /// A4, portrait, no margins, backgrounds printed.
     fn default() -> Self {
-        Self {
-            paper: Paper::A4,
-            auto_height: false,
-            landscape: false,
-            margin: Margin::default(),
-            given: Given::default(),
-            scale: 1.0,
-            print_background: true,
-            prefer_css_page_size: false,
-            from_page: None,
-            to_page: None,
-            extras: Extras::default(),
-            picture: Picture::default(),
-            emulation: EmulationOptions::default(),
-            javascript: true,
-            requests: Requests::default(),
-            selector: None,
-            wait_for_selector: None,
-            wait_for_expression: None,
-            wait_ms: 0,
-            fail_on: Vec::new(),
-            file_name: None,
-            office: OfficeOptions::default(),
-            conversion: Conversion::default(),
-            tex: None,
-            protection: Protection::default(),
-            promised: Vec::new(),
-            raster: RasterOptions::default(),
-        }
+        read_options(&mut Members::default(), &OptionLimits::ADMITTED, &mut Vec::new())
     }
 }
 
@@ -223,41 +195,40 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
 }
 
 fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
-    let default = PageOptions::default();
     let landscape = members.flag("landscape");
     let extras = Extras::read(members, unknown);
     let margin = paper::read_margin(members, unknown);
     PageOptions {
         paper: paper::read_paper(members),
         auto_height: paper::is_auto_height(members),
-        landscape: landscape.unwrap_or(default.landscape),
+        landscape: landscape.unwrap_or_default(),
         margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
         given: Given {
             sheet: ["format", "width", "height"].iter().any(|name| is_given(members, name)),
             landscape: landscape.is_some(),
             margin: margin.given(),
         },
-        scale: members.number("scale", 0.1..=2.0).unwrap_or(default.scale),
-        print_background: members.flag("printBackground").unwrap_or(default.print_background),
-        prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or(default.prefer_css_page_size),
+        scale: members.number("scale", 0.1..=2.0).unwrap_or(1.0),
+        print_background: members.flag("printBackground").unwrap_or(true),
+        prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or_default(),
         from_page: members.count("fromPage"),
         to_page: members.count("toPage"),
         extras,
         picture: Picture::read(members),
         emulation: EmulationOptions::read(members, limits, unknown),
-        javascript: members.flag("javascript").unwrap_or(default.javascript),
+        javascript: members.flag("javascript").unwrap_or(true),
         requests: Requests::read(members, unknown),
         selector: members.text("selector"),
         wait_for_selector: members.text("waitForSelector"),
         wait_for_expression: members.text("waitForExpression"),
         wait_ms: members
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
-            .unwrap_or(default.wait_ms),
+            .unwrap_or_default(),
         fail_on: fail_on::read(members),
         file_name: file_name::read(members),
         office: OfficeOptions::read(members, unknown),
         conversion: Conversion::read(members),
-        tex: TexProgram::read(members),
+        tex: members.word("engine"),
         protection: Protection::read(members),
         promised: promises::read(members),
         raster: RasterOptions::read(members),

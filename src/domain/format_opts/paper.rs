@@ -203,8 +203,8 @@ pub(super) fn is_auto_height(members: &Members<'_>) -> bool {
 
 /// Reads `format`, `width` and `height`.
 pub(super) fn read_paper(members: &mut Members<'_>) -> Paper {
-    let names = FORMATS.map(|(name, _, _)| name);
-    let chosen = members.word("format", &names, |name| {
+    let names = || FORMATS.map(|(name, _, _)| name).to_vec();
+    let chosen = members.word_of("format", names, |name| {
         let format = FORMATS.iter().find(|(known, _, _)| known.eq_ignore_ascii_case(name.trim()))?;
         Some(Paper { width_in: format.1, height_in: format.2 })
     });

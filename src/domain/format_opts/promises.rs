@@ -10,57 +10,30 @@ use serde_json::value::RawValue;
 use super::keys;
 use crate::domain::members::Members;
 
-/// The sentences that refuse a key, by what it promises.
-const PROTECTION: &str = "PDFs with a password, encryption or permissions cannot be made here yet";
-const CONFORMANCE: &str = "PDFs that conform to PDF/A, PDF/UA or PDF/X cannot be made here yet";
-const SIGNATURE: &str = "PDFs cannot be signed here yet";
-
-/// A key that promises something.
-struct Promise {
-    /// In lower case without `-`, `_` and `/`: keys of the table, and their names in other services.
-    spelled: &'static str,
-    /// The sentence for it.
-    sentence: &'static str,
-    /// The keys of the table that promise it.
-    keys: &'static [&'static str],
-}
-
-const PROMISES: [Promise; 30] = [
-    of("password", PROTECTION, &["password"]),
-    of("userpassword", PROTECTION, &["userPassword"]),
-    of("ownerpassword", PROTECTION, &["ownerPassword"]),
-    of("openpassword", PROTECTION, &["password"]),
-    of("documentpassword", PROTECTION, &["password"]),
-    of("permissionspassword", PROTECTION, &["ownerPassword"]),
-    of("pdfpassword", PROTECTION, &["password"]),
-    of("permissions", PROTECTION, &["permissions"]),
-    of("encrypt", PROTECTION, &["password", "permissions"]),
-    of("encrypted", PROTECTION, &["password", "permissions"]),
-    of("encryption", PROTECTION, &["password", "permissions"]),
-    of("protect", PROTECTION, &["password", "permissions"]),
-    of("protected", PROTECTION, &["password", "permissions"]),
-    of("protection", PROTECTION, &["password", "permissions"]),
-    of("security", PROTECTION, &["password", "permissions"]),
-    of("pdfa", CONFORMANCE, &["pdfa"]),
-    of("pdfua", CONFORMANCE, &["pdfua"]),
-    of("pdfx", CONFORMANCE, &[]),
-    of("pdfvariant", CONFORMANCE, &["pdfa"]),
-    of("pdfprofile", CONFORMANCE, &["pdfa"]),
-    of("pdfstandard", CONFORMANCE, &["pdfa", "pdfua"]),
-    of("pdfformat", CONFORMANCE, &["pdfa"]),
-    of("pdfconformance", CONFORMANCE, &["pdfa", "pdfua"]),
-    of("conformance", CONFORMANCE, &["pdfa", "pdfua"]),
-    of("conformancelevel", CONFORMANCE, &["pdfa"]),
-    of("sign", SIGNATURE, &[]),
-    of("signed", SIGNATURE, &[]),
-    of("signature", SIGNATURE, &[]),
-    of("signatures", SIGNATURE, &[]),
-    of("digitalsignature", SIGNATURE, &[]),
+/// Spellings of promises, in lower case without `-`, `_`, `/` and blanks: keys of the table, and their names in other services.
+/// Beside them the keys to send.
+const SUPPORTED: [(&[&str], &[&str]); 8] = [
+    (&["password", "openpassword", "documentpassword", "pdfpassword"], &["password"]),
+    (&["userpassword"], &["userPassword"]),
+    (&["ownerpassword", "permissionspassword"], &["ownerPassword"]),
+    (&["permissions"], &["permissions"]),
+    (
+        &["encrypt", "encrypted", "encryption", "protect", "protected", "protection", "security"],
+        &["password", "permissions"],
+    ),
+    (&["pdfa", "pdfvariant", "pdfprofile", "pdfformat", "conformancelevel"], &["pdfa"]),
+    (&["pdfua"], &["pdfua"]),
+    (&["pdfstandard", "pdfconformance", "conformance"], &["pdfa", "pdfua"]),
 ];
 
-const fn of(spelled: &'static str, sentence: &'static str, keys: &'static [&'static str]) -> Promise {
-    Promise { spelled, sentence, keys }
-}
+/// The same of promises that cannot be kept, each with the sentence that refuses it.
+const UNSUPPORTED: [(&[&str], &str); 2] = [
+    (
+        &["pdfx"],
+        "PDFs cannot be made to conform to PDF/X here; to PDF/A and PDF/UA they can, by formatOpts.pdfa and formatOpts.pdfua",
+    ),
+    (&["sign", "signed", "signature", "signatures", "digitalsignature"], "PDFs cannot be signed here"),
+];
 
 /// The given keys that promise something and are supported; the engines of the job must heed them.
 pub(super) fn read(members: &Members<'_>) -> Vec<&'static str> {
@@ -74,9 +47,10 @@ pub(super) fn refuse(members: &mut Members<'_>) {
         if keys::promised().any(|read| read == name) {
             continue;
         }
-        let Some(promise) = promise_of(&name) else { continue };
-        if members.raw(&name).is_some_and(asks) {
-            members.error(&name, refusal(promise));
+        if let Some(detail) = refusal(&name)
+            && members.raw(&name).is_some_and(asks)
+        {
+            members.error(&name, detail);
         }
     }
 }
@@ -87,25 +61,23 @@ pub(super) fn asks(value: &RawValue) -> bool {
     value.get() != "false"
 }
 
-fn refusal(promise: &Promise) -> String {
-    let read: Vec<_> = promise.keys.iter().filter(|key| keys::promised().any(|read| read == **key)).collect();
-    if read.is_empty() {
-        let sentence = promise.sentence;
-        return format!("cannot be kept: {sentence}. Leave the key out, and see to it behind this service");
-    }
-    let keys: Vec<_> = read.iter().map(|key| format!("formatOpts.{key}")).collect();
-    format!("is not read by this name, so it is not kept either; send {}", keys.join(" or "))
-}
-
 /// Whether `name` promises something, however it is spelled.
 pub(super) fn is_promise(name: &str) -> bool {
-    promise_of(name).is_some()
+    refusal(name).is_some()
 }
 
-fn promise_of(name: &str) -> Option<&'static Promise> {
+/// Why a key that promises something is refused; `None` for all other keys.
+fn refusal(name: &str) -> Option<String> {
     let spelled = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
     let spelled: String = spelled.map(|letter| letter.to_ascii_lowercase()).collect();
-    PROMISES.iter().find(|promise| promise.spelled == spelled)
+    let is_spelled = |spellings: &[&str]| spellings.contains(&spelled.as_str());
+    if let Some((_, keys)) = SUPPORTED.iter().find(|(spellings, _)| is_spelled(spellings)) {
+        let keys: Vec<_> = keys.iter().map(|key| format!("formatOpts.{key}")).collect();
+        let keys = keys.join(" or ");
+        return Some(format!("is not read by this name, so it is not kept either; send {keys}"));
+    }
+    let (_, sentence) = UNSUPPORTED.iter().find(|(spellings, _)| is_spelled(spellings))?;
+    Some(format!("cannot be kept: {sentence}. Leave the key out, and see to it behind this service"))
 }
 
 #[cfg(test)]

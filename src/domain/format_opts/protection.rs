@@ -55,6 +55,18 @@ pub struct Permissions {
     pub assemble: bool,
 }
 
+impl Permissions {
+    /// Everything may be done.
+    pub const ALL: Self = Self {
+        print: Printing::Full,
+        modify: true,
+        copy: true,
+        annotate: true,
+        fill_forms: true,
+        assemble: true,
+    };
+}
+
 /// How a PDF may be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printing {
@@ -269,14 +281,7 @@ mod tests {
         options(&format!(r#"{{"permissions":{text}}}"#)).protection.permissions.unwrap()
     }
 
-    const ALL: Permissions = Permissions {
-        print: Printing::Full,
-        modify: true,
-        copy: true,
-        annotate: true,
-        fill_forms: true,
-        assemble: true,
-    };
+    const ALL: Permissions = Permissions::ALL;
     const NONE: Permissions = Permissions {
         print: Printing::None,
         modify: false,

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use memchr::memmem;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::recent::RecentTexts;
@@ -15,43 +16,31 @@ use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::domain::source_map::EncodedSourceMap;
 use crate::engines::script::TemplateCodePool;
-use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::thread;
+use crate::workers::SuppliedFile;
 use crate::workers::assemble::{AssembleJob, Assembled, Language, ScriptRequest};
-use crate::workers::{Pool, Starter, SuppliedFile};
 
 /// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Assembler {
-    pub(super) script: TemplateCodePool,
+    /// Its processes.
+    pub script: TemplateCodePool,
     pub(super) config: AssembleConfig,
     pub(super) metrics: ChildMetrics,
     /// Scripts are generated for one template at a time.
     pub(super) precompiling: Arc<Semaphore>,
     recent: RecentTexts,
-    /// The language of the templates.
     pub(super) language: Language,
 }
 
-/// What every tag begins with.
 const TAG: &[u8] = b"<%";
 
 /// What a further tag of LaTeX begins with.
 const LATEX_TAG: &[u8] = br"\VAR{";
 
 impl Assembler {
-    /// An assembler with processes of its own, whose spares start at once; must be called inside a runtime.
-    pub fn new(
-        starter: Starter,
-        config: &AssembleConfig,
-        share: AccountShare,
-        metrics: ChildMetrics,
-    ) -> Self {
-        Self::on(TemplateCodePool::new(starter, config, share, metrics.clone()), config, metrics)
-    }
-
     /// An assembler on `script`, which others use too.
     pub fn on(script: TemplateCodePool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let recent = RecentTexts::new(config.recent_scripts_mb << 20);
@@ -62,16 +51,6 @@ impl Assembler {
     /// This assembler for another locale or time zone.
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self { script: self.script.localized(locale, timezone), ..self.clone() }
-    }
-
-    /// This assembler for templates in `language`.
-    pub fn for_language(&self, language: Language) -> Self {
-        Self { language, ..self.clone() }
-    }
-
-    /// Its processes.
-    pub fn pool(&self) -> &Pool {
-        &self.script.pool
     }
 
     /// Renders the site's entry with the data, which must be valid JSON, for the job of `meter`: a page in UTF-8. An entry
@@ -114,7 +93,7 @@ impl Assembler {
         let notes = page.split_off(page.len().saturating_sub(notes_bytes));
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         outcome.map_err(|error| self.script.refused(error))?;
-        let requested_files = requested_files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let requested_files = requested_files.into_inner();
         let read: BTreeMap<_, _> =
             included.into_iter().filter_map(|at| requested_files.get(at).cloned()).collect();
         warnings.push_all(read.values().flatten());
@@ -174,12 +153,12 @@ impl Assembler {
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
-            locale: Cow::Borrowed(self.script.locale()),
-            timezone: Cow::Borrowed(self.script.timezone()),
+            locale: Cow::Borrowed(&self.script.locale),
+            timezone: Cow::Borrowed(&self.script.timezone),
         });
         let files = |name: &str| {
             let (file, warning) = supplied_file(site, name)?;
-            let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut requests = requests.lock();
             requests.push((name.to_owned(), warning));
             Some(file)
         };

@@ -54,12 +54,11 @@ impl StepRunner for Assembler {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
         let site = input.into_template()?;
         let PageOptions { extras, emulation, .. } = job.options;
-        let assembler = self.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
+        let mut assembler = self.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         if step.to == DocumentKind::Source {
-            let (source, source_map) = assembler
-                .for_language(Language::Latex)
-                .assemble_with_source_map(job.meter, &site, job.data, job.warnings)
-                .await?;
+            assembler.language = Language::Latex;
+            let (source, source_map) =
+                assembler.assemble_with_source_map(job.meter, &site, job.data, job.warnings).await?;
             return Ok(Document::source(site.with_page(source).with_source_map(source_map)));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;

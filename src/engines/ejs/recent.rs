@@ -23,7 +23,6 @@ type Key = [u8; 32];
 
 #[derive(Clone)]
 enum Seen {
-    /// Once.
     Once,
     /// More than once; holds its scripts, as far as they were generated.
     Again(Arc<Scripts>),

@@ -18,8 +18,6 @@ pub(super) struct Export {
     pub to: FileKind,
     /// LibreOffice's name of the format that it saves.
     pub format: &'static str,
-    /// The filter options of that format.
-    pub options: fn(&PageOptions) -> String,
 }
 
 /// The keys of `formatOpts` that have an effect on a PDF.
@@ -28,13 +26,13 @@ const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "metadata", "p
 const FIELDS: &[&str] = &["updateFields"];
 
 const EXPORTS: [Export; 6] = [
-    Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
-    Export { from: FileKind::Xlsx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
-    Export { from: FileKind::Pptx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
+    Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf" },
+    Export { from: FileKind::Xlsx, to: FileKind::Pdf, format: "pdf" },
+    Export { from: FileKind::Pptx, to: FileKind::Pdf, format: "pdf" },
     // HTML is made from a saved OpenDocument: LibreOffice's own HTML loses highlighting and shows deleted text.
-    Export { from: FileKind::Docx, to: FileKind::Html, format: "odt", options: no_options },
-    Export { from: FileKind::Xlsx, to: FileKind::Html, format: "ods", options: no_options },
-    Export { from: FileKind::Pptx, to: FileKind::Html, format: "odp", options: no_options },
+    Export { from: FileKind::Docx, to: FileKind::Html, format: "odt" },
+    Export { from: FileKind::Xlsx, to: FileKind::Html, format: "ods" },
+    Export { from: FileKind::Pptx, to: FileKind::Html, format: "odp" },
 ];
 
 /// The same table for plans.
@@ -64,11 +62,6 @@ impl Export {
             slides: self.from == FileKind::Pptx,
             output_bytes: usize::try_from(output_bytes).unwrap_or(usize::MAX),
         })
-    }
-
-    /// Whether the result is drawn with this machine's fonts. HTML of text and tables names fonts that its reader may have.
-    pub fn shows_fonts(&self) -> bool {
-        self.to != FileKind::Html || self.from == FileKind::Pptx
     }
 
     /// The conversion from one kind to the other.
@@ -102,11 +95,8 @@ pub(super) fn metadata(to: FileKind, options: &PageOptions) -> Option<Metadata> 
     (to == FileKind::Pdf && *given != Metadata::default()).then(|| given.clone())
 }
 
-fn no_options(_: &PageOptions) -> String {
-    String::new()
-}
-
-fn pdf_options(options: &PageOptions) -> String {
+/// The filter options of a PDF.
+pub(super) fn pdf_options(options: &PageOptions) -> String {
     let mut filter = Map::new();
     let mut set = |name: &str, kind: &str, value: String| {
         filter.insert(name.to_owned(), json!({ "type": kind, "value": value }));

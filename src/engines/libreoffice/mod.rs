@@ -49,7 +49,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const UNTITLED: &str =
     "formatOpts.pdfua: the document has no title, which PDF/UA wants; give formatOpts.metadata.title";
 
-/// Makes documents by LibreOffice.
 struct LibreOffice {
     pool: Pool,
     slots: EngineSlots,
@@ -68,13 +67,15 @@ impl StepRunner for LibreOffice {
         let chunks = input.into_chunks()?.try_collect::<Vec<Bytes>>().await;
         let chunks = chunks.map_err(|error| EngineError::internal(&error.to_string()))?;
         let is_filled = job.plan.steps().iter().any(|step| step.kind == StepKind::Assemble);
+        let options = if kind == FileKind::Pdf { export::pdf_options(job.options) } else { String::new() };
         let convert = ConvertJob {
             extension: Cow::Borrowed(format_of(export.from, &chunks).extension()),
             commands: export::commands(export.from, job.options, is_filled),
             format: Cow::Borrowed(export.format),
-            options: Cow::Owned((export.options)(job.options)),
+            options: Cow::Owned(options),
             html: export.html(self.bounds.scratch_bytes),
-            fonts: export.shows_fonts(),
+            // HTML of text and tables names fonts that its reader may have; all else is drawn with this machine's.
+            fonts: kind != FileKind::Html || export.from == FileKind::Pptx,
             first_page: export::first_page(kind, job.options),
             metadata: export::metadata(kind, job.options),
         };

@@ -21,7 +21,6 @@ macro_rules! paths {
 
 const UI: &str = "libreoffice-uiconfig-writer";
 
-/// LibreOffice itself.
 const LIBRARY: Requirement = part("LibreOffice", paths!("libmergedlo.so"), "libreoffice-core-nogui");
 
 /// All components for all kinds of documents; without Math formulas are blank.

@@ -61,7 +61,6 @@ const fn ability(
     Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), DocumentKind::File(file)), 1, option_keys)
 }
 
-/// Fills Office files.
 struct Office {
     script: TemplateCodePool,
     outbound: Outbound,
@@ -106,8 +105,8 @@ impl Office {
             file_bytes: file.len(),
             delimiters: office.delimiters.as_ref().map(pair),
             strict: office.strict,
-            locale: Cow::Borrowed(script.locale()),
-            timezone: Cow::Borrowed(script.timezone()),
+            locale: Cow::Borrowed(&script.locale),
+            timezone: Cow::Borrowed(&script.timezone),
             limits: self.limits,
         });
         let body = [file.clone(), job.data.clone()];

@@ -75,11 +75,13 @@ fn not_anew(format: OfficeFormat) -> String {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::*;
 
     #[test]
     fn each_format_has_a_short_warning_for_its_tags() {
-        for format in OfficeFormat::ALL.into_iter().filter(|format| !format.is_current()) {
+        for &format in OfficeFormat::VARIANTS.iter().filter(|format| !format.is_current()) {
             let warning = printed(12, 12, "{customer.name}", format);
             assert!(warning.starts_with("12 tags are not filled") && warning.len() < 300, "{warning}");
             assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));

@@ -76,23 +76,29 @@ mod tests {
 
     #[test]
     fn pages_that_leave_document_state_are_recognised() {
-        for page in [
-            "<meta http-equiv=content-language content=ja>",
-            "<META content=ja HTTP-EQUIV = 'Content-Language'>",
-            "<meta name=color-scheme content=dark>",
-            "<meta name='viewport' NAME = color-scheme>",
-            "<meta name=viewportish>",
-            "<meta name=referrer content=no-referrer>",
-            "<meta\nname=theme-color",
-            "<style title=a>p{}</style>",
-            "<svg><style media=all TITLE='a'>",
-            "<link rel=icon href='data:,'>",
-            "<style media=\"(width > 400px)\" title=a>",
-            "<meta content='a > b' name=color-scheme>",
-            "<style a=b\" c = \">\" title=a>",
-            "<input AutoFocus>",
+        for (page, leaves) in [
+            ("<meta http-equiv=content-language content=ja>", true),
+            ("<META content=ja HTTP-EQUIV = 'Content-Language'>", true),
+            ("<meta name=color-scheme content=dark>", true),
+            ("<meta name='viewport' NAME = color-scheme>", true),
+            ("<meta name=viewportish>", true),
+            ("<meta name=referrer content=no-referrer>", true),
+            ("<meta\nname=theme-color", true),
+            ("<style title=a>p{}</style>", true),
+            ("<svg><style media=all TITLE='a'>", true),
+            ("<link rel=icon href='data:,'>", true),
+            ("<style media=\"(width > 400px)\" title=a>", true),
+            ("<meta content='a > b' name=color-scheme>", true),
+            ("<style a=b\" c = \">\" title=a>", true),
+            ("<input AutoFocus>", true),
+            ("", false),
+            ("<!doctype html><meta charset=utf-8><title>a</title><style>p{color:red}</style>", false),
+            ("<p title=a>link, meta", false),
+            ("<meta name=\"viewport\" content=\"width=device-width\"><meta name=author content=x>", false),
+            ("<meta name=description content=\"Bob's > a title\"><style type='text/css'>", false),
+            ("<meta property='og:title' content=x><meta name=generator/>", false),
         ] {
-            assert!(leaves_document_state(page.as_bytes()), "{page}");
+            assert_eq!(leaves_document_state(page.as_bytes()), leaves, "{page}");
         }
     }
 
@@ -108,17 +114,5 @@ mod tests {
         let usual = "<meta name=author content=x><style>p{}</style>".repeat(40_000);
         assert!(!leaves_document_state(usual.as_bytes()));
         assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
-    }
-
-    #[test]
-    fn usual_pages_leave_nothing() {
-        for page in [
-            "",
-            "<!doctype html><meta charset=utf-8><title>a</title><style>p{color:red}</style><p title=a>link, meta",
-            "<meta name=\"viewport\" content=\"width=device-width\"><meta name=author content=x>",
-            "<meta name=description content=\"Bob's > a title\"><meta property='og:title' content=x><meta name=generator/><style type='text/css'>",
-        ] {
-            assert!(!leaves_document_state(page.as_bytes()), "{page}");
-        }
     }
 }

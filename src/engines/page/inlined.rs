@@ -19,7 +19,6 @@ use crate::domain::site::{FilesId, Site};
 
 /// What an entry takes beside its address.
 const FIXED_BYTES: u64 = 256;
-/// Files that the cache expects.
 const EXPECTED_FILES: usize = 256;
 /// Longest chain of sheets that import each other; a page with a longer one is served.
 const IMPORTS_LIMIT: u32 = 8;

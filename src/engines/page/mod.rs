@@ -49,8 +49,8 @@ pub const ENGINE: Engine = Engine {
     slots: None,
     start: |basis| {
         let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
-        let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.phases.clone());
-        Box::new(engine.with_outbound(basis.outbound))
+        let phases = basis.metrics.phases.clone();
+        Box::new(PageEngine::new(pool, browser, basis.share, phases, basis.outbound))
     },
 };
 

@@ -80,21 +80,18 @@ pub enum RenderError {
 }
 
 impl PageEngine {
-    /// An engine that leases its tabs from `pool`. One account gets at most its `share` of the slots for static pages.
+    /// An engine that leases its tabs from `pool`, for pages that reach what `outbound` allows. One account gets at most its
+    /// `share` of the slots for static pages.
     pub fn new(
         pool: Addr<BrowserPool>,
         config: BrowserConfig,
         share: AccountShare,
         metrics: PhaseMetrics,
+        outbound: &Outbound,
     ) -> Self {
         let static_slots = AccountSlots::new(browser::static_pages(config.static_pages), share);
-        let inliner = Inliner::new(&config);
-        Self { pool, config, metrics, allows_hosts: false, static_slots, inliner }
-    }
-
-    /// The same engine whose pages reach what `outbound` allows.
-    pub fn with_outbound(self, outbound: &Outbound) -> Self {
-        Self { allows_hosts: outbound.opens_hosts(), ..self }
+        let (allows_hosts, inliner) = (outbound.opens_hosts(), Inliner::new(&config));
+        Self { pool, config, metrics, allows_hosts, static_slots, inliner }
     }
 
     /// Renders the page and appends the file to `sink`; what the author should know goes to
@@ -140,7 +137,9 @@ impl PageEngine {
         };
         let lease_tab = LeaseTab { account, lane, alone: request.alone, content };
         let leased = self.pool.send(lease_tab).await;
-        let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
+        let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| {
+            RenderError::Unleased(JobError::new(ErrorCode::BrowserUnavailable, error.to_string()))
+        })?;
         drop(wait);
         let step = |step| {
             tracing::debug!(page.step = ?step, "step begins");
@@ -267,10 +266,6 @@ fn delivery_of(page: &[u8]) -> Delivery {
     } else {
         Delivery::PutInPlace
     }
-}
-
-fn unleased(error: &LeaseError) -> RenderError {
-    RenderError::Unleased(JobError::new(ErrorCode::BrowserUnavailable, error.to_string()))
 }
 
 fn failed(page: PageError, warnings: &mut Warnings) -> RenderError {

@@ -18,7 +18,6 @@ use crate::workers::Input;
 const OWN: &str = "platen-own";
 /// The document.
 pub(super) const SOURCE: &str = "platen-own/source.tex";
-/// pandoc's log.
 pub(super) const LOG: &str = "platen-own/log.json";
 /// The folder of the PNGs that replace PDF pictures; they keep the pictures' names.
 pub(super) const PICTURES: &str = "platen-own";

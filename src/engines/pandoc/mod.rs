@@ -28,7 +28,6 @@ use crate::workers::{ProgramRun, SandboxProfile};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "pandoc";
-/// Keys of `formatOpts`.
 const OPTION_KEYS: &[&str] = &["locale", "timezone", "metadata"];
 /// Documents at once, for one account.
 const SLOTS: usize = 1;
@@ -85,9 +84,9 @@ impl StepRunner for Pandoc {
             environment: needs::environment(emulation.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
             inputs: conversion.inputs(prepared).into_iter().chain(pictures).collect(),
-            bounds: self.limits().bounds(self.steps.bounds()),
+            bounds: self.limits().bounds(self.steps.programs.bounds()),
         };
-        let ran = self.steps.programs().run(run).await;
+        let ran = self.steps.programs.run(run).await;
         let finished = ran.map_err(|error| self.limits().engine_error(NAME, &error))?;
         if !finished.status.success() {
             return Err(diagnose::failed(&finished, &site, &self.limits()).await);
@@ -100,8 +99,9 @@ impl StepRunner for Pandoc {
 impl Pandoc {
     fn start(context: &EngineContext<'_>) -> Self {
         let assemble = &context.config.assemble;
+        let slots = context.budget.slots_of(NAME, SLOTS);
         Self {
-            steps: ProgramSteps::new(context.programs.clone(), context.budget.slots_of(NAME, SLOTS)),
+            steps: ProgramSteps { programs: context.programs.clone(), slots },
             pictures: Pictures::start(context),
             profile: Arc::new(needs::profile()),
             limits: context.config.pandoc.limits,

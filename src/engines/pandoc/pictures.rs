@@ -1,6 +1,6 @@
 //! PDF pictures of a document: neither HTML nor Word can show them, so the first page of each becomes a PNG.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,10 +22,8 @@ const DPI: u16 = 200;
 const PICTURES_LIMIT: usize = 50;
 /// Most PDF files of an archive whose names are searched for in the sources.
 const FILES_LIMIT: usize = 500;
-/// Children at once.
 const PROCESSES: usize = 1;
 
-/// Makes PNG of PDF.
 pub(super) struct Pictures {
     pool: Pool,
     timeout: Duration,
@@ -34,8 +32,8 @@ pub(super) struct Pictures {
 
 /// The PDF for a child, and the picture that it returns.
 struct PictureExchange {
-    pdf: std::sync::Mutex<Option<Bytes>>,
-    picture: std::sync::Mutex<BytesMut>,
+    pdf: parking_lot::Mutex<Option<Bytes>>,
+    picture: parking_lot::Mutex<BytesMut>,
     limit_bytes: usize,
 }
 
@@ -78,16 +76,14 @@ impl Pictures {
             output: RasterOutput::Pictures(Format::Png),
         };
         let exchange = PictureExchange {
-            pdf: std::sync::Mutex::new(Some(pdf)),
-            picture: std::sync::Mutex::default(),
+            pdf: parking_lot::Mutex::new(Some(pdf)),
+            picture: parking_lot::Mutex::default(),
             limit_bytes,
         };
         let work = Job { header: &conversion, body: &[], files: &exchange, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, self.timeout).await;
         match ran {
-            Ok((Rastered::Made { .. }, _)) => {
-                Some(exchange.picture.into_inner().unwrap_or_else(PoisonError::into_inner).freeze())
-            }
+            Ok((Rastered::Made { .. }, _)) => Some(exchange.picture.into_inner().freeze()),
             Ok((Rastered::Failed(_) | Rastered::Broken(_), _)) => None,
             Err(error) => {
                 tracing::warn!(error = %error, "a PDF picture of a document of LaTeX was not drawn");
@@ -118,12 +114,12 @@ impl FileSource for PictureExchange {
         if name != DOCUMENT {
             return Err(format!("there is no '{name}'"));
         }
-        let pdf = self.pdf.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pdf = self.pdf.lock().take();
         Ok(SuppliedFile { content: pdf.unwrap_or_default(), made: None })
     }
 
     async fn take(&self, part: Bytes) -> Result<(), PartRefused> {
-        let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut picture = self.picture.lock();
         if picture.len() + part.len() > self.limit_bytes {
             return Err(PartRefused);
         }

@@ -17,16 +17,6 @@ pub(super) const OUTPUT: &str = "out.pdf";
 /// Random bytes of an owner's password that no one is given.
 const OWNER_BYTES: usize = 32;
 
-/// Everything may be done.
-const UNRESTRICTED: Permissions = Permissions {
-    print: Printing::Full,
-    modify: true,
-    copy: true,
-    annotate: true,
-    fill_forms: true,
-    assemble: true,
-};
-
 /// The content of the job file. Hazard: with an empty owner's password, or the user's, everyone who opens the file has all rights.
 /// So where none is given it is random and then forgotten.
 pub(super) fn job_json(protection: &Protection) -> io::Result<Bytes> {
@@ -36,7 +26,7 @@ pub(super) fn job_json(protection: &Protection) -> io::Result<Bytes> {
         Some(owner) => owner,
         None => STANDARD_NO_PAD.encode(clock::random_bytes::<OWNER_BYTES>()?),
     };
-    let permissions = protection.permissions.unwrap_or(UNRESTRICTED);
+    let permissions = protection.permissions.unwrap_or(Permissions::ALL);
     let job_json = json!({
         "inputFile": INPUT,
         "outputFile": OUTPUT,

@@ -27,7 +27,6 @@ use crate::workers::{Finished, Input, ProgramRun, SandboxProfile};
 const NAME: &str = "qpdf";
 const PROGRAM: &str = "/usr/bin/qpdf";
 const PDF: DocumentKind = DocumentKind::File(FileKind::Pdf);
-/// Keys of `formatOpts`.
 const OPTION_KEYS: &[&[&str]] = &[&["password", "userPassword", "ownerPassword", "permissions"]];
 /// Programs at once, for one account: a document takes some hundredths of a second.
 const SLOTS: usize = 2;
@@ -58,13 +57,12 @@ pub const ENGINE: Engine = Engine {
         let slots = context.budget.slots_of(NAME, SLOTS);
         let profile = program::profile(&[PROGRAM], &["/dev/urandom"]);
         Box::new(Qpdf {
-            steps: ProgramSteps::new(context.programs.clone(), slots),
+            steps: ProgramSteps { programs: context.programs.clone(), slots },
             profile: Arc::new(profile),
         })
     },
 };
 
-/// Protects PDFs.
 struct Qpdf {
     steps: ProgramSteps,
     profile: Arc<SandboxProfile>,
@@ -83,7 +81,7 @@ impl StepRunner for Qpdf {
             environment: BTreeMap::new(),
             profile: Arc::clone(&self.profile),
             inputs: vec![Input::bytes(JOB_JSON, job_json), program::input(INPUT, input)?],
-            bounds: self.steps.bounds(),
+            bounds: self.steps.programs.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
         if !matches!(finished.status.code(), Some(0 | WITH_WARNINGS)) {

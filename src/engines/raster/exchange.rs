@@ -1,7 +1,6 @@
 //! Streams the document to a child in chunks, and its pictures back in parts, so that neither is held in memory.
 
 use std::io;
-use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,12 +18,12 @@ pub(super) struct DocumentExchange {
     chunks: Mutex<BoxStream<'static, io::Result<Bytes>>>,
     sink: Mutex<Sink>,
     /// Why a part could not be written into the sink.
-    error: std::sync::Mutex<Option<EngineError>>,
+    error: parking_lot::Mutex<Option<EngineError>>,
 }
 
 impl DocumentExchange {
     pub(super) fn new(chunks: BoxStream<'static, io::Result<Bytes>>, sink: Sink) -> Self {
-        Self { chunks: Mutex::new(chunks), sink: Mutex::new(sink), error: std::sync::Mutex::default() }
+        Self { chunks: Mutex::new(chunks), sink: Mutex::new(sink), error: parking_lot::Mutex::default() }
     }
 
     /// The sink with all parts.
@@ -32,7 +31,7 @@ impl DocumentExchange {
     /// # Errors
     /// When a part could not be written.
     pub(super) fn end(self) -> Result<Sink, EngineError> {
-        match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match self.error.into_inner() {
             Some(error) => Err(error),
             None => Ok(self.sink.into_inner()),
         }
@@ -56,7 +55,7 @@ impl FileSource for DocumentExchange {
     async fn take(&self, part: Bytes) -> Result<(), PartRefused> {
         let taken = self.sink.lock().await.write(part).await;
         taken.map_err(|error| {
-            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            *self.error.lock() = Some(error);
             PartRefused
         })
     }

@@ -15,8 +15,8 @@ use super::error::EngineError;
 use super::plan::Ability;
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
-use super::{Engine, EngineContext, count};
-use crate::config::RasterConfig;
+use super::{Engine, EngineContext};
+use crate::config::{RasterConfig, as_count};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::EngineSlots;
@@ -69,7 +69,6 @@ const fn ability(to: FileKind, cost: u32, option_keys: &'static [&'static [&'sta
     )
 }
 
-/// Makes pictures.
 struct Raster {
     pool: Pool,
     slots: EngineSlots,
@@ -123,7 +122,7 @@ impl StepRunner for Raster {
 impl Raster {
     fn new(context: &EngineContext<'_>) -> Self {
         let config = context.config.raster.clone();
-        let reused = (count(config.spares), count(config.kept));
+        let reused = (as_count(config.spares), as_count(config.kept));
         let pool = pool(context, NAME, context.budget.slot_count(NAME, SLOTS), reused);
         Self { pool, slots: context.budget.slots_of(NAME, SLOTS), config }
     }

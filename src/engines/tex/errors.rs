@@ -15,7 +15,6 @@ pub(super) const TEX: &str = "TeX";
 /// How much of a program's output an error quotes.
 const OUTPUT_LETTERS: usize = 200;
 
-/// Why there is no document.
 pub(super) enum TexError {
     /// An error in the document.
     Document(Box<tex_log::Error>),
@@ -81,11 +80,6 @@ pub(super) fn no_pages() -> EngineError {
 /// A run that succeeded without writing a PDF.
 pub(super) fn no_file() -> EngineError {
     let sentence = "TeX wrote no PDF; look for what has it write something else, such as \\pdfoutput=0";
-    JobError::new(ErrorCode::TemplateError, sentence).into()
-}
-
-/// A list without entries, because of an error in its input.
-pub(super) fn list_error(sentence: &str) -> EngineError {
     JobError::new(ErrorCode::TemplateError, sentence).into()
 }
 

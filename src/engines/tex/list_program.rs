@@ -15,7 +15,6 @@ use crate::workers::{Finished, ProgramRun};
 /// The longest input of a list, and the longest list, that is read.
 pub(super) const LIST_BYTES: u64 = 16 << 20;
 
-/// A program that makes lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListProgram {
     Bibtex,

@@ -12,13 +12,13 @@ use super::folder::Folder;
 use super::list_program::{LIST_BYTES, List, ListProgram, RunOutput};
 use super::session::TexSession;
 use super::{bibliography, index, log};
+use crate::domain::error::{ErrorCode, JobError};
 use crate::workers::Finished;
 
 /// The lists of one document that were made so far.
 #[derive(Default)]
 pub(super) struct Lists(BTreeMap<String, MadeList>);
 
-/// A list that was made.
 struct MadeList {
     input: u64,
     remarks: Vec<Remark>,
@@ -52,7 +52,8 @@ impl Lists {
             let content = finished.read(&name, LIST_BYTES).await.unwrap_or_default();
             let error = remarks.iter().find(|remark| remark.is_error);
             if let Some(error) = error.filter(|_| !program.has_entries(&content)) {
-                return Err(errors::list_error(&sentence(error, session.folder)).into());
+                let error = JobError::new(ErrorCode::TemplateError, sentence(error, session.folder));
+                return Err(TexError::Step(error.into()));
             }
             if content.is_empty() && error.is_none() && program.failed(&finished) {
                 return Err(errors::no_list(requirement.name, &finished).into());
@@ -68,7 +69,6 @@ impl Lists {
     }
 }
 
-/// The program's messages.
 async fn remarks(program: ListProgram, list: &str, finished: &Finished) -> Vec<Remark> {
     match program {
         ListProgram::Bibtex => tex_log::of_bibtex(&finished.stdout),

@@ -69,7 +69,8 @@ struct Finding {
 fn finding(error: &Error, origins: &Origins<'_>) -> Finding {
     let place = origins.of_error(error);
     let inside = error.own_file.as_ref().and(error.file.as_deref());
-    let inside = inside.map(|file| format!(" (in {})", last_part(file))).unwrap_or_default();
+    let inside = inside.map(|file| format!(" (in {})", file.rsplit('/').next().unwrap_or(file)));
+    let inside = inside.unwrap_or_default();
     let shown = place.as_ref().map(|place| format!("{place}{inside}: ")).unwrap_or_default();
     let excerpt = error.excerpt.as_ref().filter(|_| error.own_file.is_none());
     let excerpt = excerpt.map(|excerpt| excerpt.before.trim()).unwrap_or_default();
@@ -146,9 +147,13 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut searched = 0;
     for warning in report.warnings.iter().filter(is_seen) {
-        let letter = letter_of(&warning.kind).filter(|_| searched < LETTERS);
-        searched += usize::from(letter.is_some());
-        let letter = letter.and_then(|letter| origins.of_letter(letter));
+        let mut letter = None;
+        if let Kind::MissingCharacter { character, .. } = &warning.kind
+            && searched < LETTERS
+        {
+            searched += 1;
+            letter = origins.of_letter(character);
+        }
         let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
         let place = place.map(|place| place.to_string());
         let key = format!("{place:?} {}", without_points(&warning.kind));
@@ -166,11 +171,6 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
         format!("{place}{kind}{times}")
     };
     merged.into_iter().map(line).collect()
-}
-
-/// The letter that a font lacks.
-fn letter_of(kind: &Kind) -> Option<&str> {
-    if let Kind::MissingCharacter { character, .. } = kind { Some(character) } else { None }
 }
 
 /// A key that two warnings share although their widths, which depend on the data, differ.
@@ -199,8 +199,4 @@ pub(super) fn early_tag(tag: EarlyTag, entry: &str) -> String {
         "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
          them, and they are loaded once for all"
     )
-}
-
-fn last_part(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
 }

@@ -25,13 +25,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use strum::VariantNames as _;
 use tex_log::Cause;
 
 use self::cache::FontCache;
 use self::choice::ProgramChoice;
 use self::errors::{SecondAttempt, TexError};
 use self::folder::Folder;
-use self::formats::{BaseFormats, PreambleFormats, PreambleRequest, PreloadedSource, RunSetting};
+use self::formats::{BaseFormat, PreambleFormats, PreambleRequest, PreloadedSource, RunSetting};
 use self::passes::TypesetDocument;
 use self::session::TexSession;
 use super::document::{Document, DocumentKind};
@@ -67,7 +68,6 @@ pub const ENGINE: Engine = Engine {
     start: |context| Box::new(Tex::start(context)),
 };
 
-/// Makes documents of LaTeX.
 struct Tex {
     steps: ProgramSteps,
     profile: Arc<SandboxProfile>,
@@ -75,7 +75,8 @@ struct Tex {
     /// The time zone of documents that name none.
     zone: String,
     fonts: FontCache,
-    formats: BaseFormats,
+    /// Those of the programs, in the order of [`TexProgram`].
+    formats: [BaseFormat; 3],
     preamble_formats: PreambleFormats,
 }
 
@@ -110,13 +111,14 @@ impl StepRunner for Tex {
 
 impl Tex {
     fn start(context: &EngineContext<'_>) -> Self {
+        let slots = context.budget.slots_of(NAME, SLOTS);
         Self {
-            steps: ProgramSteps::new(context.programs.clone(), context.budget.slots_of(NAME, SLOTS)),
+            steps: ProgramSteps { programs: context.programs.clone(), slots },
             profile: Arc::new(needs::profile()),
             config: context.config.tex.clone(),
             zone: context.config.assemble.timezone.clone(),
             fonts: FontCache::new(context.caches),
-            formats: BaseFormats::default(),
+            formats: <[BaseFormat; 3]>::default(),
             preamble_formats: PreambleFormats::new(
                 context.config.tex.formats_limit_mb << 20,
                 context.metrics.tex.clone(),
@@ -205,7 +207,7 @@ impl Tex {
             return None;
         }
         let setting = RunSetting {
-            programs: self.steps.programs().clone(),
+            programs: self.steps.programs.clone(),
             profile: Arc::clone(&self.profile),
             bounds: self.bounds(),
             prelude,
@@ -219,23 +221,22 @@ impl Tex {
     }
 
     fn bounds(&self) -> Bounds {
-        errors::limits(&self.config).bounds(self.steps.bounds())
+        errors::limits(&self.config).bounds(self.steps.programs.bounds())
     }
 
     fn session<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> TexSession<'a> {
         let config = &self.config;
         let bounds = self.bounds();
         let profile = Arc::clone(&self.profile);
-        let programs = self.steps.programs();
+        let programs = &self.steps.programs;
         TexSession { programs, config, bounds, profile, format: None, folder, zone, deadline }
     }
 
     async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {
-        self.formats.base(self.steps.programs(), program).await
+        self.formats[program as usize].file(&self.steps.programs, program).await
     }
 }
 
-/// A document to be made.
 struct TypesetRequest<'a> {
     folder: &'a Folder<'a>,
     source: &'a str,
@@ -247,6 +248,6 @@ fn warn_of_unknown_program(source: &str, job: &mut StepContext<'_>) {
     let Some(name) = choice::named(source).filter(|name| TexProgram::from_name(name).is_none()) else {
         return;
     };
-    let known = TexProgram::ALL.map(TexProgram::name).join(", ");
+    let known = TexProgram::VARIANTS.join(", ");
     job.warnings.push(&format!("% !TeX program = {name} was ignored; there are {known}"));
 }

@@ -74,7 +74,6 @@ impl TexSession<'_> {
     }
 }
 
-/// The arguments of a run.
 fn arguments(program: TexProgram, name: &str) -> Vec<String> {
     let own = match program {
         TexProgram::Pdflatex => vec!["-no-parse-first-line".to_owned()],

@@ -63,34 +63,30 @@ mod tests {
             let request = TestRequest::default().insert_header((ACCEPT, accept)).to_http_request();
             wants_document(&request, target)
         };
-        for (accept, target) in [
-            ("application/pdf", Target::Pdf),
-            ("Application/PDF; version=1.7", Target::Pdf),
-            ("application/pdf, application/problem+json", Target::Pdf),
-            ("application/json;q=0.5, application/pdf", Target::Pdf),
-            ("text/html,application/xhtml+xml,*/*;q=0.8", Target::Html),
-            ("image/jpg", Target::Jpg),
-            ("application/zip", Target::Png),
-            ("application/json;q=5, application/pdf;q=0.1", Target::Pdf),
-            ("application/json;q=inf, application/pdf;q=0.1", Target::Pdf),
-            (r#"application/json;q=0.2;a="\",;q=1, x", application/pdf;q=0.3"#, Target::Pdf),
+        for (accept, target, wanted) in [
+            ("application/pdf", Target::Pdf, true),
+            ("Application/PDF; version=1.7", Target::Pdf, true),
+            ("application/pdf, application/problem+json", Target::Pdf, true),
+            ("application/json;q=0.5, application/pdf", Target::Pdf, true),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", Target::Html, true),
+            ("image/jpg", Target::Jpg, true),
+            ("application/zip", Target::Png, true),
+            ("application/json;q=5, application/pdf;q=0.1", Target::Pdf, true),
+            ("application/json;q=inf, application/pdf;q=0.1", Target::Pdf, true),
+            (r#"application/json;q=0.2;a="\",;q=1, x", application/pdf;q=0.3"#, Target::Pdf, true),
+            ("*/*", Target::Pdf, false),
+            ("application/*", Target::Pdf, false),
+            ("", Target::Pdf, false),
+            ("application/json, application/pdf", Target::Pdf, false),
+            ("application/pdf;q=0", Target::Pdf, false),
+            ("application/pdf;q=NaN", Target::Pdf, false),
+            ("application/pdf;q=-1", Target::Pdf, false),
+            (r#"application/json;a=", application/pdf""#, Target::Pdf, false),
+            ("application/pdf;q=0.5, */*", Target::Pdf, false),
+            ("image/png", Target::Pdf, false),
+            ("application/zip", Target::Pdf, false),
         ] {
-            assert!(wants(accept, target), "{accept}");
-        }
-        for (accept, target) in [
-            ("*/*", Target::Pdf),
-            ("application/*", Target::Pdf),
-            ("", Target::Pdf),
-            ("application/json, application/pdf", Target::Pdf),
-            ("application/pdf;q=0", Target::Pdf),
-            ("application/pdf;q=NaN", Target::Pdf),
-            ("application/pdf;q=-1", Target::Pdf),
-            (r#"application/json;a=", application/pdf""#, Target::Pdf),
-            ("application/pdf;q=0.5, */*", Target::Pdf),
-            ("image/png", Target::Pdf),
-            ("application/zip", Target::Pdf),
-        ] {
-            assert!(!wants(accept, target), "{accept}");
+            assert_eq!(wants(accept, target), wanted, "{accept}");
         }
         assert!(!wants_document(&TestRequest::default().to_http_request(), Target::Pdf));
     }

@@ -19,8 +19,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::members::Members;
 use crate::domain::no_data::is_no_data;
 use crate::http::actors;
-use crate::http::body;
-use crate::http::body::Body;
+use crate::http::body::{self, Body};
 use crate::http::middleware::auth::Caller;
 use crate::http::objects::download;
 use crate::http::openapi::{ImmediateForm, ImmediateRequest};
@@ -178,7 +177,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: SentTemplat
         }
         _ => {}
     }
-    let office = job.kind().filter(|kind| kind.is_office());
+    let office = job.kind.filter(|kind| kind.is_office());
     if let Some(kind) = office.filter(|_| sent == SentTemplate::Text) {
         let detail = format!(
             "is text, and a template of the type {} is a file; send it as a file of a form, or create the job with \

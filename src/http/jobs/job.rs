@@ -48,10 +48,7 @@ pub(super) async fn job(
     Ok(answer.json(view::job(&state, &view)))
 }
 
-/// Parses the job id of a path. A malformed id is answered like an unknown one.
-///
-/// # Errors
-/// `job_not_found`.
+/// A malformed id is answered like an unknown one: `job_not_found`.
 pub(super) fn parse_id(text: &str) -> Result<JobId, Problem> {
     let id: JobId = text.parse().map_err(|_| {
         let shown = shortened(text);
@@ -73,27 +70,4 @@ fn read_wait(request: &HttpRequest) -> Result<(u64, bool), Problem> {
         });
     }
     Ok(prefer::wait(request).map_or((0, false), |wait| (wait, true)))
-}
-
-#[cfg(test)]
-mod tests {
-    use actix_web::test::TestRequest;
-
-    use super::*;
-
-    #[test]
-    fn the_wait_comes_from_the_query_or_the_header() {
-        let wait = |uri: &str, prefer: &str| {
-            let request = TestRequest::with_uri(uri).insert_header(("prefer", prefer)).to_http_request();
-            read_wait(&request).ok()
-        };
-        assert_eq!(wait("/?wait=20", ""), Some((20, false)));
-        assert_eq!(wait("/?a=b&wait=1.5", "wait=9"), Some((2, false)));
-        assert_eq!(wait("/", "respond-async, wait=9"), Some((9, true)));
-        assert_eq!(wait("/", "Wait = \"9\"; soft, wait=7"), Some((9, true)));
-        assert_eq!(wait("/?wait=", "wait=soon"), Some((0, false)));
-        assert_eq!(wait("/", "waiting=9, wait"), Some((0, false)));
-        assert_eq!(wait("/?wait=soon", ""), None);
-        assert_eq!(wait("/?wait=-1", ""), None);
-    }
 }

@@ -24,7 +24,7 @@ use crate::templates::cache::source::TemplateUse;
 /// The job that a body asks for, as far as it is valid; errors are kept with the members.
 #[derive(Debug)]
 pub(super) struct JobRequest {
-    kind: Option<TemplateKind>,
+    pub(super) kind: Option<TemplateKind>,
     target: Option<Target>,
     /// As it was sent; an empty one counts as absent.
     pub(super) template_id: Option<String>,
@@ -50,11 +50,6 @@ impl JobRequest {
             template_id: members.text("templateId"),
             format_opts: read_format_opts(members, &state.config),
         }
-    }
-
-    /// The template's kind, if it could be read.
-    pub(super) fn kind(&self) -> Option<TemplateKind> {
-        self.kind
     }
 
     /// The job's specification; call it once the body has no error. The template's access is checked by [`check_template`].

@@ -3,10 +3,10 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
+use strum::VariantNames as _;
 use utoipa::ToSchema;
 
-use super::view;
-use super::view::JobBody;
+use super::view::{self, JobBody};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
@@ -53,7 +53,7 @@ pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRe
 fn read(request: &HttpRequest, account: AccountId) -> Result<ListJobs, Problem> {
     let mut query = Query::of(request);
     let filter = JobFilter {
-        status: query.word("status", &WireStatus::ALL.map(WireStatus::name), WireStatus::from_name),
+        status: query.word("status", WireStatus::VARIANTS, |name| name.parse().ok()),
         success: query.read("success", "true or false", |text| text.parse().ok()),
         target: query.word("target", &Target::ALL.map(Target::name), Target::from_name),
         kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),

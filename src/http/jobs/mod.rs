@@ -1,6 +1,6 @@
 //! Jobs: created, started, waited for, listed and deleted. An endpoint is a file.
 //!
-//! `templates` calls `job_request`, `conversions`, `wait`, `view` and `immediate` for its previews, which are jobs.
+//! `templates` calls `job_request`, `conversions`, `wait` and `immediate` for its previews, which are jobs.
 
 mod accept;
 pub(super) mod conversions;
@@ -14,7 +14,7 @@ pub(super) mod job_request;
 pub(super) mod list;
 mod prefer;
 pub(super) mod start;
-pub(super) mod view;
+mod view;
 pub(super) mod wait;
 
 use actix_web::web::ServiceConfig;

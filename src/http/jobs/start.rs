@@ -11,8 +11,7 @@ use super::view::StartBody;
 use super::{job, view, wait};
 use crate::domain::ids::{AccountId, JobId};
 use crate::http::actors;
-use crate::http::body;
-use crate::http::body::Body;
+use crate::http::body::{self, Body};
 use crate::http::middleware::auth::Caller;
 use crate::http::openapi::StartRequest;
 use crate::http::problem::HandlerResult;
@@ -66,7 +65,8 @@ pub(super) async fn start(
     } else {
         watched.borrow().clone()
     };
-    Ok(answer(&state, &view))
+    let mut answer = if view.is_done() { HttpResponse::Ok() } else { accepted(&view) };
+    Ok(answer.json(view::start(&state, &view)))
 }
 
 async fn is_initialized(state: &HttpState, account: AccountId, job: JobId) -> Result<bool, Problem> {
@@ -84,11 +84,6 @@ fn read(body: &Body, _: &HttpState) -> Result<StartOptions, Problem> {
         return Err(Problem::validation(errors));
     }
     Ok(StartOptions { waits, delivery })
-}
-
-fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
-    let mut answer = if view.is_done() { HttpResponse::Ok() } else { accepted(view) };
-    answer.json(view::start(state, view))
 }
 
 /// 202 with the `Location` of the job.

@@ -113,7 +113,6 @@ struct MetadataBody {
     pages: Option<u32>,
 }
 
-/// The view of `GET /jobs/{jobId}`.
 pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
     JobBody {
         job_id: view.id.to_string(),
@@ -133,29 +132,18 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
     }
 }
 
-/// The view of an immediate render.
 pub(super) fn immediate(state: &HttpState, view: &JobView) -> ImmediateBody {
     let output = view.output.as_ref().map(|output| output_of(state, view, output));
-    let url = output.as_ref().map_or_else(|| output_url(state, view), |output| output.data.url.clone());
+    let url = match &output {
+        Some(output) => output.data.url.clone(),
+        None => presigned_url::for_output(state, view).url,
+    };
     ImmediateBody { url, job_id: view.id.to_string(), warnings: view.warnings.lines(), output }
 }
 
-/// The view of a start.
 pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
-    StartBody {
-        job_id: view.id.to_string(),
-        target: view.target.name(),
-        status: view.status.name(),
-        success: view.success(),
-        output: view.output.as_ref().map(|output| output_of(state, view, output)),
-        error: view.error.as_ref().map(|error| error.message.as_str()),
-        error_code: view.error.as_ref().map(|error| error.code.name()),
-    }
-}
-
-/// Presigned URL of the output.
-pub(in crate::http) fn output_url(state: &HttpState, view: &JobView) -> String {
-    presigned_url::for_output(state, view).url
+    let JobBody { job_id, target, status, success, output, error, error_code, .. } = job(state, view);
+    StartBody { job_id, target, status, success, output, error, error_code }
 }
 
 fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {

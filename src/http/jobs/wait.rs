@@ -30,9 +30,6 @@ pub(super) async fn until_done(
 
 /// As [`until_done`] for a caller that expects the document in this answer (a waiting start, an immediate render): it waits
 /// on while a stopping service finishes its running jobs, up to [`end_of_grace_period`].
-///
-/// # Errors
-/// As for [`until_done`].
 pub(in crate::http) async fn until_done_through_shutdown(
     state: &HttpState,
     job: watch::Receiver<JobView>,

@@ -3,15 +3,12 @@
 //! Hazard: a presigned URL carries its signature in the query, and callers may put secrets there. So a line has neither query
 //! nor headers; the path of a presigned URL grants nothing by itself.
 
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use actix_web::HttpMessage;
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::{BodySize, MessageBody as _};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use bytes::Bytes;
 use tracing::Level;
 
 use crate::domain::ids::AccountId;
@@ -27,7 +24,6 @@ const PATH_LIMIT_CHARS: usize = 300;
 pub(in crate::http) struct CallerCell(Arc<OnceLock<AccountId>>);
 
 impl CallerCell {
-    /// Sets it.
     pub(in crate::http) fn set(&self, account: AccountId) {
         let _ = self.0.set(account);
     }
@@ -43,10 +39,12 @@ pub(in crate::http) struct AccessLine {
     account: CallerCell,
     /// None until there is an answer: the client may be gone before.
     status: Option<u16>,
-    bytes: u64,
+    /// How many bytes were sent.
+    pub(super) bytes: u64,
     /// How many bytes the answer has, where that is known before.
     length: Option<u64>,
-    ended: bool,
+    /// Whether the answer's body came to its end.
+    pub(super) ended: bool,
 }
 
 impl AccessLine {
@@ -71,17 +69,14 @@ impl AccessLine {
         })
     }
 
-    /// The same answer with a body that counts into the line the bytes sent.
-    pub(in crate::http) fn follow(mut self, answer: ServiceResponse) -> ServiceResponse {
+    /// Notes the answer that is about to be sent.
+    pub(in crate::http) fn answered(&mut self, answer: &ServiceResponse) {
         self.status = Some(answer.status().as_u16());
-        answer.map_body(|_, body| {
-            self.length = match body.size() {
-                BodySize::Sized(bytes) => Some(bytes),
-                BodySize::None => Some(0),
-                BodySize::Stream => None,
-            };
-            BoxBody::new(LoggedBody { body, line: self })
-        })
+        self.length = match answer.response().body().size() {
+            BodySize::Sized(bytes) => Some(bytes),
+            BodySize::None => Some(0),
+            BodySize::Stream => None,
+        };
     }
 
     /// Whether the whole answer was sent; a `HEAD` has no body.
@@ -113,32 +108,6 @@ fn shown(path: &str) -> &str {
         path.to_ascii_lowercase().find("%3f")
     };
     path.get(..end.unwrap_or(path.len())).unwrap_or_default()
-}
-
-struct LoggedBody {
-    body: BoxBody,
-    line: AccessLine,
-}
-
-impl MessageBody for LoggedBody {
-    type Error = Box<dyn std::error::Error>;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_next(context);
-        match &polled {
-            Poll::Ready(Some(Ok(chunk))) => self.line.bytes += chunk.len() as u64,
-            Poll::Ready(None) => self.line.ended = true,
-            Poll::Ready(Some(Err(_))) | Poll::Pending => {}
-        }
-        polled
-    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,22 @@
 //! The outermost middleware: request id, span, metrics, and the full answer to an error.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use actix_web::body::{BoxBody, MessageBody};
+use actix_web::Error;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderValue;
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpResponse};
+use bytes::Bytes;
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use super::access_log::AccessLine;
-use super::unread_body;
+use super::unread_body::{self, UnreadBody};
 use crate::http::problem::{self, ProblemResponse};
 use crate::http::request_id::{REQUEST_ID, RequestId};
 use crate::http::state::HttpState;
@@ -31,8 +34,8 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         template.id = Empty
     );
     let meter = RequestMeter::begin(&request);
-    let access = AccessLine::begin(&request, &id);
-    let held = unread_body::hold(&mut request);
+    let mut line = AccessLine::begin(&request, &id);
+    let unread = unread_body::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
@@ -42,37 +45,56 @@ pub(in crate::http) async fn surround<B: MessageBody + 'static>(
         response.headers_mut().insert(REQUEST_ID, value);
     }
     if is_put {
-        close_after(response.response_mut());
+        // See `connection.rs`.
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     span.record("http.status", response.status().as_u16());
     meter.answered(&response);
     tracing::debug!("answered");
-    if let Some(held) = held {
-        response = unread_body::release(held, response);
+    if let Some(line) = &mut line {
+        line.answered(&response);
     }
-    Ok(match access {
-        Some(access) => access.follow(response),
-        None => response,
-    })
+    Ok(response.map_body(|_, body| BoxBody::new(ResponseBody { body, _unread: unread, line })))
 }
 
-/// Closes the connection after a `PUT`, see `connection.rs`.
-fn close_after(response: &mut HttpResponse<BoxBody>) {
-    response.head_mut().set_connection_type(ConnectionType::Close);
+/// The body of an answer, with what is kept until that has been sent.
+struct ResponseBody {
+    body: BoxBody,
+    _unread: Option<UnreadBody>,
+    line: Option<AccessLine>,
+}
+
+impl MessageBody for ResponseBody {
+    type Error = Box<dyn std::error::Error>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_next(context);
+        match (&polled, &mut self.line) {
+            (Poll::Ready(Some(Ok(chunk))), Some(line)) => line.bytes += chunk.len() as u64,
+            (Poll::Ready(None), Some(line)) => line.ended = true,
+            _ => {}
+        }
+        polled
+    }
 }
 
 fn answer_failure(handled: ServiceResponse, meter: &RequestMeter, id: &RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
-    let (code, answer) = error.as_error::<ProblemResponse>().map_or_else(
-        || {
-            let failure = problem::of_framework(error);
-            (failure.code(), failure.answer(id))
-        },
-        |failure| (failure.code(), failure.answer(id)),
-    );
+    let failure = match error.as_error::<ProblemResponse>() {
+        Some(failure) => failure,
+        None => &problem::of_framework(error),
+    };
     if let Some(metrics) = &meter.metrics {
-        metrics.problem(code);
+        metrics.problem(failure.code());
     }
+    let answer = failure.answer(id);
     handled.into_response(answer)
 }
 

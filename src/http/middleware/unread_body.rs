@@ -11,16 +11,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use actix_web::HttpMessage;
-use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::error::PayloadError;
 use bytes::Bytes;
 use futures_util::Stream;
 
 /// A second handle on a request's body, beside the handler's.
-pub(in crate::http) struct UnreadBody(Rc<RefCell<Payload>>);
+pub(in crate::http) type UnreadBody = Rc<RefCell<Payload>>;
 
-/// Keeps a handle on the request's body if it is chunked.
+/// Keeps a handle on the request's body if it is chunked; it is to be dropped when the answer has been sent.
 pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<UnreadBody> {
     if !request.chunked().unwrap_or(true) {
         return None;
@@ -28,42 +27,16 @@ pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<UnreadBody> 
     let body = Rc::new(RefCell::new(request.take_payload()));
     let payload = Box::pin(SharedPayload(Rc::clone(&body)));
     request.set_payload(Payload::Stream { payload });
-    Some(UnreadBody(body))
+    Some(body)
 }
 
-/// Drops the handle when the answer has been sent.
-pub(in crate::http) fn release(held: UnreadBody, answer: ServiceResponse) -> ServiceResponse {
-    let UnreadBody(unread) = held;
-    answer.map_body(|_, body| BoxBody::new(ResponseBody { body, _unread: unread }))
-}
-
-struct SharedPayload(Rc<RefCell<Payload>>);
+struct SharedPayload(UnreadBody);
 
 impl Stream for SharedPayload {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Pin::new(&mut *self.0.borrow_mut()).poll_next(context)
-    }
-}
-
-struct ResponseBody {
-    body: BoxBody,
-    _unread: Rc<RefCell<Payload>>,
-}
-
-impl MessageBody for ResponseBody {
-    type Error = Box<dyn std::error::Error>;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_next(context)
     }
 }
 

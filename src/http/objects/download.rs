@@ -17,10 +17,8 @@ use crate::problem::{Code, Problem};
 use crate::storage::presigned_urls::{Operation, PresignedAccess};
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError};
 
-/// The bytes of an object.
 pub(super) type ObjectBody = SizedStream<BoxStream<'static, Result<Bytes, StoreError>>>;
 
-/// The handler.
 pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> HandlerResult {
     let any_origin =
         |problem: Problem| ProblemResponse::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");

@@ -43,7 +43,6 @@ pub(super) fn response_headers(key: &StorageKey, file_name: Option<String>) -> R
     ResponseHeaders { content_type, disposition: disposition::of(inline, &name), file_name }
 }
 
-/// An answer with these headers.
 pub(super) fn answer_with(status: StatusCode, headers: &ResponseHeaders) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     for pair in SAFETY {

@@ -52,7 +52,7 @@ impl Destination {
     }
 }
 
-/// The handler. It needs no header and ignores the Content-Type. The connection is closed afterwards, as after every `PUT`.
+/// It needs no header and ignores the Content-Type. The connection is closed afterwards, as after every `PUT`.
 pub(super) async fn upload(
     request: HttpRequest,
     mut payload: Payload,

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
+use strum::VariantNames as _;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::format_opts::FormatOpts;
@@ -14,51 +15,19 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::view::WireStatus;
 use crate::templates::registry::record::Permissions;
 
-/// `type`: what the template is.
-pub(in super::super) struct KindName;
-
-/// `target`: what it becomes.
-pub(in super::super) struct TargetName;
-
-/// `status`: where a job stands.
-pub(in super::super) struct StatusName;
-
-impl PartialSchema for KindName {
-    fn schema() -> RefOr<Schema> {
-        let names = TemplateKind::ALL.map(TemplateKind::name);
-        choice(
-            "What the template is; `react` means `framework`. Older and foreign Office formats go with their younger kin: odt, \
-             doc and rtf with `docx`, ods and xls with `xlsx`, odp and ppt with `pptx`.",
-            &names,
-        )
-    }
-}
-
-impl PartialSchema for TargetName {
-    fn schema() -> RefOr<Schema> {
-        choice("What it becomes.", &Target::ALL.map(Target::name))
-    }
-}
-
-impl PartialSchema for StatusName {
-    fn schema() -> RefOr<Schema> {
-        choice("Where the job stands.", &WireStatus::ALL.map(WireStatus::name))
-    }
-}
-
-/// `permissions`: who may use a template.
-pub(in super::super) struct PermissionsName;
-
-impl PartialSchema for PermissionsName {
-    fn schema() -> RefOr<Schema> {
-        let names = Permissions::ALL.map(Permissions::name);
-        choice("Who may read, render and clone the template beside its owner.", &names)
-    }
-}
-
-/// The names of types in the document.
+/// Types of a text that is one of `$names`; `$name` is what the document calls the type.
 macro_rules! named {
-    ($($type:ty: $name:literal),*) => {$(
+    ($($type:ident, $name:literal, $description:literal, $names:expr;)*) => {$(
+        pub(in super::super) struct $type;
+
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                let names: &[&str] = $names;
+                let schema = ObjectBuilder::new().schema_type(Type::String).description(Some($description));
+                schema.enum_values(Some(names.iter().copied())).into()
+            }
+        }
+
         impl ToSchema for $type {
             fn name() -> Cow<'static, str> {
                 $name.into()
@@ -67,12 +36,15 @@ macro_rules! named {
     )*};
 }
 
-named!(KindName: "TemplateType", TargetName: "Target", StatusName: "Status", PermissionsName: "Permissions");
-
-fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
-    let schema =
-        ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).description(Some(description));
-    schema.enum_values(Some(names.iter().copied())).into()
+named! {
+    KindName, "TemplateType",
+    "What the template is; `react` means `framework`. Older and foreign Office formats go with their younger kin: odt, \
+     doc and rtf with `docx`, ods and xls with `xlsx`, odp and ppt with `pptx`.",
+    &TemplateKind::ALL.map(TemplateKind::name);
+    TargetName, "Target", "What it becomes.", &Target::ALL.map(Target::name);
+    StatusName, "Status", "Where the job stands.", WireStatus::VARIANTS;
+    PermissionsName, "Permissions", "Who may read, render and clone the template beside its owner.",
+    Permissions::VARIANTS;
 }
 
 /// A new job.

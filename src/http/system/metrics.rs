@@ -16,7 +16,6 @@ use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::http::problem::HandlerResult;
 use crate::http::routing::{self, resource};
-use crate::http::state::HttpState;
 use crate::problem::Problem;
 use crate::telemetry::metrics::Metrics;
 
@@ -32,7 +31,7 @@ const CONNECTION_LIMIT: usize = 64;
 /// When the listener cannot be used.
 pub fn serve_metrics(
     listener: TcpListener,
-    (metrics, catalog): (Metrics, Arc<Catalog>),
+    shown: (Metrics, Arc<Catalog>),
     config: &Config,
 ) -> io::Result<Server> {
     let http = config.http.clone();
@@ -42,10 +41,9 @@ pub fn serve_metrics(
         .disable_signals()
         .shutdown_timeout(1)
         .listen("metrics", listener, move || {
-            let shown = (metrics.clone(), catalog.clone());
             let application = App::new()
-                .app_data(Data::new(shown))
-                .service(resource(PATH).get(alone))
+                .app_data(Data::new(shown.clone()))
+                .service(resource(PATH).get(metrics))
                 .default_service(web::to(routing::no_such_route));
             HttpService::build()
                 .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
@@ -56,16 +54,8 @@ pub fn serve_metrics(
     Ok(server.run())
 }
 
-/// The handler on the main address.
-pub(in crate::http) async fn metrics(state: Data<HttpState>) -> HandlerResult {
-    Ok(page(&state.metrics, &state.catalog)?)
-}
-
-async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> HandlerResult {
-    Ok(page(&shown.0, &shown.1)?)
-}
-
-fn page(metrics: &Metrics, catalog: &Catalog) -> Result<HttpResponse, Problem> {
+pub(in crate::http) async fn metrics(shown: Data<(Metrics, Arc<Catalog>)>) -> HandlerResult {
+    let (metrics, catalog) = &**shown;
     // The gauges of engines are refreshed on each request.
     catalog.check();
     let text = metrics.text().map_err(Problem::internal)?;

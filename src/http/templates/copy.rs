@@ -25,7 +25,6 @@ struct ClonedBody {
     responses((status = 200, description = "The copy is there", body = ClonedBody)),
 )]
 pub(in crate::http) async fn copy(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let message = CloneTemplate(of);
-    let copy = actors::ask(&state, &state.templates, message).await?;
+    let copy = actors::ask(&state, &state.templates, CloneTemplate(of)).await?;
     Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
 }

@@ -4,8 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 
 use super::path::NamedTemplate;
-use super::view;
-use super::view::TemplateBody;
+use super::view::{self, TemplateBody};
 use crate::http::actors;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;

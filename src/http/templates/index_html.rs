@@ -9,8 +9,7 @@ use utoipa::ToSchema;
 use super::path::NamedTemplate;
 use crate::domain::encoding;
 use crate::http::actors;
-use crate::http::body;
-use crate::http::body::Body;
+use crate::http::body::{self, Body};
 use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -33,8 +32,7 @@ struct IndexHtmlBody<'a> {
     responses((status = 200, description = "The text", body = IndexHtmlBody)),
 )]
 pub(in crate::http) async fn read(NamedTemplate(of): NamedTemplate, state: Data<HttpState>) -> HandlerResult {
-    let message = ReadIndexHtml(of);
-    let index_html = actors::ask(&state, &state.templates, message).await?;
+    let index_html = actors::ask(&state, &state.templates, ReadIndexHtml(of)).await?;
     Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
 }
 

@@ -7,7 +7,6 @@ use crate::domain::members::Members;
 use crate::http::jobs::job_request::{read_kind, require};
 use crate::http::state::HttpState;
 use crate::templates::registry::messages::TemplateInfo;
-use crate::templates::registry::record::Permissions;
 
 /// Reads `templateInfo`; errors are with the members. Existing clients leave out what is empty.
 pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateInfo> {
@@ -24,8 +23,7 @@ pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<Templ
     let sample_data = sent.object("sampleData").unwrap_or("{}");
     let sample_data = RawValue::from_string(sample_data.to_owned());
     let categories = read_categories(&mut sent, limits);
-    let names = Permissions::ALL.map(Permissions::name);
-    let permissions = sent.word("permissions", &names, Permissions::from_name);
+    let permissions = sent.word("permissions");
     members.add_errors(sent.into_errors());
     let (kind, sample_data) = (kind?, sample_data.ok()?);
     Some(TemplateInfo { title, description, kind, sample_data, categories, permissions, link })

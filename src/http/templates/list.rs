@@ -5,8 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view;
-use super::view::SummaryBody;
+use super::view::{self, SummaryBody};
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::http::actors;

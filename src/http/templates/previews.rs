@@ -7,20 +7,18 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::future::join;
 use serde::Serialize;
-use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::path::NamedTemplate;
 use crate::domain::format_opts::{PageOptions, key_for_several_pictures};
-use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::actors;
 use crate::http::body::{self, Body};
 use crate::http::jobs::conversions;
 use crate::http::jobs::immediate::refuse_without_document;
 use crate::http::jobs::job_request::{FormatOpts, check_template, read_format_opts, read_kind};
-use crate::http::jobs::view;
 use crate::http::jobs::wait;
+use crate::http::objects::presigned_url;
 use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -93,7 +91,13 @@ pub(in crate::http) async fn render(
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
         (Ok(png), Ok(pdf)) => (png, pdf),
-        (png, pdf) => return Err(end_begun(&state, of.account, [png, pdf]).await.into()),
+        // The other one was refused, and this one cannot be used without it.
+        (Ok(job), Err(problem)) | (Err(problem), Ok(job)) => {
+            let job = job.borrow().clone();
+            end(&state, &job).await;
+            return Err(problem.into());
+        }
+        (Err(_), Err(problem)) => return Err(problem.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
     let ends = join(
@@ -106,7 +110,7 @@ pub(in crate::http) async fn render(
     let failed = |job: &JobView| job.is_done() && job.error.is_some();
     for (one, other) in [(&png, &pdf), (&pdf, &png)] {
         if failed(one) {
-            end(&state, of.account, other).await;
+            end(&state, other).await;
             refuse_without_document(one, &state)?;
         }
     }
@@ -139,32 +143,13 @@ fn refuse_several(state: &HttpState, kind: TemplateKind, options: &PageOptions) 
 }
 
 fn body_of(state: &HttpState, job: &JobView) -> RenderedBody {
-    RenderedBody { url: view::output_url(state, job), job_id: job.id.to_string() }
-}
-
-/// Ends the preview that was begun when the other one was refused; answers the refusal.
-async fn end_begun(
-    state: &HttpState,
-    account: AccountId,
-    begun: [Result<watch::Receiver<JobView>, Problem>; 2],
-) -> Problem {
-    let mut problem = None;
-    for begun in begun {
-        match begun {
-            Ok(job) => {
-                let job = job.borrow().clone();
-                end(state, account, &job).await;
-            }
-            Err(why) => problem = Some(why),
-        }
-    }
-    problem.unwrap_or_else(|| Problem::internal("both previews were begun"))
+    RenderedBody { url: presigned_url::for_output(state, job).url, job_id: job.id.to_string() }
 }
 
 /// Cancels a preview that will not be answered, or deletes it.
-async fn end(state: &HttpState, account: AccountId, job: &JobView) {
-    let ended = actors::ask(state, &state.jobs, DeleteJob { account, job: job.id }).await;
-    if let Err(problem) = ended {
+async fn end(state: &HttpState, job: &JobView) {
+    let message = DeleteJob { account: job.account, job: job.id };
+    if let Err(problem) = actors::ask(state, &state.jobs, message).await {
         tracing::warn!(job.id = %job.id, error = %problem, "a preview stays without the other one");
     }
 }

@@ -19,7 +19,6 @@ pub(in crate::http) async fn unzip(
     NamedTemplate(of): NamedTemplate,
     state: Data<HttpState>,
 ) -> HandlerResult {
-    let message = UnzipTemplate(of);
-    actors::ask(&state, &state.templates, message).await?;
+    actors::ask(&state, &state.templates, UnzipTemplate(of)).await?;
     Ok(HttpResponse::NoContent().finish())
 }

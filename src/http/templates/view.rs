@@ -10,7 +10,7 @@ use crate::http::openapi::{KindName, PermissionsName};
 use crate::http::state::HttpState;
 use crate::storage::TemplatePart;
 use crate::templates::registry::record::Preview;
-use crate::templates::registry::view::{FileEntry, TemplateSummary, TemplateView};
+use crate::templates::registry::view::{TemplateSummary, TemplateView};
 
 /// A template in a list.
 #[derive(Serialize, ToSchema)]
@@ -122,7 +122,7 @@ pub(super) fn whole<'a>(
     let source_code = SourceBody {
         url: presigned_url::for_download(state, template.summary.key(TemplatePart::Package)).url,
         entry: &template.summary.content.entry,
-        files: template.files.iter().map(file).collect(),
+        files: template.files.iter().map(|file| FileBody { path: &file.path, bytes: file.bytes }).collect(),
         link: template.summary.info.link.as_deref(),
     };
     let summary = summary(state, reader, &template.summary);
@@ -146,8 +146,4 @@ fn previews(state: &HttpState, reader: AccountId, template: &TemplateSummary) ->
         png: body(template.previews.png, TemplatePart::PngPreview),
         pdf: body(template.previews.pdf, TemplatePart::PdfPreview),
     }
-}
-
-fn file(entry: &FileEntry) -> FileBody<'_> {
-    FileBody { path: &entry.path, bytes: entry.bytes }
 }

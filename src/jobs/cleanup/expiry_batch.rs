@@ -48,9 +48,6 @@ impl<'a> ExpiryBatch<'a> {
     }
 
     /// Adds what is due for the job of an entry, and removes the entry in the same batch.
-    ///
-    /// # Errors
-    /// When a record cannot be encoded.
     pub async fn add(&mut self, entry: &str) -> Result<(), IndexError> {
         let Some((_, account, job)) = expiry::parse(entry) else {
             tracing::error!(index.key = entry, "an entry of what is due names no job, and goes");

@@ -19,9 +19,9 @@ use crate::jobs::context::JobContext;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::store::{expiry, idempotency};
 use crate::storage::deletion_log::{self, Replay};
-use crate::storage::index::{Entry, IndexError};
+use crate::storage::index::Entry;
 use crate::storage::walk::Walk;
-use crate::storage::{Folder, StorageKey, StoreError, Upload};
+use crate::storage::{Folder, StorageError, StorageKey, Upload};
 
 /// The folders of jobs' objects, and of what probes of the store left.
 const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
@@ -37,17 +37,6 @@ pub struct Swept {
     pub records: u64,
     /// Objects that no record named.
     pub orphans: u64,
-}
-
-/// Why a sweep stopped; the next one continues.
-#[derive(Debug, thiserror::Error)]
-pub enum SweepError {
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Sweeps at an interval.
@@ -77,8 +66,8 @@ impl Sweeper {
     /// Sweeps once: at most `jobs.sweep_limit` jobs that are due, and `jobs.sweep_objects_limit` objects.
     ///
     /// # Errors
-    /// See [`SweepError`].
-    pub async fn sweep(&mut self) -> Result<Swept, SweepError> {
+    /// When index or store fails; the next sweep continues.
+    pub async fn sweep(&mut self) -> Result<Swept, StorageError> {
         let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
         let now = self.context.clock.now();
         self.replay.sweep(journal.index(), store).await?;
@@ -89,7 +78,7 @@ impl Sweeper {
         Ok(swept)
     }
 
-    async fn sweep_expired(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+    async fn sweep_expired(&self, now: Timestamp, swept: &mut Swept) -> Result<(), StorageError> {
         let mut left = as_count(self.context.limits.sweep_limit);
         let mut after: Option<String> = None;
         while left > 0 {
@@ -108,7 +97,12 @@ impl Sweeper {
         Ok(())
     }
 
-    async fn expire_page(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+    async fn expire_page(
+        &self,
+        page: &[Entry],
+        now: Timestamp,
+        swept: &mut Swept,
+    ) -> Result<(), StorageError> {
         let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
         let lock = journal.lock_ended().await;
         let mut batch = ExpiryBatch::new(&self.context, now);
@@ -128,7 +122,7 @@ impl Sweeper {
 
     /// Looks at some of the objects, and deletes those that no job names. A run that is killed between the commit of its file
     /// and that of its record makes such an object.
-    async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
+    async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, StorageError> {
         let (journal, store) = (&self.context.journal, self.context.pipeline.store.as_ref());
         let limit = as_count(self.context.limits.sweep_objects_limit);
         let mut orphans = Vec::new();
@@ -171,7 +165,7 @@ impl Sweeper {
     }
 }
 
-fn report(swept: Result<Swept, SweepError>) {
+fn report(swept: Result<Swept, StorageError>) {
     match swept {
         Ok(swept) if swept == Swept::default() => {}
         Ok(swept) => tracing::info!(

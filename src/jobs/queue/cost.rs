@@ -25,9 +25,7 @@ const AVERAGE_OVER: u32 = 16;
 /// Jobs that cost about the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobKind {
-    /// The template's kind.
     pub kind: TemplateKind,
-    /// What it becomes.
     pub target: Target,
 }
 

@@ -26,10 +26,8 @@ pub struct EngineLimits {
     all: usize,
 }
 
-/// The limits of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineLimit {
-    /// The engine's name.
     pub engine: &'static str,
     /// Turns at once.
     pub turns: usize,

@@ -61,7 +61,6 @@ impl AdmissionError {
     }
 }
 
-/// The queue.
 #[derive(Debug)]
 pub struct FairQueue {
     /// The metric of jobs with a place.
@@ -97,9 +96,7 @@ pub struct QueueLimits {
 /// A job's turn, from [`FairQueue::next_turn`] to [`FairQueue::end_turn`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Whose job.
     pub account: AccountId,
-    /// Which job.
     pub job: JobId,
     kind: JobKind,
     /// What the job was expected to cost.
@@ -108,7 +105,6 @@ pub struct Turn {
     began: u64,
 }
 
-/// The jobs of one account.
 #[derive(Debug, Default)]
 struct AccountJobs {
     /// In the order of their starts.
@@ -151,16 +147,7 @@ impl FairQueue {
         }
     }
 
-    /// Places taken.
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.total
-    }
-
     /// Takes a place for a job of `account`, before its start is written.
-    ///
-    /// # Errors
-    /// When a limit is reached.
     pub fn take_place(&mut self, account: AccountId) -> Result<(), AdmissionError> {
         if self.total >= self.limits.all {
             return Err(AdmissionError::QueueFull);

@@ -49,7 +49,7 @@ fn accounts_whose_jobs_cost_the_same_take_turns_and_keep_their_order() {
     let one = put(&mut queue, single);
     let order: Vec<_> = std::iter::from_fn(|| queue.next_turn()).map(|turn| turn.job).collect();
     assert_eq!(order, [many[0], one, many[1], many[2]]);
-    assert_eq!(queue.len(), 0);
+    assert_eq!(queue.total, 0);
 }
 
 /// What an account's jobs cost, what another's cost, and whose turns follow each other when both wait all the time.

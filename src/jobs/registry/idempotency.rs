@@ -15,7 +15,6 @@ use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{IndexError, WriteBatch};
 
-/// A key of an account.
 pub(super) type AccountKey = (AccountId, [u8; 32]);
 
 /// Requests that wait until an earlier one with the same key is answered.

@@ -41,7 +41,6 @@ pub struct JobRegistry {
     context: Arc<JobContext>,
     /// The threads of the job actors, which are started on each in turn.
     arbiters: Vec<ArbiterHandle>,
-    /// The jobs in memory.
     active: HashMap<JobId, ActiveJob>,
     /// Actors started so far; the last one's number.
     actors: u64,
@@ -84,7 +83,6 @@ impl JobRegistry {
         }
     }
 
-    /// Starts an actor for the job.
     fn spawn(&mut self, record: JobRecord) -> ActiveJob {
         self.actors += 1;
         let (job, number) = (record.id, self.actors);

@@ -4,7 +4,7 @@ use actix::prelude::*;
 
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use crate::jobs::registry::{ActiveJob, Found, JobRegistry, ViewReply, actor_lost};
@@ -70,30 +70,12 @@ impl JobRegistry {
     /// Starts the job's actor, which writes record, inputs and the reserved document in one batch: a crash leaves all of
     /// them or none.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
-        let (secret_half, secret) = match secrets::split(&message.spec.secrets) {
-            Ok(halves) => halves,
-            Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
-        };
-        let mut record = JobRecord::new(message.account, message.spec, self.context.clock.now());
-        record.secret = secret_half;
-        record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
-        record.usage = reservation.usage().cloned();
-        let batch = match self.key_entries(&record, message.idempotency) {
-            Ok(batch) => batch.and(reservation.batch()),
-            Err(error) => return Box::pin(fut::ready(Err(error.into()))),
-        };
-        let inline = InlineInputs { data: message.data, template: message.template };
-        let (account, job, waits) = (record.account, record.id, !message.start);
-        // The account's count of open jobs bounds those that wait for their start; one that is started at once is bounded by
-        // its place in the queue.
-        let counted =
-            if waits { self.count_open(account, job, &inline) } else { Ok(CountedInputs::default()) };
-        let counted = match counted {
-            Ok(counted) => counted,
+        let (record, create) = match self.prepare(message, &reservation) {
+            Ok(prepared) => prepared,
             Err(problem) => return Box::pin(fut::ready(Err(problem))),
         };
+        let (account, job) = (record.account, record.id);
         let active = self.spawn(record);
-        let create = Create { inline, batch, start: message.start, counted, secret };
         Box::pin(active.addr.send(create).into_actor(self).map(move |created, registry, _| {
             match created.map_err(|_| actor_lost()).and_then(|created| created) {
                 Ok(()) => {
@@ -109,16 +91,25 @@ impl JobRegistry {
         }))
     }
 
-    /// Counts a job that will wait for its start, and the inputs that came with it.
-    fn count_open(
-        &self,
-        account: AccountId,
-        job: JobId,
-        inline: &InlineInputs,
-    ) -> Result<CountedInputs, Problem> {
-        let counted = self.context.stored.count_inline(account, inline)?;
-        self.context.open_jobs.insert(account, job)?;
-        Ok(counted)
+    /// The record of a new job, and what its actor is to write with it.
+    fn prepare(&self, message: InitJob, reservation: &Reservation) -> Result<(JobRecord, Create), Problem> {
+        let InitJob { account, spec, data, template, start, deliver_to, idempotency, .. } = message;
+        let (secret_half, secret) = secrets::split(&spec.secrets).map_err(Problem::internal)?;
+        let mut record = JobRecord::new(account, spec, self.context.clock.now());
+        record.secret = secret_half;
+        record.deliver_to = deliver_to.map(|address| address.secret().to_owned());
+        record.usage = reservation.usage().cloned();
+        let batch = self.key_entries(&record, idempotency)?.and(reservation.batch());
+        let inline = InlineInputs { data, template };
+        let counted = if start {
+            // Bounded by its place in the queue; the account's count of open jobs bounds those that wait for their start.
+            CountedInputs::default()
+        } else {
+            let counted = self.context.stored.count_inline(account, &inline)?;
+            self.context.open_jobs.insert(account, record.id)?;
+            counted
+        };
+        Ok((record, Create { inline, batch, start, counted, secret }))
     }
 
     /// Starts an initialized job, and enqueues it once its start is durable.
@@ -230,9 +221,6 @@ impl Handler<ResumeJobs> for JobRegistry {
 /// Refuses an Office file that breaks the limits of archives, and for a job whose `kind` is an Office file also an archive
 /// behind other bytes. All other templates, and uploads that a bucket takes without the service, are checked when the job
 /// runs.
-///
-/// # Errors
-/// `template_archive_invalid`.
 async fn check_office(
     pipeline: &PipelineContext,
     (account, kind): (AccountId, TemplateKind),

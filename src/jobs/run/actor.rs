@@ -33,7 +33,6 @@ use crate::storage::index::{IndexError, WriteBatch};
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
 
-/// The actor of one job.
 pub struct JobActor {
     context: Arc<JobContext>,
     record: JobRecord,
@@ -78,7 +77,6 @@ impl JobActor {
         }
     }
 
-    /// The record after a start.
     fn started_record(&self) -> JobRecord {
         let mut record = self.record.clone();
         record.state = JobState::Queued;

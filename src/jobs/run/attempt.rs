@@ -124,7 +124,6 @@ pub(super) fn ignored_options(record: &JobRecord, plan: Option<Plan>, catalog: &
     warnings
 }
 
-/// The end of a run that panicked.
 pub(super) fn panicked() -> RunEnd {
     let sentence = "the service met an internal error while it rendered the job";
     RunEnd::failed(JobError::new(ErrorCode::Internal, sentence))

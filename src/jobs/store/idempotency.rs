@@ -56,9 +56,6 @@ pub async fn sweep(index: &dyn Index, now: Timestamp) -> Result<usize, IndexErro
 }
 
 /// The part of a new job's batch that gives it the key until `expires_at`.
-///
-/// # Errors
-/// When the entry cannot be encoded.
 pub(in crate::jobs) fn entries(
     account: AccountId,
     job: JobId,
@@ -73,9 +70,6 @@ pub(in crate::jobs) fn entries(
 }
 
 /// The newest entry of the key, unless it has expired.
-///
-/// # Errors
-/// When the index fails or the entry cannot be read.
 pub(in crate::jobs) async fn find(
     index: &dyn Index,
     account: AccountId,

@@ -11,7 +11,6 @@ use crate::pipeline::InlineInputs;
 use crate::storage::index::WriteBatch;
 use crate::storage::{self, ObjectStore, StorageKey, UploadStaging};
 
-/// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
 
 /// Where the inputs that came with a request are to be written.
@@ -106,7 +105,6 @@ pub(in crate::jobs) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item 
     PARTS.into_iter().filter(is_uploaded)
 }
 
-/// Whether the input is in the journal.
 pub(in crate::jobs) fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
     match part {
         InputPart::Data => record.journaled.data,

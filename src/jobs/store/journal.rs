@@ -87,9 +87,6 @@ impl Journal {
     }
 
     /// As [`read`](Self::read), and none where the record cannot be read.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub(in crate::jobs) async fn read_if_readable(
         &self,
         account: AccountId,
@@ -101,9 +98,6 @@ impl Journal {
     }
 
     /// The inputs of a run: those of `inline`, and those in the journal that are not in it.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub(in crate::jobs) async fn load_inputs(
         &self,
         record: &JobRecord,
@@ -120,9 +114,6 @@ impl Journal {
     }
 
     /// The ids of at most `limit` of the account's jobs, oldest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub(in crate::jobs) async fn ids(
         &self,
         account: AccountId,
@@ -135,9 +126,6 @@ impl Journal {
     }
 
     /// At most `limit` of the account's jobs made before `before`, newest first.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub(in crate::jobs) async fn views(
         &self,
         account: AccountId,
@@ -173,9 +161,6 @@ impl Journal {
     }
 
     /// The batch that writes `with`, the record, and the marks of its state.
-    ///
-    /// # Errors
-    /// When the record cannot be encoded.
     pub(in crate::jobs) fn write_batch(
         &self,
         record: &JobRecord,

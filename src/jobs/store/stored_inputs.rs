@@ -8,9 +8,10 @@
 //! answers, and must go on counting when that actor is evicted or has panicked; the registry reads the same counts.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use parking_lot::Mutex;
 
 use crate::accounts::{OpenJobs, open_jobs};
 use crate::domain::ids::{AccountId, JobId};
@@ -20,7 +21,7 @@ use crate::jobs::store::journal::Journal;
 use crate::jobs::store::record::JobRecord;
 use crate::pipeline::InlineInputs;
 use crate::problem::{Code, Problem};
-use crate::storage::index::{IndexError, WriteBatch};
+use crate::storage::index::WriteBatch;
 use crate::storage::{
     self, ObjectStore, StorageKey, StorageQuota, StorageReservation, StoreError, UploadStaging,
     upload_staging,
@@ -43,7 +44,6 @@ pub(in crate::jobs) struct CountedInputs {
 }
 
 impl CountedInputs {
-    /// How many bytes they count.
     pub(in crate::jobs) fn bytes(&self) -> u64 {
         [&self.data, &self.template].into_iter().flatten().map(StorageReservation::bytes).sum()
     }
@@ -87,31 +87,31 @@ impl StoredInputs {
         part: InputPart,
     ) -> StorageReservation {
         let replaced =
-            self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
+            self.jobs.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
         self.quota.begin(account).replacing(replaced.unwrap_or(0))
     }
 
     /// Counts an input that is stored, in the place of an earlier one.
     pub(in crate::jobs) fn set(&self, job: JobId, part: InputPart, stored: StorageReservation) {
-        let former = self.lock().entry(job).or_default().part(part).replace(stored);
+        let former = self.jobs.lock().entry(job).or_default().part(part).replace(stored);
         drop(former);
     }
 
     /// Counts the inputs of a new job from now on.
     pub(in crate::jobs) fn insert(&self, job: JobId, counted: CountedInputs) {
         if counted.data.is_some() || counted.template.is_some() {
-            self.lock().insert(job, counted);
+            self.jobs.lock().insert(job, counted);
         }
     }
 
     /// How many bytes the job's inputs count.
     pub(in crate::jobs) fn bytes(&self, job: JobId) -> u64 {
-        self.lock().get(&job).map_or(0, CountedInputs::bytes)
+        self.jobs.lock().get(&job).map_or(0, CountedInputs::bytes)
     }
 
     /// Stops counting the inputs of a job that has ended.
     pub(in crate::jobs) fn remove(&self, job: JobId) {
-        let counted = self.lock().remove(&job);
+        let counted = self.jobs.lock().remove(&job);
         drop(counted);
     }
 
@@ -156,16 +156,13 @@ impl StoredInputs {
 
     /// Counts the inputs of jobs from an earlier run of the service: of those that are `open`, and of those that were
     /// started and are `unfinished`.
-    ///
-    /// # Errors
-    /// When the index fails.
     pub(in crate::jobs) async fn restore(
         &self,
         journal: &Journal,
         store: &dyn ObjectStore,
         open: &OpenJobs,
         unfinished: &[JobRecord],
-    ) -> Result<(), IndexError> {
+    ) {
         for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
             self.restore_part(record, InputPart::Template, record.stored_bytes);
         }
@@ -187,7 +184,6 @@ impl StoredInputs {
             })
             .buffer_unordered(LOOKUPS_AT_ONCE);
         while lookups.next().await.is_some() {}
-        Ok(())
     }
 
     async fn restore_open(&self, store: &dyn ObjectStore, record: &JobRecord) {
@@ -211,10 +207,6 @@ impl StoredInputs {
         let mut stored = self.quota.begin(record.account);
         stored.set_stored(bytes);
         self.set(record.id, part, stored);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, CountedInputs>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,9 +6,9 @@ use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use sled::{Batch, Db};
 use tokio::sync::oneshot;
 
@@ -152,12 +152,12 @@ impl Database {
     /// follow the gap.
     pub(super) fn give_up(&self, cause: String) {
         tracing::error!(cause, "the index takes no more writes until the next start");
-        self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        self.broken.lock().get_or_insert(cause);
     }
 
     /// The keys written since an export began, if one is under way.
     pub(super) fn dirty_keys(&self) -> MutexGuard<'_, Option<HashSet<String>>> {
-        self.dirty_keys.lock().unwrap_or_else(PoisonError::into_inner)
+        self.dirty_keys.lock()
     }
 
     /// Whether batches of so many bytes can be written.
@@ -168,7 +168,7 @@ impl Database {
 
     /// Fails if an earlier write failed.
     pub(super) fn check_whole(&self) -> Result<(), IndexError> {
-        match self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        match self.broken.lock().clone() {
             Some(cause) => Err(IndexError::Failed(cause)),
             None => Ok(()),
         }
@@ -203,7 +203,7 @@ impl Database {
     /// in files of their own, which are written once.
     fn sync_files(&self) -> std::io::Result<()> {
         let folder = self.path.join("blobs");
-        let mut synced = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut synced = self.blobs.lock();
         let mut present = HashSet::new();
         for entry in std::fs::read_dir(&folder)? {
             let name = entry?.file_name();

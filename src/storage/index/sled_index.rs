@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use sled::{Db, IVec};
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -65,7 +66,7 @@ impl SledIndex {
     }
 
     fn opened(&self) -> Result<Open, IndexError> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(IndexError::Closed)
+        self.open.lock().clone().ok_or(IndexError::Closed)
     }
 
     async fn submit(&self, batch: WriteBatch, durable: bool) -> Result<(), IndexError> {
@@ -164,7 +165,7 @@ impl Index for SledIndex {
     }
 
     async fn close(&self) {
-        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.open.lock().take());
         if let Some(writer) = self.writer.lock().await.take()
             && let Err(error) = writer.await
         {

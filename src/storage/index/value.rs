@@ -51,7 +51,6 @@ impl Exported {
     }
 }
 
-/// Checks the key.
 pub(super) fn check_key(key: &str) -> Result<(), IndexError> {
     let cause = if key.is_empty() || key.len() > KEY_LIMIT_BYTES {
         format!("it must have 1 to {KEY_LIMIT_BYTES} bytes")
@@ -63,7 +62,6 @@ pub(super) fn check_key(key: &str) -> Result<(), IndexError> {
     Err(IndexError::Refused { key: key.chars().take(80).collect(), cause })
 }
 
-/// Checks the value's length.
 pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
     if value.len() <= VALUE_LIMIT_BYTES {
         return Ok(());
@@ -72,7 +70,6 @@ pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
     Err(IndexError::Refused { key: key.to_owned(), cause })
 }
 
-/// Adds the writes of one step to `batch`.
 pub(super) fn add_step(db: &Db, batch: &mut Batch, key: &str, step: &KeyWrite) -> Result<(), IndexError> {
     if !matches!(step, KeyWrite::Add(_)) {
         remove_pieces(db, batch, key)?;

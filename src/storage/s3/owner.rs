@@ -14,6 +14,7 @@ use super::error::{Action, RequestError};
 use super::staged::of_memory;
 use super::{S3Store, StoreError};
 use crate::clock;
+use crate::storage::StorageError;
 use crate::storage::index::{Index, IndexError, WriteBatch};
 
 /// The object with the name, behind the prefix.
@@ -24,17 +25,6 @@ const NAME_LIMIT_BYTES: u64 = 64;
 const NAME: &str = "store/owner";
 /// Present in the index once the bucket has borne the name.
 const CLAIMED: &str = "store/claimed";
-
-/// Why a bucket cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum OwnerError {
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The store failed, or belongs to another index.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// The name that a bucket must bear.
 #[derive(Clone, Debug)]
@@ -83,7 +73,7 @@ impl S3Store {
     ///
     /// # Errors
     /// When the index or the store fails, or the bucket belongs to another index by now.
-    pub async fn claim(&self, index: &dyn Index) -> Result<(), OwnerError> {
+    pub async fn claim(&self, index: &dyn Index) -> Result<(), StorageError> {
         let Some(owner) = self.owner.as_ref().filter(|owner| !owner.has_claimed) else { return Ok(()) };
         let Some(mut found) = self.read_owner_in_time(owner).await else { return Ok(()) };
         if found == BucketOwner::Nobody {
@@ -102,7 +92,7 @@ impl S3Store {
     ///
     /// # Errors
     /// When the index or the store fails.
-    pub async fn taken_over(self, index: &dyn Index) -> Result<Self, OwnerError> {
+    pub async fn taken_over(self, index: &dyn Index) -> Result<Self, StorageError> {
         let name = begin_name(index).await?;
         self.write(&name).await?;
         index.commit(WriteBatch::new().put(CLAIMED, [])).await?;

@@ -48,7 +48,6 @@ impl StagedObject for Staged {
     }
 }
 
-/// The chunks of bytes in memory.
 pub(super) fn of_memory(bytes: &Bytes) -> Chunks {
     let starts = (0..bytes.len()).step_by(CHUNK_BYTES);
     let chunks: Vec<_> =

@@ -26,8 +26,7 @@ pub struct LoadedTemplate {
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
-    /// What its page may reach. In the cache, which all accounts share, only its own files; more is set for one use
-    /// ([`reaching`](Self::reaching)).
+    /// What its page may reach. In the cache, which all accounts share, only its own files; more is set for one use.
     pub reach: Reach,
     /// The version of the saved content, where it comes from a saved template.
     pub version: Option<ObjectId>,
@@ -38,11 +37,6 @@ impl LoadedTemplate {
     pub(in crate::templates) fn cached(package: Package) -> Self {
         let loaded = Self::from(package);
         Self { site: loaded.site.keeping_scripts(), ..loaded }
-    }
-
-    /// The same for a use in which its page may reach `reach`.
-    pub fn reaching(self, reach: Reach) -> Self {
-        Self { reach, ..self }
     }
 }
 

@@ -39,7 +39,7 @@ pub(in crate::templates) async fn load_current(
         let is_own = record.account == wanted.account;
         let reach = if is_own { Reach::AllowedHosts } else { Reach::OwnFiles };
         let version = Some(content.version());
-        Ok::<_, LoadError>((content, LoadedTemplate { version, ..loaded.reaching(reach) }))
+        Ok::<_, LoadError>((content, LoadedTemplate { reach, version, ..loaded }))
     })
     .await
 }

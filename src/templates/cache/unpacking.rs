@@ -16,7 +16,6 @@ use crate::slots::{AccountShare, AccountSlots, Slot};
 /// Slots of one account, for changes and for renders each.
 const ACCOUNT_LIMIT: u64 = 1;
 
-/// The slots for unpacked archives.
 pub(in crate::templates) struct UnpackingLimits {
     changes: AccountSlots,
     renders: AccountSlots,
@@ -24,7 +23,6 @@ pub(in crate::templates) struct UnpackingLimits {
 }
 
 impl UnpackingLimits {
-    /// As many slots as the configuration says.
     pub fn new(limits: &TemplatesConfig) -> Self {
         let count = as_count(limits.unpacking_limit);
         let slots = || AccountSlots::new(count, AccountShare::new(ACCOUNT_LIMIT));

@@ -75,9 +75,6 @@ impl<'a> PendingChange<'a> {
     }
 
     /// Writes a new object with the content of another one. Where the quota has no room for it, the commit fails.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn copy(&mut self, from: &StorageKey, key: StorageKey) -> Result<(), StoreError> {
         self.written.push(key);
         let bytes = self.writer.context.store.copy(from, &key).await?.bytes;
@@ -131,9 +128,6 @@ impl<'a> PendingChange<'a> {
     }
 
     /// Commits that a template is removed; `obsolete_keys` as for [`commit`](Self::commit).
-    ///
-    /// # Errors
-    /// When the index fails.
     pub async fn remove(
         self,
         record: &TemplateRecord,

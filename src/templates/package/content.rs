@@ -10,7 +10,6 @@ use crate::domain::office_format::{COMPOUND_START, RTF_START};
 /// What an upload, or an archive's entry, turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentKind {
-    /// Nothing at all.
     Empty,
     /// A zip archive; Office files are such archives too.
     Archive,
@@ -62,7 +61,6 @@ const FOREIGN: [(&[u8], &str, &str); 12] = [
     (b"\0\0\xfe\xff", "text in UTF-32", "save it as UTF-8"),
 ];
 
-/// What `bytes` are.
 pub(super) fn of(bytes: &[u8]) -> ContentKind {
     if bytes.is_empty() {
         return ContentKind::Empty;

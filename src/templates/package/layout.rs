@@ -29,16 +29,14 @@ const ENTRIES: [&str; 14] = [
     "index.rtf",
 ];
 
-/// The names among these that an entry of this kind has.
-fn own_entries(wanted: Option<TemplateKind>) -> &'static [&'static str] {
-    match wanted {
-        Some(TemplateKind::Latex) => &["index.tex", "main.tex"],
-        Some(TemplateKind::Docx) => &["index.docx", "index.odt", "index.doc", "index.rtf"],
-        Some(TemplateKind::Xlsx) => &["index.xlsx", "index.ods", "index.xls"],
-        Some(TemplateKind::Pptx) => &["index.pptx", "index.odp", "index.ppt"],
-        // A page may be written with or without EJS.
-        Some(TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework) | None => &[],
-    }
+/// The names among these that an entry of this kind has; none for a page, which may be written with or without EJS.
+fn own_entries(wanted: Option<TemplateKind>) -> Vec<&'static str> {
+    let is_own = |name: &&str| match kind_of_name(name) {
+        Some(NamedKind::Latex) => wanted == Some(TemplateKind::Latex),
+        Some(NamedKind::Office(format)) => wanted == Some(format.kind()),
+        Some(NamedKind::Page | NamedKind::Ejs) | None => false,
+    };
+    ENTRIES.into_iter().filter(is_own).collect()
 }
 
 /// Names that a sentence lists.
@@ -84,7 +82,7 @@ pub(super) fn package(
              itself",
         ));
     }
-    let Some(entry) = entry(&files, own) else { return Err(no_entry(&files, own)) };
+    let Some(entry) = entry(&files, &own) else { return Err(no_entry(&files, &own)) };
     let kind = kind(entry, &files[entry], limits)?;
     Ok(Package { entry: entry.to_owned(), kind, files })
 }

@@ -106,7 +106,6 @@ pub(super) fn check(bytes: &[u8], limits: &ArchiveLimits) -> Result<(), PackageE
     }
 }
 
-/// An archive that is opened.
 pub(super) struct Opened<'a> {
     pub archive: ZipArchive<View<'a>>,
     /// The format of the Office file that it is, if it is one; that is held to the limits.

@@ -13,7 +13,6 @@ use zip::result::ZipError;
 use super::directory::Directory;
 use super::{ArchiveLimits, PackageError, content, end_record, invalid};
 
-/// The bytes of an archive.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     body: &'a [u8],

@@ -20,7 +20,6 @@ const COMPRESSED: [&str; 27] = [
 /// it is uploaded again.
 const RATIO_LIMIT: u64 = 100;
 
-/// The archive of a package.
 pub(super) fn pack(package: &Package) -> Result<Bytes, PackageError> {
     let Some(entry) = package.files.get_key_value(&package.entry) else {
         let entry = quoted(&package.entry);

@@ -43,7 +43,6 @@ pub(in crate::templates) struct Unfinished {
 }
 
 impl TemplateIndex {
-    /// The templates of `index`.
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index }
     }
@@ -208,7 +207,6 @@ impl Unfinished {
         Self { since: record.created_at, account: record.account, template: record.id }
     }
 
-    /// The key of its entry.
     pub(in crate::templates) fn key(&self) -> String {
         format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
     }

@@ -37,7 +37,6 @@ pub(in crate::templates) struct InfoObject {
     pub record: TemplateRecord,
     /// The data to try the template with: a JSON object, as it was sent.
     pub sample_data: Box<RawValue>,
-    /// The template's files.
     pub files: Vec<FileEntry>,
     /// Its variables, where they were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +109,6 @@ impl InfoObject {
     }
 }
 
-/// The list of a template's files.
 pub(in crate::templates) fn files(site: &Site) -> Vec<FileEntry> {
     let entry = |path: &str| FileEntry {
         path: path.to_owned(),

@@ -87,6 +87,8 @@ pub struct Info {
 /// Who may read, render and clone a template beside its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Permissions {
     /// Nobody.
     #[default]
@@ -96,20 +98,9 @@ pub enum Permissions {
 }
 
 impl Permissions {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Private, Self::Public];
-
     /// Its name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Public => "public",
-        }
-    }
-
-    /// The one of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|permissions| permissions.name() == name)
+        self.into()
     }
 }
 

@@ -61,9 +61,6 @@ impl TemplateWriter {
     /// Hazard: by asking for changes that they may not make, strangers would queue for the lock and keep its owner waiting. So
     /// the owner is checked before the lock is asked for, and once more under it: the template may have been deleted while
     /// this waited.
-    ///
-    /// # Errors
-    /// As for `lock_own`.
     pub async fn lock_own_with(
         &self,
         of: TemplateRef,

@@ -27,7 +27,6 @@ const ANSWER: u16 = 0x06;
 const NAMESPACE_FLAGS: &[u64] =
     &[0x80, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 
-/// `PROT_EXEC`.
 const PROT_EXEC: u64 = 4;
 
 /// `CLONE_PARENT`: the new process would become a child of the service, which neither waits for it nor watches it.
@@ -250,20 +249,20 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
         refuse(&mut rules, OLD_OWNER_CALLS);
         // Without a path it changes an open file, which is allowed.
         let has_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
-        refuse_when(&mut rules, libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
+        rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
     }
-    refuse_when(&mut rules, libc::SYS_clone, refused_clones()?);
+    rules.insert(libc::SYS_clone, refused_clones()?);
     let unshared = rule(2, SeccompCmpOp::MaskedEq(CLOSE_RANGE_UNSHARE), CLOSE_RANGE_UNSHARE)?;
-    refuse_when(&mut rules, libc::SYS_close_range, vec![unshared]);
+    rules.insert(libc::SYS_close_range, vec![unshared]);
     for &call in CALLS_ON_A_PROCESS {
-        refuse_when(&mut rules, call, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
+        rules.insert(call, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
     }
     let theirs = |own| Ok(vec![rule(0, SeccompCmpOp::Ne, own)?, rule(1, SeccompCmpOp::Ne, 0)?]);
-    refuse_when(&mut rules, libc::SYS_setpriority, theirs(PRIO_PROCESS)?);
-    refuse_when(&mut rules, libc::SYS_ioprio_set, theirs(IOPRIO_WHO_PROCESS)?);
+    rules.insert(libc::SYS_setpriority, theirs(PRIO_PROCESS)?);
+    rules.insert(libc::SYS_ioprio_set, theirs(IOPRIO_WHO_PROCESS)?);
     if cage.together {
         refuse(&mut rules, GROUP_CALLS);
-        refuse_when(&mut rules, libc::SYS_prctl, hiding()?);
+        rules.insert(libc::SYS_prctl, hiding()?);
     }
     if cage.signals == Signals::Itself {
         refuse_signals(&mut rules, leader)?;
@@ -272,7 +271,7 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
     // The flags of `clone3` are in memory, which a filter cannot read. When it fails with ENOSYS, the C library falls back to
     // `clone`, whose flags are an argument.
     let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
-    let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
+    let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?;
     Ok([refusals, absences])
 }
 
@@ -282,7 +281,7 @@ pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
     refuse_signals(&mut rules, itself)?;
     refuse(&mut rules, PROGRAM_CALLS);
     refuse(&mut rules, OLD_PROCESS_CALLS);
-    refuse_when(&mut rules, libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?]);
+    rules.insert(libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?]);
     refusals(rules)
 }
 
@@ -291,32 +290,26 @@ pub(super) fn computing(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules: Rules = COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();
     rules.insert(libc::SYS_mmap, vec![rule(2, SeccompCmpOp::MaskedEq(PROT_EXEC), 0)?]);
     rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Eq, u64::from(itself))?]);
-    filter(rules, SeccompAction::Errno(errno(libc::EPERM)), SeccompAction::Allow)
+    filter(rules, SeccompAction::Errno(libc::EPERM.unsigned_abs()), SeccompAction::Allow)
 }
 
 fn refuse_signals(rules: &mut Rules, itself: u32) -> Result<(), BackendError> {
     refuse(rules, SIGNAL_CALLS);
-    refuse_when(rules, libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Ne, u64::from(itself))?]);
-    refuse_when(rules, libc::SYS_fcntl, any_of(1, SIGNALLING_COMMANDS)?);
-    refuse_when(rules, libc::SYS_ioctl, any_of(1, SIGNALLING_CONTROLS)?);
+    rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Ne, u64::from(itself))?]);
+    rules.insert(libc::SYS_fcntl, any_of(1, SIGNALLING_COMMANDS)?);
+    rules.insert(libc::SYS_ioctl, any_of(1, SIGNALLING_CONTROLS)?);
     Ok(())
 }
 
 fn refuse(rules: &mut Rules, calls: &[c_long]) {
-    for &call in calls {
-        // A call without conditions matches always.
-        refuse_when(rules, call, Vec::new());
-    }
-}
-
-fn refuse_when(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
-    rules.insert(call, when);
+    // A call without conditions matches always.
+    rules.extend(calls.iter().map(|&call| (call, Vec::new())));
 }
 
 /// A filter that refuses these calls, and every number with [`X32_BIT`]. The library's filters match single numbers only, so the
 /// test of the bit is written out before them.
 fn refusals(rules: Rules) -> Result<BpfProgram, BackendError> {
-    let refused = SeccompAction::Errno(errno(libc::EPERM));
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let instruction = |code, jf, k| sock_filter { code, jt: 0, jf, k };
     let mut program = vec![
         // The number of a call is the first word of its description.
@@ -367,8 +360,4 @@ fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError
 /// A condition on one argument; 32 bits, as the kernel reads it.
 fn rule(argument: u8, compared: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)?])
-}
-
-fn errno(number: libc::c_int) -> u32 {
-    number.unsigned_abs()
 }

@@ -53,14 +53,8 @@ struct Drawn {
 
 /// The error message, with the limit's key where a limit was exceeded.
 fn message_with_limit(error: &Error) -> String {
-    match error {
-        Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
-        Error::Package(_)
-        | Error::Part { .. }
-        | Error::Parts { .. }
-        | Error::Nodes { .. }
-        | Error::Depth { .. } => error.to_string(),
-    }
+    let key = if let Error::Output { .. } = error { " (workers.scratch_limit_mb)" } else { "" };
+    format!("{error}{key}")
 }
 
 /// A picture of each slide that is not hidden; an empty one of a slide that cannot be drawn.

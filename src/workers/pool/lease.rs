@@ -136,7 +136,7 @@ impl WorkingCount {
 impl Drop for WorkingCount {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.take() {
-            pool.state().working -= 1;
+            pool.inner.state.lock().working -= 1;
         }
     }
 }

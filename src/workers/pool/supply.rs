@@ -4,6 +4,7 @@
 //! at once or after its job. Both take memory until then, so the pool replaces one server at a time.
 
 use std::sync::Weak;
+use std::sync::atomic::Ordering;
 
 use super::{Inner, Pool};
 use crate::workers::worker::{Replacement, Worker, WorkerError};
@@ -13,7 +14,7 @@ impl Pool {
     pub(super) async fn replace_gone(pool: &Weak<Inner>) {
         let Some(inner) = pool.upgrade() else { return };
         let pool = Self { inner };
-        let gone = pool.state().remove_gone();
+        let gone = pool.inner.state.lock().remove_gone();
         for worker in gone {
             tracing::warn!(pool.name = pool.inner.settings.name, "a server ended while it had no job");
             worker.end().await;
@@ -26,7 +27,7 @@ impl Pool {
     pub(super) fn refill(&self) {
         let wanted = self.inner.settings.spares;
         let missing = {
-            let mut state = self.state();
+            let mut state = self.inner.state.lock();
             let others = if self.inner.servers.is_some() { state.kept.len() + state.working } else { 0 };
             let missing = wanted.saturating_sub(state.ready.len() + state.starting + others);
             state.starting += missing;
@@ -43,7 +44,7 @@ impl Pool {
     }
 
     fn put(&self, started: Result<Worker, WorkerError>) {
-        let mut state = self.state();
+        let mut state = self.inner.state.lock();
         state.starting -= 1;
         match started {
             Ok(worker) => state.ready.push_back(worker),
@@ -58,7 +59,7 @@ impl Pool {
     /// Starts a replacement for an idle server that requested one, unless a replacement is starting already.
     pub(super) fn start_replacement(&self) {
         let replacement = {
-            let mut state = self.state();
+            let mut state = self.inner.state.lock();
             let Some(replacement) = state.wanted_replacement() else { return };
             state.is_replacing = true;
             state.starting += 1;
@@ -77,9 +78,9 @@ impl Pool {
     /// Ends the old server when the new one is ready. If its start failed the old one continues, and its next job tries again.
     async fn end_replaced(&self, replacement: Option<Replacement>) {
         let gone = {
-            let mut state = self.state();
+            let mut state = self.inner.state.lock();
             state.is_replacing = false;
-            replacement.as_ref().inspect(|replacement| replacement.set_ready());
+            replacement.as_ref().inspect(|is_ready| is_ready.store(true, Ordering::Release));
             let gone = state.remove_replaced();
             self.publish_levels(&state);
             gone

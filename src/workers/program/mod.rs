@@ -248,7 +248,7 @@ impl Programs {
         if !self.confines_files() {
             return Err(ProgramError::NotConfined);
         }
-        let root = self.resources().await?.root();
+        let root = Arc::clone(&self.resources().await?.root);
         let made = spawn_blocking(move || SharedFile::create(root, extension, write));
         made.await.map_err(io::Error::other).flatten().map_err(ProgramError::System)
     }

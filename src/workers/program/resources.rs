@@ -15,7 +15,7 @@ use crate::workers::scratch::{Scratch, ScratchRoot};
 #[derive(Debug)]
 pub(super) struct ProgramResources {
     pub slots: Arc<ProcessSlots>,
-    root: Arc<ScratchRoot>,
+    pub root: Arc<ScratchRoot>,
 }
 
 impl ProgramResources {
@@ -28,19 +28,12 @@ impl ProgramResources {
     /// Makes them, on a blocking thread: it looks up users, kills processes, and removes folders.
     pub async fn make(config: &WorkersConfig) -> io::Result<Self> {
         let config = config.clone();
-        spawn_blocking(move || Self::make_now(&config)).await.map_err(io::Error::other)?
-    }
-
-    fn make_now(config: &WorkersConfig) -> io::Result<Self> {
-        let (slots, parent) = (slots(config)?, parent(config));
-        ScratchRoot::sweep(&parent);
-        let root = root(&parent)?;
-        Ok(Self { slots: Arc::new(slots), root: Arc::new(root) })
-    }
-
-    /// The root of all scratch folders.
-    pub fn root(&self) -> Arc<ScratchRoot> {
-        Arc::clone(&self.root)
+        let make = move || {
+            let (slots, parent) = (slots(&config)?, parent(&config));
+            ScratchRoot::sweep(&parent);
+            Ok(Self { slots: Arc::new(slots), root: Arc::new(root(&parent)?) })
+        };
+        spawn_blocking(make).await.map_err(io::Error::other)?
     }
 
     /// Waits for one of the slots, and makes a folder for it.

@@ -16,7 +16,6 @@ use crate::clock;
 
 const PREFIX: &str = "platen-scratch-";
 const LOCK: &str = "lock";
-/// How many names are tried.
 const TRIES: u32 = 8;
 
 /// The folder. The kernel frees its lock when the service ends, also by kill -9, so a folder with a free lock was left behind.

@@ -148,6 +148,8 @@ async fn service(at_once: bool) -> (TestApp, String) {
         ("browser.quiet_window_ms", "50"),
         ("browser.rest_cap_ms", "100"),
         ("browser.readiness_timeout_ms", "60000"),
+        // Long enough that a tab is reused on a loaded machine, too.
+        ("browser.reset_timeout_ms", "20000"),
     ];
     let app = TestApp::with(&settings).await;
     let mut files = FILES;

@@ -1,7 +1,5 @@
 //! Limits of documents: each of these uses one resource without end and is stopped, and a good one after it is made.
 
-use std::time::{Duration, Instant};
-
 use super::{document, made};
 use crate::app::{TestApp, descendants};
 use crate::service::text_of;
@@ -9,13 +7,13 @@ use crate::table::{Outcome, report};
 
 /// A name, the program, the code, and words of the message.
 const BOMBS: &[(&str, &str, &str, &str)] = &[
-    ("a loop", "pdflatex", r"\def\x{\x}\x", "tex.timeout_ms"),
-    ("a loop of lua", "lualatex", r"\directlua{while true do end}", "tex.timeout_ms"),
+    ("a loop", "pdflatex", r"\def\x{\x}\x", "tex.processor_limit_s"),
+    ("a loop of lua", "lualatex", r"\directlua{while true do end}", "tex.processor_limit_s"),
     (
         "sleep",
         "lualatex",
         r"\directlua{local t = os.time() while os.time() < t + 600 do end}",
-        "tex.timeout_ms",
+        "tex.processor_limit_s",
     ),
     ("doubling", "pdflatex", r"\def\x{\x\x}\x", "TeX capacity exceeded"),
     (
@@ -84,7 +82,9 @@ const BOMBS: &[(&str, &str, &str, &str)] = &[
 #[actix::test]
 async fn an_endless_document_is_stopped_and_the_next_one_is_made() {
     let app = TestApp::with(&[
-        ("tex.timeout_ms", "6000"),
+        // Of the processor's time, so that a busy machine has what is good end well.
+        ("tex.processor_limit_s", "4"),
+        ("tex.timeout_ms", "100000"),
         ("tex.memory_limit_mb", "400"),
         ("tex.files_limit_mb", "32"),
         ("tex.files_limit", "300"),
@@ -95,12 +95,10 @@ async fn an_endless_document_is_stopped_and_the_next_one_is_made() {
     let (view, pdf) = made(&app, "lualatex", &document("good")).await;
     assert!(text_of(&pdf).contains("good"), "{view}");
     for (name, engine, code, words) in BOMBS {
-        let begun = Instant::now();
         let (view, _) = made(&app, engine, &document(code)).await;
         let messages = view["error"].as_str().unwrap_or("made").to_owned();
         let mut leaks = Vec::new();
         leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
-        leaks.extend((begun.elapsed() > Duration::from_secs(40)).then(|| format!("{:?}", begun.elapsed())));
         leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
         let (view, pdf) = made(&app, "pdflatex", &document("good")).await;
         leaks.extend((pdf.is_empty() || !text_of(&pdf).contains("good")).then(|| view.to_string()));

@@ -1,7 +1,6 @@
 //! What a hostile document makes pandoc read, run and fetch, script in its output, and the limits of such documents.
 
 use std::io::{Cursor, Read as _};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -150,7 +149,13 @@ async fn pandoc_reads_fetches_and_runs_nothing_and_lets_no_script_out() {
 
 #[actix::test]
 async fn an_endless_conversion_is_stopped_and_the_next_document_is_made() {
-    let app = TestApp::with(&[("pandoc.timeout_ms", "5000"), ("pandoc.memory_limit_mb", "512")]).await;
+    let app = TestApp::with(&[
+        // Of the processor's time, so that a busy machine has what is good end well.
+        ("pandoc.processor_limit_s", "5"),
+        ("pandoc.timeout_ms", "100000"),
+        ("pandoc.memory_limit_mb", "512"),
+    ])
+    .await;
     let deep = format!("{}x{}", "{".repeat(200_000), "}".repeat(200_000));
     let lists = format!("{}x{}", "\\begin{itemize}\\item ".repeat(4_000), "\\end{itemize}".repeat(4_000));
     let row = format!("{}\\\\\n", vec!["x"; 2_000].join("&")).repeat(200);
@@ -166,12 +171,10 @@ async fn an_endless_conversion_is_stopped_and_the_next_document_is_made() {
     let bombs = bombs.chain(made_up.map(|(name, code)| (name, code.clone(), "")));
     let mut outcomes = Vec::new();
     for (name, code, words) in bombs {
-        let begun = Instant::now();
         let (view, _) = made(&app, "html", &code).await;
         let messages = view["error"].as_str().unwrap_or("made").to_owned();
         let mut leaks = Vec::new();
         leaks.extend((!messages.contains(words)).then(|| format!("no '{words}' in: {messages}")));
-        leaks.extend((begun.elapsed() > Duration::from_secs(40)).then(|| format!("{:?}", begun.elapsed())));
         leaks.extend((view["errorCode"] == "internal").then(|| view.to_string()));
         let (view, html) = made(&app, "html", "good").await;
         leaks.extend((!contains(&html, "good")).then(|| view.to_string()));

@@ -122,7 +122,7 @@ impl Press {
             ..SandboxProfile::default()
         };
         let slots = context.budget.slots_of("fake", SLOTS);
-        Self { steps: ProgramSteps::new(context.programs.clone(), slots), profile: Arc::new(profile) }
+        Self { steps: ProgramSteps { programs: context.programs.clone(), slots }, profile: Arc::new(profile) }
     }
 
     /// Has the program do `order` to the document.
@@ -140,7 +140,7 @@ impl Press {
             environment: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
             profile: Arc::clone(&self.profile),
             inputs: vec![program_input("in", document)?],
-            bounds: self.steps.bounds(),
+            bounds: self.steps.programs.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
         if !finished.status.success() && !Path::new(*PROGRAM).exists() {

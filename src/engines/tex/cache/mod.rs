@@ -114,7 +114,7 @@ impl FontCache {
 
     async fn load_or_make(&self, tex: &Tex, key: Option<Key>) -> Result<Files, String> {
         // Where the sandbox does not confine files, a job's program could have written the stored cache.
-        let disk = self.disk.clone().filter(|_| tex.steps.programs().confines_files());
+        let disk = self.disk.clone().filter(|_| tex.steps.programs.confines_files());
         let Some((disk, key)) = disk.zip(key) else { return make_files(tex).await };
         let reading = disk.clone();
         let mut read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
@@ -139,7 +139,6 @@ fn warn_unstored(error: &io::Error) {
     tracing::warn!(%error, "lualatex reads the fonts anew, and may at the next start (tex.cache_dir)");
 }
 
-/// The prelude of our document.
 fn prelude() -> &'static str {
     first_file::prelude(TexProgram::Lualatex, true, DOCUMENT)
 }

@@ -12,9 +12,8 @@ use tokio::sync::Mutex;
 use crate::domain::format_opts::TexProgram;
 use crate::workers::{ProgramError, Programs, SharedFile};
 
-/// The extension of formats.
 pub(super) const EXTENSION: &str = "fmt";
-/// The longest one that is unpacked.
+/// The longest format that is unpacked.
 const LIMIT_BYTES: u64 = 256 << 20;
 /// What a packed file begins with (RFC 1952).
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -24,7 +23,7 @@ pub(super) type Stamp = (u64, u64, u64, i64, i64);
 
 /// One format, unpacked when the first document needs it.
 #[derive(Debug, Default)]
-pub(super) struct BaseFormat(Mutex<Option<(Stamp, Option<Arc<SharedFile>>)>>);
+pub(in crate::engines::tex) struct BaseFormat(Mutex<Option<(Stamp, Option<Arc<SharedFile>>)>>);
 
 impl BaseFormat {
     /// The unpacked format of `program`; `None` where that fails, then each run unpacks it itself.

@@ -44,7 +44,6 @@ const FILES: usize = 100;
 /// Extensions of files about the run itself, which always differ.
 const NOTES: [&str; 2] = ["log", "fls"];
 
-/// A format to be made.
 pub(super) struct FormatRequest {
     pub setting: RunSetting,
     /// The template without any job's page.

@@ -14,31 +14,11 @@ mod tags;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::base::BaseFormat;
+pub(super) use self::base::BaseFormat;
 pub(super) use self::preamble::EarlyTag;
 pub(super) use self::preamble_formats::{PreambleFormats, PreambleRequest, PreloadedSource};
 use crate::domain::format_opts::TexProgram;
 use crate::workers::{Bounds, Programs, SandboxProfile, SharedFile};
-
-/// The formats of TeX's programs.
-#[derive(Debug, Default)]
-pub(super) struct BaseFormats {
-    pdflatex: BaseFormat,
-    lualatex: BaseFormat,
-    xelatex: BaseFormat,
-}
-
-impl BaseFormats {
-    /// The unpacked format of `program`; `None` where the program has to unpack it itself.
-    pub async fn base(&self, programs: &Programs, program: TexProgram) -> Option<Arc<SharedFile>> {
-        let base = match program {
-            TexProgram::Pdflatex => &self.pdflatex,
-            TexProgram::Lualatex => &self.lualatex,
-            TexProgram::Xelatex => &self.xelatex,
-        };
-        base.file(programs, program).await
-    }
-}
 
 /// How pdflatex runs for a document.
 #[derive(Clone)]

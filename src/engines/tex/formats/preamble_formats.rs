@@ -2,14 +2,15 @@
 //! start from it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::make::{FormatRequest, readable};
 use super::preamble::{self, EarlyTag};
-use super::table::{Format, FormatReservation, Found, Table, locked};
+use super::table::{Format, FormatReservation, Found, Table};
 use super::{RunSetting, base};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::ids::AccountId;
@@ -24,7 +25,6 @@ use crate::workers::SharedFile;
 const READ_BYTES: usize = 8 << 20;
 const PDFLATEX: &str = "/usr/bin/pdflatex";
 
-/// The formats of preambles.
 #[derive(Debug)]
 pub(in crate::engines::tex) struct PreambleFormats {
     table: Arc<Mutex<Table<SharedFile>>>,
@@ -75,7 +75,7 @@ impl PreambleFormats {
         let tried = if preamble.is_reordered() { text } else { preamble.head_of(text) };
         let key = key(request, tried, &readable(&Folder::of(template)))?;
         let permit = Arc::clone(&self.permit).try_acquire_owned().ok();
-        let found = self.table().find(key, permit.is_some());
+        let found = self.table.lock().find(key, permit.is_some());
         match (found, permit) {
             (Found::Ready(format), _) => {
                 self.metrics.formats.of(["used"]).inc();
@@ -107,16 +107,12 @@ impl PreambleFormats {
         let mut hash = Hash::new("early tag");
         hash.add(request.account.to_string().as_bytes());
         hash.add(text.as_bytes());
-        let (key, mut table) = (hash.key(), self.table());
+        let (key, mut table) = (hash.key(), self.table.lock());
         if !matches!(table.find(key, true), Found::Wanted) {
             return None;
         }
         table.refuse(key);
         Some(tag)
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table<SharedFile>> {
-        locked(&self.table)
     }
 }
 

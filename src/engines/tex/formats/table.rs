@@ -1,14 +1,15 @@
 //! Which preambles have been seen, and the formats of those that come again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::engines::tex::hash::Key;
 
 /// Most preambles that are remembered.
 const ENTRIES_LIMIT: usize = 4_096;
 
-/// A format that is kept.
 pub(super) trait Format {
     /// How much of the disk it takes.
     fn bytes(&self) -> u64;
@@ -46,7 +47,6 @@ enum State<F> {
 /// The answer for a preamble.
 #[derive(Debug)]
 pub(super) enum Found<F> {
-    /// Its format.
     Ready(Arc<F>),
     /// It has come again without a format: the caller is to make it.
     Wanted,
@@ -142,11 +142,6 @@ impl<F: Format> Table<F> {
     }
 }
 
-/// Locks the table, also after a panic under its lock: no change leaves it inconsistent.
-pub(super) fn locked<F>(table: &Mutex<Table<F>>) -> MutexGuard<'_, Table<F>> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The right to make a format. Hazard: after a panic its preamble would stay `Making`, which is never made again nor
 /// evicted. So dropping this sets it back to `Seen`.
 pub(super) struct FormatReservation<F: Format> {
@@ -162,7 +157,7 @@ impl<F: Format> FormatReservation<F> {
 
     /// Records the outcome. Returns how many formats were evicted, `None` where none was stored, and the bytes of all formats.
     pub fn finish(self, made: Option<F>) -> (Option<u64>, u64) {
-        let mut table = locked(&self.table);
+        let mut table = self.table.lock();
         let kept = if let Some(format) = made {
             table.keep(self.key, format)
         } else {
@@ -175,7 +170,7 @@ impl<F: Format> FormatReservation<F> {
 
 impl<F: Format> Drop for FormatReservation<F> {
     fn drop(&mut self) {
-        locked(&self.table).give_up(self.key);
+        self.table.lock().give_up(self.key);
     }
 }
 
@@ -232,7 +227,7 @@ mod tests {
     #[test]
     fn a_making_that_panics_leaves_the_preamble_to_the_next_document() {
         let table = Arc::new(Mutex::new(Table::<Sized>::new(100)));
-        let find = |number| word(&mut locked(&table), number);
+        let find = |number| word(&mut table.lock(), number);
         assert_eq!([1, 1, 1].map(find), ["nothing", "wanted", "nothing"]);
         let reserved = FormatReservation::new(Arc::clone(&table), key(1));
         let panicked = std::thread::spawn(move || {

@@ -3,7 +3,6 @@
 /// What tags are written with, in comments as well.
 const TAGS: [&str; 3] = ["<%", "%>", "\\VAR{"];
 
-/// A tag in a text.
 pub(super) struct Tag {
     pub begin: usize,
     /// Behind it; the text's end where it has none.
@@ -15,7 +14,6 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    /// The first tag in `text`.
     pub(super) fn first_of(text: &str) -> Option<Self> {
         let [open, _, variable] = TAGS;
         // Both marks are looked for in one pass. With a search for each, the one for a mark that the text does not have would

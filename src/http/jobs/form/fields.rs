@@ -28,7 +28,6 @@ pub(super) fn is_field(name: &str) -> bool {
     MEMBERS.contains(&name) || name == "formatOpts" || format_opts::is_key(name)
 }
 
-/// The text fields of a form.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     members: BTreeMap<String, String>,
@@ -37,7 +36,8 @@ pub(super) struct Fields {
     errors: Vec<FieldError>,
     more_errors: usize,
     count: u64,
-    bytes: usize,
+    /// Bytes of all fields.
+    pub(super) bytes: usize,
     limits: FieldLimits,
 }
 
@@ -85,11 +85,6 @@ impl Fields {
             return Err(Problem::validation(vec![FieldError::new(pointer(name), detail)]));
         }
         Ok(())
-    }
-
-    /// Bytes of all fields.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
     }
 
     /// Adds a part; an empty one counts as left out.

@@ -41,17 +41,11 @@ impl Files {
     }
 
     /// Appends to the current file.
-    ///
-    /// # Errors
-    /// When the archive cannot be written.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         self.writer.write_all(bytes).map_err(Problem::internal)
     }
 
     /// The finished template, if there was a file. A single file is the template itself (a page, an Office file, an archive).
-    ///
-    /// # Errors
-    /// When the archive cannot be written.
     pub(super) fn finish(self) -> Result<Option<Bytes>, Problem> {
         if self.count == 0 {
             return Ok(None);

@@ -29,7 +29,6 @@ use crate::http::body::{self, BodyPermits};
 use crate::http::state::HttpState;
 use crate::problem::{Code, FieldError, Problem};
 
-/// A received form.
 pub(super) struct Form {
     fields: Fields,
     /// The template, where it is files.
@@ -57,7 +56,7 @@ impl Form {
     /// Bytes of all parts.
     pub(super) fn bytes(&self) -> usize {
         let parts = [&self.files, &self.text, &self.data];
-        self.fields.bytes() + parts.into_iter().flatten().map(Bytes::len).sum::<usize>()
+        self.fields.bytes + parts.into_iter().flatten().map(Bytes::len).sum::<usize>()
     }
 
     /// The content of the parts, with their errors.
@@ -76,7 +75,6 @@ impl Form {
     }
 }
 
-/// Whether the request's body is a form.
 pub(super) fn is_form(request: &HttpRequest) -> bool {
     let sent = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     sent.is_some_and(|sent| essence(sent) == "multipart/form-data")

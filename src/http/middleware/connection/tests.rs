@@ -164,16 +164,6 @@ async fn bytes_of_a_document_are_never_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_put_is_found_after_other_requests() {
-    let (mut client, mut connection) = pair();
-    client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-    assert_eq!(seen(&mut connection).await.0, "GET / HTTP/1.1\r\n\r\n");
-    connection.write_all(b"HTTP/1.1 204\r\n\r\n").await.unwrap();
-    client.write_all(b"PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\nabc").await.unwrap();
-    assert!(seen(&mut connection).await.0.ends_with("\r\n\r\na"));
-}
-
-#[tokio::test(start_paused = true)]
 async fn bytes_beyond_a_put_are_read_for_a_while_after_the_answer() {
     let (mut client, mut connection) = pair();
     client.write_all(b"PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\nabc").await.unwrap();

@@ -69,24 +69,11 @@ async fn the_document_is_served_by_both_bases_and_names_only_what_is_there() {
 #[actix_web::test]
 async fn the_page_to_try_it_loads_nothing_from_elsewhere() {
     let server = TestServer::new().await;
-    for (path, page) in
-        [("/docs", "/docs/index.html"), ("/docs/", "/docs/index.html"), ("/v1/docs/", "/v1/docs/index.html")]
-    {
-        let answer = server.request(Method::GET, path, "").await;
-        assert_eq!(answer.headers().get("location").unwrap(), page, "{path}");
-    }
     for file in ["index.html", "swagger-ui.css", "swagger-ui-bundle.js", "swagger-initializer.js"] {
         let answer = server.request(Method::GET, &format!("/docs/{file}"), "").await;
         assert_eq!(answer.status(), StatusCode::OK, "{file}");
-        assert!(
-            answer
-                .headers()
-                .get("content-security-policy")
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .contains("default-src 'none'")
-        );
+        let policy = answer.headers().get("content-security-policy").unwrap().to_str().unwrap();
+        assert!(policy.contains("default-src 'none'"), "{policy}");
     }
     assert_eq!(server.request(Method::GET, "/docs/passwd", "").await.status(), StatusCode::NOT_FOUND);
 }

@@ -107,7 +107,7 @@ proptest! {
                 }
                 Act::End(..) | Act::Lose(_) => {}
             }
-            prop_assert_eq!(queue.len(), waiting.values().map(VecDeque::len).sum::<usize>());
+            prop_assert_eq!(queue.total, waiting.values().map(VecDeque::len).sum::<usize>());
         }
     }
 

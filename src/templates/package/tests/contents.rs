@@ -1,5 +1,6 @@
 //! Content decides: plain text, Office files, what is neither, and which file of an archive is the entry.
 
+use super::raw_archive::{self as raw, deflated};
 use super::*;
 use crate::domain::kinds::TemplateKind;
 
@@ -40,7 +41,8 @@ fn plain_text_is_the_entry_and_is_not_copied() {
         assert_eq!(read(archive(&[("index.html", &wide(text)[..])])).unwrap().kind, kind);
     }
     let sentence = refused(wide("\u{feff}\\documentclass{article}"));
-    assert!(sentence.contains("LaTeX in UTF-16") && sentence.contains("save it as UTF-8"), "{sentence}");
+    assert_says(&sentence, "LaTeX in UTF-16");
+    assert_says(&sentence, "save it as UTF-8");
 }
 
 #[test]
@@ -64,7 +66,8 @@ fn what_is_no_template_is_refused_by_name_with_the_remedy() {
     ];
     for (upload, what, remedy) in cases {
         let sentence = refused(Bytes::copy_from_slice(upload));
-        assert!(sentence.contains(what) && sentence.contains(remedy), "{sentence}");
+        assert_says(&sentence, what);
+        assert_says(&sentence, remedy);
     }
 }
 
@@ -122,10 +125,7 @@ fn what_is_named_as_an_office_file_and_is_none_is_refused() {
     );
     let types = b"<Override ContentType=\"application/vnd.ms-excel.sheet.macroEnabled.main+xml\"/>";
     let sentence = refused(archive(&[("book/[Content_Types].xml", &types[..]), ("book/index.html", PAGE)]));
-    assert!(
-        sentence.contains("together with the folder it lay in; upload the Office file itself"),
-        "{sentence}"
-    );
+    assert_says(&sentence, "together with the folder it lay in; upload the Office file itself");
 }
 
 #[test]
@@ -175,38 +175,28 @@ fn the_entry_of_the_jobs_kind_goes_before_others() {
     for (files, words) in cases {
         let upload = Bytes::from(archive(files));
         let sentence = Package::read_for(Some(TemplateKind::Docx), &upload, &limits()).unwrap_err().0;
-        assert!(sentence.contains(words), "{sentence}");
+        assert_says(&sentence, words);
     }
 }
 
 #[test]
 fn only_xml_parts_of_an_office_file_count_for_the_ratio_limit() {
-    let types = "<Override ContentType=\"application/vnd.ms-word.document.macroEnabled.main+xml\"/>";
+    let types = b"<Override ContentType=\"application/vnd.ms-word.document.macroEnabled.main+xml\"/>";
     let zeros = vec![0; 3 << 20];
     let with = |name: &str| {
-        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, content) in [("[Content_Types].xml", types.as_bytes()), (name, &zeros)] {
-            writer.start_file(name, options).unwrap();
-            writer.write_all(content).unwrap();
-        }
-        Bytes::from(writer.finish().unwrap().into_inner())
+        Bytes::from(raw::write(&[deflated("[Content_Types].xml", types), deflated(name, &zeros)]))
     };
     for name in ["word/media/i.emf", "word/media/white.bmp", "word/embeddings/a.bin", "word/fonts/a.odttf"] {
         assert!(read(with(name)).is_ok(), "{name}");
         let small = TemplatesConfig { archive_bytes_limit: 2 << 20, ..limits() };
         let sentence = Package::read(&with(name), &small).unwrap_err().0;
-        assert!(
-            sentence.contains("archive_bytes_limit") && sentence.contains("Compress Pictures"),
-            "{sentence}"
-        );
+        assert_says(&sentence, "archive_bytes_limit");
+        assert_says(&sentence, "Compress Pictures");
     }
     for name in ["word/document.xml", "word/_rels/document.XML.RELS"] {
         let sentence = refused(with(name));
-        assert!(
-            sentence.contains("archive_ratio_limit") && sentence.contains("anew in Office"),
-            "{sentence}"
-        );
+        assert_says(&sentence, "archive_ratio_limit");
+        assert_says(&sentence, "anew in Office");
     }
 }
 
@@ -238,7 +228,6 @@ fn an_archive_without_an_entry_says_what_it_has_instead() {
         (&[("index.html", &inner)], "the archive's 'index.html' is itself an archive"),
     ];
     for (files, words) in cases {
-        let sentence = refused(archive(files));
-        assert!(sentence.contains(words), "{files:?}: {sentence}");
+        assert_says(&refused(archive(files)), words);
     }
 }

@@ -36,6 +36,11 @@ fn refused(upload: impl Into<Bytes>) -> String {
     }
 }
 
+#[track_caller]
+fn assert_says(sentence: &str, words: &str) {
+    assert!(sentence.contains(words), "{sentence}");
+}
+
 fn paths(package: &Package) -> Vec<&str> {
     package.files.keys().map(String::as_str).collect()
 }

@@ -1,6 +1,6 @@
 //! Older and foreign Office formats: known by their content, by whatever name they come.
 
-use super::{Named, archive, docx, limits, office, read, refused};
+use super::{Named, archive, assert_says, docx, limits, office, read, refused};
 use crate::domain::kinds::TemplateKind;
 use crate::templates::package::Package;
 
@@ -114,10 +114,7 @@ fn an_old_file_beside_the_template_is_no_second_template() {
     assert_eq!(wanted(TemplateKind::Docx, &both).unwrap(), "b.odt");
     assert_eq!(wanted(TemplateKind::Xlsx, &both).unwrap(), "a.xlsx");
     let error = wanted(TemplateKind::Docx, &[("b.odt", &old), ("c.doc", &old)]).unwrap_err().0;
-    assert!(
-        error.contains("'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt"),
-        "{error}"
-    );
+    assert_says(&error, "'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt");
 }
 
 #[test]
@@ -134,14 +131,14 @@ fn what_has_a_password_or_is_another_programs_is_refused_by_name() {
         let error = refused(protected.clone());
         assert_eq!(error, "the Office file is protected by a password; save it without one");
         let error = Package::check_office(&protected, &limits()).unwrap_err().0;
-        assert!(error.contains("protected by a password"), "{error}");
+        assert_says(&error, "protected by a password");
         let error = refused(archive(&[("index.docx", &protected)]));
-        assert!(error.contains("'index.docx'") && error.contains("protected by a password"), "{error}");
+        assert_says(&error, "'index.docx'");
+        assert_says(&error, "protected by a password");
     }
     let error = refused(compound(&[("__properties_version1.0", b"")], "WordDocument"));
-    assert!(error.contains("another program's of that time (Outlook"), "{error}");
-    let error = refused(open_document("graphics"));
-    assert!(error.contains("an OpenDocument file of the kind 'graphics'"), "{error}");
+    assert_says(&error, "another program's of that time (Outlook");
+    assert_says(&refused(open_document("graphics")), "an OpenDocument file of the kind 'graphics'");
 }
 
 #[test]
@@ -165,8 +162,7 @@ fn a_compound_file_that_is_cut_or_chained_in_circles_is_refused() {
         }
     }
     assert_eq!(read(with(SECTOR + 4, 1)).unwrap().entry, "index.doc", "a directory in a circle ends");
-    let error = refused(with(30, 62));
-    assert!(error.contains("damaged old Office file"), "{error}");
+    assert_says(&refused(with(30, 62)), "damaged old Office file");
 }
 
 #[test]
@@ -175,16 +171,12 @@ fn what_does_not_begin_as_its_format_does_is_refused() {
     let repacked =
         archive(&[("content.xml", b"<x/>"), ("mimetype", kind), ("META-INF/manifest.xml", b"<m/>")]);
     let error = refused(repacked.clone());
-    assert!(
-        error.contains("an OpenDocument text (.odt), and an entry 'mimetype' is not its first one"),
-        "{error}"
-    );
+    assert_says(&error, "an OpenDocument text (.odt), and an entry 'mimetype' is not its first one");
     let types = b"<Types>wordprocessingml.document.main+xml</Types>";
     let both = archive(&[("mimetype", kind), ("[Content_Types].xml", types)]);
-    let error = refused(both);
-    assert!(error.contains("a Word file (.docx), and an entry 'mimetype' is its first one"), "{error}");
+    assert_says(&refused(both), "a Word file (.docx), and an entry 'mimetype' is its first one");
     let inner = refused(archive(&[("letter.odt", &repacked), ("notes.txt", b"x")]));
-    assert!(inner.contains("'mimetype' is not its first one"), "{inner}");
+    assert_says(&inner, "'mimetype' is not its first one");
     let other = archive(&[("mimetypes/a.xml", b"<x/>"), ("[Content_Types].xml", types)]);
     assert_eq!(read(other).unwrap().kind, TemplateKind::Docx);
 }
