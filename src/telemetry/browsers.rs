@@ -57,7 +57,11 @@ impl BrowserMetrics {
             "Memory of all Chromiums: own processes, pages, other",
         );
         let mut counts = |name, label, meaning| register.labelled(name, [label], meaning, Counter::default);
-        let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
+        let launches = counts(
+            "platen_browser_launches",
+            "outcome",
+            "Chromiums started: answered, failed; one that crashed and was started again counts once",
+        );
         let recycles =
             counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
         let lost = counts(

@@ -111,7 +111,9 @@ async fn endless_navigation_ends_at_its_deadline() {
         config.readiness_timeout_ms = 5_000;
         config.rest_cap_ms = 5_000;
     });
-    let error = error_of(&pool, "<script>onload = () => location.href = '/?' + Math.random()</script>").await;
+    // Chromium ignores what goes beyond 200 navigations in 10 s, and the page would rest.
+    let page = "<script>onload = () => setTimeout(() => location.href = '/?' + Math.random(), 40)</script>";
+    let error = error_of(&pool, page).await;
     assert_eq!(error.code, ErrorCode::ReadinessTimeout);
     assert!(error.message.contains("keeps navigating"), "{}", error.message);
     pool.finish().await;
@@ -172,10 +174,8 @@ async fn a_page_that_floods_the_browser_harms_no_other_page() {
         "<p>flood<script>setInterval(() => { for (let i = 0; i < 2000; i++) location.hash = i }, 1)</script>",
     ] {
         // A browser that takes a second for an answer is taken for lost, and a loaded machine may be that slow.
-        let mut tries = 1;
-        while let Err(harm) = Box::pin(withstand(&pool, flood)).await {
-            assert!(tries < 3, "{harm}: {flood}");
-            tries += 1;
+        if Box::pin(withstand(&pool, flood)).await.is_err() {
+            Box::pin(withstand(&pool, flood)).await.unwrap();
         }
     }
     pool.finish().await;

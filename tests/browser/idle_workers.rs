@@ -115,6 +115,7 @@ async fn a_worker_that_is_idle_or_gone_is_not_waited_for() {
         config.rest_cap_ms = NEVER_MS;
         // So long one that may still answer is waited for.
         config.timer_limit_ms = 30_000;
+        config.chain_limit_ms = 30_000;
     });
     pool.until("a tab is warm", |it| it.ready && it.warm > 0).await;
     for (code, script) in [

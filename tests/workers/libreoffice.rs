@@ -205,10 +205,8 @@ async fn is_made(pool: &Pool) {
 #[tokio::test]
 async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_left_of_it() {
     let foreign = Foreign::new();
-    let pool = USUAL.pool(&foreign);
-    is_made(&pool).await;
-    // The server runs by now.
     let begun = Instant::now();
+    let pool = USUAL.pool(&foreign);
     let files: [(&str, &[u8]); 6] = [
         ("docx", include_bytes!("../../assets/libreoffice/warm.docx")),
         ("xlsx", include_bytes!("../office_files/table.xlsx")),
@@ -222,7 +220,7 @@ async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_le
         assert_eq!(converted, MADE, "{extension}");
         assert!(pages(&made).is_some_and(|pages| pages > 0), "{extension}");
     }
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     until("the server is kept", || pool.kept() == 1).await;
     let server = servers(&foreign);
     assert_eq!(server.len(), 1, "one did all");
@@ -235,18 +233,15 @@ async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_le
 }
 
 #[tokio::test]
-async fn a_document_that_is_late_or_killed_or_too_large_or_broken_fails_no_other() {
+async fn a_document_that_is_late_or_killed_or_broken_fails_no_other() {
     let foreign = Foreign::new();
-    let pool = Office { deadline_ms: 10_000, memory_bytes: 100 * MEGABYTE, ..USUAL }.pool(&foreign);
+    let pool = Office { deadline_ms: 10_000, memory_bytes: 2_000 * MEGABYTE, ..USUAL }.pool(&foreign);
     is_made(&pool).await;
     let server = servers(&foreign)[0];
 
-    // Many seconds of layout, or too much memory; where one large allocation is refused, LibreOffice prints nothing.
+    // Many seconds of layout.
     let long = word(200_000);
-    let (converted, _) = convert(&pool, "docx", &long).await.unwrap();
-    let is_stopped = matches!(converted, Converted::Late | Converted::OutOfMemory)
-        || converted == Converted::Unreadable(String::new());
-    assert!(is_stopped, "{converted:?}");
+    assert_eq!(convert(&pool, "docx", &long).await.unwrap().0, Converted::Late);
     is_made(&pool).await;
 
     let killing = async {
@@ -291,6 +286,7 @@ async fn a_hanging_child_is_replaced_and_leaves_the_next_one_only_the_document()
     is_made(&pool).await;
     let begun = Instant::now();
     let work = foreign.files()[0].join("work");
+    until("the folder of the one before is gone", || !work.exists()).await;
     // A write into a full pipe without a reader blocks; the child writes its remarks last.
     let pipe = work.join("remarks");
     let stopping = async {

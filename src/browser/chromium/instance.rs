@@ -31,11 +31,11 @@ pub(in crate::browser) struct Chromium {
 impl Chromium {
     /// Starts Chromium and returns when it answers. An error has what it printed.
     ///
-    /// Hazard: on a busy machine Chromium now and then ends by a signal while it starts, and starts the next time. Commands
-    /// that start one only would take it for broken, so it is started twice before that counts.
+    /// Hazard: on a busy machine Chromium now and then crashes while it starts, and does not the next time. Commands that
+    /// start one only would take it for broken, so a start that crashed is tried again before it counts as failed.
     pub async fn launch(starter: &Starter, config: &BrowserConfig) -> Result<Self, LaunchError> {
         match Self::launch_once(starter, config).await {
-            Err(error @ LaunchError::Silent { signal: Some(_), .. }) => {
+            Err(error @ LaunchError::Silent { has_crashed: true, .. }) => {
                 tracing::warn!(%error, "Chromium crashed while it started, and is started once more");
                 Self::launch_once(starter, config).await
             }
@@ -60,7 +60,7 @@ impl Chromium {
             }
             Err(error) => {
                 connection.close();
-                Err(process.explain(error.to_string()).await)
+                Err(process.explain(error).await)
             }
         }
     }

@@ -18,6 +18,7 @@ use tokio::process::{Child, ChildStderr};
 
 use super::flags;
 use super::profile::Profile;
+use crate::browser::cdp::error::CallError;
 use crate::config::BrowserConfig;
 use crate::workers::{ChildSpec, Starter, Streams, User, kill_group};
 
@@ -45,6 +46,10 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a Chromium that does not answer may take to have ended.
 const EXIT_LIMIT: Duration = Duration::from_millis(200);
 const END_PAUSE: Duration = Duration::from_millis(5);
+
+/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no process of Chromium's raises these itself. A full heap ends a renderer by 5, a
+/// fault by 11 (tried).
+pub(in crate::browser) const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
 /// Why Chromium could not be started, with the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -74,8 +79,8 @@ pub enum LaunchError {
         reason: String,
         /// The last lines of its standard error.
         printed: String,
-        /// The number of the signal that ended it; `None` where it exited or only was silent.
-        signal: Option<i32>,
+        /// It ended by a fault of its own: by a signal that nobody sent.
+        has_crashed: bool,
     },
 }
 
@@ -141,10 +146,14 @@ impl Process {
     }
 
     /// Why it does not answer: how it ended, or `error`, and what it printed last.
-    pub(in crate::browser) async fn explain(mut self, error: String) -> LaunchError {
+    pub(in crate::browser) async fn explain(mut self, error: CallError) -> LaunchError {
         let exited = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
         let status = exited.ok().and_then(Result::ok);
-        let (reason, signal) = status.map_or((error, None), |status| (status.to_string(), status.signal()));
+        let reason = status.map_or_else(|| error.to_string(), |status| status.to_string());
+        let signal = status.and_then(|status| status.signal());
+        // Behind a deadline our closing of the connection ends it, in whatever way.
+        let has_crashed = matches!(error, CallError::Closed { .. })
+            && signal.is_some_and(|signal| !SIGNALS_FROM_OUTSIDE.contains(&signal));
         // What it printed last is still on its way through the pipe.
         tokio::time::sleep(END_PAUSE).await;
         let lines = self.printed.lock().clone();
@@ -152,7 +161,12 @@ impl Process {
         if printed.contains(NO_SANDBOX) {
             return LaunchError::NoSandbox;
         }
-        LaunchError::Silent { executable: self.executable.display().to_string(), reason, printed, signal }
+        LaunchError::Silent {
+            executable: self.executable.display().to_string(),
+            reason,
+            printed,
+            has_crashed,
+        }
     }
 }
 

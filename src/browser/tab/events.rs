@@ -18,6 +18,7 @@ use crate::browser::cdp::connection::Connection;
 use crate::browser::cdp::event::{Event, EventSink};
 use crate::browser::cdp::wire::LongEvent;
 use crate::browser::chromium::kills::{BrowserEnd, Kills};
+use crate::browser::chromium::process::SIGNALS_FROM_OUTSIDE;
 use crate::domain::error::WarningKind;
 use crate::domain::format_opts::Requests;
 
@@ -27,9 +28,6 @@ const CONSOLE_LIMIT: u32 = 500;
 const ENTRIES_LIMIT: u32 = 20;
 /// Most other lines of the console: they become no warning, but each has to be read.
 const OTHER_LINES_LIMIT: u32 = 10_000;
-/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer raises these itself. A full heap ends it by 5, a fault by 11
-/// (tried).
-const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
 /// Receives the events of one page.
 pub(in crate::browser) struct PageEvents {

@@ -262,6 +262,10 @@ mod tests {
         for text in ["{}", "[]", r#"{"scale":null,"format":"","margin":null,"waitForSelector":""}"#] {
             assert_eq!(options(text), PageOptions::default());
         }
+        let PageOptions { paper, landscape, scale, print_background, javascript, wait_ms, .. } =
+            options("{}");
+        assert_eq!((paper, landscape, scale), (Paper::A4, false, 1.0));
+        assert_eq!((print_background, javascript, wait_ms), (true, true, 0));
     }
 
     #[test]

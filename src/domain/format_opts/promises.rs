@@ -32,7 +32,7 @@ const UNSUPPORTED: [(&[&str], &str); 2] = [
         &["pdfx"],
         "PDFs cannot be made to conform to PDF/X here; to PDF/A and PDF/UA they can, by formatOpts.pdfa and formatOpts.pdfua",
     ),
-    (&["sign", "signed", "signature", "signatures", "digitalsignature"], "PDFs cannot be signed here"),
+    (&["sign", "signed", "signature", "signatures", "digitalsignature"], "PDFs cannot be signed here yet"),
 ];
 
 /// The given keys that promise something and are supported; the engines of the job must heed them.
@@ -97,6 +97,8 @@ mod tests {
                 Handling::Read | Handling::Service => assert_eq!(options_promise(&text), [""; 0]),
             }
         }
+        let mut sent = super::SUPPORTED.iter().flat_map(|(_, keys)| *keys);
+        assert!(sent.all(|key| KEYS.contains(&(*key, Handling::Promised))), "a key is not read");
         for name in ["PDF/X", "digitalSignature", "sign"] {
             let text = format!(r#"{{"{name}":7}}"#);
             let pointer = format!("/formatOpts/{}", name.replace('/', "~1"));

@@ -178,4 +178,28 @@ mod tests {
         let one_run = bounds.limits(false).unwrap();
         assert!(one_run.processes > Some(bounds.processes) && one_run.cpu_s == Some(bounds.processor_s));
     }
+
+    #[test]
+    fn each_bound_is_reported_from_the_others() {
+        let bounds = Bounds {
+            memory_bytes: 10,
+            processes: 2,
+            scratch_bytes: 100,
+            ..Bounds::new(&crate::config::Config::default().workers)
+        };
+        let usage = Usage { memory_bytes: 10, tasks: 2, unnamed_bytes: 50, is_hidden: false };
+        let size = Ok(Size { bytes: 50, files: 1 });
+        assert_eq!(bounds.excess(usage, size), None);
+        let cases = [
+            (Usage { memory_bytes: 11, ..usage }, size, Excess::Memory),
+            (Usage { tasks: 3, ..usage }, size, Excess::Processes),
+            (Usage { unnamed_bytes: 51, ..usage }, size, Excess::Written),
+            (Usage { is_hidden: true, ..usage }, size, Excess::Written),
+            (usage, Err(Unseen::Hidden), Excess::Written),
+            (usage, Err(Unseen::TooMany), Excess::Files),
+        ];
+        for (usage, size, excess) in cases {
+            assert_eq!(bounds.excess(usage, size), Some(excess));
+        }
+    }
 }
