@@ -9,7 +9,7 @@ pub struct BrowserMetrics {
     /// By `state`: `up`, `quarantine` (for one account at a time), `successor` (started, its tabs are being made),
     /// `leaving` (being replaced, finishes its last pages).
     pub browsers: Gauges<1>,
-    /// By `outcome`: `answered`, `failed`.
+    /// By `outcome`: `answered`, `failed`; a start that crashed and was tried again counts once.
     pub launches: Counters<1>,
     /// By `reason`: `documents`, `age`, `memory`.
     pub recycles: Counters<1>,
@@ -57,11 +57,7 @@ impl BrowserMetrics {
             "Memory of all Chromiums: own processes, pages, other",
         );
         let mut counts = |name, label, meaning| register.labelled(name, [label], meaning, Counter::default);
-        let launches = counts(
-            "platen_browser_launches",
-            "outcome",
-            "Chromiums started: answered, failed; one that crashed and was started again counts once",
-        );
+        let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
         let recycles =
             counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
         let lost = counts(
