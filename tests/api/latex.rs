@@ -164,8 +164,10 @@ async fn references_are_right_when_the_document_is_made() {
     let line = text.lines().find(|line| line.contains("Part 8")).unwrap_or_default();
     let page = pages.iter().rposition(|page| page.contains("Part 8")).unwrap() + 1;
     assert!(page > 3 && line.trim_end().ends_with(&page.to_string()), "on page {page}: {text}");
-    // One that never comes to rest ends at the limit.
-    let restless = document("", "\\label{a\\the\\pdfelapsedtime}\\label{b}\\pageref{c}");
+    // One that never comes to rest ends at the limit: each run reads the number of the one before, and writes the next.
+    let restless = "\\makeatletter\\ifdefined\\run\\else\\def\\run{0}\\fi\\label{a\\run}\\label{b}\\pageref{c}\
+                    \\immediate\\write\\@auxout{\\gdef\\string\\run{\\the\\numexpr\\run+1}}";
+    let restless = document("", restless);
     let (view, _) = app.typeset("pdf", restless, (json!({}), json!({}))).await;
     let warnings = view["warnings"].to_string();
     assert!(
