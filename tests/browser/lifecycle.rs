@@ -150,21 +150,22 @@ async fn a_browser_that_does_not_start_is_reported_with_what_it_printed() {
 
 #[actix::test]
 async fn a_browser_that_crashes_while_it_starts_is_started_once_more() {
-    let starts = open_folder();
-    let started = starts.path().display();
-    let crash_once = format!(": > {started}/$$; [ $(ls {started} | wc -l) -gt 1 ] || kill -SEGV $$");
-    for (line, answered, failed) in [(crash_once.as_str(), 1, 0), ("kill -SEGV $$", 0, 1)] {
-        let script = chromium_after(line);
-        let pool = TestPool::start(|config| config.executable = script.display().to_string());
-        let known = pool.until("it runs, or does not", |it| it.ready || it.cause.is_some());
-        let cause = known.await.cause.unwrap_or_default();
-        assert_eq!(cause.contains("signal: 11"), failed > 0, "{cause}");
-        let launches = |end| pool.metrics.launches.of([end]).get();
-        assert_eq!((launches("answered"), launches("failed")), (answered, failed));
-        pool.finish().await;
-    }
-    // More than two only where Chromium itself crashed.
-    assert!(std::fs::read_dir(starts.path()).unwrap().count() >= 2);
+    let folder = open_folder();
+    let starts = folder.path().display();
+    let script =
+        chromium_after(&format!(": > {starts}/$$; [ $(ls {starts} | wc -l) -gt 1 ] || kill -SEGV $$"));
+    let pool = TestPool::start(|config| config.executable = script.display().to_string());
+    pool.until("it runs", |status| status.ready).await;
+    // A launch fails after two starts that crashed, and Chromium may crash by itself, too.
+    let starts = std::fs::read_dir(folder.path()).unwrap().count();
+    let failed = usize::try_from(pool.metrics.launches.of(["failed"]).get()).unwrap();
+    assert!(starts >= 2 && failed * 2 < starts, "{failed} launches failed in {starts} starts");
+    pool.finish().await;
+    let always = chromium_after("kill -SEGV $$");
+    let pool = TestPool::start(|config| config.executable = always.display().to_string());
+    let is_told = |cause: &String| cause.contains("signal: 11");
+    pool.until("why it does not run is told", |it| it.cause.as_ref().is_some_and(is_told)).await;
+    pool.finish().await;
 }
 
 #[actix::test]
