@@ -1,7 +1,7 @@
 //! Platen renders documents: a template and JSON data in; PDF, image or HTML out.
 //!
 //! The modules stand in the order the data flows. A lower module never names a higher one;
-//! the ground (`config`, `problem`, `procfs`, `clock`, `telemetry`, `domain`, `thread`) may be named by all.
+//! the ground (`config`, `problem`, `procfs`, `clock`, `telemetry`, `domain`, `thread`, `version`) may be named by all.
 //! `ARCHITECTURE.md` is the map: it tells one job from end to end, and what must stay true.
 
 pub mod cli;
@@ -35,3 +35,4 @@ pub mod problem;
 pub mod procfs;
 pub mod telemetry;
 pub mod thread;
+pub mod version;

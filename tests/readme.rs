@@ -178,7 +178,7 @@ fn command(folder: &Path, program: &str) -> Command {
     let mut command = Command::new(program);
     command
         .current_dir(folder)
-        .env_remove("PLATEN_CONFIG")
+        .env("PLATEN_CONFIG", "")
         .env("PLATEN__HTTP__BIND", "127.0.0.1:0")
         .env("PLATEN__OFFICE__START", "lazy")
         .env("PLATEN__STORAGE__DATA_DIR", folder.join("data"))

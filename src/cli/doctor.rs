@@ -19,7 +19,7 @@ use super::{CommandError, print_to_stdout};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
 use crate::engines::plan::Plan;
-use crate::engines::{all, can_confine_files, page};
+use crate::engines::{all, can_confine_files, libreoffice, page};
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
@@ -73,6 +73,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         found.extend(fonts::of_office(&starter, &catalog).await);
         found.extend(engines::findings(&catalog));
         found.extend(engines::extras(&catalog));
+        found.extend(engines::old_libreoffice(libreoffice::version()));
         found.extend(engines::slots(&catalog, &config.engines));
         found.extend(store::findings(config).await);
         found

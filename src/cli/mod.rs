@@ -9,6 +9,7 @@ mod folder;
 pub mod index;
 pub mod lint;
 pub mod operator;
+mod owner;
 pub mod render;
 pub mod serve;
 pub mod token;
@@ -22,12 +23,13 @@ use clap::{Parser, Subcommand};
 use crate::config::{self, Config};
 use crate::http;
 use crate::storage::data_dir::DataDir;
+use crate::version;
 
 /// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
 #[derive(Debug, Parser)]
-#[command(name = "platen", version)]
+#[command(name = "platen", version = version::with_commit())]
 struct Arguments {
-    /// A configuration file over the defaults (also `PLATEN_CONFIG`).
+    /// A configuration file over the defaults (also `PLATEN_CONFIG`; else `/etc/platen/platen.toml`, if it is there).
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -56,6 +58,24 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Print the OpenAPI document.
     Openapi,
+}
+
+/// The configuration that the Debian package installs.
+const CONFIG_OF_MACHINE: &str = "/etc/platen/platen.toml";
+
+impl Command {
+    /// Whether it works on the data folder, or looks at the machine as the service would.
+    fn is_of_service_user(&self) -> bool {
+        match self {
+            Self::Account(_)
+            | Self::Token(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::Index(_)
+            | Self::Doctor(_) => true,
+            Self::Serve(_) | Self::Render(_) | Self::Lint(_) | Self::Openapi => false,
+        }
+    }
 }
 
 /// Why a command failed: a sentence for the operator.
@@ -99,13 +119,16 @@ fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, Strin
 }
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
-    let file = file(arguments.config, &environment);
+    let file = file(arguments.config, &environment, Path::new(CONFIG_OF_MACHINE));
     if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
         let (shown, errors) = config::effective(file.as_deref(), &environment);
         print_to_stdout(shown.trim_end())?;
         return if errors.0.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(errors.into()) };
     }
     let config = Config::load(file.as_deref(), environment)?;
+    if arguments.command.is_of_service_user() {
+        owner::become_owner(Path::new(&config.storage.data_dir))?;
+    }
     match arguments.command {
         Command::Serve(_) => serve::run(config),
         Command::Render(command) => render::run(config, &command),
@@ -131,10 +154,16 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     }
 }
 
-/// The configuration file: that of `--config`, else that of `PLATEN_CONFIG`.
-fn file(named: Option<PathBuf>, environment: &[(String, String)]) -> Option<PathBuf> {
+/// The configuration file: that of `--config`, else that of `PLATEN_CONFIG`, of which an empty value means none, else the
+/// machine's, if it has one.
+fn file(named: Option<PathBuf>, environment: &[(String, String)], of_machine: &Path) -> Option<PathBuf> {
     let variable = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG");
-    named.or_else(|| variable.map(|(_, value)| value.into()))
+    let of_machine = || Some(of_machine.to_owned()).filter(|file| file.exists());
+    match (named, variable) {
+        (Some(named), _) => Some(named),
+        (None, Some((_, value))) => Some(value.into()).filter(|_| !value.is_empty()),
+        (None, None) => of_machine(),
+    }
 }
 
 /// The data folder that `config` names, which must be one.
@@ -162,4 +191,26 @@ pub(crate) fn print_to_stdout(line: &str) -> std::io::Result<()> {
 pub(crate) fn print_to_stderr(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr().lock(), "platen: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_configuration_is_read_where_none_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let of_machine = folder.path().join("platen.toml");
+        let chosen = |argument: Option<&str>, variable: Option<&str>| {
+            let environment: Vec<_> =
+                variable.map(|value| ("PLATEN_CONFIG".to_owned(), value.to_owned())).into_iter().collect();
+            file(argument.map(PathBuf::from), &environment, &of_machine)
+        };
+        assert_eq!(chosen(None, None), None, "it is not there");
+        std::fs::write(&of_machine, "").unwrap();
+        assert_eq!(chosen(None, None), Some(of_machine.clone()));
+        assert_eq!(chosen(None, Some("a")), Some("a".into()));
+        assert_eq!(chosen(None, Some("")), None, "an empty variable: the defaults");
+        assert_eq!(chosen(Some("b"), Some("a")), Some("b".into()));
+    }
 }

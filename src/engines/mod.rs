@@ -177,7 +177,7 @@ mod tests {
             catalog
                 .possible(TemplateKind::Ejs)
                 .to_string()
-                .contains("apt-get install libjavascriptcoregtk-6.0-1")
+                .contains("apt-get install --no-install-recommends libjavascriptcoregtk-6.0-1")
         );
     }
 

@@ -30,8 +30,8 @@ pub struct Requirement {
     pub version: Option<Version>,
     /// The Debian package that contains it.
     pub package: &'static str,
-    /// The command that installs it.
-    pub command: &'static str,
+    /// What installs it, where that is not `apt-get` by the package's name.
+    pub command: Option<&'static str>,
 }
 
 /// What a requirement is.
@@ -91,6 +91,12 @@ impl Requirement {
         self.installed().unwrap_or_else(usual).to_owned()
     }
 
+    /// The command that installs it.
+    pub fn command(&self) -> String {
+        let by_apt = || format!("apt-get install --no-install-recommends {}", self.package);
+        self.command.map_or_else(by_apt, str::to_owned)
+    }
+
     /// Its paths for an error; of more than two only the first, which is Debian's, and the number of the others.
     pub fn sought(&self) -> String {
         match self.paths {
@@ -141,7 +147,7 @@ impl Requirement {
 
 impl Numbers {
     /// The first two numbers of `text` that have a point between them.
-    fn in_text(text: &str) -> Option<Self> {
+    pub(super) fn in_text(text: &str) -> Option<Self> {
         text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(|word| {
             let mut numbers = word.split('.');
             Some(Self(numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -153,9 +159,11 @@ impl UnmetRequirement {
     /// For a table: in a few words.
     pub fn brief(&self) -> String {
         match self {
-            Self::Missing(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
-            Self::Version(Requirement { name, command, .. }, found) => {
-                format!("too old: {name} {found} ({command})")
+            Self::Missing(requirement) => {
+                format!("missing: {} ({})", requirement.name, requirement.command())
+            }
+            Self::Version(requirement, found) => {
+                format!("too old: {} {found} ({})", requirement.name, requirement.command())
             }
             Self::Landlock => "files cannot be kept from its programs".to_owned(),
         }
@@ -164,11 +172,15 @@ impl UnmetRequirement {
     /// For a sentence on what would be possible: "once the package … is installed".
     pub fn once(&self) -> String {
         match self {
-            Self::Missing(Requirement { package, command, .. }) => {
-                format!("once the package {package} is installed ({command})")
+            Self::Missing(requirement) => {
+                format!("once the package {} is installed ({})", requirement.package, requirement.command())
             }
-            Self::Version(Requirement { package, command, .. }, _) => {
-                format!("once a newer package {package} is installed ({command})")
+            Self::Version(requirement, _) => {
+                format!(
+                    "once a newer package {} is installed ({})",
+                    requirement.package,
+                    requirement.command()
+                )
             }
             Self::Landlock => "on a kernel with Landlock".to_owned(),
         }
@@ -186,14 +198,16 @@ impl fmt::Display for UnmetRequirement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(requirement) => {
-                let Requirement { name, package, command, .. } = requirement;
-                let sought = requirement.sought();
+                let Requirement { name, package, .. } = requirement;
+                let (sought, command) = (requirement.sought(), requirement.command());
                 write!(
                     formatter,
                     "{name} is not installed (there is no {sought}); install the package {package}: {command}"
                 )
             }
-            Self::Version(Requirement { name, version, package, command, .. }, found) => {
+            Self::Version(requirement, found) => {
+                let Requirement { name, version, package, .. } = requirement;
+                let command = requirement.command();
                 let least = version.map(|version| format!(", and {} is needed", version.least));
                 let least = least.unwrap_or_default();
                 write!(
@@ -217,7 +231,7 @@ mod tests {
     fn of_many_places_the_first_is_reported() {
         let sought = |paths| {
             let (part, version) = (Part::Library, None);
-            Requirement { name: "a", part, paths, version, package: "b", command: "c" }.sought()
+            Requirement { name: "a", part, paths, version, package: "b", command: None }.sought()
         };
         assert_eq!(sought(&["/a"]), "/a");
         assert_eq!(sought(&["/a", "/b"]), "/a or /b");

@@ -33,7 +33,7 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
     ],
     version: None,
     package: "libjavascriptcoregtk-6.0-1",
-    command: "apt-get install libjavascriptcoregtk-6.0-1",
+    command: None,
 };
 
 /// Memory of a process without a job, with a margin: the engine's library and its tables.

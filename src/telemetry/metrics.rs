@@ -17,6 +17,7 @@ use super::process;
 use super::register::{Counters, Gauges, Register};
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
+use crate::version::VERSION;
 
 /// All metrics. Clones share them.
 #[derive(Clone)]
@@ -74,7 +75,7 @@ impl Metrics {
         let templates = TemplateMetrics::new(&mut register);
         let http = HttpMetrics::new(&mut register);
         process::register(&mut register);
-        register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
+        register.info("platen_build", "version", "Which Platen this is", VERSION);
         let (registry, table) = register.finish();
         let registered = Arc::new(RegisteredMetrics { registry, table });
         Self {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::{ChildSpec, User};
+use super::spec::{ChildSpec, Starts, User};
 
 /// The program's name.
 pub const PROGRAM: &str = "platen-script";
@@ -250,7 +250,13 @@ const ENGINE_OPTIONS: [(&str, &str); 7] = [
 /// The child's spec: the program at `program`, in the time zone `zone`.
 pub fn assemble_child(program: PathBuf, limits: AssembleLimits, zone: &str, user: Option<User>) -> ChildSpec {
     // Open files are few: the pipes, and `/proc/self/statm`.
-    let spec = ChildSpec::computing(COMMAND, &limits, user, (limits.cpu_s, 16));
+    let mut spec = ChildSpec::computing(COMMAND, &limits, user, (limits.cpu_s, 16));
+    // The engine's library starts threads when the first machine is made, to be told of a new time zone; without them it aborts.
+    // The child gives up starting any before it runs code of strangers (`compute_only`).
+    spec.limits.processes = None;
+    if let Some(cage) = &mut spec.cage {
+        cage.starts = Starts::Threads;
+    }
     let spec = ENGINE_OPTIONS.iter().fold(spec, |spec, (name, value)| spec.variable(name, *value));
     ChildSpec { binary: Some(program), ..spec }
         .variable(ZONE, zone)

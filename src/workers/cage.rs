@@ -8,6 +8,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use nix::sys::resource::{Resource, setrlimit};
 use seccompiler::BpfProgram;
 
 use super::spec::Cage;
@@ -94,11 +95,14 @@ pub(super) fn narrow(read: &[PathBuf], write: &[PathBuf]) -> Result<(), String> 
 }
 
 /// Refuses every system call but those of a process that only computes, for all its threads. Among others it can no longer
-/// open files, map executable memory, or signal other processes.
+/// start threads or processes, open files, map executable memory, or signal other processes.
 ///
 /// # Errors
 /// A sentence, when the system refuses.
 pub fn compute_only() -> Result<(), String> {
+    // The filter refuses it as well: code of strangers that starts something would have to pass both.
+    setrlimit(Resource::RLIMIT_NPROC, 0, 0)
+        .map_err(|errno| format!("cannot give up starting threads: {errno}"))?;
     let filter = calls::computing(std::process::id());
     let filter = filter.map_err(|error| format!("cannot build a filter: {error}"))?;
     seccompiler::apply_filter_all_threads(&filter)
@@ -145,10 +149,11 @@ mod tests {
 
     use nix::errno::Errno;
     use nix::libc;
+    use nix::poll::{PollTimeout, poll};
     use nix::sys::signal::kill;
     use nix::unistd::{Pid, execv, getppid};
 
-    use super::super::spec::Signals;
+    use super::super::spec::{Signals, Starts};
     use super::*;
 
     /// A filter applies to its thread only, so a thread can be tested in place of a child.
@@ -165,12 +170,30 @@ mod tests {
                 nix::unistd::dup(std::io::stdin()).unwrap_err().into(),
                 kill(getppid(), None).unwrap_err().into(),
             ];
-            (before.is_ok(), refused.map(|error| error.raw_os_error()), vec![1; 1 << 20].len())
+            let waited = poll(&mut [], PollTimeout::ZERO);
+            (before.is_ok(), refused.map(|error| error.raw_os_error()), vec![1; 1 << 20].len(), waited)
         });
-        let (readable, refused, computed) = outcome.join().unwrap();
+        let (readable, refused, computed, waited) = outcome.join().unwrap();
         assert!(readable, "the file is there");
         assert_eq!(refused, [Some(libc::EPERM); 6]);
-        assert_eq!(computed, 1 << 20);
+        assert_eq!((computed, waited), (1 << 20, Ok(0)), "threads of the library wait");
+    }
+
+    /// As the child of template code: the library of its engine starts threads.
+    #[test]
+    fn a_process_that_starts_threads_only_starts_no_process() {
+        let cage = Cage {
+            execute: ["/bin", "/lib", "/lib64", "/usr"].map(PathBuf::from).into(),
+            starts: Starts::Threads,
+            ..Cage::default()
+        };
+        let caged = std::thread::spawn(move || {
+            BuiltCage::prepare(&cage, Path::new("/bin/true"), true).unwrap().close().unwrap();
+            let thread = std::thread::Builder::new().spawn(|| 42).map(|thread| thread.join().unwrap());
+            let process = Command::new("/bin/true").status().unwrap_err().raw_os_error();
+            (thread.ok(), process, execv(c"/bin/false", &[c"false"]))
+        });
+        assert_eq!(caged.join().unwrap(), (Some(42), Some(libc::EPERM), Err(Errno::EPERM)));
     }
 
     /// As a document's child: restricted further than its server, which is caged itself.

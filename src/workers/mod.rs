@@ -45,7 +45,7 @@ pub use program::{
 };
 pub use scratch::{Output, OutputError};
 pub use server::ServerSettings;
-pub use spec::{Cage, ChildSpec, ResourceLimits, Signals, User};
+pub use spec::{Cage, ChildSpec, ResourceLimits, Signals, Starts, User};
 pub use starter::{Starter, Streams, end, kill_group};
 pub use worker::{FileSource, Job, PartRefused, SuppliedFile, WorkerError};
 

@@ -98,6 +98,17 @@ pub enum Signals {
     Anybody,
 }
 
+/// What a caged child may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Starts {
+    /// Threads, processes and programs, up to [`ResourceLimits::processes`].
+    #[default]
+    Anything,
+    /// Threads only.
+    Threads,
+}
+
 /// The sandbox of a child that reads untrusted input: what it may reach.
 ///
 /// Files by Landlock; network, signals and rarely used system calls by seccomp. The program itself may always be executed.
@@ -112,6 +123,8 @@ pub struct Cage {
     pub write: Vec<PathBuf>,
     /// Which processes it may signal.
     pub signals: Signals,
+    /// What it may start.
+    pub starts: Starts,
     /// Whether all that it starts must stay in its session and process group, so that one kill ends everything.
     pub together: bool,
     /// Whether it may open sockets.
@@ -158,8 +171,8 @@ impl ChildSpec {
         Self::new(OWN_PROGRAM).arguments([command.to_owned(), argument])
     }
 
-    /// As [`Self::of_ours`], for untrusted input: one process without threads, files or network, with limits of processor time
-    /// and open files.
+    /// As [`Self::of_ours`], for untrusted input: one process without further threads, files or network, with limits of
+    /// processor time and open files.
     pub(super) fn computing(
         command: &str,
         argument: &impl Serialize,

@@ -9,7 +9,7 @@ use crate::app::{CACHES, LATE, bounded};
 /// Runs `platen` in `folder` with `settings` (`http.bind`, value), writes `stdin` to it, and waits.
 pub fn platen(folder: &Path, settings: &[(&str, &str)], arguments: &[&str], stdin: &[u8]) -> Output {
     let mut command = bounded();
-    command.current_dir(folder).args(arguments).env_remove("PLATEN_CONFIG");
+    command.current_dir(folder).args(arguments).env("PLATEN_CONFIG", "");
     command.env("PLATEN__STORAGE__DATA_DIR", folder.join("data")).env("PLATEN__TEX__CACHE_DIR", CACHES);
     for (key, value) in settings {
         command.env(format!("PLATEN__{}", key.replace('.', "__").to_uppercase()), value);

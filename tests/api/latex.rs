@@ -347,13 +347,15 @@ async fn without_tex_init_and_the_doctor_say_what_to_install() {
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
     let detail = problem["detail"].as_str().unwrap();
     assert!(
-        detail.contains("pdflatex is not installed") && detail.contains("scripts/setup --latex"),
+        detail.contains("pdflatex is not installed")
+            && detail.contains("apt-get install --no-install-recommends texlive"),
         "{detail}"
     );
     let doctor = app.set(bounded()).arg("doctor").output().unwrap();
     let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(
-        found.contains("latex to jpg, png, pptx, pdf") && found.contains("scripts/setup --latex"),
+        found.contains("latex to jpg, png, pptx, pdf")
+            && found.contains("recommends texlive-latex-recommended"),
         "{found}"
     );
     let (view, _) = app.render("pdf", "<p>a page", json!({})).await;

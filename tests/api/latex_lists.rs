@@ -215,7 +215,10 @@ async fn without_biber_only_what_needs_it_fails_and_says_what_to_install() {
         document("\\usepackage{biblatex}\\addbibresource{books.bib}", "\\cite{knuth}\\printbibliography");
     let (view, _) = app.typeset_with_files(&main, &books).await;
     assert_eq!(view["errorCode"], json!("engine_unavailable"), "{view}");
-    contains_all(view["error"].as_str().unwrap(), &["biber is not installed", "scripts/setup --latex"]);
+    contains_all(
+        view["error"].as_str().unwrap(),
+        &["biber is not installed", "apt-get install --no-install-recommends biber"],
+    );
     let main = document("", "\\cite{knuth}\\bibliographystyle{plain}\\bibliography{books}");
     assert!(app.typeset_without_warnings(&main, &books).await.contains("Donald"));
     let doctor = app.set(bounded()).args(["doctor", "--json"]).output().unwrap();

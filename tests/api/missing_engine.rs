@@ -51,7 +51,8 @@ async fn without_the_library_the_service_says_so_and_works_on() {
         (&json!(false), &json!("engine_unavailable")),
         "{view}"
     );
-    let named = |text: &str| text.contains("apt-get install libjavascriptcoregtk-6.0-1");
+    let named =
+        |text: &str| text.contains("apt-get install --no-install-recommends libjavascriptcoregtk-6.0-1");
     assert!(named(view["error"].as_str().unwrap()), "package and command: {view}");
     // What is nothing but code is refused before anything is uploaded.
     for (kind, target) in [("ejs", "pdf"), ("docx", "docx")] {

@@ -1,5 +1,7 @@
 //! What an operator sees: the effective configuration, and the log.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::Output;
 
@@ -134,5 +136,32 @@ async fn the_log_names_the_jobs_account_and_the_access_log_has_no_secrets() {
     let log = std::fs::read_to_string(app.scratch().join("log")).unwrap();
     for word in ["sig=", "op=", "not-a-token", "in-the-query", "secret-words", &app.token] {
         assert!(!log.contains(word), "{word}: {log}");
+    }
+}
+
+#[test]
+fn what_root_commands_belongs_to_the_owner_of_the_data_folder() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("not run: only root can act for another user");
+        return;
+    }
+    // A user that no other test has.
+    const OWNER: u32 = 64_123;
+    let folder = tempfile::tempdir().unwrap();
+    // The owner must reach its data folder.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    chown(&data, Some(OWNER), Some(OWNER)).unwrap();
+    for name in ["one", "two"] {
+        let output = platen(folder.path(), &[], &["account", "create", name], b"");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let mut folders = vec![data];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap().map(Result::unwrap) {
+            assert_eq!(entry.metadata().unwrap().uid(), OWNER, "{}", entry.path().display());
+            folders.extend(Some(entry.path()).filter(|path| path.is_dir()));
+        }
     }
 }

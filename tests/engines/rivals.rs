@@ -21,7 +21,7 @@ pub const RIVAL: Engine = Engine {
         paths: &["/nowhere/rival"],
         version: None,
         package: "fake-rival",
-        command: "scripts/setup --rival",
+        command: Some("scripts/setup --rival"),
     }],
     reads_files: false,
     slots: None,

@@ -6,8 +6,8 @@ use crate::config::EnginesConfig;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
-use crate::engines::requirement::{Requirement, UnmetRequirement};
-use crate::engines::tex;
+use crate::engines::requirement::{Numbers, Requirement, UnmetRequirement};
+use crate::engines::{libreoffice, tex};
 
 /// One finding for each requirement, however many engines share it, and one for each engine that may not run here because it
 /// needs Landlock.
@@ -43,6 +43,16 @@ pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
     tex::EXTRAS.iter().map(found).collect()
 }
 
+/// A LibreOffice that is older than what Platen is tested with, as Debian 12 has it outside of its backports.
+pub(super) fn old_libreoffice(version: Option<Numbers>) -> Option<Finding> {
+    let (found, oldest) = (version?, libreoffice::OLDEST_TESTED);
+    let detail = format!("{found} is older than {oldest}, the oldest version that Platen is tested with");
+    let remedy = "Debian 12: scripts/setup --office, or apt-get install -t bookworm-backports libreoffice-core-nogui \
+                  libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui";
+    let disables = "Office documents as they should be: some are laid out wrong, or not made at all";
+    (found < oldest).then(|| Finding::warning("LibreOffice", detail).with_remedy(disables, remedy))
+}
+
 /// An unknown engine in `engines.slots`, with which the service does not start.
 pub(super) fn slots(catalog: &Catalog, config: &EnginesConfig) -> Option<Finding> {
     let wrong = unknown_engine(catalog, config)?;
@@ -56,7 +66,7 @@ fn finding(
     lack: Option<UnmetRequirement>,
     disabled: impl Fn() -> String,
 ) -> Finding {
-    let remedy = || format!("{} (package {})", requirement.command, requirement.package);
+    let remedy = || format!("{} (package {})", requirement.command(), requirement.package);
     let warning = |detail| Finding::warning(requirement.name, detail).with_remedy(disabled(), remedy());
     match (requirement.installed(), lack) {
         (None, _) => warning(format!("there is no {}", requirement.sought())),
@@ -115,7 +125,7 @@ mod tests {
                 paths: &["/nowhere/sh", "/bin/sh"],
                 version: None,
                 package: "dash",
-                command: "none",
+                command: None,
             },
             Requirement {
                 name: "Press",
@@ -123,7 +133,7 @@ mod tests {
                 paths: &["/nowhere/press", "/etc"],
                 version: None,
                 package: "press-core",
-                command: "scripts/setup --press",
+                command: Some("scripts/setup --press"),
             },
         ],
         reads_files: true,
@@ -137,6 +147,14 @@ mod tests {
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
             .with_remedy("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
         assert_eq!(findings(&catalog), [Finding::ok("Shell", "/bin/sh"), missing]);
+    }
+
+    #[test]
+    fn a_libreoffice_that_was_never_tested_with_is_reported_by_its_version() {
+        assert_eq!(old_libreoffice(None), None);
+        assert_eq!(old_libreoffice(Some(libreoffice::OLDEST_TESTED)), None);
+        let old = old_libreoffice(Some(Numbers(7, 4))).unwrap();
+        assert!(old.state == State::Warning && old.detail.starts_with("7.4 is older than 25.2"), "{old:?}");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::storage::free_bytes;
 
 const FOLDER: &str = "Data folder";
 const FILES: &str = "Open files";
+/// Where Debian keeps the machine's certificate authorities.
+const STORE: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Files that the service opens besides connections: the index, objects, pipes to children.
 const OWN_FILES: u64 = 1_024;
 
@@ -84,8 +86,10 @@ fn certificates(count: usize) -> Finding {
     if count > 0 {
         return Finding::ok("Certificates", format!("{count} authorities"));
     }
-    Finding::warning("Certificates", "no certificate authority is known").with_remedy(
-        "delivery to https addresses (uploadPresignedStorageUrl)",
+    let state = if Path::new(STORE).exists() { "is empty" } else { "is not there" };
+    let detail = format!("no certificate authority is known: {STORE} {state}");
+    Finding::warning("Certificates", detail).with_remedy(
+        "https: deliveries (uploadPresignedStorageUrl), and pictures that Office templates name",
         "apt-get install ca-certificates",
     )
 }

@@ -1,5 +1,5 @@
 //! Converts Office files to PDF and HTML with LibreOffice. Servers of ours keep it loaded and fork a child for each document
-//! (`workers/libreoffice`). Only `ENGINE` is used outside.
+//! (`workers/libreoffice`). Outside, `ENGINE` and its version are used.
 
 mod errors;
 mod export;
@@ -30,6 +30,8 @@ use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
 use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
 use crate::workers::{Bounds, Job, Pool, PoolSettings, ServerSettings, WorkerError};
+
+pub use self::needs::{OLDEST_TESTED, version};
 
 /// The engine.
 pub const ENGINE: Engine = Engine {

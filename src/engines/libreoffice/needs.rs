@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engines::requirement::{Part, Requirement};
+use crate::engines::requirement::{Numbers, Part, Requirement};
 use crate::workers::{SandboxProfile, Signals};
 
 /// The paths of a library of LibreOffice in the packages of Debian, Fedora and The Document Foundation.
@@ -50,14 +50,16 @@ const READ: [&str; 11] = [
 ];
 
 const fn part(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement {
-        name,
-        part: Part::Library,
-        paths,
-        version: None,
-        package,
-        command: "scripts/setup --office",
-    }
+    Requirement { name, part: Part::Library, paths, version: None, package, command: None }
+}
+
+/// The oldest version that Platen is measured and tested with.
+pub const OLDEST_TESTED: Numbers = Numbers(25, 2);
+
+/// The version that is installed, as its own settings name it; `None` where they cannot be read.
+pub fn version() -> Option<Numbers> {
+    let settings = std::fs::read_to_string(programs().join("bootstraprc")).ok()?;
+    settings.lines().find_map(|line| Numbers::in_text(line.strip_prefix("ProductKey=")?))
 }
 
 /// The folder of its programs.

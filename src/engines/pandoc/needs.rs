@@ -6,8 +6,9 @@ use crate::engines::program;
 use crate::engines::requirement::{Numbers, Part, Requirement, Version};
 use crate::workers::SandboxProfile;
 
-/// Where `scripts/setup --latex` installs it, and where an operator or a newer Debian does.
-const PATHS: [&str; 3] = ["/usr/local/lib/platen/pandoc", "/usr/local/bin/pandoc", "/usr/bin/pandoc"];
+/// Where `scripts/setup --latex`, our package, an operator and a newer Debian install it.
+const PATHS: [&str; 4] =
+    ["/usr/local/lib/platen/pandoc", "/usr/lib/platen/pandoc", "/usr/local/bin/pandoc", "/usr/bin/pandoc"];
 
 /// The program. Older versions number fewer things and report less of what they leave out.
 pub(super) const PANDOC: Requirement = Requirement {
@@ -15,8 +16,8 @@ pub(super) const PANDOC: Requirement = Requirement {
     part: Part::Program,
     paths: &PATHS,
     version: Some(Version { arguments: &["--version"], least: Numbers(3, 9) }),
-    package: "pypandoc_binary",
-    command: "scripts/setup --latex",
+    package: "platen-pandoc",
+    command: Some("apt-get install ./platen-pandoc_*.deb, or scripts/setup --latex"),
 };
 
 /// Data of a pandoc that is not a single file, the time zone, and random bytes.

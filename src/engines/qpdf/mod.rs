@@ -40,7 +40,7 @@ const QPDF: Requirement = Requirement {
     paths: &[PROGRAM],
     version: Some(Version { arguments: &["--version"], least: Numbers(11, 0) }),
     package: "qpdf",
-    command: "apt-get install --no-install-recommends qpdf",
+    command: None,
 };
 
 /// The engine.

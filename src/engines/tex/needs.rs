@@ -79,7 +79,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
 ];
 
 const fn of_tex(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement { name, part: Part::Program, paths, version: None, package, command: "scripts/setup --latex" }
+    Requirement { name, part: Part::Program, paths, version: None, package, command: None }
 }
 
 /// The requirement of a program.

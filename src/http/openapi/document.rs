@@ -13,7 +13,7 @@ use utoipa::{Modify, OpenApi};
 use crate::http::jobs::{delete, immediate, init, job, list, start};
 use crate::http::problem::ProblemBody;
 use crate::http::state::HttpState;
-use crate::http::system::health;
+use crate::http::system::{health, root};
 use crate::http::templates;
 use crate::problem::Code;
 
@@ -123,7 +123,7 @@ const COMMON: &[Code] = &[
         templates::list::list, templates::init::init, templates::unzip::unzip, templates::previews::render,
         templates::save::save, templates::save::update, templates::get::get, templates::delete::delete,
         templates::copy::copy, templates::archive::address, templates::index_html::read,
-        templates::index_html::write, health::live, health::ready
+        templates::index_html::write, root::root, health::live, health::ready
     ),
     components(schemas(ProblemBody)),
     modifiers(&Finish),

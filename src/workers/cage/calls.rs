@@ -8,7 +8,7 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-use super::super::spec::{Cage, Signals};
+use super::super::spec::{Cage, Signals, Starts};
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
@@ -70,6 +70,12 @@ const PROGRAM_CALLS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
 const OLD_PROCESS_CALLS: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_PROCESS_CALLS: &[c_long] = &[];
+
+/// The older call to wait for descriptors, which only x86-64 has. GLib before 2.82 waits by it.
+#[cfg(target_arch = "x86_64")]
+const OLD_WAITING_CALLS: &[c_long] = &[libc::SYS_poll];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_WAITING_CALLS: &[c_long] = &[];
 
 /// Calls on the process that the first argument names, 0 for the caller; only that is allowed.
 const CALLS_ON_A_PROCESS: &[c_long] = &[
@@ -204,6 +210,9 @@ const REFUSED_CALLS: &[c_long] = &[
 ];
 
 /// All calls of a child that only computes: on open descriptors, for memory, to end.
+///
+/// Hazard: GLib ends the process if it cannot wait or start a thread. So a thread that a library starts must be there before the
+/// filter is, and what it waits with is allowed.
 const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_brk,
     libc::SYS_clock_gettime,
@@ -220,6 +229,8 @@ const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_mmap,
     libc::SYS_mremap,
     libc::SYS_munmap,
+    // Threads of the engine's library wait for the descriptors that they opened during the warm-up.
+    libc::SYS_ppoll,
     // Reads `/proc/self/statm`, which was opened before.
     libc::SYS_pread64,
     libc::SYS_read,
@@ -252,6 +263,9 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
         rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
     }
     rules.insert(libc::SYS_clone, refused_clones()?);
+    if cage.starts == Starts::Threads {
+        refuse_processes(&mut rules)?;
+    }
     let unshared = rule(2, SeccompCmpOp::MaskedEq(CLOSE_RANGE_UNSHARE), CLOSE_RANGE_UNSHARE)?;
     rules.insert(libc::SYS_close_range, vec![unshared]);
     for &call in CALLS_ON_A_PROCESS {
@@ -279,15 +293,15 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
 pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules = Rules::new();
     refuse_signals(&mut rules, itself)?;
-    refuse(&mut rules, PROGRAM_CALLS);
-    refuse(&mut rules, OLD_PROCESS_CALLS);
-    rules.insert(libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?]);
+    refuse_processes(&mut rules)?;
     refusals(rules)
 }
 
 /// The filter that leaves the process `itself` only what it needs to compute.
 pub(super) fn computing(itself: u32) -> Result<BpfProgram, BackendError> {
-    let mut rules: Rules = COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();
+    let mut rules = Rules::new();
+    let allowed = COMPUTING_CALLS.iter().chain(OLD_WAITING_CALLS);
+    rules.extend(allowed.map(|&call| (call, Vec::new())));
     rules.insert(libc::SYS_mmap, vec![rule(2, SeccompCmpOp::MaskedEq(PROT_EXEC), 0)?]);
     rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Eq, u64::from(itself))?]);
     filter(rules, SeccompAction::Errno(libc::EPERM.unsigned_abs()), SeccompAction::Allow)
@@ -298,6 +312,15 @@ fn refuse_signals(rules: &mut Rules, itself: u32) -> Result<(), BackendError> {
     rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Ne, u64::from(itself))?]);
     rules.insert(libc::SYS_fcntl, any_of(1, SIGNALLING_COMMANDS)?);
     rules.insert(libc::SYS_ioctl, any_of(1, SIGNALLING_CONTROLS)?);
+    Ok(())
+}
+
+/// Refuses new processes and other programs; threads may start.
+fn refuse_processes(rules: &mut Rules) -> Result<(), BackendError> {
+    refuse(rules, PROGRAM_CALLS);
+    refuse(rules, OLD_PROCESS_CALLS);
+    let no_thread = rule(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?;
+    rules.entry(libc::SYS_clone).or_default().push(no_thread);
     Ok(())
 }
 

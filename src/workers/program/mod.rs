@@ -32,7 +32,7 @@ use tokio::time::timeout;
 use super::cage::Landlock;
 use super::process_slots::ProcessSlots;
 use super::scratch::{Output, OutputError, Scratch};
-use super::spec::{Cage, ChildSpec, Signals};
+use super::spec::{Cage, ChildSpec, Signals, Starts};
 use super::starter::Starter;
 use crate::config::WorkersConfig;
 use crate::telemetry::ChildMetrics;
@@ -326,6 +326,7 @@ impl SandboxProfile {
             read: self.read.clone(),
             write: self.write.clone(),
             signals: self.signals,
+            starts: Starts::Anything,
             together: true,
             network: false,
             requires_landlock,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::hash::{Hash, Key};
 use super::super::needs::TREES;
+use crate::version::VERSION;
 
 /// The program that reads the fonts, and the configuration that says where they are.
 const FILES: [&str; 4] = [
@@ -34,7 +35,7 @@ const ENTRIES_LIMIT: usize = 200_000;
 /// When the system fails, or there are too many files.
 pub(super) fn key(texts: &[&str]) -> io::Result<Key> {
     let mut hash = Hash::new("fonts of lualatex, 2");
-    for text in texts.iter().copied().chain([env!("CARGO_PKG_VERSION")]) {
+    for text in texts.iter().copied().chain([VERSION]) {
         hash.add(text.as_bytes());
     }
     for path in FILES.into_iter().chain(TREES) {
