@@ -9,7 +9,7 @@ use crate::version::{COMMIT, VERSION};
 
 /// Which Platen answers, and where to read on. `commit` is null in a program that was not made by `scripts/package`.
 #[utoipa::path(
-    get, path = "/", operation_id = "root", tag = "health", security(()),
+    get, path = "/", operation_id = "version", tag = "health", security(()),
     responses((status = 200, description = "Name, version, commit, and the addresses of documentation and health")),
 )]
 pub(in crate::http) async fn root(state: Data<HttpState>) -> impl Responder {
