@@ -1,5 +1,5 @@
 //! What is installed beside the program (image, unit, seccomp profile) agrees with its defaults, with
-//! `scripts/setup`, and with what Chromium's sandbox needs.
+//! `scripts/packages.sh`, and with what Chromium's sandbox needs.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -78,16 +78,16 @@ fn the_seccomp_profile_opens_the_sandbox_and_nothing_else() {
 #[test]
 fn image_and_setup_install_the_same() {
     let dockerfile = tree::read("Dockerfile");
-    let setup = tree::read("scripts/setup");
+    let packages = tree::read("scripts/packages.sh");
     for prefix in ["chromium-", "fontconfig", "fonts-"] {
         let image = words(&dockerfile, ("--yes --no-install-recommends \\\n", "rm -rf"), prefix);
         assert!(!image.is_empty(), "the image installs no {prefix}");
-        assert_eq!(image, words(&setup, ("\npackages=(", ")"), prefix), "{prefix}");
+        assert_eq!(image, words(&packages, ("\nrun_packages=(", ")"), prefix), "{prefix}");
     }
     for prefix in ["libreoffice-", "fonts-"] {
         let image = words(&dockerfile, ("\nFROM pages AS office\n", "\nUSER 10001"), prefix);
         assert!(!image.is_empty(), "the image of Office documents installs no {prefix}");
-        assert_eq!(image, words(&setup, ("\noffice_packages=(", ")"), prefix), "{prefix}");
+        assert_eq!(image, words(&packages, ("\noffice_packages=(", ")"), prefix), "{prefix}");
     }
     let wanted = tree::read("Cargo.toml");
     let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
