@@ -95,7 +95,7 @@ pub fn engine() -> Engine {
         paths: Box::leak(Box::new(["/nowhere/press", *PROGRAM])),
         version: Some(Version { arguments: &["version"], least: Numbers(2, 1) }),
         package: "fake-press",
-        command: "scripts/setup --press",
+        command: Some("scripts/setup --press"),
     };
     Engine {
         name: "fake",
