@@ -44,11 +44,9 @@ fn rules<'a>(profile: &'a Value, call: &str) -> Vec<&'a Value> {
     all.iter().filter(|rule| names(rule).iter().any(|name| name == call)).collect()
 }
 
-/// The words of the text from `begin` to `end` that begin with `prefix`.
-fn words(text: &str, (begin, end): (&str, &str), prefix: &str) -> BTreeSet<String> {
-    let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("there is no '{begin}'"));
-    let (part, _) = rest.split_once(end).unwrap_or_else(|| panic!("there is no '{end}' after '{begin}'"));
-    part.split_whitespace().filter(|word| word.starts_with(prefix)).map(str::to_owned).collect()
+/// The names of the lists that a script uses, as in `"${office_packages[@]}"`.
+fn lists(script: &str) -> BTreeSet<&str> {
+    script.split("\"${").skip(1).filter_map(|rest| Some(rest.split_once("[@]}\"")?.0)).collect()
 }
 
 #[test]
@@ -76,18 +74,18 @@ fn the_seccomp_profile_opens_the_sandbox_and_nothing_else() {
 }
 
 #[test]
-fn image_and_setup_install_the_same() {
-    let dockerfile = tree::read("Dockerfile");
-    let packages = tree::read("scripts/packages.sh");
-    for prefix in ["chromium-", "fontconfig", "fonts-"] {
-        let image = words(&dockerfile, ("--yes --no-install-recommends \\\n", "rm -rf"), prefix);
-        assert!(!image.is_empty(), "the image installs no {prefix}");
-        assert_eq!(image, words(&packages, ("\nrun_packages=(", ")"), prefix), "{prefix}");
+fn the_image_installs_lists_of_packages_that_others_install_too() {
+    let (dockerfile, packages) = (tree::read("Dockerfile"), tree::read("scripts/packages.sh"));
+    let used = lists(&dockerfile);
+    assert_eq!(used, ["latex_packages", "office_packages", "password_packages"].into());
+    for list in used {
+        assert!(packages.contains(&format!("\n{list}=(")), "scripts/packages.sh has no {list}");
     }
-    for prefix in ["libreoffice-", "fonts-"] {
-        let image = words(&dockerfile, ("\nFROM pages AS office\n", "\nUSER 10001"), prefix);
-        assert!(!image.is_empty(), "the image of Office documents installs no {prefix}");
-        assert_eq!(image, words(&packages, ("\noffice_packages=(", ")"), prefix), "{prefix}");
+    for prefix in ["chromium-", "fonts-", "libreoffice-", "texlive-"] {
+        let is_package = |word: &str| word.starts_with(prefix);
+        let named = dockerfile.lines().filter(|line| !line.starts_with('#'));
+        let named = named.flat_map(str::split_whitespace).find(|word| is_package(word));
+        assert_eq!(named, None, "a package belongs to a list of scripts/packages.sh");
     }
     let wanted = tree::read("Cargo.toml");
     let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
@@ -116,19 +114,34 @@ fn the_unit_leaves_the_service_its_time_and_its_files() {
 }
 
 #[test]
-fn the_image_is_built_of_all_that_the_build_reads() {
-    let manifest: toml::Table = tree::read("Cargo.toml").parse().expect("it is TOML");
-    let members = manifest["workspace"]["members"].as_array().expect("the workspace has members");
-    let folders = members.iter().filter_map(|member| member.as_str()?.split('/').next());
-    let (image, context) = (tree::read("Dockerfile"), tree::read(".dockerignore"));
-    for folder in folders.chain(["src", "assets", "config"]) {
-        assert!(
-            image.contains(&format!("COPY {folder} {folder}\n")),
-            "the Dockerfile does not copy {folder}"
-        );
-        assert!(
-            context.lines().any(|line| line == format!("!{folder}")),
-            ".dockerignore leaves {folder} out"
-        );
+fn the_container_has_the_time_and_the_limits_of_the_unit() {
+    let compose = tree::read("config/compose.yaml");
+    let value = |name: &str| {
+        let line = compose.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap_or_else(|| panic!("config/compose.yaml sets no {name}"))
+    };
+    let unit = tree::read("config/platen.service");
+    assert!(
+        unit.contains(&format!("\nTimeoutStopSec={}\n", value("stop_grace_period").trim_end_matches('s')))
+    );
+    assert!(unit.contains(&format!("\nLimitNOFILE={}\n", value("nofile"))));
+    assert_eq!(value("read_only"), "true");
+    for option in ["seccomp=./chromium-seccomp.json", "no-new-privileges", "ALL", "/tmp:mode=1777"] {
+        assert!(compose.contains(&format!("\n      - {option}\n")), "config/compose.yaml lacks {option}");
     }
+    let script = tree::read("scripts/image");
+    assert!(
+        script.contains(&format!("\nprocesses_limit={}\n", value("pids_limit"))),
+        "it is tried with another limit"
+    );
+}
+
+/// What `scripts/package` reads is all that git keeps: a file left out of the context would give the packages the version of a
+/// changed checkout.
+#[test]
+fn the_image_is_built_of_all_that_git_keeps() {
+    let rules = |file: &str| -> Vec<String> {
+        tree::read(file).lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+    };
+    assert_eq!(rules(".dockerignore"), rules(".gitignore"));
 }
