@@ -4,6 +4,11 @@
 
 # The Debian packages, and the notices of all licences in them.
 FROM rust:1.95-trixie AS build
+# For scripts/pandoc; scripts/setup, which scripts/package calls, installs the rest.
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends python3-venv \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
 # What is compiled stays in the builder's cache, so that a changed line costs a minute and not ten.
