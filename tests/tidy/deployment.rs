@@ -82,9 +82,8 @@ fn the_image_installs_lists_of_packages_that_others_install_too() {
         assert!(packages.contains(&format!("\n{list}=(")), "scripts/packages.sh has no {list}");
     }
     for prefix in ["chromium-", "fonts-", "libreoffice-", "texlive-"] {
-        let is_package = |word: &str| word.starts_with(prefix);
-        let named = dockerfile.lines().filter(|line| !line.starts_with('#'));
-        let named = named.flat_map(str::split_whitespace).find(|word| is_package(word));
+        let instructions = dockerfile.lines().filter(|line| !line.starts_with('#'));
+        let named = instructions.flat_map(str::split_whitespace).find(|word| word.starts_with(prefix));
         assert_eq!(named, None, "a package belongs to a list of scripts/packages.sh");
     }
     let wanted = tree::read("Cargo.toml");
