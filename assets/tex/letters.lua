@@ -160,6 +160,8 @@ end
 -- where the author uses Babel for this.
 local function bidi()
   if Babel and Babel.attr_dir then return nil end
+  -- Older versions of the file make it themselves.
+  Babel = Babel or {}
   require("babel-bidi-basic.lua")
   Babel.attr_dir = luatexbase.new_attribute("platen@dir")
   return Babel
