@@ -35,7 +35,12 @@ impl ListProgram {
     /// The run with the program's own sandbox profile and environment.
     pub fn sandboxed(self, mut run: ProgramRun, zone: &str) -> ProgramRun {
         match self {
-            Self::Bibtex => run,
+            Self::Bibtex => {
+                // From TeX Live 2023 on (Debian 13) BibTeX takes the width of its lines from there as well, and ends at once
+                // ("3 is a bad bad") where that is not below its own 20,000 bytes.
+                run.environment.remove("max_print_line");
+                run
+            }
             Self::Makeindex => {
                 // It finds its styles in TeX's tree by absolute paths, which `openin_any=p` forbids. It reads nothing but
                 // its arguments, and all of those are inside the folder.
