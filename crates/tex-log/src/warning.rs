@@ -128,7 +128,7 @@ pub(crate) fn read(line: &str, lines: &mut Lines<'_>, files: &Files) -> Option<M
 }
 
 impl Said {
-    /// Whether it says nothing, or what others say with names and lines.
+    /// Whether it says nothing that its author does not know, or what others say with names and lines.
     pub(crate) fn is_summary(&self) -> bool {
         self.text.is_empty() || SUMS.iter().any(|sum| self.text.starts_with(sum))
     }
@@ -152,8 +152,10 @@ impl Said {
     }
 }
 
-/// What only sums up.
-const SUMS: [&str; 6] = [
+/// What only sums up, or is meant to be so: from TeX Live 2024 on (Debian 13) graphicx loads epstopdf, which says that it
+/// may start no program, for every document.
+const SUMS: [&str; 7] = [
+    "Shell escape feature is not enabled",
     "The following entry could not be found",
     "There were undefined",
     "There were multiply-defined",
