@@ -119,7 +119,8 @@ fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, Strin
 }
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
-    let file = file(arguments.config, &environment, Path::new(CONFIG_OF_MACHINE));
+    let of_service = arguments.command.is_of_service_user() || matches!(arguments.command, Command::Serve(_));
+    let file = file(arguments.config, &environment, Path::new(CONFIG_OF_MACHINE), of_service);
     if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
         let (shown, errors) = config::effective(file.as_deref(), &environment);
         print_to_stdout(shown.trim_end())?;
@@ -154,11 +155,20 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     }
 }
 
-/// The configuration file: that of `--config`, else that of `PLATEN_CONFIG`, of which an empty value means none, else the
-/// machine's, if it has one.
-fn file(named: Option<PathBuf>, environment: &[(String, String)], of_machine: &Path) -> Option<PathBuf> {
+/// The configuration file: that of `--config`, else that of `PLATEN_CONFIG` (none, if that is empty), else the machine's, if it
+/// has one. `of_service`: the command is the service's or its operator's. Other commands are everybody's, and do without a file
+/// that its owner keeps from them.
+fn file(
+    named: Option<PathBuf>,
+    environment: &[(String, String)],
+    of_machine: &Path,
+    of_service: bool,
+) -> Option<PathBuf> {
     let variable = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG");
-    let of_machine = || Some(of_machine.to_owned()).filter(|file| file.exists());
+    let of_machine = || {
+        let is_used = if of_service { of_machine.exists() } else { std::fs::File::open(of_machine).is_ok() };
+        is_used.then(|| of_machine.to_owned())
+    };
     match (named, variable) {
         (Some(named), _) => Some(named),
         (None, Some((_, value))) => Some(value.into()).filter(|_| !value.is_empty()),
@@ -204,7 +214,7 @@ mod tests {
         let chosen = |argument: Option<&str>, variable: Option<&str>| {
             let environment: Vec<_> =
                 variable.map(|value| ("PLATEN_CONFIG".to_owned(), value.to_owned())).into_iter().collect();
-            file(argument.map(PathBuf::from), &environment, &of_machine)
+            file(argument.map(PathBuf::from), &environment, &of_machine, true)
         };
         assert_eq!(chosen(None, None), None, "it is not there");
         std::fs::write(&of_machine, "").unwrap();
@@ -212,5 +222,18 @@ mod tests {
         assert_eq!(chosen(None, Some("a")), Some("a".into()));
         assert_eq!(chosen(None, Some("")), None, "an empty variable: the defaults");
         assert_eq!(chosen(Some("b"), Some("a")), Some("b".into()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_missed_by_the_service_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        // Also for root, which may read any file.
+        let unreadable = folder.path().join("platen.toml");
+        std::os::unix::fs::symlink("platen.toml", &unreadable).unwrap();
+        assert_eq!(file(None, &[], &unreadable, false), None);
+        let kept = folder.path().join("kept.toml");
+        std::fs::write(&kept, "").unwrap();
+        assert_eq!(file(None, &[], &kept, false), Some(kept.clone()));
+        assert_eq!(file(None, &[], &kept, true), Some(kept));
     }
 }

@@ -1,33 +1,45 @@
 //! Commands of the operator run as the service's user, also where root gives them.
 
+use std::ffi::CString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use nix::unistd::{self, Gid, Uid};
+use nix::unistd::{self, Gid, Uid, User};
 
 use super::CommandError;
 
-/// Where root runs a command on a data folder of another user, becomes that user.
+/// Where root runs a command on a data folder of another user, becomes that user, with its groups.
 ///
 /// Hazard: what root creates there belongs to root, and the service could not open it again. Besides, the service's control
-/// socket answers its own user only.
+/// socket answers its own user only. A folder that is not there has no owner: what makes it makes it for root.
 ///
 /// # Errors
 /// When the system refuses.
 pub(super) fn become_owner(folder: &Path) -> Result<(), CommandError> {
-    // A folder that is not there has no owner; the command itself says so.
     let Ok(folder) = folder.metadata() else { return Ok(()) };
-    let (uid, gid) = (Uid::from_raw(folder.uid()), Gid::from_raw(folder.gid()));
+    let uid = Uid::from_raw(folder.uid());
     if !unistd::geteuid().is_root() || uid.is_root() {
         return Ok(());
     }
-    unistd::setgroups(&[])
-        .and_then(|()| unistd::setresgid(gid, gid, gid))
-        .and_then(|()| unistd::setresuid(uid, uid, uid))
-        .map_err(|errno| {
-            format!(
-                "cannot become user {uid}, who owns the data folder: {errno}; run the command as that user"
-            )
+    become_user(uid, Gid::from_raw(folder.gid())).map_err(|errno| {
+        format!("cannot become user {uid}, who owns the data folder: {errno}; run the command as that user")
             .into()
-        })
+    })
+}
+
+/// Becomes the user. One that has no name has no groups but that of the folder.
+fn become_user(uid: Uid, folders_gid: Gid) -> nix::Result<()> {
+    let gid = match User::from_uid(uid)? {
+        Some(user) => {
+            let name = CString::new(user.name).map_err(|_| nix::errno::Errno::EINVAL)?;
+            unistd::initgroups(&name, user.gid)?;
+            user.gid
+        }
+        None => {
+            unistd::setgroups(&[])?;
+            folders_gid
+        }
+    };
+    unistd::setresgid(gid, gid, gid)?;
+    unistd::setresuid(uid, uid, uid)
 }

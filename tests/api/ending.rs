@@ -21,6 +21,7 @@ async fn a_server_that_ends_by_itself_ends_the_service_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data").display().to_string();
     let settings = [
+        ("PLATEN_CONFIG", ""),
         ("PLATEN__HTTP__BIND", "127.0.0.1:0"),
         ("PLATEN__STORAGE__DATA_DIR", data.as_str()),
         ("PLATEN__HTTP__SHUTDOWN_GRACE_S", "0"),

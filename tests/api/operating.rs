@@ -157,10 +157,12 @@ fn what_root_commands_belongs_to_the_owner_of_the_data_folder() {
         let output = platen(folder.path(), &[], &["account", "create", name], b"");
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let mut folders = vec![data];
+    let mut folders = vec![data.clone()];
+    assert!(data.join("index").is_dir(), "the accounts have been written");
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap().map(Result::unwrap) {
-            assert_eq!(entry.metadata().unwrap().uid(), OWNER, "{}", entry.path().display());
+            let found = entry.metadata().unwrap();
+            assert_eq!((found.uid(), found.gid()), (OWNER, OWNER), "{}", entry.path().display());
             folders.extend(Some(entry.path()).filter(|path| path.is_dir()));
         }
     }

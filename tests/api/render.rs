@@ -209,7 +209,11 @@ fn a_terminal_shows_progress_and_the_desktop_opens_the_result() {
     let command = format!("{} render slow.html --open", env!("CARGO_BIN_EXE_platen"));
     let mut terminal = std::process::Command::new("timeout");
     terminal.args(["60", "script", "--quiet", "--return", "--command", &command, "/dev/null"]);
-    terminal.env("PATH", path).env("PLATEN__LOG__FILTER", "off").current_dir(folder.path());
+    terminal
+        .env("PATH", path)
+        .env("PLATEN_CONFIG", "")
+        .env("PLATEN__LOG__FILTER", "off")
+        .current_dir(folder.path());
     let output = terminal.stdin(std::process::Stdio::null()).output().unwrap();
     let seen = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && seen.contains("\r\x1b[Krendering … 2 s"), "{seen:?}");

@@ -322,7 +322,7 @@ impl TestApp {
 
     /// The command with the settings of this service.
     pub fn set(&self, mut command: Command) -> Command {
-        command.envs(self.settings.iter().cloned()).current_dir(self.folder.path());
+        command.env("PLATEN_CONFIG", "").envs(self.settings.iter().cloned()).current_dir(self.folder.path());
         command
     }
 }
@@ -353,7 +353,7 @@ fn bucket() -> (tempfile::TempDir, ObjectServer) {
 /// The program, ended with the status `LATE` when it does not end by itself.
 pub fn bounded() -> Command {
     let mut command = Command::new("timeout");
-    command.arg(PATIENCE.as_secs().to_string()).arg(env!("CARGO_BIN_EXE_platen"));
+    command.arg(PATIENCE.as_secs().to_string()).arg(env!("CARGO_BIN_EXE_platen")).env("PLATEN_CONFIG", "");
     command
 }
 

@@ -26,7 +26,10 @@ pub struct Service {
 pub fn program(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
     let folder = data.parent().unwrap();
-    command.env("PLATEN__STORAGE__DATA_DIR", data).env("PLATEN__HTTP__BIND", "127.0.0.1:0");
+    command
+        .env("PLATEN_CONFIG", "")
+        .env("PLATEN__STORAGE__DATA_DIR", data)
+        .env("PLATEN__HTTP__BIND", "127.0.0.1:0");
     command
         .env("PLATEN__LOG__FILTER", "error")
         .env("PLATEN__BROWSER__TABS", "2")

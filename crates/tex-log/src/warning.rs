@@ -128,7 +128,7 @@ pub(crate) fn read(line: &str, lines: &mut Lines<'_>, files: &Files) -> Option<M
 }
 
 impl Said {
-    /// Whether it says nothing that its author does not know, or what others say with names and lines.
+    /// Whether its author has no use for it: it is empty, expected, or others say the same with names and lines.
     pub(crate) fn is_summary(&self) -> bool {
         self.text.is_empty() || SUMS.iter().any(|sum| self.text.starts_with(sum))
     }

@@ -47,10 +47,9 @@ pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
 pub(super) fn old_libreoffice(version: Option<Numbers>) -> Option<Finding> {
     let (found, oldest) = (version?, libreoffice::OLDEST_TESTED);
     let detail = format!("{found} is older than {oldest}, the oldest version that Platen is tested with");
-    let remedy = "Debian 12: scripts/setup --office, or apt-get install -t bookworm-backports libreoffice-core-nogui \
-                  libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui";
     let disables = "Office documents as they should be: some are laid out wrong, or not made at all";
-    (found < oldest).then(|| Finding::warning("LibreOffice", detail).with_remedy(disables, remedy))
+    (found < oldest)
+        .then(|| Finding::warning("LibreOffice", detail).with_remedy(disables, libreoffice::INSTALL))
 }
 
 /// An unknown engine in `engines.slots`, with which the service does not start.
@@ -66,7 +65,10 @@ fn finding(
     lack: Option<UnmetRequirement>,
     disabled: impl Fn() -> String,
 ) -> Finding {
-    let remedy = || format!("{} (package {})", requirement.command(), requirement.package);
+    let remedy = || match requirement.command {
+        Some(command) => format!("{command} (package {})", requirement.package),
+        None => requirement.command(),
+    };
     let warning = |detail| Finding::warning(requirement.name, detail).with_remedy(disabled(), remedy());
     match (requirement.installed(), lack) {
         (None, _) => warning(format!("there is no {}", requirement.sought())),

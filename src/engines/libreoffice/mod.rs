@@ -31,7 +31,7 @@ use crate::slots::engines::EngineSlots;
 use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOptions, server_child};
 use crate::workers::{Bounds, Job, Pool, PoolSettings, ServerSettings, WorkerError};
 
-pub use self::needs::{OLDEST_TESTED, version};
+pub use self::needs::{INSTALL, OLDEST_TESTED, version};
 
 /// The engine.
 pub const ENGINE: Engine = Engine {

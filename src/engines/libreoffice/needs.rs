@@ -19,6 +19,11 @@ macro_rules! paths {
     };
 }
 
+/// What installs all components.
+pub const INSTALL: &str = "apt-get install --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui \
+                           libreoffice-impress-nogui libreoffice-math-nogui libreoffice-uiconfig-writer; on Debian 12 with \
+                           -t bookworm-backports, see docs/deployment.md";
+
 const UI: &str = "libreoffice-uiconfig-writer";
 
 const LIBRARY: Requirement = part("LibreOffice", paths!("libmergedlo.so"), "libreoffice-core-nogui");
@@ -50,7 +55,7 @@ const READ: [&str; 11] = [
 ];
 
 const fn part(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement { name, part: Part::Library, paths, version: None, package, command: None }
+    Requirement { name, part: Part::Library, paths, version: None, package, command: Some(INSTALL) }
 }
 
 /// The oldest version that Platen is measured and tested with.
