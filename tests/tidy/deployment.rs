@@ -113,6 +113,13 @@ fn the_unit_leaves_the_service_its_time_and_its_files() {
 }
 
 #[test]
+fn the_package_asks_for_the_libreoffice_that_doctor_asks_for() {
+    let packages = tree::read("scripts/packages.sh");
+    let line = packages.lines().find_map(|line| line.strip_prefix("oldest_libreoffice=4:"));
+    assert_eq!(line.expect("it has a version"), platen::engines::libreoffice::OLDEST_TESTED.to_string());
+}
+
+#[test]
 fn the_container_has_the_time_and_the_limits_of_the_unit() {
     let compose = tree::read("config/compose.yaml");
     let value = |name: &str| {

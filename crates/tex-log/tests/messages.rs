@@ -31,6 +31,14 @@ fn an_argument_that_began_with_the_end_of_the_file_is_empty() {
 }
 
 #[test]
+fn a_package_that_may_start_no_program_says_nothing_to_the_author() {
+    let warnings =
+        |text: &str| read(log(&format!("\nPackage epstopdf Warning: {text}\n\n")).as_bytes()).warnings.len();
+    assert_eq!(warnings("Shell escape feature is not enabled."), 0);
+    assert_eq!(warnings("Something else."), 1);
+}
+
+#[test]
 fn only_the_first_errors_are_kept() {
     let many: Vec<_> = (1..=60)
         .map(|line| format!("./main.tex:{line}: Undefined control sequence.\nl.{line} \\x\n\n"))

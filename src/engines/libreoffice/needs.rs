@@ -63,7 +63,10 @@ pub const OLDEST_TESTED: Numbers = Numbers(25, 2);
 
 /// The version that is installed, as its own settings name it; `None` where they cannot be read.
 pub fn version() -> Option<Numbers> {
-    let settings = std::fs::read_to_string(programs().join("bootstraprc")).ok()?;
+    std::fs::read_to_string(programs().join("bootstraprc")).ok().and_then(|settings| version_in(&settings))
+}
+
+fn version_in(settings: &str) -> Option<Numbers> {
     settings.lines().find_map(|line| Numbers::in_text(line.strip_prefix("ProductKey=")?))
 }
 
@@ -88,5 +91,17 @@ pub(super) fn profile() -> SandboxProfile {
         signals: Signals::Anybody,
         yields: true,
         ..SandboxProfile::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_product() {
+        let settings = "[Bootstrap]\nUserInstallation=$SYSUSERCONFIG/x/4.1\nProductKey=LibreOffice 7.4\n";
+        assert_eq!(version_in(settings), Some(Numbers(7, 4)));
+        assert_eq!(version_in("[Bootstrap]\n"), None);
     }
 }
