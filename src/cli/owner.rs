@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::unistd::{self, Gid, Uid, User};
 
 use super::CommandError;
@@ -29,16 +30,13 @@ pub(super) fn become_owner(folder: &Path) -> Result<(), CommandError> {
 
 /// Becomes the user. One that has no name has no groups but that of the folder.
 fn become_user(uid: Uid, folders_gid: Gid) -> nix::Result<()> {
-    let gid = match User::from_uid(uid)? {
-        Some(user) => {
-            let name = CString::new(user.name).map_err(|_| nix::errno::Errno::EINVAL)?;
-            unistd::initgroups(&name, user.gid)?;
-            user.gid
-        }
-        None => {
-            unistd::setgroups(&[])?;
-            folders_gid
-        }
+    let gid = if let Some(user) = User::from_uid(uid)? {
+        let name = CString::new(user.name).map_err(|_| Errno::EINVAL)?;
+        unistd::initgroups(&name, user.gid)?;
+        user.gid
+    } else {
+        unistd::setgroups(&[])?;
+        folders_gid
     };
     unistd::setresgid(gid, gid, gid)?;
     unistd::setresuid(uid, uid, uid)

@@ -141,12 +141,12 @@ async fn the_log_names_the_jobs_account_and_the_access_log_has_no_secrets() {
 
 #[test]
 fn what_root_commands_belongs_to_the_owner_of_the_data_folder() {
+    // A user that no other test has.
+    const OWNER: u32 = 64_123;
     if !nix::unistd::geteuid().is_root() {
         eprintln!("not run: only root can act for another user");
         return;
     }
-    // A user that no other test has.
-    const OWNER: u32 = 64_123;
     let folder = tempfile::tempdir().unwrap();
     // The owner must reach its data folder.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();

@@ -1,7 +1,7 @@
 //! What is installed beside the program (image, unit, seccomp profile) agrees with its defaults, with
 //! `scripts/packages.sh`, and with what Chromium's sandbox needs.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 

@@ -24,7 +24,7 @@ const PAGE: &[u8] = b"<p>42</p>";
 const DISABLED: &str = "templates with tags (<%) and Office templates: none can be rendered";
 const REMEDY: &str = "platen-script beside platen, of the same version; a kernel with CONFIG_SECCOMP_FILTER; memory for \
                       assemble.memory_limit_mb";
-/// What GLib says, with the thread's name, before it ends the process.
+/// What `GLib` says, with the thread's name, before it ends the process.
 const REFUSED_THREAD: &str = "creating thread '";
 const THREAD_REMEDY: &str = "a newer Platen, for this version of libjavascriptcoregtk starts a thread that the sandbox refuses; \
                              until then the version of libjavascriptcoregtk that was installed before";

@@ -71,7 +71,7 @@ const OLD_PROCESS_CALLS: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_PROCESS_CALLS: &[c_long] = &[];
 
-/// The older call to wait for descriptors, which only x86-64 has. GLib before 2.82 waits by it.
+/// The older call to wait for descriptors, which only x86-64 has. `GLib` before 2.82 waits by it.
 #[cfg(target_arch = "x86_64")]
 const OLD_WAITING_CALLS: &[c_long] = &[libc::SYS_poll];
 #[cfg(not(target_arch = "x86_64"))]
@@ -211,7 +211,7 @@ const REFUSED_CALLS: &[c_long] = &[
 
 /// All calls of a child that only computes: on open descriptors, for memory, to end.
 ///
-/// Hazard: GLib ends the process if it cannot wait or start a thread. So a thread that a library starts must be there before the
+/// Hazard: `GLib` ends the process if it cannot wait or start a thread. So a thread that a library starts must be there before the
 /// filter is, and what it waits with is allowed.
 const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_brk,
