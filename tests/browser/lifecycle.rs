@@ -178,9 +178,15 @@ async fn nothing_is_carried_from_one_job_to_the_next() {
         localStorage.a = 1; sessionStorage.a = 1; window.name = 'n'; await caches.open('c'); \
         await new Promise(done => indexedDB.open('d').onsuccess = done); p.textContent = found + ' then ' + await all() })()</script>";
     let mut texts = Vec::new();
-    for _ in 0..3 {
-        texts.push(text_of(&pool.render(&scripted(page)).await.unwrap().bytes));
+    // On a busy machine a database may answer so late that the page is printed before it has written anything.
+    for _ in 0..20 {
+        let text = text_of(&pool.render(&scripted(page)).await.unwrap().bytes);
+        texts.extend(Some(text).filter(|text| !text.is_empty()));
+        if texts.len() == 3 {
+            break;
+        }
     }
+    assert_eq!(texts.len(), 3, "{texts:?}");
     assert!(texts.iter().all(|text| text.starts_with("|0|0||")), "{texts:?}");
     assert!(texts[0].contains("then a=1") && texts[0].contains("|1|1|n|"), "{texts:?}");
     assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
