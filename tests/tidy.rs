@@ -13,6 +13,8 @@ mod docs;
 mod fixtures;
 #[path = "tidy/layers.rs"]
 mod layers;
+#[path = "tidy/manifests.rs"]
+mod manifests;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/tree.rs"]

@@ -1,12 +1,16 @@
 //! `/docs`: Swagger UI, to read and to try the interface; its files are in the binary.
 
-use std::sync::{Arc, LazyLock};
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
+use std::sync::LazyLock;
 
 use actix_web::http::header;
-use actix_web::web::{Data, Path};
+use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use url::Url;
-use utoipa_swagger_ui::{Config, serve};
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
+use zip::result::ZipResult;
 
 use crate::http::problem::HandlerResult;
 use crate::http::state::HttpState;
@@ -16,10 +20,34 @@ use crate::problem::{Code, Problem};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'";
 
-static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
-    let config = Config::from("../openapi.json");
-    Arc::new(config.try_it_out_enabled(true).persist_authorization(false).default_models_expand_depth(0))
-});
+/// The archive holds two further builds of the page, of 2 MB, which no browser asks for.
+const FILES: [&str; 7] = [
+    "favicon-16x16.png",
+    "favicon-32x32.png",
+    "index.css",
+    "index.html",
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+];
+/// Replaces the archive's file of this name, which shows a pet store.
+const INITIALIZER: (&str, &str) = ("swagger-initializer.js", include_str!("../../../assets/swagger_initializer.js"));
+
+/// By name. Unpacked at the first request: 2 MB that most services never need.
+static PAGES: LazyLock<ZipResult<HashMap<&'static str, Bytes>>> = LazyLock::new(unpack);
+
+fn unpack() -> ZipResult<HashMap<&'static str, Bytes>> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED))?;
+    let mut pages = HashMap::from([(INITIALIZER.0, Bytes::from_static(INITIALIZER.1.as_bytes()))]);
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index)?;
+        let Some(name) = FILES.into_iter().find(|name| entry.name().ends_with(&format!("/dist/{name}"))) else { continue };
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        pages.insert(name, content.into());
+    }
+    Ok(pages)
+}
 
 /// `GET /docs` and `/docs/`: redirects to the page. By its whole path, for a relative one would lead from the two to
 /// different places; it begins with the path of the public URL, below which a proxy may serve us.
@@ -31,13 +59,13 @@ pub(in super::super) async fn index(state: Data<HttpState>, request: HttpRequest
 
 /// `GET /docs/{file}`.
 pub(in super::super) async fn page(file: Path<String>) -> HandlerResult {
-    let found = serve(&file, Arc::clone(&CONFIG)).map_err(Problem::internal)?;
-    let Some(found) = found else {
+    let pages = PAGES.as_ref().map_err(Problem::internal)?;
+    let Some(content) = pages.get(file.as_str()) else {
         return Err(Problem::new(Code::RouteNotFound, "There is no such page; begin at /docs.").into());
     };
     Ok(HttpResponse::Ok()
-        .insert_header((header::CONTENT_TYPE, found.content_type))
+        .insert_header((header::CONTENT_TYPE, mime_guess::from_path(file.as_str()).first_or_octet_stream().to_string()))
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .body(found.bytes.into_owned()))
+        .body(content.clone()))
 }
