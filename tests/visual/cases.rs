@@ -74,8 +74,7 @@ async fn a_long_book_is_waited_for_to_its_last_sheet() {
     let chapters = data["chapters"].as_array().unwrap();
     let many = chapters.iter().cycle().take(chapters.len() * 8).cloned().collect();
     data["chapters"] = serde_json::Value::Array(many);
-    // It yields to others, and a busy machine takes long to lay it out.
-    let renderer = DocumentRenderer::with(|config| config.browser.rest_cap_ms = 60_000);
+    let renderer = DocumentRenderer::open();
     let site = Site::new("index.html", fixtures::files("paged"));
     let document = renderer.document("paged-long", &site, data.to_string().into()).await;
     renderer.close().await;

@@ -65,13 +65,9 @@ impl StagedObject for MemoryObject {
 
 impl DocumentRenderer {
     pub fn open() -> Self {
-        Self::with(|_| {})
-    }
-
-    /// The same with the settings that `change` makes.
-    pub fn with(change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::default();
-        change(&mut config);
+        // A page yields to others, and a loaded machine takes long to lay out a book.
+        config.browser.rest_cap_ms = 60_000;
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
         let assembler = assembler(starter.clone(), &config.assemble, metrics.children.clone());

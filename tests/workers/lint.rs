@@ -22,6 +22,8 @@ use crate::processes::starter;
 fn linter(change: impl FnOnce(&mut Config)) -> Linter {
     let mut config = Config::default();
     config.assemble.spares = 0;
+    // A loaded machine takes long to look through a large template.
+    config.assemble.timeout_ms = 60_000;
     change(&mut config);
     let pool =
         TemplateCodePool::new(starter(), &config.assemble, AccountShare::whole(), Metrics::new().children);
