@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 use crate::word::Dialect;
 use crate::word::attribute::value;
@@ -63,6 +63,8 @@ pub(crate) struct TextPart {
     pub slide: Option<usize>,
 }
 
+/// The content types of parts: of single parts, and of all others by the extensions of their names. Names and extensions ignore
+/// case.
 #[derive(Default)]
 pub(crate) struct Kinds {
     by_extension: BTreeMap<String, Arc<str>>,
@@ -75,6 +77,26 @@ impl Kinds {
         let by_extension = || self.by_extension.get(name.rsplit_once('.')?.1);
         self.by_name.get(&name).or_else(by_extension)
     }
+
+    /// The parts that have a type of their own: their names in lower case, and the types.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.by_name.iter().map(|(name, kind)| (name.as_str(), &**kind))
+    }
+
+    /// Adds what a line of the list says; whether it names a part. Of two lines for one part the first counts.
+    pub(crate) fn add(&mut self, tag: &BytesStart<'_>) -> bool {
+        let kind = || Arc::from(value(tag, "ContentType").trim());
+        let name = tag.local_name();
+        if name.as_ref() == b"Default" {
+            self.by_extension.entry(value(tag, "Extension").to_ascii_lowercase()).or_insert_with(kind);
+        }
+        let is_of_part = name.as_ref() == b"Override";
+        if is_of_part {
+            let name = value(tag, "PartName").trim_start_matches('/').to_ascii_lowercase();
+            self.by_name.entry(name).or_insert_with(kind);
+        }
+        is_of_part
+    }
 }
 
 /// Reads the list up to where it can be read; the types behind that are missing.
@@ -84,17 +106,7 @@ pub(crate) fn kinds(list: &[u8]) -> Kinds {
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(tag) | Event::Empty(tag) => {
-                let kind = Arc::from(value(&tag, "ContentType"));
-                match tag.local_name().as_ref() {
-                    b"Default" => {
-                        kinds.by_extension.insert(value(&tag, "Extension").to_ascii_lowercase(), kind);
-                    }
-                    b"Override" => {
-                        let name = value(&tag, "PartName").trim_start_matches('/').to_ascii_lowercase();
-                        kinds.by_name.insert(name, kind);
-                    }
-                    _ => {}
-                }
+                kinds.add(&tag);
             }
             Event::Eof => break,
             Event::End(_)

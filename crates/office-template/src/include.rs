@@ -99,7 +99,7 @@ pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opene
     // Addresses of its links are not filled, so none are given.
     let origin = Origin { dialect: main.dialect, addresses: BTreeMap::new() };
     let part = crate::read::read(xml, (&main.name, &origin), (&mut limits.elements.value.clone(), limits))?;
-    let relationships = match archive.index_for_name(&relationships::name(&main.name)) {
+    let relationships = match main.relationships {
         Some(entry) => container::unpack(&mut archive, entry, room, limits)?,
         None => b"<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>".to_vec(),
     };

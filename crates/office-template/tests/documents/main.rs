@@ -24,6 +24,7 @@ mod include_limits;
 mod includes;
 mod library;
 mod outline;
+mod part_types;
 mod paths;
 mod pictures;
 mod places;

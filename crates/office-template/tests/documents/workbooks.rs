@@ -12,5 +12,6 @@ mod read;
 mod whole;
 
 pub use beside::with_links;
+pub use book::one_cell;
 pub use calculated::{data, files};
 pub use corpus::templates;

@@ -156,6 +156,13 @@ pub fn book(sheets: &[Sheet], names: &[(&str, &str)]) -> Vec<u8> {
     zipped(&all)
 }
 
+/// A workbook of one sheet that says this in its first cell.
+pub fn one_cell(text: &str) -> Vec<u8> {
+    let mut sheet = Sheet::new("S");
+    sheet.set("A1", text);
+    book(&[sheet], &[])
+}
+
 fn relationships(links: &str) -> String {
     format!("<Relationships xmlns=\"{PACKAGE}\">{links}</Relationships>")
 }
