@@ -5,8 +5,7 @@
 //
 //   wanted(entry)  the paths of the files that are to be given next; none: all were given
 //   page(entry)    {tags, moreTags, variables, untold, warnings, faults, moreFaults} of a page and what it includes
-//   tags(steps)    {variables, untold, warnings, faults: [{tag, message}], names: [{tag, path, message}]} of an Office
-//                  file; each of `names` is an error if the data has no such path
+//   tags(steps)    {variables, untold, warnings, faults: [{tag, message}]} of an Office file
 //
 // `variables` is null where they cannot be determined; `untold` says why.
 (function (renderer, variables, tagFaults) {
@@ -120,22 +119,20 @@
   function tags(json) {
     const steps = parse(json);
     const faults = [];
-    const names = [];
-    const paths = new Map();
-    const found = told(() => variables.ofTags(steps, (step, path) => paths.set(step, path)));
+    const found = told(() => variables.ofTags(steps));
     const look = (step) => {
       const { tag, text } = step;
-      const why = ofText(step);
+      // A text such as `First Name` is a missing name where the data lack it.
+      const why = isName(text) ? null : ofText(step);
       if (why !== null) {
         const message = `'${shown(text)}' is neither a name in the data nor an expression of JavaScript (${why})`;
-        if (isName(text)) names.push({ tag, path: paths.get(step) ?? text, message });
-        else faults.push({ tag, message });
+        faults.push({ tag, message });
       }
       for (const message of ofFilters(step)) faults.push({ tag, message });
       step.body.forEach(look);
     };
     steps.forEach(look);
-    return stringify({ ...found, faults, names });
+    return stringify({ ...found, faults });
   }
 
   return { wanted, page, tags };

@@ -44,7 +44,8 @@
     }
   }
 
-  const isName = (text) => /^[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$ .'\u2019-]*$/u.test(text) && !/[ '\u2019-]$/.test(text);
+  // The rule of `program.rs`: what is beyond ASCII is a letter, since no operator of JavaScript is.
+  const isName = (text) => /^\.?[\w$\u0080-\u{10ffff}][\w$\u0080-\u{10ffff} .'-]*$/u.test(text) && !/[ '-]$/.test(text);
 
   const shown = (text) => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 

@@ -5,9 +5,8 @@
 //   includes(source)      what a script of EJS includes by a literal: [{name, line}], lines from 0
 //   ofPage(entry, open)   the data that a page reads; open(name, from) gives {name, source} of what `from` includes as
 //                         `name`, or null
-//   ofTags(steps, named)  the data that the tags of an Office file read: steps are
-//                         [{tag, kind, text, code, filters: [{name, codes}], body}]; named(step, path) is called for a
-//                         text that is taken for a name
+//   ofTags(steps)         the data that the tags of an Office file read: steps are
+//                         [{tag, kind, text, code, filters: [{name, codes}], body}]
 //
 // The last two give {variables, warnings}, the paths sorted: 'customer.name', 'items[].price' for every item's. A path
 // that is the beginning of another one is left out. Exceeding a limit throws: no list is better than a part of it.
@@ -66,7 +65,7 @@
 
   // ----- Tags of Office files -----
 
-  function ofTags(steps, named) {
+  function ofTags(steps) {
     const reading = new Reading();
     const walk = new Walk(reading);
     walk.language = OFFICE_LANGUAGE;
@@ -92,9 +91,7 @@
         tree = expression(code);
       } catch {
         if (!isPath(text) && !isName(text)) return NOTHING;
-        const value = reading.mark(whole(text, scope));
-        named(step, value.paths?.[0]?.text ?? text);
-        return value;
+        return reading.mark(whole(text, scope));
       }
       return walk.visit(tree, scope);
     }
@@ -102,8 +99,9 @@
     // The text is a name, as `First Name`, or a path of words that are reserved in JavaScript, as `new.class`.
     function whole(text, scope) {
       const own = text.startsWith('.') ? scope.look('this') : null;
-      if (!isPath(text)) return scope.look(text);
-      const [first, ...rest] = text.replace(/^\./, '').split('.');
+      const names = text.replace(/^\./, '');
+      if (!isPath(text)) return own === null ? scope.look(names) : reading.member(own, names);
+      const [first, ...rest] = names.split('.');
       return rest.reduce((value, name) => reading.member(value, name), own === null ? scope.look(first) : reading.member(own, first));
     }
 

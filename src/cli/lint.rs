@@ -78,7 +78,6 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
         let report = linter.lint(AccountId::generate(), (kind, &site), delimiters.as_ref()).await?;
         Ok::<_, CommandError>(report)
     })?;
-    let report = with_missing_names(report, data.as_ref());
     let lacks = |data: &Value| {
         let variables = report.variables.iter().flatten().map(String::as_str);
         variables.filter(|path| missing::lacks(data, path, kind.is_office())).collect()
@@ -95,17 +94,6 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
         print_to_stdout(text(&output)?.trim_end())?;
     }
     Ok(if report.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Tags that are no expression may be names with blanks, such as `First Name`. They are faults if there are data without such
-/// a key.
-fn with_missing_names(mut report: LintReport, data: Option<&Value>) -> LintReport {
-    let names = std::mem::take(&mut report.names);
-    if let Some(data) = data {
-        let lacking = names.into_iter().filter(|name| missing::lacks(data, &name.path, true));
-        report.errors.extend(lacking.map(|name| name.error));
-    }
-    report
 }
 
 fn read_data(data: &FileOrStdio, config: &Config) -> Result<Value, CommandError> {
@@ -210,7 +198,7 @@ fn escape_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::lint::{LintError, LintName, LintTag};
+    use crate::workers::lint::{LintError, LintTag};
 
     fn fault(message: &str) -> LintError {
         let place = SourceLocation::Line { file: "a\u{1b}]0;x\u{7}.html".to_owned(), line: 1 };
@@ -237,17 +225,6 @@ mod tests {
             ),
             "{text:?}"
         );
-    }
-
-    #[test]
-    fn a_name_that_is_no_expression_is_a_fault_where_the_data_have_none() {
-        let name = |path: &str| LintName { path: path.to_owned(), error: fault(path) };
-        let report =
-            LintReport { names: vec![name("First Name"), name("Last Name")], ..LintReport::default() };
-        let data = serde_json::json!({"First Name": "A"});
-        let judged = with_missing_names(report.clone(), Some(&data));
-        assert_eq!(judged.errors, [fault("Last Name")]);
-        assert!(with_missing_names(report, None).errors.is_empty());
     }
 
     #[test]

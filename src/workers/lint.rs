@@ -23,9 +23,6 @@ pub struct LintReport {
     /// Warnings for the author.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Tags that are names of the data, or else errors: the data decides.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<LintName>,
 }
 
 /// A place in a template.
@@ -58,16 +55,6 @@ pub struct LintTag {
     pub kind: String,
     /// As its author wrote it; a long one is cut.
     pub tag: String,
-}
-
-/// A tag whose text is no expression and may be a name of the data, as `First Name`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct LintName {
-    /// The name.
-    pub path: String,
-    /// The error if the data has none of this name.
-    #[serde(rename = "fault")]
-    pub error: LintError,
 }
 
 /// An error in a template.

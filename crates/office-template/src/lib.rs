@@ -354,8 +354,8 @@ impl Template {
     ///
     /// [`Error::Tags`] with the tags whose expressions failed or whose answers cannot be written, [`Error::Limit`] where the
     /// document becomes too large, [`Error::Answer`] where the answer is another template's.
-    pub fn fill(self, answer: &str, files: &mut dyn Files) -> Result<Filled, Error> {
-        let Answers { faults, count, is_over, tree } = serde_json::from_str(answer)
+    pub fn fill(mut self, answer: &str, files: &mut dyn Files) -> Result<Filled, Error> {
+        let Answers { faults, count, warnings, is_over, tree } = serde_json::from_str(answer)
             .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
         if is_over {
             let what = "the sections of the template are repeated more often than the limit, all together";
@@ -364,6 +364,8 @@ impl Template {
         if !faults.is_empty() {
             return Err(Error::Tags(self.faults(faults, count)));
         }
+        let warnings = self.faults(warnings, 0).first;
+        self.warnings.extend(warnings.iter().map(Fault::to_string));
         self.fill_tree(&tree, files)
     }
 

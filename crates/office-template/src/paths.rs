@@ -40,6 +40,12 @@ const GLOBALS: [&str; 24] = [
     "decodeURIComponent",
 ];
 
+/// Texts that the engine warns of: a program that made the data has probably printed them by accident.
+const WRONG: [&str; 4] = ["NaN", "Infinity", "-Infinity", "undefined"];
+
+/// How such a text of an object begins.
+const WRONG_OBJECT: &str = "[object ";
+
 /// The numbers that JavaScript prints without an exponent.
 const WRITTEN_OUT: Range<f64> = 1e-6..1e21;
 
@@ -289,6 +295,9 @@ fn printed(value: Found<'_>) -> Result<Cow<'_, str>, Unusual> {
         Found::Count(count) => Cow::Owned(count.to_string()),
         Found::Data(Value::Integer(written)) => Cow::Borrowed(written),
         Found::Data(Value::Number(number)) => written(*number)?,
+        Found::Data(Value::Text(text)) if WRONG.contains(&&**text) || text.starts_with(WRONG_OBJECT) => {
+            return Err(Unusual);
+        }
         Found::Data(Value::Text(text)) => Cow::Borrowed(text),
         Found::Data(Value::List(_) | Value::Object(_)) => return Err(Unusual),
     })

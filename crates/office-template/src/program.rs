@@ -52,6 +52,9 @@ pub(crate) struct Term {
     code: String,
     /// The names of a plain path; `null` where it takes an expression.
     pub path: Option<Vec<String>>,
+    /// The names of a text that is a name to its author and none to JavaScript, such as `first-name` or `Middle Name`; `null` for
+    /// all others.
+    loose: Option<Vec<String>>,
     /// The path begins at the item itself.
     pub own: bool,
     pub filters: Vec<Call>,
@@ -198,11 +201,13 @@ fn term(expression: &Expression) -> Term {
         Some(names) => path(names),
         None => path(text),
     };
+    let loose = if path.is_none() { loose(own.unwrap_or(text)) } else { None };
     Term {
         whole: whole.clone(),
         text: text.clone(),
         code: code(text),
         path,
+        loose,
         own: own.is_some(),
         filters: filters.iter().map(call).collect(),
     }
@@ -232,4 +237,16 @@ fn path(text: &str) -> Option<Vec<String>> {
     };
     let is_literal = names.first().is_some_and(|name| LITERALS.contains(&name.as_str()));
     (!is_literal && names.iter().all(is_name)).then_some(names)
+}
+
+/// The names of a text that is read as a name if the data have it, or if nothing else can be meant: letters and digits, with
+/// blanks, hyphens, dots and apostrophes between them. `assets/tag-faults.js` has the same rule.
+fn loose(text: &str) -> Option<Vec<String>> {
+    // No operator of JavaScript is beyond ASCII, so all of that is taken for letters: marks, dashes, signs.
+    let is_letter =
+        |letter: char| !letter.is_ascii() || letter.is_ascii_alphanumeric() || "_$".contains(letter);
+    let is_name = text.starts_with(is_letter)
+        && text.chars().all(|letter| is_letter(letter) || " .'-".contains(letter))
+        && !text.ends_with([' ', '\'', '-']);
+    is_name.then(|| text.split('.').map(str::to_owned).collect())
 }

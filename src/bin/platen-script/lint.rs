@@ -6,7 +6,7 @@ use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Outline, Template};
 use platen::workers::assemble::{Delimiters, FillLimits, Language, LintJob, ScriptError};
-use platen::workers::lint::{LintError, LintName, LintReport, LintTag, SourceLocation};
+use platen::workers::lint::{LintError, LintReport, LintTag, SourceLocation};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -77,21 +77,12 @@ struct TagReport {
     warnings: Vec<String>,
     #[serde(rename = "faults")]
     errors: Vec<TagError>,
-    names: Vec<TagName>,
 }
 
 /// An error in a tag, which is named by its number.
 #[derive(Deserialize)]
 struct TagError {
     tag: usize,
-    message: String,
-}
-
-/// A tag that is a name of the data, or else an error: the data decide.
-#[derive(Deserialize)]
-struct TagName {
-    tag: usize,
-    path: String,
     message: String,
 }
 
@@ -115,11 +106,6 @@ fn office(
     let count = faults.count + report.errors.len();
     let of_expressions = report.errors.into_iter().filter_map(|error| in_tag(error.tag, error.message));
     let of_expressions: Vec<_> = of_expressions.take(ERRORS_LIMIT).collect();
-    let names = report
-        .names
-        .into_iter()
-        .filter_map(|name| Some(LintName { path: name.path, error: in_tag(name.tag, name.message)? }));
-    let names = names.collect();
     warnings.extend(report.warnings);
     let tags = tags.into_iter().map(|tag| LintTag {
         place: SourceLocation::Paragraph { part: tag.part, paragraph: tag.paragraph },
@@ -139,7 +125,6 @@ fn office(
         untold: report.untold,
         more_errors: count - errors.len(),
         errors,
-        names,
         warnings,
     };
     Ok(serde_json::to_string(&report).map_err(|error| Thrown(error.to_string()))?)

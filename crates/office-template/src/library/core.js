@@ -210,6 +210,48 @@ const walk = (tag) => {
   return value;
 };
 
+// Whether the data have what a name that JavaScript cannot read says; its value is put into `hit`.
+const follow = ({ loose, own }) => {
+  let value = scope.item;
+  for (let index = 0; index < loose.length; index += 1) {
+    const key = loose[index];
+    if (index === 0 && !own && key !== "this") {
+      if (!find(key)) return false;
+      value = hit;
+    } else if (index > 0 || own) {
+      if (value === null || value === undefined || !hasOwn(value, key)) return false;
+      value = value[key];
+    }
+  }
+  hit = value;
+  return true;
+};
+// Whether something is missing of what a text subtracts from each other.
+const lacks = (code) => {
+  for (let from = 0; from <= code.length; ) {
+    const hyphen = indexOf(code, "-", from);
+    const end = hyphen < 0 ? code.length : hyphen;
+    if (isNothing(run(slice(code, from, end)))) return true;
+    from = end + 1;
+  }
+  return false;
+};
+// Hazard: to JavaScript `first-name` is a subtraction, and `Middle Name` does not compile. Both are what an author calls a
+// field, so data without it would print NaN or refuse the document. Such a text is an expression only if it has a value.
+const named = (tag) => {
+  if (follow(tag)) return hit;
+  const { text, code } = tag;
+  // A hyphen beside a blank is a minus.
+  const isMinus = indexOf(text, " -") >= 0 || indexOf(text, "- ") >= 0;
+  try {
+    const value = run(code);
+    if (isMinus || value === value || !lacks(code)) return value;
+  } catch (error) {
+    if (isMinus && !isSyntax(error)) throw error;
+  }
+  return missing(text);
+};
+
 // --- Expressions
 
 const names = new ProxyOf({ __proto__: null }, {
@@ -238,7 +280,7 @@ const evaluate = (tag) => {
   // With the filter `default` a missing name is no fault.
   isStrict = strict;
   for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
-  let value = text !== whole && find(text) ? hit : tag.path === null ? run(tag.code) : walk(tag);
+  let value = text !== whole && find(text) ? hit : tag.path !== null ? walk(tag) : tag.loose !== null ? named(tag) : run(tag.code);
   isStrict = strict;
   for (let index = 0; index < filters.length; index += 1) {
     const { name, codes } = filters[index];
@@ -263,6 +305,65 @@ const filter = (name, value, given) => {
   }
   const method = value[name];
   return typeof method === "function" ? apply(method, value, given) : unknown(name);
+};
+
+// --- Texts that say that something went wrong
+
+// What JavaScript prints for a value that is none, and why. Data that have `given` may well say it, with a capital or without.
+const WRONG = [
+  { word: "NaN", given: "NaN", said: "NaN", why: "a value that it computes with is missing or no number; say what stands there then, as in {price | default(0)}" },
+  { word: "Infinity", given: "nfinity", said: "Infinity", why: "it divides by zero, or a number is too large" },
+  { word: "undefined", given: "ndefined", said: "undefined", why: "a name in it is missing; say what stands there then, as in {(name || '')}" },
+  { word: "[object ", given: "[object ", said: "[object Object]", why: "an object has no text; name one of its members, as in {customer.name}" },
+];
+// The letters that a text begins with that is nothing but one of them: N I u [ -
+const BEGINNINGS = { __proto__: null, 78: 1, 73: 1, 117: 1, 91: 1, 45: 1 };
+const ALONE = /^"(?:NaN"$|-?Infinity"$|undefined"$|\[object )/;
+// Kinds of tags whose answers print nothing of their own: what they say is not looked at, and may be a long picture.
+const SILENT = { __proto__: null, image: 1, include: 1, pagebreak: 1, toc: 1, color: 1 };
+// The number that a filter wrote in a locale's words, if it is none.
+let odd = null;
+let warnings = "";
+const warned = { __proto__: null };
+const warn = (tag, { said, why }) => {
+  if (tag.id in warned) return;
+  warned[tag.id] = true;
+  warnings += `${warnings === "" ? "" : ","}[${tag.id},${quote(`it prints ${said}: ${why}`)}]`;
+};
+// Whether the data themselves, or the names in them, have this word: then it is no accident.
+const holds = (value, word) => {
+  if (typeof value === "string") return indexOf(value, word) >= 0;
+  if (!isObject(value) || typeof value === "function") return false;
+  const keys = ownKeys(value);
+  for (let index = 0; index < keys.length; index += 1) {
+    if (typeof keys[index] === "string" && (indexOf(keys[index], word) >= 0 || holds(value[keys[index]], word))) return true;
+  }
+  return false;
+};
+const isGiven = (tag, word) => {
+  if (indexOf(tag.whole, word) >= 0) return true;
+  for (let index = 0; index < tag.terms.length; index += 1) if (indexOf(tag.terms[index].whole, word) >= 0) return true;
+  let root = scope;
+  while (root.outer !== null) root = root.outer;
+  // The data may be a circle by now: expressions can change them.
+  try { return holds(root.item, word); } catch { return false; }
+};
+const isComputed = (tag) => {
+  if (tag.kind === "link") return tag.terms[0].path === null || tag.terms[1].path === null;
+  return tag.path === null || tag.filters.length > 0;
+};
+// The answer of a tag that prints something, looked through for such words. A plain name prints what the data say, so only a
+// text that is nothing but one of these words counts there.
+const seen = (tag, out) => {
+  if (tag.id in warned || tag.kind in SILENT) return out;
+  if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
+  const isAlone = out[0] === '"' && charCodeAt(out, 1) in BEGINNINGS && execute(ALONE, out) !== null;
+  if (!isAlone && (!isComputed(tag) || startsWith(out, '{"image"'))) return out;
+  for (let index = 0; index < WRONG.length; index += 1) {
+    const { word, given } = WRONG[index];
+    if (indexOf(out, word) >= 0 && (isAlone || !isGiven(tag, given))) warn(tag, WRONG[index]);
+  }
+  return out;
 };
 
 // --- The tree
@@ -314,10 +415,11 @@ const answer = (tag) => {
   const nothing = form !== undefined || tag.kind === "value" ? '""' : "[]";
   let items;
   if (tag.id in faulty) return nothing;
+  odd = null;
   try {
-    if (form !== undefined) return form(tag);
+    if (form !== undefined) return seen(tag, form(tag));
     const value = evaluate(tag);
-    if (tag.kind === "value") return shown(value);
+    if (tag.kind === "value") return seen(tag, shown(value));
     // Rows of an empty list are kept without values, so that tables, charts and sums over them keep their range.
     if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";
     items = itemsOf(tag, value);
@@ -333,14 +435,13 @@ const render = (tags) => {
   for (let index = 0; index < tags.length; index += 1) out += (index === 0 ? "" : ",") + answer(tags[index]);
   return `${out}]`;
 };
+const isSyntax = (error) => { try { return isObject(error) && error.name === "SyntaxError"; } catch { return false; } };
 // The message of an error, in the wording of other engines, which more people know.
 function explained(error, tag) {
   let message;
-  let isSyntax = false;
   try {
     if (isObject(error) && hasOwn(error, "fault")) return TextOf(error.fault);
     message = isObject(error) ? TextOf(error.message) : TextOf(error);
-    isSyntax = isObject(error) && error.name === "SyntaxError";
   } catch {
     return "the expression fails";
   }
@@ -358,7 +459,7 @@ function explained(error, tag) {
   }
   const called = indexOf(message, " is not a function");
   if (called > 0) return `'${slice(message, 0, called)}' is not a function`;
-  if (isSyntax) return `'${cut(tag.text, SHOWN_CHARACTERS)}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
+  if (isSyntax(error)) return `'${cut(tag.text, SHOWN_CHARACTERS)}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
   return message;
 }
 
@@ -372,7 +473,7 @@ const fill = (program, data, settings) => {
   scope = { __proto__: null, item: data, isLoop: false, outer: null };
   try {
     const tree = render(parse(program));
-    return `{"count":${reported},"faults":[${faults}],"tree":${tree}}`;
+    return `{"count":${reported},"faults":[${faults}],"warnings":[${warnings}],"tree":${tree}}`;
   } catch (error) {
     if (error === OVER) return '{"over":true,"faults":[],"tree":[]}';
     throw error;

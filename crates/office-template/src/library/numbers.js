@@ -20,7 +20,10 @@ const numberOptions = (pattern) => {
     minimumFractionDigits: least, maximumFractionDigits: most,
   };
 };
-const formatted = (options, value) => numberFormat(format("number", NumberFormat, options))(value);
+const formatted = (options, value) => {
+  if (typeof value === "number" && !isFinite(value)) odd = value;
+  return numberFormat(format("number", NumberFormat, options))(value);
+};
 filters.number = (value, shape) => {
   const options = isObject(shape) ? optionsOf(shape) : isNothing(shape) ? { __proto__: null } : numberOptions(printed(shape));
   return formatted(options, number("number", value));

@@ -294,7 +294,9 @@ fn faults_of_expressions_name_their_tags() {
         "{message}"
     );
     assert!(message.contains("paragraph 2, {customer.name.first()}: 'customer' is not defined"), "{message}");
-    assert!(fault(&p("{a b}"), "{}", "{}").contains("'a b' is neither a name in the data nor an expression"));
+    assert!(
+        fault(&p("{a b +}"), "{}", "{}").contains("'a b +' is neither a name in the data nor an expression")
+    );
     assert_eq!(say_with("{a b}", r#"{"a b":5}"#, "{strict:true}"), "5");
 }
 

@@ -23,6 +23,7 @@ mod html;
 mod include_limits;
 mod includes;
 mod library;
+mod names;
 mod outline;
 mod part_types;
 mod paths;

@@ -91,7 +91,7 @@ fn an_attribute_holds_nothing_but_text() {
         ("{=[[ ]]=}", "nothing but text can stand here"),
         ("{#a}", "must end in the same text"),
         ("{/a}", "must begin in the same text"),
-        ("{a b}", "neither a name in the data nor an expression"),
+        ("{a b +}", "neither a name in the data nor an expression"),
     ] {
         let message = fault(&picture(&format!("descr=\"{text}\"")), "{\"a\":1}", "{}");
         assert!(message.contains(why), "{text}: {message}");

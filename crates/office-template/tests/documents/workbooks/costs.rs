@@ -32,7 +32,7 @@ fn of_many_wrong_tags_the_first_are_reported_and_how_many_more_there_are() {
         |tag: &str| filled("wrong", one(Sheet::new("S").rows("A1", tag)), XS).expect_err(tag).to_string();
     for (name, tag, message) in [
         ("unreadable", "{:lnik a}", "there is no command"),
-        ("no expression", "{a b}", "'a b' is neither"),
+        ("no expression", "{a b +}", "'a b +' is neither"),
         ("nothing that can be written", "{text.repeat(40000)}", "32767"),
     ] {
         let all = wrong(&vec![tag; 150].join("\n"));
