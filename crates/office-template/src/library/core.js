@@ -45,6 +45,17 @@ const FAULTS = 100;
 const MESSAGE_CHARACTERS = 300;
 const SHOWN_CHARACTERS = 40;
 const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, text, join, sort, group, first, last";
+// How many arguments each filter takes at most, and how it is written.
+const WRITTEN = {
+  __proto__: null,
+  default: [1, 'default("none")'], count: [0, "count"], sum: [1, 'sum("price")'],
+  number: [3, 'number("0,0.00", "de-DE", { signDisplay: "always" }), where a pattern is written as 0,0.00 or #,##0.## or 0%'],
+  currency: [3, 'currency("EUR", "de-DE", { currencyDisplay: "code" })'],
+  percent: [3, 'percent(1, "de-DE", { signDisplay: "always" })'],
+  date: [4, 'date("YYYY-MM-DD", "de-DE"), date("long", "short", "de-DE") or date({ month: "long" }, "de-DE"): date takes a pattern, one of full, long, medium and short, or options'],
+  upper: [0, "upper"], lower: [0, "lower"], title: [0, "title"], trim: [0, "trim"], text: [0, "text"],
+  join: [2, 'join(", ", "name")'], sort: [2, 'sort("price", "desc")'], group: [1, 'group("city")'], first: [0, "first"], last: [0, "last"],
+};
 const INTEGER = /^-?\d+$/;
 
 // The text of an integer that no number can hold; always undefined without `exact.js`.
@@ -294,11 +305,14 @@ const evaluate = (tag) => {
 // --- Filters
 
 const filter = (name, value, given) => {
+  const written = WRITTEN[name];
+  // An argument that is left out of account would be a document that is not what its author wrote.
+  if (written !== undefined && given.length > written[0]) fail(`${name} does not take ${show(given[written[0]])}; it is written ${written[1]}`);
   if (name === "default") return isNothing(value) || value !== value ? given[0] : value;
   if (name === "count") return count(value);
   if (name === "sum" && isNothing(value)) return 0;
   const known = filters[name];
-  if (known !== undefined) return isNothing(value) ? value : known(value, given[0], given[1]);
+  if (known !== undefined) return isNothing(value) ? value : known(value, given[0], given[1], given);
   if (value === null || value === undefined) {
     for (let index = 0; index < TYPES.length; index += 1) if (hasOwn(TYPES[index], name)) return value;
     return unknown(name);

@@ -94,20 +94,38 @@ const pattern = (text, zone, time) => {
   }
   return out;
 };
-const date = (value, given, timeStyle) => {
+// The arguments of a date: a pattern, or a style and one of the time; a locale; options.
+const datesOwn = (given) => {
+  const found = { __proto__: null, style: undefined, timeStyle: undefined, locale: undefined, options: undefined };
+  for (let index = 0; index < given.length; index += 1) {
+    const one = given[index];
+    if (one === undefined || one === null) continue;
+    const { style } = found;
+    const isText = typeof one === "string";
+    const isStyle = isText && one in STYLES;
+    // As a pattern, a single word could be one of text.
+    const mayBeLocale = found.locale === undefined && (style !== undefined || (isText && indexOf(one, "-") > 0));
+    if (isStyle && style !== undefined && style in STYLES && found.timeStyle === undefined) found.timeStyle = one;
+    else if (!isStyle && mayBeLocale && isLocale(one)) found.locale = one;
+    else if (isText && style === undefined) found.style = one;
+    else if (isOptions(one) && found.options === undefined && (style === undefined || style in STYLES)) found.options = one;
+    else refuse("date", one);
+  }
+  return found;
+};
+const date = (value, _, __, given) => {
   const { time, zone } = moment(value);
   if (!(time >= -864e13 && time <= 864e13)) {
     fail(`${show(value)} is no date; write it as ISO 8601 does, 2026-11-22 or 2026-11-22T10:00:00Z, or as milliseconds since 1970`);
   }
-  const style = given ?? "medium";
-  if (isObject(style)) {
-    const options = optionsOf(style);
-    options.timeZone ??= zone;
-    return shownBy(options, time);
-  }
-  if (typeof style !== "string") return fail('date takes a pattern as "YYYY-MM-DD", one of full, long, medium and short, or options');
-  if (!(style in STYLES)) return pattern(style, zone, time);
-  const options = { __proto__: null, timeZone: zone, dateStyle: style };
-  return shownBy(optionsOf({ __proto__: null, timeStyle: timeStyle ?? undefined }, options), time);
+  const { style, timeStyle, locale, options } = datesOwn(given);
+  return within(locale, () => {
+    if (style !== undefined && !(style in STYLES)) return pattern(style, zone, time);
+    const of = optionsOf(options);
+    of.timeZone ??= zone;
+    if (style !== undefined || options === undefined) of.dateStyle = style ?? "medium";
+    if (timeStyle !== undefined) of.timeStyle = timeStyle;
+    return shownBy(of, time);
+  });
 };
 filters.date = date;

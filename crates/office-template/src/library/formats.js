@@ -1,8 +1,9 @@
-// What the filters of numbers and dates share: formats of Intl, each made once.
+// What the filters of numbers and dates share: formats of Intl, each made once, and how their arguments are told apart.
 
+const { supportedLocalesOf } = Intl.NumberFormat;
 const formats = { __proto__: null };
 const format = (kind, Format, options) => {
-  let key = kind;
+  let key = `${kind} ${locales[0]}`;
   for (const name in options) key += `,${stringify(name)}:${typeof options[name]} ${stringify(TextOf(options[name]))}`;
   return (formats[key] ??= new Format(locales, options));
 };
@@ -21,4 +22,22 @@ const optionsOf = (given, ours) => {
   }
   for (const name in ours) options[name] = ours[name];
   return options;
+};
+const refuse = (name, given) => fail(`${name} does not understand ${show(given)}; it is written ${WRITTEN[name][1]}`);
+const isOptions = (given) => isObject(given) && !isArray(given) && typeof given !== "function" && exactText(given) === undefined;
+// Whether a text names a locale whose data are there. The engine writes another locale without a word where they are not.
+const supported = { __proto__: null };
+const isLocale = (given) => {
+  if (typeof given !== "string") return false;
+  if (given in supported) return supported[given];
+  let isThere = false;
+  try { isThere = supportedLocalesOf({ __proto__: null, 0: given, length: 1 }).length > 0; } catch { /* No name of a locale. */ }
+  return (supported[given] = isThere);
+};
+// What `work` gives with this locale, if there is one, in place of the document's.
+const within = (locale, work) => {
+  if (locale === undefined) return work();
+  const before = locales;
+  locales = { __proto__: null, 0: locale, length: 1 };
+  try { return work(); } finally { locales = before; }
 };

@@ -2,7 +2,9 @@
 
 const { NumberFormat } = Intl;
 const numberFormat = getter(NumberFormat.prototype, "format");
+// What a pattern means as options; undefined for a text that is none.
 const numberOptions = (pattern) => {
+  if (typeof pattern !== "string") return undefined;
   let integers = 0, least = 0, most = 0, isBehind = false, useGrouping = false, isPercent = false;
   for (let index = 0; index < pattern.length; index += 1) {
     const letter = pattern[index];
@@ -12,7 +14,7 @@ const numberOptions = (pattern) => {
     else if (letter === "," && !isBehind) useGrouping = true;
     else if (letter === "." && !isBehind) isBehind = true;
     else if (letter === "%" && index === pattern.length - 1) isPercent = true;
-    else fail(`number(${show(pattern)}): a pattern is written as 0,0.00 or #,##0.## or 0%`);
+    else return undefined;
   }
   return {
     __proto__: null, style: isPercent ? "percent" : "decimal", useGrouping,
@@ -20,20 +22,43 @@ const numberOptions = (pattern) => {
     minimumFractionDigits: least, maximumFractionDigits: most,
   };
 };
-const formatted = (options, value) => {
-  if (typeof value === "number" && !isFinite(value)) odd = value;
-  return numberFormat(format("number", NumberFormat, options))(value);
+const CODE = /^[A-Za-z]{3}$/;
+const PLACE_COUNT = /^\d{1,3}$/;
+const codeOf = (given) => (typeof given === "string" && execute(CODE, given) !== null ? given : undefined);
+const placesOf = (given) => {
+  const isShort = typeof given === "number" || typeof given === "string";
+  return isShort && execute(PLACE_COUNT, TextOf(given)) !== null ? NumberOf(given) : undefined;
 };
-filters.number = (value, shape) => {
-  const options = isObject(shape) ? optionsOf(shape) : isNothing(shape) ? { __proto__: null } : numberOptions(printed(shape));
-  return formatted(options, number("number", value));
+// The arguments of a filter of numbers, in any order: its own, a locale and options. Anything else is refused.
+const taken = (name, given, own) => {
+  const found = { __proto__: null, own: undefined, locale: undefined, options: undefined };
+  for (let index = 0; index < given.length; index += 1) {
+    const one = given[index];
+    if (isNothing(one)) continue;
+    const read = found.own === undefined ? own(one) : undefined;
+    if (read !== undefined) found.own = read;
+    else if (found.locale === undefined && isLocale(one)) found.locale = one;
+    else if (found.options === undefined && isOptions(one)) found.options = one;
+    else refuse(name, one);
+  }
+  return found;
 };
-filters.currency = (value, code, given) => {
-  if (typeof code !== "string") fail('currency takes the currency\'s code, as in currency("EUR")');
-  return formatted(optionsOf(given, { __proto__: null, style: "currency", currency: code }), number("currency", value));
+const formatted = ({ options, locale }, ours, given) => {
+  if (typeof given === "number" && !isFinite(given)) odd = given;
+  return within(locale, () => numberFormat(format("number", NumberFormat, optionsOf(options, ours)))(given));
 };
-filters.percent = (value, places) => {
-  const least = places ?? 0;
-  const given = isObject(least) ? least : { __proto__: null, minimumFractionDigits: least, maximumFractionDigits: least };
-  return formatted(optionsOf(given, { __proto__: null, style: "percent" }), number("percent", value));
+filters.number = (value, _, __, given) => {
+  const found = taken("number", given, numberOptions);
+  return formatted(found, found.own, number("number", value));
+};
+filters.currency = (value, _, __, given) => {
+  const found = taken("currency", given, codeOf);
+  if (found.own === undefined) fail(`currency takes the currency's code: it is written ${WRITTEN.currency[1]}`);
+  return formatted(found, { __proto__: null, style: "currency", currency: found.own }, number("currency", value));
+};
+filters.percent = (value, _, __, given) => {
+  const found = taken("percent", given, placesOf);
+  const ours = { __proto__: null, style: "percent" };
+  if (found.own !== undefined || found.options === undefined) ours.minimumFractionDigits = ours.maximumFractionDigits = found.own ?? 0;
+  return formatted(found, ours, number("percent", value));
 };

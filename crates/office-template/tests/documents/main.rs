@@ -18,6 +18,7 @@ mod costs;
 mod decks;
 mod effort;
 mod fill;
+mod formats;
 mod forms;
 mod html;
 mod include_limits;
