@@ -14,7 +14,7 @@ pub(crate) struct Answers<'a> {
     /// How many failed in all; `faults` may be only the first of them.
     #[serde(default)]
     pub count: usize,
-    /// Tags that print what nobody means, such as `NaN`, by their numbers, with the reasons.
+    /// Tags that print what nobody means, by their numbers, with the word that they print, such as `NaN`.
     #[serde(default)]
     pub warnings: Vec<(usize, String)>,
     /// The sections would be repeated more often than the limit.

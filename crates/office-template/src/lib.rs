@@ -364,7 +364,8 @@ impl Template {
         if !faults.is_empty() {
             return Err(Error::Tags(self.faults(faults, count)));
         }
-        let warnings = self.faults(warnings, 0).first;
+        let warnings = warnings.into_iter().map(|(tag, word)| (tag, warnings::of_word(&word)));
+        let warnings = self.faults(warnings.collect(), 0).first;
         self.warnings.extend(warnings.iter().map(Fault::to_string));
         self.fill_tree(&tree, files)
     }

@@ -4,6 +4,8 @@
 /// What every program needs.
 const CORE: &str = include_str!("library/core.js");
 const EXACT: &str = include_str!("library/exact.js");
+const NAMES: &str = include_str!("library/names.js");
+const USAGE: &str = include_str!("library/usage.js");
 const FORMATS: &str = include_str!("library/formats.js");
 const DATES: &str = include_str!("library/dates.js");
 const CHARTS: &str = include_str!("library/charts.js");
@@ -70,6 +72,12 @@ pub fn library(program: &str, needs: Needs) -> String {
     let mut script = ["\"use strict\"; {\n", CORE].concat();
     if needs.long_numbers {
         script.push_str(EXACT);
+    }
+    if program.contains("\"loose\":[") {
+        script.push_str(NAMES);
+    }
+    if values(program, "name").next().is_some() {
+        script.push_str(USAGE);
     }
     if needed.iter().any(|part| part.formats) {
         script.push_str(FORMATS);

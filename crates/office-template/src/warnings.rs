@@ -8,6 +8,17 @@ const LINES: usize = 50;
 /// The longest line, in characters.
 const CHARACTERS: usize = 300;
 
+/// The warning of a tag that prints a word by which JavaScript says that there is no value.
+pub(crate) fn of_word(word: &str) -> String {
+    let (word, why) = match word {
+        "NaN" => (word, "a value in it is missing or no number; write (price || 0)"),
+        "Infinity" => (word, "it divides by zero, or a number is too large"),
+        "undefined" => (word, "a name in it is missing; write (name || '')"),
+        _ => ("[object Object]", "an object has no text; name a member of it, as customer.name"),
+    };
+    format!("it prints {word}: {why}")
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     /// In the order in which they were added.

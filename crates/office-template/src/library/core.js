@@ -45,17 +45,6 @@ const FAULTS = 100;
 const MESSAGE_CHARACTERS = 300;
 const SHOWN_CHARACTERS = 40;
 const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, text, join, sort, group, first, last";
-// How many arguments each filter takes at most, and how it is written.
-const WRITTEN = {
-  __proto__: null,
-  default: [1, 'default("none")'], count: [0, "count"], sum: [1, 'sum("price")'],
-  number: [3, 'number("0,0.00", "de-DE", { signDisplay: "always" }), where a pattern is written as 0,0.00 or #,##0.## or 0%'],
-  currency: [3, 'currency("EUR", "de-DE", { currencyDisplay: "code" })'],
-  percent: [3, 'percent(1, "de-DE", { signDisplay: "always" })'],
-  date: [4, 'date("YYYY-MM-DD", "de-DE"), date("long", "short", "de-DE") or date({ month: "long" }, "de-DE"): date takes a pattern, one of full, long, medium and short, or options'],
-  upper: [0, "upper"], lower: [0, "lower"], title: [0, "title"], trim: [0, "trim"], text: [0, "text"],
-  join: [2, 'join(", ", "name")'], sort: [2, 'sort("price", "desc")'], group: [1, 'group("city")'], first: [0, "first"], last: [0, "last"],
-};
 const INTEGER = /^-?\d+$/;
 
 // The text of an integer that no number can hold; always undefined without `exact.js`.
@@ -221,48 +210,6 @@ const walk = (tag) => {
   return value;
 };
 
-// Whether the data have what a name that JavaScript cannot read says; its value is put into `hit`.
-const follow = ({ loose, own }) => {
-  let value = scope.item;
-  for (let index = 0; index < loose.length; index += 1) {
-    const key = loose[index];
-    if (index === 0 && !own && key !== "this") {
-      if (!find(key)) return false;
-      value = hit;
-    } else if (index > 0 || own) {
-      if (value === null || value === undefined || !hasOwn(value, key)) return false;
-      value = value[key];
-    }
-  }
-  hit = value;
-  return true;
-};
-// Whether something is missing of what a text subtracts from each other.
-const lacks = (code) => {
-  for (let from = 0; from <= code.length; ) {
-    const hyphen = indexOf(code, "-", from);
-    const end = hyphen < 0 ? code.length : hyphen;
-    if (isNothing(run(slice(code, from, end)))) return true;
-    from = end + 1;
-  }
-  return false;
-};
-// Hazard: to JavaScript `first-name` is a subtraction, and `Middle Name` does not compile. Both are what an author calls a
-// field, so data without it would print NaN or refuse the document. Such a text is an expression only if it has a value.
-const named = (tag) => {
-  if (follow(tag)) return hit;
-  const { text, code } = tag;
-  // A hyphen beside a blank is a minus.
-  const isMinus = indexOf(text, " -") >= 0 || indexOf(text, "- ") >= 0;
-  try {
-    const value = run(code);
-    if (isMinus || value === value || !lacks(code)) return value;
-  } catch (error) {
-    if (isMinus && !isSyntax(error)) throw error;
-  }
-  return missing(text);
-};
-
 // --- Expressions
 
 const names = new ProxyOf({ __proto__: null }, {
@@ -323,28 +270,24 @@ const filter = (name, value, given) => {
 
 // --- Texts that say that something went wrong
 
-// What JavaScript prints for a value that is none, and why. Data that have `given` may well say it, with a capital or without.
-const WRONG = [
-  { word: "NaN", given: "NaN", said: "NaN", why: "a value that it computes with is missing or no number; say what stands there then, as in {price | default(0)}" },
-  { word: "Infinity", given: "nfinity", said: "Infinity", why: "it divides by zero, or a number is too large" },
-  { word: "undefined", given: "ndefined", said: "undefined", why: "a name in it is missing; say what stands there then, as in {(name || '')}" },
-  { word: "[object ", given: "[object ", said: "[object Object]", why: "an object has no text; name one of its members, as in {customer.name}" },
-];
-// The letters that a text begins with that is nothing but one of them: N I u [ -
-const BEGINNINGS = { __proto__: null, 78: 1, 73: 1, 117: 1, 91: 1, 45: 1 };
+// What JavaScript prints for a value that is none, and what data have that may well say it, with a capital or without.
+const WRONG = ["NaN", "Infinity", "undefined", "[object "];
+const GIVEN = ["NaN", "nfinity", "ndefined", "[object "];
 const ALONE = /^"(?:NaN"$|-?Infinity"$|undefined"$|\[object )/;
-// Kinds of tags whose answers print nothing of their own: what they say is not looked at, and may be a long picture.
+// Kinds of tags that print nothing of their own, or a long picture.
 const SILENT = { __proto__: null, image: 1, include: 1, pagebreak: 1, toc: 1, color: 1 };
+// Filters whose text is a number or a date in the words of a locale.
+const FORMATTING = { __proto__: null, number: 1, currency: 1, percent: 1, date: 1 };
 // The number that a filter wrote in a locale's words, if it is none.
 let odd = null;
 let warnings = "";
 const warned = { __proto__: null };
-const warn = (tag, { said, why }) => {
-  if (tag.id in warned) return;
+const computing = { __proto__: null };
+const warn = (tag, index) => {
+  if (!(tag.id in warned)) warnings += `${warnings === "" ? "" : ","}[${tag.id},"${WRONG[index]}"]`;
   warned[tag.id] = true;
-  warnings += `${warnings === "" ? "" : ","}[${tag.id},${quote(`it prints ${said}: ${why}`)}]`;
 };
-// Whether the data themselves, or the names in them, have this word: then it is no accident.
+// Whether the data, or the names in them, have this word: then it is no accident.
 const holds = (value, word) => {
   if (typeof value === "string") return indexOf(value, word) >= 0;
   if (!isObject(value) || typeof value === "function") return false;
@@ -354,28 +297,38 @@ const holds = (value, word) => {
   }
   return false;
 };
-const isGiven = (tag, word) => {
-  if (indexOf(tag.whole, word) >= 0) return true;
-  for (let index = 0; index < tag.terms.length; index += 1) if (indexOf(tag.terms[index].whole, word) >= 0) return true;
+const isGiven = ({ whole, terms }, word) => {
+  if (indexOf(whole, word) >= 0) return true;
+  for (let index = 0; index < terms.length; index += 1) if (indexOf(terms[index].whole, word) >= 0) return true;
   let root = scope;
   while (root.outer !== null) root = root.outer;
   // The data may be a circle by now: expressions can change them.
   try { return holds(root.item, word); } catch { return false; }
 };
-const isComputed = (tag) => {
-  if (tag.kind === "link") return tag.terms[0].path === null || tag.terms[1].path === null;
-  return tag.path === null || tag.filters.length > 0;
+// Whether a tag computes its text. A plain name, and what filters without arguments make of it, says what the data say.
+const computes = ({ kind, path, filters, terms }) => {
+  if (kind in SILENT) return false;
+  for (let index = 0; index < terms.length; index += 1) if (terms[index].path === null) return true;
+  if (filters.length > 0 && filters[filters.length - 1].name in FORMATTING) return false;
+  for (let index = 0; index < filters.length; index += 1) {
+    if (!(filters[index].name in WRITTEN) || filters[index].codes.length > 0) return true;
+  }
+  return path === null && terms.length === 0;
 };
-// The answer of a tag that prints something, looked through for such words. A plain name prints what the data say, so only a
-// text that is nothing but one of these words counts there.
+// Whether such a word may be in an answer, which is JSON: `"text"`, `{"html":["text"]}`, `12.5`. This runs for each value of
+// each row.
+const isSuspect = (tag, out) => {
+  if ((computing[tag.id] ??= computes(tag)) || odd !== null) return true;
+  if (out[0] !== '"') return false;
+  const first = out[1];
+  return first === "N" || first === "I" || first === "u" || first === "[" || first === "-";
+};
 const seen = (tag, out) => {
-  if (tag.id in warned || tag.kind in SILENT) return out;
-  if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
-  const isAlone = out[0] === '"' && charCodeAt(out, 1) in BEGINNINGS && execute(ALONE, out) !== null;
-  if (!isAlone && (!isComputed(tag) || startsWith(out, '{"image"'))) return out;
+  if (odd !== null) warn(tag, odd === odd ? 1 : 0);
+  const isAlone = out[0] === '"' && execute(ALONE, out) !== null;
+  if (tag.id in warned || (!isAlone && (!computing[tag.id] || startsWith(out, '{"image"')))) return out;
   for (let index = 0; index < WRONG.length; index += 1) {
-    const { word, given } = WRONG[index];
-    if (indexOf(out, word) >= 0 && (isAlone || !isGiven(tag, given))) warn(tag, WRONG[index]);
+    if (indexOf(out, WRONG[index]) >= 0 && (isAlone || !isGiven(tag, GIVEN[index]))) warn(tag, index);
   }
   return out;
 };
@@ -431,9 +384,15 @@ const answer = (tag) => {
   if (tag.id in faulty) return nothing;
   odd = null;
   try {
-    if (form !== undefined) return seen(tag, form(tag));
+    if (form !== undefined) {
+      const out = form(tag);
+      return isSuspect(tag, out) ? seen(tag, out) : out;
+    }
     const value = evaluate(tag);
-    if (tag.kind === "value") return seen(tag, shown(value));
+    if (tag.kind === "value") {
+      const out = shown(value);
+      return !isFinite(value) && isSuspect(tag, out) ? seen(tag, out) : out;
+    }
     // Rows of an empty list are kept without values, so that tables, charts and sums over them keep their range.
     if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";
     items = itemsOf(tag, value);

@@ -113,19 +113,20 @@ const datesOwn = (given) => {
   }
   return found;
 };
+const dated = ({ style, timeStyle, options }, time, zone) => {
+  if (style !== undefined && !(style in STYLES)) return pattern(style, zone, time);
+  const of = optionsOf(options);
+  of.timeZone ??= zone;
+  if (style !== undefined || options === undefined) of.dateStyle = style ?? "medium";
+  if (timeStyle !== undefined) of.timeStyle = timeStyle;
+  return shownBy(of, time);
+};
 const date = (value, _, __, given) => {
   const { time, zone } = moment(value);
   if (!(time >= -864e13 && time <= 864e13)) {
     fail(`${show(value)} is no date; write it as ISO 8601 does, 2026-11-22 or 2026-11-22T10:00:00Z, or as milliseconds since 1970`);
   }
-  const { style, timeStyle, locale, options } = datesOwn(given);
-  return within(locale, () => {
-    if (style !== undefined && !(style in STYLES)) return pattern(style, zone, time);
-    const of = optionsOf(options);
-    of.timeZone ??= zone;
-    if (style !== undefined || options === undefined) of.dateStyle = style ?? "medium";
-    if (timeStyle !== undefined) of.timeStyle = timeStyle;
-    return shownBy(of, time);
-  });
+  const found = datesOwn(given);
+  return found.locale === undefined ? dated(found, time, zone) : within(found.locale, () => dated(found, time, zone));
 };
 filters.date = date;

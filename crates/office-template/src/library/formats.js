@@ -34,9 +34,8 @@ const isLocale = (given) => {
   try { isThere = supportedLocalesOf({ __proto__: null, 0: given, length: 1 }).length > 0; } catch { /* No name of a locale. */ }
   return (supported[given] = isThere);
 };
-// What `work` gives with this locale, if there is one, in place of the document's.
+// What `work` gives with this locale in place of the document's.
 const within = (locale, work) => {
-  if (locale === undefined) return work();
   const before = locales;
   locales = { __proto__: null, 0: locale, length: 1 };
   try { return work(); } finally { locales = before; }

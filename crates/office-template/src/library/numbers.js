@@ -45,7 +45,9 @@ const taken = (name, given, own) => {
 };
 const formatted = ({ options, locale }, ours, given) => {
   if (typeof given === "number" && !isFinite(given)) odd = given;
-  return within(locale, () => numberFormat(format("number", NumberFormat, optionsOf(options, ours)))(given));
+  const of = options === undefined ? ours : optionsOf(options, ours);
+  if (locale === undefined) return numberFormat(format("number", NumberFormat, of))(given);
+  return within(locale, () => numberFormat(format("number", NumberFormat, of))(given));
 };
 filters.number = (value, _, __, given) => {
   const found = taken("number", given, numberOptions);

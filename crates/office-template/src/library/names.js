@@ -1,0 +1,43 @@
+// Names that JavaScript does not read as names: `first-name`, `Middle Name`.
+
+// Whether the data have what a name that JavaScript cannot read says; its value is put into `hit`.
+const follow = ({ loose, own }) => {
+  let value = scope.item;
+  for (let index = 0; index < loose.length; index += 1) {
+    const key = loose[index];
+    if (index === 0 && !own && key !== "this") {
+      if (!find(key)) return false;
+      value = hit;
+    } else if (index > 0 || own) {
+      if (value === null || value === undefined || !hasOwn(value, key)) return false;
+      value = value[key];
+    }
+  }
+  hit = value;
+  return true;
+};
+// Whether something is missing of what a text subtracts from each other.
+const lacks = (code) => {
+  for (let from = 0; from <= code.length; ) {
+    const hyphen = indexOf(code, "-", from);
+    const end = hyphen < 0 ? code.length : hyphen;
+    if (isNothing(run(slice(code, from, end)))) return true;
+    from = end + 1;
+  }
+  return false;
+};
+// Hazard: to JavaScript `first-name` is a subtraction, and `Middle Name` does not compile. Both are what an author calls a
+// field, so data without it would print NaN or refuse the document. Such a text is an expression only if it has a value.
+const named = (tag) => {
+  if (follow(tag)) return hit;
+  const { text, code } = tag;
+  // A hyphen beside a blank is a minus.
+  const isMinus = indexOf(text, " -") >= 0 || indexOf(text, "- ") >= 0;
+  try {
+    const value = run(code);
+    if (isMinus || value === value || !lacks(code)) return value;
+  } catch (error) {
+    if (isMinus && !isSyntax(error)) throw error;
+  }
+  return missing(text);
+};
