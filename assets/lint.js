@@ -12,7 +12,6 @@
   'use strict';
 
   const { parse, stringify } = JSON;
-  const { isName, ofFilters, ofText, shown } = tagFaults;
   const TAGS_LIMIT = 5_000;
   const FAULTS_LIMIT = 100;
   const FILES_LIMIT = 300;
@@ -118,21 +117,8 @@
 
   function tags(json) {
     const steps = parse(json);
-    const faults = [];
     const found = told(() => variables.ofTags(steps));
-    const look = (step) => {
-      const { tag, text } = step;
-      // A text such as `First Name` is a missing name where the data lack it.
-      const why = isName(text) ? null : ofText(step);
-      if (why !== null) {
-        const message = `'${shown(text)}' is neither a name in the data nor an expression of JavaScript (${why})`;
-        faults.push({ tag, message });
-      }
-      for (const message of ofFilters(step)) faults.push({ tag, message });
-      step.body.forEach(look);
-    };
-    steps.forEach(look);
-    return stringify({ ...found, faults });
+    return stringify({ ...found, faults: tagFaults.ofSteps(steps).map(([tag, message]) => ({ tag, message })) });
   }
 
   return { wanted, page, tags };

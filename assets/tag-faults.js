@@ -5,8 +5,8 @@
 //   ofText(step)     why a tag's expression does not compile; null where it does, or is a path
 //   isPath(text)     whether a text is names with dots between them, which are looked up and not compiled
 //   isName(text)     whether a text that does not compile may be a name, as `First Name`
-//   ofFilters(step)  what is wrong with the filters of a tag, in sentences
-//   shown(text)      the text, shortened for a sentence
+//   ofSteps(steps)   what is wrong with steps and those inside of them: [[tag, sentence]]
+//   ofJson(json)     the same, as JSON
 (function () {
   'use strict';
 
@@ -70,5 +70,21 @@
     return faults;
   }
 
-  return { isName, isPath, ofFilters, ofText, shown };
+  function ofSteps(steps) {
+    const faults = [];
+    const look = (step) => {
+      const { tag, text } = step;
+      // A text such as `First Name` is a missing name where the data lack it.
+      const why = isName(text) ? null : ofText(step);
+      if (why !== null) faults.push([tag, `'${shown(text)}' is neither a name in the data nor an expression of JavaScript (${why})`]);
+      for (const message of ofFilters(step)) faults.push([tag, message]);
+      step.body.forEach(look);
+    };
+    steps.forEach(look);
+    return faults;
+  }
+
+  const ofJson = (json) => JSON.stringify(ofSteps(JSON.parse(json)));
+
+  return { isName, isPath, ofJson, ofSteps };
 })

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// Longest `error` of a job, in bytes.
-pub const ERROR_LIMIT_BYTES: usize = 2_048;
+/// Longest `error` of a job, in bytes: all faults of an Office template that are listed, and how many more there are.
+pub const ERROR_LIMIT_BYTES: usize = 8_192;
 /// Longest warning, in characters.
 pub const WARNING_LIMIT_CHARS: usize = 300;
 /// Most warnings a job keeps; the rest is a count.
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_long_error_is_cut_between_characters() {
-        let error = JobError::new(ErrorCode::TemplateError, "ä".repeat(2_000));
+        let error = JobError::new(ErrorCode::TemplateError, "ä".repeat(5_000));
         assert!(error.message.len() <= ERROR_LIMIT_BYTES);
         assert!(error.message.ends_with('…'));
     }

@@ -74,6 +74,27 @@ impl FillFixture {
     }
 }
 
+#[tokio::test]
+async fn faults_of_structure_and_of_expressions_are_told_at_once() {
+    let fixture = FillFixture::new();
+    let tags = "{a | nofilter}{#items}{b +}{a b c}{d | date(1 +)}{/other}{#open}";
+    let Err(ScriptError::Code(told)) = fixture.fill_in_zone("UTC", tags, "{}").await else {
+        panic!("the template has faults")
+    };
+    for fault in [
+        "{a | nofilter}: 'nofilter' is neither a filter",
+        "{b +}: 'b +' is neither a name in the data nor an expression",
+        "{d | date(1 +)}: '1 +', given to date, is no expression",
+        "{/other}: it stands where {#items}",
+        "{#open}: the section is never closed",
+    ] {
+        assert!(told.contains(fault), "{fault} is missing: {told}");
+    }
+    assert!(!told.contains("{a b c}"), "a name is no fault: {told}");
+    // The child goes on with a fresh engine.
+    assert_eq!(fixture.fill("{a} {a * 2}", r#"{"a":1}"#).await, "1 2");
+}
+
 fn docx(tags: &str) -> Vec<u8> {
     let main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
     let package = "http://schemas.openxmlformats.org/package/2006";

@@ -315,7 +315,10 @@ async fn expressions_and_filters_of_word_tags_are_looked_through() {
     let report = word(&linter, good).await.unwrap();
     assert!(report.errors.is_empty(), "{report:?}");
     let variables = report.variables.unwrap();
-    assert!(["Client's name", "First Name"].iter().all(|&name| variables.contains(&name.to_owned())), "{variables:?}");
+    assert!(
+        ["Client's name", "First Name"].iter().all(|&name| variables.contains(&name.to_owned())),
+        "{variables:?}"
+    );
     let many = word(&linter, &"{a +}".repeat(130)).await.unwrap();
     assert_eq!((many.errors.len(), many.more_errors), (100, 30));
 }

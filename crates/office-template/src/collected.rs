@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::{Fault, Spot};
 use crate::lexer::{Expression, Tag};
 use crate::program::code;
 use crate::tags::{Tags, list};
@@ -24,6 +25,18 @@ pub struct OutlineTag {
     pub kind: &'static str,
     /// As its author wrote it; a long one is cut.
     pub shown: String,
+    /// Where it is in its part; `None` for a tag of a cell.
+    pub(crate) spot: Option<Spot>,
+    /// The text around it, for faults; empty where nothing can be said of it.
+    pub(crate) around: String,
+}
+
+impl OutlineTag {
+    /// A fault of the tag.
+    pub fn fault(&self, message: &str) -> Fault {
+        let fault = Fault::new(&self.part, self.paragraph, &self.shown, message);
+        Fault { message: format!("{}{}", fault.message, self.around), ..fault }
+    }
 }
 
 /// The tags and their steps, collected while the parts are read.
@@ -61,6 +74,8 @@ impl Collected {
             paragraph: placed.number,
             kind: kind(&placed.tag),
             shown: placed.shown.clone(),
+            spot: Some(placed.spot()),
+            around: String::new(),
         }));
         self.nest(tags.all.iter().map(|placed| &placed.tag), first);
     }
@@ -75,6 +90,8 @@ impl Collected {
             paragraph: 0,
             kind: kind(tag),
             shown: (*shown).to_owned(),
+            spot: None,
+            around: String::new(),
         }));
         self.nest(cells.iter().map(|(_, tag, _)| *tag), first);
     }

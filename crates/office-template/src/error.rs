@@ -1,7 +1,8 @@
 //! Why a template cannot be read or filled, in sentences for its author.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 
 use crate::limits::Limit;
 
@@ -17,6 +18,9 @@ const QUOTED_CHARACTERS: usize = 80;
 
 /// The longest message of a fault, in characters: an expression's error may say anything.
 const MESSAGE_CHARACTERS: usize = 300;
+
+/// The place of a tag: the index of its paragraph in the part, and the bytes of the paragraph's text that it takes.
+pub(crate) type Spot = (usize, Range<usize>);
 
 /// Why a template cannot be read or filled.
 #[derive(Debug, thiserror::Error)]
@@ -118,13 +122,68 @@ pub struct Faults {
     pub first: Vec<Fault>,
     /// All of them.
     pub count: usize,
+    /// The template's expressions, if its tags cannot be read, so that none of them was run.
+    pub(crate) expressions: Option<Expressions>,
+}
+
+/// Expressions that were not run.
+#[derive(Debug)]
+pub(crate) struct Expressions {
+    pub steps: String,
+    /// For each of their tags the fault that it would be; the message says where it is.
+    pub tags: Vec<Fault>,
 }
 
 impl Faults {
     pub(crate) fn new(mut faults: Vec<Fault>, count: usize) -> Self {
         let count = count.max(faults.len());
         faults.truncate(FAULTS);
-        Self { first: faults, count }
+        Self { first: faults, count, expressions: None }
+    }
+
+    /// Whether a fault of the same tag is among them.
+    pub(crate) fn has(&self, other: &Fault) -> bool {
+        let place = |fault: &Fault| (fault.part.clone(), fault.paragraph, fault.tag.clone());
+        self.first.iter().any(|fault| place(fault) == place(other))
+    }
+
+    /// The template's expressions, as [`Outline::steps`](crate::Outline::steps). `None` if they were run, so that their faults
+    /// are among these already.
+    pub fn expressions(&self) -> Option<&str> {
+        self.expressions.as_ref().map(|expressions| expressions.steps.as_str())
+    }
+
+    /// Adds what is wrong with the [`expressions`](Self::expressions): the numbers of tags, and why. All faults are then in the
+    /// order of the document.
+    #[must_use]
+    pub fn with_expressions(self, errors: Vec<(usize, String)>) -> Self {
+        let Self { first, count, expressions } = self;
+        let tags = expressions.map(|expressions| expressions.tags).unwrap_or_default();
+        let more = errors.len();
+        let faults = errors.into_iter().filter_map(|(tag, message)| {
+            let tag = tags.get(tag)?.clone();
+            Some(Fault { message: cut(&message, MESSAGE_CHARACTERS) + &tag.message, ..tag })
+        });
+        let parts = tags.iter().map(|tag| tag.part.as_str());
+        Self { first, count, expressions: None }.with((faults.collect(), more), parts)
+    }
+
+    /// With further faults, and how many these are. `parts` are the names of parts in the order of the document.
+    pub(crate) fn with<'p>(
+        self,
+        (faults, more): (Vec<Fault>, usize),
+        parts: impl Iterator<Item = &'p str>,
+    ) -> Self {
+        let Self { mut first, count, .. } = self;
+        first.extend(faults);
+        let mut order: HashMap<&str, usize> = HashMap::new();
+        for part in parts {
+            let next = order.len();
+            order.entry(part).or_insert(next);
+        }
+        let place = |fault: &Fault| order.get(fault.part.as_str()).copied().unwrap_or(usize::MAX);
+        first.sort_by_key(|fault| (place(fault), fault.paragraph));
+        Self::new(first, count + more)
     }
 }
 
@@ -158,20 +217,24 @@ pub struct Fault {
     pub paragraph: usize,
     /// The tag, with its delimiters; a long one is cut.
     pub tag: String,
-    /// What is wrong, and the remedy where there is one.
+    /// What is wrong, the remedy where there is one, and in parentheses the text around the tag.
     pub message: String,
+    /// Where the tag is, until the message says it.
+    pub(crate) spot: Option<Spot>,
+    /// Another tag that the message names, and where that is.
+    pub(crate) other: Option<(String, Spot)>,
 }
 
 impl Fault {
     pub(crate) fn new(part: &str, paragraph: usize, tag: &str, message: &str) -> Self {
         let message = cut(message, MESSAGE_CHARACTERS);
-        Self { part: part.to_owned(), paragraph, tag: tag.to_owned(), message }
+        Self { part: part.to_owned(), paragraph, tag: tag.to_owned(), message, spot: None, other: None }
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { part, paragraph, tag, message } = self;
+        let Self { part, paragraph, tag, message, .. } = self;
         match paragraph {
             0 => write!(formatter, "{part}, {tag}: {message}"),
             _ => write!(formatter, "{part}, paragraph {paragraph}, {tag}: {message}"),

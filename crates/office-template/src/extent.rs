@@ -89,7 +89,7 @@ pub(crate) fn extents(
         let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
         let Some(closing) = tags.all.get(close) else { continue };
         let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.number);
-        tags.report(open, name, &message);
+        tags.report_both((open, close), name, &message);
     }
     extents
 }

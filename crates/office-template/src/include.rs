@@ -77,7 +77,7 @@ pub(crate) fn literal(argument: &str) -> Option<&str> {
 pub(crate) struct Opened {
     /// Its name in the document.
     main: String,
-    part: Part,
+    pub(crate) part: Part,
     /// The main part's relationships.
     relationships: Known,
     styles: Styles,

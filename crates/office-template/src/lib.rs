@@ -33,6 +33,7 @@ pub mod lexer;
 mod library;
 mod limits;
 mod listing;
+mod location;
 mod mark;
 mod marks;
 mod named_styles;
@@ -59,13 +60,16 @@ use collected::Collected;
 pub use collected::OutlineTag;
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
+use error::{Expressions, Spot};
 use excel::Book;
 pub use family::Family;
+use files::Unasked;
 pub use files::{Files, NoFiles};
 pub use lexer::Delimiters;
 use lexer::{Expression, Tag};
 pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
+use location::Locator;
 pub use outline::Outline;
 pub use paths::{Data, PathAnswers, PathLimits};
 use plan::Node;
@@ -153,6 +157,8 @@ struct TagPlace {
     part: usize,
     paragraph: usize,
     shown: String,
+    /// Where it is in the part; `None` for a tag of a cell.
+    spot: Option<Spot>,
 }
 
 /// A filled document.
@@ -170,7 +176,8 @@ impl Template {
     /// # Errors
     ///
     /// [`Error::NotOffice`] for a file of another kind, [`Error::Limit`] for one that passes a limit, [`Error::Delimiters`] for
-    /// delimiters that cannot be used, and [`Error::Tags`] with the faults of all tags that cannot be read.
+    /// delimiters that cannot be used, and [`Error::Tags`] with the faults of all tags that cannot be read. What is wrong with the
+    /// expressions of such a template only an engine can tell ([`Faults::expressions`]).
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
         Self::read_beside(file, delimiters, limits, &mut NoFiles)
     }
@@ -190,11 +197,19 @@ impl Template {
         let program = Family::likely(&file);
         let template = Self::find(file, delimiters, limits, &mut reading)
             .map_err(|error| unfilled::of_program(error, program))?;
-        if !reading.faults.is_empty() {
-            let (faults, count) = reading.faults.into_parts();
-            return Err(Error::Tags(Faults::new(faults, count)));
+        let Reading { faults, files, .. } = reading;
+        if faults.is_empty() {
+            return Ok(template);
         }
-        Ok(template)
+        let (faults, count) = faults.into_parts();
+        // Nothing of it can be run, but its author should not meet the faults of expressions one repair later.
+        Err(Error::Tags(match Self::outline(template.file, template.delimiters, limits, files) {
+            Ok(Outline { faults, tags, steps, .. }) => {
+                let tags = tags.iter().map(|tag| tag.fault("")).collect();
+                Faults { expressions: Some(Expressions { steps, tags }), ..faults }
+            }
+            Err(_) => Faults::new(faults, count),
+        }))
     }
 
     /// Finds the tags; their faults are added to `reading`.
@@ -266,7 +281,7 @@ impl Template {
     ) -> Result<Vec<program::Step>, Error> {
         let (book, steps, places) = Book::plan(book, (delimiters, self.tags.len()), (reading, &self.limits))?;
         for excel::Place { cell, shown } in places {
-            self.tags.push(TagPlace { part: self.names.len(), paragraph: 0, shown });
+            self.tags.push(TagPlace { part: self.names.len(), paragraph: 0, shown, spot: None });
             self.names.push(cell);
         }
         self.book = Some(book);
@@ -302,6 +317,7 @@ impl Template {
             part: self.names.len(),
             paragraph: placed.number,
             shown: placed.shown.clone(),
+            spot: Some(placed.spot()),
         }));
         self.names.push(name.clone());
         let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
@@ -362,7 +378,17 @@ impl Template {
             return Err(Error::limit(&self.limits.items, what));
         }
         if !faults.is_empty() {
-            return Err(Error::Tags(self.faults(faults, count)));
+            let faults = self.faults(faults, count);
+            let names = self.names.clone();
+            // All that can be said without the tags that failed, and without files: these are not fetched in vain.
+            let others = match self.fill_tree(&tree, &mut Unasked) {
+                Err(Error::Tags(others)) => others.first,
+                Ok(_) | Err(_) => Vec::new(),
+            };
+            let is_new = |fault: &Fault| !Unasked::is_told(fault) && !faults.has(fault);
+            let others: Vec<Fault> = others.into_iter().filter(is_new).collect();
+            let more = others.len();
+            return Err(Error::Tags(faults.with((others, more), names.iter().map(String::as_str))));
         }
         let warnings = warnings.into_iter().map(|(tag, word)| (tag, warnings::of_word(&word)));
         let warnings = self.faults(warnings.collect(), 0).first;
@@ -376,9 +402,27 @@ impl Template {
         let reported = faults.into_iter().filter_map(|(id, message)| {
             let place = self.tags.get(id)?;
             let part = self.names.get(place.part)?;
-            Some(Fault::new(part, place.paragraph, &place.shown, &message))
+            let fault = Fault::new(part, place.paragraph, &place.shown, &message);
+            Some(Fault { spot: place.spot.clone(), ..fault })
         });
-        Faults::new(reported.collect(), count)
+        let mut faults = Faults::new(reported.collect(), count);
+        if !faults.first.is_empty() {
+            let locator = self.locator();
+            for fault in &mut faults.first {
+                locator.locate(fault);
+            }
+        }
+        faults
+    }
+
+    /// What finds the places of its tags.
+    fn locator(&self) -> Locator {
+        let are_given = self.delimiters.is_some();
+        let mut locator = Locator::read(&self.file, self.family, are_given, &self.limits);
+        for document in &self.documents {
+            locator.add(document, are_given, &self.limits);
+        }
+        locator
     }
 }
 

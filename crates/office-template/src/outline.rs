@@ -44,10 +44,17 @@ impl Template {
         let program = Family::likely(&file);
         let template =
             Self::find(file, delimiters, limits, &mut reading).map_err(|error| of_program(error, program))?;
-        let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
+        let Collected { mut tags, count, steps } = reading.outline.unwrap_or_default();
+        let locator = template.locator();
+        for tag in &mut tags {
+            locator.locate_tag(tag);
+        }
         let steps = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         let more = count - tags.len();
-        let (faults, count) = reading.faults.into_parts();
+        let (mut faults, count) = reading.faults.into_parts();
+        for fault in &mut faults {
+            locator.locate(fault);
+        }
         Ok(Outline { tags, more, steps, faults: Faults::new(faults, count), warnings: template.warnings })
     }
 }

@@ -22,5 +22,5 @@ pub(crate) use link::write as link;
 pub(crate) use picture::{Placeholders, write as picture};
 pub(crate) use presentation::untitled;
 pub(crate) use repeat::Repeats;
-pub(crate) use shape::{check, frame, is_merged, list, on_slide, shape_of, text_box_of};
+pub(crate) use shape::{check, frame, is_merged, is_title, list, on_slide, shape_of, text_box_of};
 pub(crate) use spans::spanned;

@@ -137,6 +137,23 @@ pub(crate) fn parts(
     Ok(Parts { family, main, deck, book, read: parts, styles, next_number: largest + 1 })
 }
 
+/// The texts of a file, and the styles of its document, for telling where a tag is.
+pub(crate) fn texts(
+    file: &[u8],
+    are_given: bool,
+    limits: &Limits,
+    reading: &mut Reading<'_>,
+) -> Result<(Vec<(TextPart, Part)>, Styles), Error> {
+    let Parts { main, read, .. } = parts(file, are_given, limits, reading)?;
+    let mut archive = container::open(file, limits)?;
+    let entry =
+        container::entries_by_name(&archive).get(&relationships::name(&main).to_ascii_lowercase()).copied();
+    let room = &mut reading.unpacked_left;
+    let of_main = entry.map(|entry| container::unpack(&mut archive, entry, room, limits)).transpose()?;
+    let styles = all_styles((&main, &of_main.unwrap_or_default()), &mut archive, (room, limits))?;
+    Ok((read, styles))
+}
+
 /// The styles of the document with this main part. They are only read where a text of `parts` may begin a section, since only
 /// sections need to know which paragraphs are items of lists.
 pub(crate) fn styles<'a>(
@@ -149,6 +166,14 @@ pub(crate) fn styles<'a>(
     if !parts.any(may_repeat) {
         return Ok(Styles::default());
     }
+    all_styles((main, relationships), archive, (room, limits))
+}
+
+fn all_styles(
+    (main, relationships): (&str, &[u8]),
+    archive: &mut Archive<'_>,
+    (room, limits): (&mut u64, &Limits),
+) -> Result<Styles, Error> {
     let Some(name) = relationships::styles(main, relationships)? else { return Ok(Styles::default()) };
     let entry = container::entries_by_name(archive).get(&name.to_ascii_lowercase()).copied();
     let xml = entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()?;

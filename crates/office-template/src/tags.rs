@@ -5,7 +5,7 @@ mod asides;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::error::{Fault, quoted};
+use crate::error::{Fault, Spot, quoted};
 use crate::lexer::{Delimiters, Expression, Tag, Token, lex};
 use crate::powerpoint;
 use crate::word::{Dialect, Id, Paragraph, Part, PieceKind, Place};
@@ -42,6 +42,11 @@ impl Placed {
     /// The offset in the part at which the tag begins.
     pub(crate) fn at(&self) -> usize {
         self.begin
+    }
+
+    /// Where it is in its part.
+    pub(crate) fn spot(&self) -> Spot {
+        (self.paragraph, self.text.clone())
     }
 }
 
@@ -89,7 +94,8 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
             match tag {
                 Ok(tag) => tags.add(place((index, paragraph), token, (writing, tag))),
                 Err(message) => {
-                    tags.faults.push(Fault::new(name, paragraph.number, &token.shown(), &message));
+                    let fault = Fault::new(name, paragraph.number, &token.shown(), &message);
+                    tags.faults.push(Fault { spot: Some((index, token.range)), ..fault });
                 }
             }
         }
@@ -249,7 +255,7 @@ impl Tags {
                         continue;
                     };
                     if let Some(message) = self.mismatch(opening, &open, closed.as_deref()) {
-                        self.report(index, name, &message);
+                        self.report_both((index, opening), name, &message);
                     }
                     self.mark_inline(opening, index);
                     self.pairs.push(Pair { open: opening, close: index });
@@ -320,9 +326,19 @@ impl Tags {
         ))
     }
 
+    /// Reports a tag for what its message says of another one.
+    pub(crate) fn report_both(&mut self, (index, other): (usize, usize), name: &str, message: &str) {
+        self.report(index, name, message);
+        let other = self.all.get(other).map(|placed| (placed.shown.clone(), placed.spot()));
+        if let Some(fault) = self.faults.last_mut() {
+            fault.other = other;
+        }
+    }
+
     pub(crate) fn report(&mut self, index: usize, name: &str, message: &str) {
         if let Some(placed) = self.all.get(index) {
-            self.faults.push(Fault::new(name, placed.number, &placed.shown, message));
+            let fault = Fault::new(name, placed.number, &placed.shown, message);
+            self.faults.push(Fault { spot: Some(placed.spot()), ..fault });
         }
     }
 }

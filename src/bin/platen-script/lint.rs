@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
-use office_template::{Outline, Template};
+use office_template::{Fault, Outline, Template};
 use platen::workers::assemble::{Delimiters, FillLimits, Language, LintJob, ScriptError};
 use platen::workers::lint::{LintError, LintReport, LintTag, SourceLocation};
 use serde::Deserialize;
@@ -98,11 +98,7 @@ fn office(
     let steps = machine.text(&Bytes::from_owned(steps));
     let report = machine.text_of(&Machine::member(&lint, "tags")?, &[steps])?;
     let report: TagReport = parsed(&report)?;
-    let in_tag = |number: usize, message: String| {
-        let tag = tags.get(number)?;
-        let place = SourceLocation::Paragraph { part: tag.part.clone(), paragraph: tag.paragraph };
-        Some(LintError { place, tag: tag.shown.clone(), message })
-    };
+    let in_tag = |number: usize, message: String| Some(error(tags.get(number)?.fault(&message)));
     let count = faults.count + report.errors.len();
     let of_expressions = report.errors.into_iter().filter_map(|error| in_tag(error.tag, error.message));
     let of_expressions: Vec<_> = of_expressions.take(ERRORS_LIMIT).collect();
@@ -112,11 +108,7 @@ fn office(
         kind: tag.kind.to_owned(),
         tag: tag.shown,
     });
-    let unreadable = faults.first.into_iter().map(|fault| LintError {
-        place: SourceLocation::Paragraph { part: fault.part, paragraph: fault.paragraph },
-        tag: fault.tag,
-        message: fault.message,
-    });
+    let unreadable = faults.first.into_iter().map(error);
     let errors: Vec<_> = unreadable.chain(of_expressions).collect();
     let report = LintReport {
         tags: tags.collect(),
@@ -128,6 +120,18 @@ fn office(
         warnings,
     };
     Ok(serde_json::to_string(&report).map_err(|error| Thrown(error.to_string()))?)
+}
+
+fn error(fault: Fault) -> LintError {
+    let place = SourceLocation::Paragraph { part: fault.part, paragraph: fault.paragraph };
+    LintError { place, tag: fault.tag, message: fault.message }
+}
+
+/// What is wrong with the expressions of an Office file, as [`Outline::steps`]: the numbers of tags, and why. None of them is run.
+pub fn expression_faults(machine: &Machine, steps: &str) -> Result<Vec<(usize, String)>, Thrown> {
+    let make = machine.evaluate(TAG_FAULTS, "tag-faults")?;
+    let faults = Machine::member(&machine.call(&make, &[])?, "ofJson")?;
+    parsed(&machine.text_of(&faults, &[machine.word(steps)])?)
 }
 
 /// Loads `lint.js` and what it is built on: its functions.

@@ -4,13 +4,14 @@
 
 use javascriptcore6::glib::Bytes;
 use office_template::{
-    self as template, Data, Family, Files, Limit, Limits, Needs, PathLimits, Template, library,
+    self as template, Data, Error, Family, Faults, Files, Limit, Limits, Needs, PathLimits, Template, library,
 };
 use platen::workers::assemble::{Delimiters, FillJob, FillLimits, ScriptError, UnfilledJob, UnfilledTags};
 use platen::workers::child::{self, FileReply, Memory};
 use serde_json::json;
 
 use crate::error::Failure;
+use crate::lint::expression_faults;
 use crate::locale::{OWN_LOCALE, localize};
 use crate::machine::Machine;
 
@@ -42,7 +43,12 @@ impl Office {
         let mut is_machine_used = false;
         let filled = (|| {
             let delimiters = delimiters(job.delimiters.clone());
-            let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut ServiceFiles)?;
+            let read = Template::read_beside(body, delimiters, &limits(&job.limits), &mut ServiceFiles);
+            if let Err(Error::Tags(faults)) = read {
+                is_machine_used = true;
+                return Err(Error::Tags(with_expressions(machine, faults)?).into());
+            }
+            let template = read?;
             let filled = if template.has_only_paths()
                 && self.supports_locale_and_zone(job)
                 && let most = memory.values_beside(data.len())
@@ -93,6 +99,13 @@ impl Office {
         drop(json);
         Ok(machine.text_of(&library, &[machine.word(program), data, settings])?)
     }
+}
+
+/// The faults of a template that cannot be read, with those of its expressions: all of them are told at once.
+fn with_expressions(machine: &Machine, faults: Faults) -> Result<Faults, Failure> {
+    let Some(steps) = faults.expressions() else { return Ok(faults) };
+    let of_expressions = expression_faults(machine, steps)?;
+    Ok(faults.with_expressions(of_expressions))
 }
 
 fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {

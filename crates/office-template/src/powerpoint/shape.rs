@@ -104,6 +104,14 @@ fn placeholder(part: &Part, shape: Id) -> Option<Id> {
     { inside }.find(|&id| local(part, id) == "ph")
 }
 
+/// Whether a paragraph of a slide is in its title.
+pub(crate) fn is_title(part: &Part, paragraph: Id) -> bool {
+    let placeholder = shape_of(part, paragraph).and_then(|shape| placeholder(part, shape));
+    let Some(tag) = placeholder.map(|id| start_tag(part, id)) else { return false };
+    let kind = attribute(tag, "type").and_then(|found| tag.get(found.value)).unwrap_or_default();
+    matches!(kind, b"title" | b"ctrTitle")
+}
+
 /// Whether a shape has no text but the tag.
 fn is_alone(part: &Part, shape: Id, (text, range): (usize, &std::ops::Range<usize>)) -> bool {
     let Some(whole) = part.element(shape).map(Element::range) else { return false };

@@ -142,7 +142,7 @@ fn faults_of_an_answer_are_cut_and_counted() {
     let answer =
         format!("{{\"faults\":[[0,\"{}\"]],\"count\":7,\"tree\":[\"\",\"\"]}}", "x".repeat(1_000_000));
     let error = template.fill(&answer, &mut office_template::NoFiles).expect_err("it failed").to_string();
-    assert!(error.len() < 1000 && error.ends_with("…; and 6 more"), "{error}");
+    assert!(error.len() < 1000 && error.ends_with("… (in \"{a}{b}\"); and 6 more"), "{error}");
 }
 
 #[test]

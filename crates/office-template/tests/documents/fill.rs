@@ -283,6 +283,21 @@ fn faults_are_reported_all_at_once_with_their_places() {
 }
 
 #[test]
+fn faults_of_expressions_and_of_what_they_answer_are_told_at_once() {
+    let body = [
+        p("{:color \"reddish\"}"),
+        p("{a | nofilter}{%picture}{%'other.png'}"),
+        p("{:link 'x' 'javascript:x'}"),
+    ];
+    let message = fault(&body.concat(), r#"{"a":1,"picture":"not Base64 !"}"#, "{}");
+    let told = ["paragraph 1, {:color", "paragraph 2, {a | nofilter}", "paragraph 3, {:link"];
+    let places: Vec<_> = told.iter().map(|told| message.find(told)).collect();
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}: {message}");
+    assert!(!message.contains("{%'other.png'}: "), "a picture that was not asked for is no fault: {message}");
+    assert!(!message.contains('\u{1}'), "{message}");
+}
+
+#[test]
 fn faults_of_expressions_name_their_tags() {
     let message = fault(
         &[p("{title}"), p("{price | curency}{customer.name.first()}")].concat(),

@@ -307,7 +307,8 @@ fn filters_go_on_when_builtins_are_replaced() {
 fn faults_are_bounded_and_counted() {
     let message = fault(&p("{(() => { throw { fault: 'x'.repeat(2e7) } })()}"), "{}", "{}");
     assert!(message.len() < 500, "{}", message.len());
-    let template = Template::read(docx(&p(&"{this.x.y()}".repeat(150))), None, &limits()).expect("a template");
+    let template =
+        Template::read(docx(&p(&"{this.x.y()}".repeat(150))), None, &limits()).expect("a template");
     let answer = run(template.program(), "{}", "{}");
     let answer: serde_json::Value = serde_json::from_str(&answer).expect("the answer is JSON");
     assert_eq!((&answer["count"], answer["faults"].as_array().map(Vec::len)), (&150.into(), Some(100)));

@@ -24,6 +24,7 @@ mod html;
 mod include_limits;
 mod includes;
 mod library;
+mod locations;
 mod names;
 mod outline;
 mod part_types;

@@ -3,10 +3,35 @@
 use office_template::{Error, Limit, Limits, Outline, Template};
 use serde_json::{Value, json};
 
-use crate::support::{docx, limits, p};
+use crate::support::{docx, docx_with, limits, p};
 
 fn outline(body: &str) -> Outline {
     Template::outline(docx(body), None, &limits(), &mut office_template::NoFiles).expect("it is a Word file")
+}
+
+#[test]
+fn faults_of_structure_come_with_the_expressions_that_were_not_run() {
+    let header = p("{y | gone}");
+    let body = [p("{a | nofilter}"), p("{#items}{b +}"), p("{ok}")].concat();
+    let file = docx_with(&body, &[("header1.xml", "header", "hdr", &header)]);
+    let Err(Error::Tags(faults)) = Template::read(file, None, &limits()) else { panic!("it has faults") };
+    assert_eq!((faults.first.len(), faults.count), (1, 1), "{faults}");
+    let steps = faults.expressions().expect("nothing was run").to_owned();
+    for text in ["nofilter", "b +", "gone"] {
+        assert!(steps.contains(text), "{text}: {steps}");
+    }
+    let faults = faults.with_expressions(vec![(4, "C".to_owned()), (0, "A".to_owned()), (2, "B".to_owned())]);
+    let told: Vec<_> = { faults.first.iter() }
+        .map(|fault| (fault.part.as_str(), fault.paragraph, fault.tag.as_str(), fault.message.get(..1)))
+        .collect();
+    let main = "word/document.xml";
+    let expected = [
+        (main, 1, "{a | nofilter}", Some("A")),
+        (main, 2, "{#items}", Some("t")),
+        (main, 2, "{b +}", Some("B")),
+        ("word/header1.xml", 1, "{y | gone}", Some("C")),
+    ];
+    assert_eq!((told.as_slice(), faults.count), (&expected[..], 4));
 }
 
 fn steps(outline: &Outline) -> Value {
