@@ -122,21 +122,14 @@ impl fmt::Display for Cell {
     }
 }
 
+/// Whole rows and columns are written by their corners too, `A6:XFD6`: attributes with cells (`ref`, `sqref`) are read so by every
+/// program, and as `6:6` by some alone.
 impl fmt::Display for Range {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |lines: Lines, all: Lines| {
-            (lines != all).then_some(Side { lines, first_is_fixed: false, last_is_fixed: false })
-        };
-        // The whole sheet is written by its rows.
-        let columns = side(self.columns, Lines::ALL_COLUMNS);
-        let rows = if columns.is_none() {
-            Some(Side { lines: self.rows, first_is_fixed: false, last_is_fixed: false })
-        } else {
-            side(self.rows, Lines::ALL_ROWS)
-        };
+        let side = |lines: Lines| Some(Side { lines, first_is_fixed: false, last_is_fixed: false });
         let is_single = self.rows.count() == 1 && self.columns.count() == 1;
         let mut text = String::new();
-        Reference { rows, columns, is_single }.write(&mut text);
+        Reference { rows: side(self.rows), columns: side(self.columns), is_single }.write(&mut text);
         formatter.write_str(&text)
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn source(document: &Document<'_>, index: usize, book: &Book<'_>) -> 
     let Some(range) = document.value(index, "ref").and_then(|text| Range::parse(&text)) else {
         return Some(Source { range: None, sheet });
     };
-    let range = copy.moves.range(range, Place::default())?;
-    Some(Source { range: Some(range.to_string()), sheet })
+    let now = copy.moves.range(range, Place::default())?;
+    Some(Source { range: (now != range).then(|| now.to_string()), sheet })
 }
 
 impl Source {

@@ -118,12 +118,32 @@ impl Sheet {
         Ok(Self { xml, prefix, rows, cells, behind, data_table, links: BTreeMap::new() })
     }
 
-    /// The last row and the last column that have a cell.
+    /// The last row and the last column that have something in a cell. Programs format empty rows down to the sheet's last one;
+    /// when rows are inserted above, these fall off its end, as in Excel.
     pub(super) fn used(&self) -> references::Cell {
-        let row = self.rows.last().map_or(1, |row| row.number);
-        let column = self.cells.iter().map(|cell| cell.column).max().unwrap_or(1);
+        let (mut row, mut column) = (1, 1);
+        for cell in self.cells.iter().filter(|cell| self.says_something(cell)) {
+            row = row.max(cell.row);
+            column = column.max(cell.column);
+        }
         references::Cell { row, column }
     }
+
+    fn says_something(&self, cell: &Cell) -> bool {
+        match &cell.content {
+            Content::Empty => false,
+            Content::Value(_, range) | Content::Inline(range) => {
+                let element = self.xml.get(range.clone()).unwrap_or_default();
+                let mut texts = element.split(|byte| *byte == b'<');
+                texts.any(|text| text.splitn(2, |byte| *byte == b'>').nth(1).is_some_and(is_text))
+            }
+            Content::Formula(_) | Content::Tagged(_) => true,
+        }
+    }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.trim_ascii().is_empty()
 }
 
 /// A formula as the part has it.
