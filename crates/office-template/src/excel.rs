@@ -11,6 +11,7 @@
 mod book;
 mod copies;
 mod counts;
+mod days;
 mod fill;
 mod finder;
 mod follow;

@@ -107,6 +107,8 @@ impl Book {
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
                 done.faults.append(told.faults);
                 lost(told.lost, told.lost_at.as_deref(), package);
+                let days = told.days.sentences(&sheet.name, self.is_1904);
+                days.iter().for_each(|sentence| package.warnings.push(sentence));
                 if let Some(cell) = told.torn_at {
                     let remedy = "let the section hold all of its cells, or none";
                     package.warnings.push(&format!(

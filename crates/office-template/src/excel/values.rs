@@ -2,17 +2,11 @@
 
 use cell_references::FORMULA_CHARACTERS;
 
+use super::days::{Day, day};
 use super::pictures::Wish;
 use super::text::{CHARACTERS, long, plain};
 use super::write::{Spot, Writer};
 use crate::answer::{Answer, Content, Form};
-
-/// Days from 1899-12-30, which Excel counts from, to 1970.
-const DAYS_TO_1970: f64 = 25_569.0;
-/// Days from 1899-12-30 to 1904-01-01.
-const DAYS_TO_1904: f64 = 1_462.0;
-/// 1900-03-01, the first day that Excel counts as the calendar does: it has a 29th of February in 1900.
-const FIRST_DAY: f64 = 61.0;
 
 impl<'a> Writer<'a, '_> {
     /// Writes the rest of a cell that holds one value, from the open start tag on.
@@ -78,13 +72,18 @@ impl<'a> Writer<'a, '_> {
         match content.form {
             Form::Day => {
                 let days: f64 = content.field(0).parse().unwrap_or_default();
-                let serial = days + DAYS_TO_1970;
-                let serial = if self.is_1904 { serial - DAYS_TO_1904 } else { serial };
-                if (self.is_1904 && serial < 0.0) || (!self.is_1904 && serial < FIRST_DAY) {
-                    let message = "the day is before those that Excel counts (1 March 1900, or 1904); print it as a text, {x | date(\"YYYY-MM-DD\")}";
-                    self.told.faults.push((tag, message.to_owned()));
+                match day(days, self.is_1904) {
+                    Day::Number(number) => self.number(number),
+                    Day::Disputed(number) => {
+                        self.told.days.disputed(here.cell, days);
+                        self.number(number);
+                    }
+                    Day::Text(text) => {
+                        self.told.days.text(here.cell, &text);
+                        self.show(&text);
+                        self.inline(&text, true);
+                    }
                 }
-                self.number(serial);
             }
             Form::Formula => {
                 self.show("");

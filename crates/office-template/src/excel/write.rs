@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cell_references::{Area, Cell as At, Lines, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
+use super::days;
 use super::output::Output;
 use super::pictures::Wish;
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
@@ -29,6 +30,8 @@ pub(super) struct Told {
     pub torn_at: Option<String>,
     /// Links beyond the number that Excel allows on a sheet.
     pub links_beyond: usize,
+    /// Days that are not shown as others are.
+    pub days: days::Told,
 }
 
 /// Writes the rows of a copy of a sheet.

@@ -5,6 +5,7 @@ mod book;
 mod calculated;
 mod corpus;
 mod costs;
+mod days;
 mod edges;
 mod limits;
 mod mapped;
