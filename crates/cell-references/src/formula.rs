@@ -79,6 +79,10 @@ impl Formula {
         &self.text
     }
 
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
     /// Whether nothing in it could change: then it is the same everywhere.
     pub fn is_constant(&self) -> bool {
         self.slots.is_empty()
@@ -174,6 +178,16 @@ impl Formula {
             out.push_str(&self.text[slot.start..slot.end]);
             return Ok(Fate::Found);
         };
+        if let (Content::Reference(reference, _), Some(place), Some(before)) =
+            (slot.content, seen.place, origin.and_then(|origin| origin.before))
+            && let Some(copy) = seen.copies.last()
+            && reference.is_to(before.above)
+        {
+            let found = copy.moves.reference(&reference, place, Single::Grow);
+            let range = reference.moved_to(before.now, found.map(|range| range.rows.first));
+            self.write_sheet(slot, seen.name, copy, out);
+            return Ok(write_reference(&reference, range, &self.text[slot.body..slot.end], out));
+        }
         if let Content::Reference(reference, Role::List) = slot.content {
             return self.write_list(slot, &reference, &seen, out);
         }

@@ -35,6 +35,7 @@
 //! | the reference | becomes | why |
 //! |---|---|---|
 //! | to a cell outside of all blocks, from anywhere | that cell, where it is now | a rate or a lookup table is the same from each turn; it does not move along from turn to turn as when Excel fills down |
+//! | without `$`, to the cell directly above a formula in the first row of its block, or down to it (`SUM(C$1:C2)` in `C3`) | from the second turn on the cell that [`Origin::before`] names | a running balance begins with the row above and goes on with the turn before |
 //! | within the own turn | the own turn's cell | `C3*D3` of a row |
 //! | a range, to a block that the formula is not in | from the first turn to the last, with what is between | as Excel does when rows are inserted within a range |
 //! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what is between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
@@ -67,6 +68,7 @@ mod blocks;
 mod error;
 mod formula;
 mod functions;
+mod mentions;
 mod moves;
 mod reader;
 mod workbook;
@@ -75,5 +77,6 @@ pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
 pub use blocks::{Area, Block};
 pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
 pub use formula::{Formula, Meaning, Written};
+pub use mentions::Mention;
 pub use moves::{Moves, Once, Place};
-pub use workbook::{Origin, Sheet, SheetCopy, Workbook};
+pub use workbook::{Before, Origin, Sheet, SheetCopy, Workbook};

@@ -1,5 +1,7 @@
 //! Where the cells of one sheet are after its blocks were repeated or dropped.
 
+use std::collections::BTreeSet;
+
 use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
 use crate::axis::{Axis, Spot};
 use crate::blocks::{Block, are_turned, bands_of, check_layout, check_turns, specs, turned};
@@ -33,6 +35,8 @@ pub struct Once {
     /// The blocks that they are not repeated with, from the outermost one, and whether they are in its last turn instead of its
     /// first.
     pub blocks: Vec<(usize, bool)>,
+    /// Columns whose cells are repeated nevertheless.
+    pub but: BTreeSet<u32>,
 }
 
 /// Columns (of the template) whose cells all move alike.
@@ -109,25 +113,41 @@ impl Moves {
         if self.is_turned { range.turned() } else { range }
     }
 
+    /// The area of cells that are not repeated and that has all of a range.
+    fn once_of(&self, range: Range) -> Option<&Once> {
+        let Lines { first, last } = self.laid(range).columns;
+        let is_but = |once: &Once| once.but.range(first..=last).next().is_some();
+        self.once.iter().find(|once| once.area.holds(range) && !is_but(once))
+    }
+
     /// The place from which a range is looked up. Cells that are not repeated are looked up from the turn that they are in,
     /// whatever `place` is.
     fn seen(&self, range: Range, place: Place) -> Place {
-        let Some(once) = self.once.iter().find(|once| once.area.holds(range)) else { return place };
+        let Some(once) = self.once_of(range) else { return place };
         let turn = |place, &(block, is_last): &(usize, bool)| {
-            let outer = self.without(place, block);
+            let outer = self.outside(place, block);
             let count = if is_last { self.count(outer, block)?.checked_sub(1)? } else { 0 };
             self.turn(outer, block, count)
         };
         once.blocks.iter().try_fold(place, turn).unwrap_or(place)
     }
 
-    /// The place without its turn of a block.
-    fn without(&self, place: Place, block: usize) -> Place {
+    /// The place without its turn of a block: in the turn of the block around that.
+    pub fn outside(&self, place: Place, block: usize) -> Place {
         if self.columns.has(block) {
             return Place { columns: place.columns.map(|spot| self.columns.outside(spot, block)), ..place };
         }
         let outside = |(number, spot): (usize, Spot)| (number, self.bands[number].rows.outside(spot, block));
         Place { rows: place.rows.map(outside), ..place }
+    }
+
+    /// The place from which what stands in a range sees a list of cells: beside rows that it is not repeated with all of their
+    /// turns.
+    pub fn beside(&self, range: Range, place: Place) -> Place {
+        let is_of_rows = |block: &usize| self.columns.has(*block) == self.is_turned;
+        let once = self.once_of(self.laid(range)).and_then(|once| once.blocks.first());
+        let block = once.map(|(block, _)| block).filter(|block| is_of_rows(block));
+        block.map_or(place, |block| self.outside(place, *block))
     }
 
     /// How many turns a block has within the turns that the place is in.
@@ -243,7 +263,7 @@ impl Moves {
     pub(crate) fn list(&self, reference: &Reference, place: Place, at_most: usize) -> List {
         let Some(around) = self.reference(reference, place, Single::Grow) else { return List::Lost };
         let reference = &if self.is_turned { reference.turned() } else { *reference };
-        if self.once.iter().any(|once| once.area.holds(reference.range())) {
+        if self.once_of(reference.range()).is_some() {
             return List::One(around);
         }
         let laid = |areas: Vec<Range>| areas.into_iter().map(|area| self.laid(area)).collect();
@@ -281,7 +301,7 @@ impl Moves {
         let reference = &if self.is_turned { reference.turned() } else { *reference };
         let range = reference.range();
         let seen = self.seen(range, place);
-        let is_once = self.once.iter().any(|once| once.area.holds(range));
+        let is_once = self.once_of(range).is_some();
         let [rows, columns] = if is_once { [[None; 2]; 2] } else { pins(reference) };
         let found = self.find(range, seen, [rows[0], rows[1], columns[0], columns[1]])?;
         if !reference.is_single || single == Single::Grow {

@@ -18,6 +18,8 @@ pub(crate) struct Slot {
     pub end: usize,
     pub sheet: Target,
     pub content: Content,
+    /// Where the innermost parentheses around it begin; 0 outside of all.
+    pub call: usize,
 }
 
 /// Which sheet's cells are meant. Numbers are those of the list of sheets.
@@ -68,6 +70,8 @@ struct Reader<'a, S> {
     sheets: &'a [S],
     whole: Takes,
     frames: Vec<Frame>,
+    /// Where each of them begins.
+    calls: Vec<usize>,
     slots: Vec<Slot>,
     /// Nothing of this argument has been read yet.
     is_start: bool,
@@ -104,6 +108,7 @@ pub(crate) fn slots<S: AsRef<str>>(text: &str, sheets: &[S], whole: Takes) -> Ve
         sheets,
         whole,
         frames: Vec::new(),
+        calls: Vec::new(),
         slots: Vec::new(),
         is_start: true,
         is_behind_operand: false,
@@ -133,6 +138,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
             }
             b')' => {
                 self.frames.pop();
+                self.calls.pop();
                 self.operand(self.at + 1);
             }
             b',' | b';' => {
@@ -160,6 +166,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
 
     fn open(&mut self, frame: Frame, at: usize) {
         self.frames.push(frame);
+        self.calls.push(at);
         self.begin(at);
     }
 
@@ -206,6 +213,10 @@ impl<S: AsRef<str>> Reader<'_, S> {
         }
     }
 
+    fn call(&self) -> usize {
+        self.calls.last().copied().unwrap_or_default()
+    }
+
     fn push(&mut self, slot: Slot) {
         self.operand(slot.end);
         self.slots.push(slot);
@@ -237,6 +248,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 end,
                 sheet: Target::Own,
                 content: Content::Reference(reference, role),
+                call: self.call(),
             });
         }
         if next == Some(b'(') {
@@ -249,7 +261,14 @@ impl<S: AsRef<str>> Reader<'_, S> {
         }
         // A `$` alone is no word.
         let end = end.max(start + 1);
-        self.push(Slot { start, body: start, end, sheet: Target::Own, content: Content::Name });
+        self.push(Slot {
+            start,
+            body: start,
+            end,
+            sheet: Target::Own,
+            content: Content::Name,
+            call: self.call(),
+        });
         if next == Some(b'[') {
             self.operand(self.behind_brackets(end));
         }
@@ -266,11 +285,12 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 end,
                 sheet: target,
                 content: Content::Reference(reference, role),
+                call: self.call(),
             });
         }
         let end =
             if self.byte(body) == Some(b'#') { self.behind_error(body) } else { self.behind_word(body) };
-        self.push(Slot { start, body, end, sheet: target, content: Content::Name });
+        self.push(Slot { start, body, end, sheet: target, content: Content::Name, call: self.call() });
         match self.byte(end) {
             Some(b'[') => self.operand(self.behind_brackets(end)),
             Some(b'(') => self.open(Frame::Call(None, 0, false), end + 1),

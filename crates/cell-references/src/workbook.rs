@@ -1,6 +1,6 @@
 //! The sheets of a workbook: their names, copies and moves.
 
-use crate::address::Reference;
+use crate::address::{Cell, Reference};
 use crate::moves::{Moves, Place};
 
 /// What became of a template's sheets.
@@ -30,6 +30,16 @@ pub struct SheetCopy {
     pub renamed: Vec<(String, String)>,
 }
 
+/// What a formula means by the cell directly above it, from the second turn on: a cell of the turn before, as a running balance
+/// does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    /// The cell directly above in the template.
+    pub above: Cell,
+    /// The cell of the turn before that is meant, where it is now.
+    pub now: Cell,
+}
+
 /// Where a formula is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Origin {
@@ -39,6 +49,8 @@ pub struct Origin {
     pub copy: usize,
     /// The turns of that copy's blocks.
     pub place: Place,
+    /// For a formula in the first row of a block, from its second turn on.
+    pub before: Option<Before>,
 }
 
 impl Workbook {

@@ -127,7 +127,7 @@ impl Sheet<'_> {
         report: &mut Report,
         what: &str,
     ) -> Result<String, Error> {
-        let origin = Origin { sheet: self.at.sheet, copy: self.at.copy, place };
+        let origin = Origin { sheet: self.at.sheet, copy: self.at.copy, place, before: None };
         self.book.formula(formula, Some(origin), report, || self.told(what))
     }
 

@@ -1,7 +1,7 @@
 //! The workbook's own part: its defined names, which sheet is shown, and that it is to be recalculated (ECMA-376 part 1,
 //! 18.2.27).
 
-use cell_references::{Formula, Meaning, Origin, Place};
+use cell_references::{Formula, Meaning, Origin};
 
 use crate::book::Book;
 use crate::error::Error;
@@ -102,7 +102,7 @@ fn defined_names(
         };
         let copies = book.workbook.sheets.get(sheet).map_or(0, |sheet| sheet.copies.len());
         for copy in 0..copies {
-            let origin = Origin { sheet, copy, place: Place::default() };
+            let origin = Origin { sheet, copy, ..Origin::default() };
             let mut told_here = Report::default();
             let now = book.formula(&formula, Some(origin), &mut told_here, told)?;
             // A print area without cells is dropped and reported; a filter's range is dropped with its filter.

@@ -2,6 +2,7 @@
 
 use super::finder::Finder;
 use super::headers::Header;
+use super::joined::Joined;
 use super::links::decoded;
 use super::parts::{self, Listed, Listing, Part, Strings, Tab};
 use super::plan::{Planner, Text};
@@ -141,7 +142,8 @@ impl Book {
             tell(&found, place, reading);
             let (mut plan, once) = match &mut sheet {
                 Some(sheet) if faults.is_empty() => {
-                    let planner = Planner::new(&found, &sections, number);
+                    let planner =
+                        Planner::new(&found, &sections, (number, (book.sheets.len(), names.as_slice())));
                     let title_steps = std::mem::take(&mut title_steps);
                     planned(planner, sheet, (texts, title_steps), (&name, &mut faults))
                 }
@@ -215,12 +217,12 @@ fn planned(
     (name, faults): (&str, &mut Vec<Fault>),
 ) -> (Plan, Vec<Once>) {
     let (found, sections) = (planner.found, planner.sections);
-    let (plan, mut wrong) = planner.plan(sheet, texts, title_steps);
+    let (plan, joined, mut wrong) = planner.plan(sheet, texts, title_steps);
     for fault in &mut wrong {
         fault.part = of_sheet(name, &fault.part);
     }
     faults.append(&mut wrong);
-    let once = once(&plan, found, sections);
+    let once = once(&plan, (found, sections, &joined));
     (plan, once)
 }
 
@@ -283,11 +285,12 @@ fn repeated(
 }
 
 /// The cells that are written once although others in their rows or columns are repeated.
-fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
+fn once(plan: &Plan, (found, sections, joined): (&[Found], &[Section], &Joined)) -> Vec<Once> {
     let Plan { items, areas, .. } = plan;
     let mut once = Vec::new();
-    let numbers: Vec<&Section> = sections.iter().filter(|section| section.of == Of::Rows).collect();
-    add_rows(items, (found, &numbers), &mut once, true);
+    let all = sections.iter().enumerate();
+    let numbers: Vec<(usize, &Section)> = all.filter(|(_, section)| section.of == Of::Rows).collect();
+    add_rows(items, (found, &numbers, joined), &mut once, true);
     let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
     let of_columns: Vec<&Section> = of_columns.collect();
     // Each section of columns with those around it, outermost first.
@@ -319,7 +322,7 @@ fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
                 if from <= to {
                     let rows = cell_references::Lines::new(from, to);
                     let area = cell_references::Range { rows, columns };
-                    once.push(Once { area, blocks: blocks.clone() });
+                    once.push(Once { area, blocks: blocks.clone(), but: BTreeSet::new() });
                 }
             }
             (first, last) = (open.row, close.row);
@@ -330,16 +333,16 @@ fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
 
 fn add_rows(
     items: &[Item],
-    (found, sections): (&[Found], &[&Section]),
+    (found, sections, joined): (&[Found], &[(usize, &Section)], &Joined),
     once: &mut Vec<Once>,
     is_outermost: bool,
 ) {
     for item in items {
         let Item::Block(rows) = item else { continue };
-        let ends = sections
-            .get(rows.block)
-            .and_then(|section| Some((found.get(section.open)?, found.get(section.close)?)));
-        let Some((open, close)) = ends else { continue };
+        let ends = sections.get(rows.block).and_then(|(number, section)| {
+            Some((*number, found.get(section.open)?, found.get(section.close)?))
+        });
+        let Some((number, open, close)) = ends else { continue };
         // Beside a nested section of one row are cells of the outer section: they are repeated with it.
         if open.row != close.row || is_outermost {
             let mut add = |row: u32, (first, last): (u32, u32), is_last: bool| {
@@ -350,13 +353,13 @@ fn add_rows(
                     };
                     let mut blocks = vec![(rows.block, is_last)];
                     inner(&rows.items, row, is_last, &mut blocks);
-                    once.push(Once { area, blocks });
+                    once.push(Once { area, blocks, but: joined.columns(number, row) });
                 }
             };
             add(open.row, (1, open.column - 1), false);
             add(close.row, (close.column + 1, cell_references::LAST_COLUMN), open.row != close.row);
         }
-        add_rows(&rows.items, (found, sections), once, false);
+        add_rows(&rows.items, (found, sections, joined), once, false);
     }
 }
 

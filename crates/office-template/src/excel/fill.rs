@@ -9,6 +9,7 @@ use super::book::{Book, BookSheet};
 use super::copies;
 use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
+use super::formulas;
 use super::headers;
 use super::headings::{self, Tables};
 use super::links;
@@ -102,10 +103,12 @@ impl Book {
         let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
         let names: Vec<&str> = self.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
+            let mut outside = BTreeMap::new();
             for (copy, made) in copies.iter().enumerate() {
                 let at = (&workbook, names.as_slice(), (number, copy));
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
                 done.faults.append(told.faults);
+                outside.extend(told.outside);
                 lost(told.lost, told.lost_at.as_deref(), package);
                 let days = told.days.sentences(&sheet.name, self.is_1904);
                 days.iter().for_each(|sentence| package.warnings.push(sentence));
@@ -116,6 +119,7 @@ impl Book {
                     ));
                 }
             }
+            formulas::warn(&sheet.name, &outside, package);
         }
         let copies: Vec<Vec<Copy>> =
             workbook.sheets.iter().zip(made).map(|(sheet, made)| listed(sheet, made)).collect();

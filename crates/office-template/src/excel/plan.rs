@@ -3,7 +3,9 @@
 use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
 
 use super::frame::{All, Frame, section_step};
+use super::joined::{Joined, Named};
 use super::layout;
+use super::outside;
 use super::sheet::{Cell, Content, Sheet};
 use super::tags::{Found, Of, Section};
 use super::text::Run;
@@ -28,6 +30,7 @@ pub(super) struct Planner<'p> {
     pub found: &'p [Found],
     pub sections: &'p [Section],
     pub first: usize,
+    named: Named<'p>,
     pub faults: Vec<Fault>,
     frames: Vec<Frame>,
     /// The open sections within a cell's text: their numbers, steps and pieces.
@@ -39,12 +42,17 @@ pub(super) struct Planner<'p> {
 }
 
 impl<'p> Planner<'p> {
-    pub(super) fn new(found: &'p [Found], sections: &'p [Section], first: usize) -> Self {
+    pub(super) fn new(
+        found: &'p [Found],
+        sections: &'p [Section],
+        (first, named): (usize, Named<'p>),
+    ) -> Self {
         let slots = vec![0; sections.len()];
         Self {
             found,
             sections,
             first,
+            named,
             faults: Vec::new(),
             frames: vec![Frame::default()],
             inline: Vec::new(),
@@ -63,11 +71,14 @@ impl<'p> Planner<'p> {
         sheet: &mut Sheet,
         texts: Vec<Text>,
         names: Vec<Step>,
-    ) -> (Plan, Vec<Fault>) {
+    ) -> (Plan, Joined, Vec<Fault>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.steps = names;
         }
         self.place_cells(sheet);
+        let joined =
+            Joined::find(sheet, (self.found, self.sections), |number| self.around(number), self.named);
+        joined.deepen(sheet);
         for text in texts {
             let Some(cell) = sheet.cells.get(text.cell) else { continue };
             let (row, columns, at) = (cell.row, cell.columns.clone(), text.cell);
@@ -85,14 +96,15 @@ impl<'p> Planner<'p> {
         let (areas, rows) = self.areas();
         let numbers = self.numbers();
         let around: Vec<_> = (0..numbers.len()).map(|number| self.around(number)).collect();
-        let items = self.items(sheet, (0, sheet.rows.len()), None, (&numbers, &around));
+        let items = self.items(sheet, (0, sheet.rows.len()), None, (&numbers, &around, &joined));
+        outside::note(sheet, &items, self.named);
         self.check(&areas);
         for cell in &mut sheet.cells {
             cell.columns
                 .iter_mut()
                 .for_each(|number| *number = numbers.get(*number).copied().flatten().unwrap_or_default());
         }
-        (Plan { steps: frame.steps, items, areas, rows }, self.faults)
+        (Plan { steps: frame.steps, items, areas, rows }, joined, self.faults)
     }
 
     /// Notes in each cell which sections of rows and columns hold it.
@@ -352,7 +364,7 @@ impl<'p> Planner<'p> {
         sheet: &Sheet,
         (mut row, end): (usize, usize),
         of: Option<usize>,
-        (numbers, around): (&[Option<usize>], &[Option<usize>]),
+        (numbers, around, joined): (&[Option<usize>], &[Option<usize>], &Joined),
     ) -> Vec<Item> {
         let mut items = Vec::new();
         for number in self.children(of, around) {
@@ -364,14 +376,17 @@ impl<'p> Planner<'p> {
             items.extend((row..begin).map(Item::Row));
             let rows = sheet.rows.get(begin..behind).unwrap_or_default();
             let cells = rows.iter().flat_map(|row| sheet.cells.get(row.cells.clone()).unwrap_or_default());
-            let is_foreign =
-                |cell: &Cell| !is_between(cell, open, close) && !matches!(cell.content, Content::Empty);
+            let is_foreign = |cell: &Cell| {
+                !is_between(cell, open, close)
+                    && !joined.has(number, cell)
+                    && !matches!(cell.content, Content::Empty)
+            };
             items.push(Item::Block(Rows {
                 block: numbers.get(number).copied().flatten().unwrap_or_default(),
                 slot: self.slots.get(number).copied().unwrap_or_default(),
                 lines: Lines::new(open.row, close.row),
                 is_shared: { cells }.any(is_foreign),
-                items: self.items(sheet, (begin, behind), Some(number), (numbers, around)),
+                items: self.items(sheet, (begin, behind), Some(number), (numbers, around, joined)),
             }));
             row = behind;
         }

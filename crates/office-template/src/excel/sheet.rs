@@ -70,6 +70,16 @@ pub(super) struct Calculated {
     pub formula: Spelled,
     /// The cells that an array formula fills, and its other attributes.
     pub array: Option<(references::Range, String)>,
+    /// It takes a value of the cell directly above it, which is not in its section: from the second turn on that of the turn before.
+    pub is_above: bool,
+    /// What is to be said of an address outside of its section.
+    pub outside: Option<Box<str>>,
+}
+
+impl Calculated {
+    fn new(formula: Spelled, array: Option<(references::Range, String)>) -> Self {
+        Self { formula, array, is_above: false, outside: None }
+    }
 }
 
 /// A formula, parsed or as a shift of a shared one.
@@ -127,6 +137,13 @@ impl Sheet {
             column = column.max(cell.column);
         }
         references::Cell { row, column }
+    }
+
+    /// The cells of a row.
+    pub(super) fn of_row(&self, number: u32) -> &[Cell] {
+        let row = self.rows.binary_search_by_key(&number, |row| row.number).ok();
+        let cells = row.and_then(|row| self.rows.get(row)).map(|row| row.cells.clone());
+        cells.and_then(|cells| self.cells.get(cells)).unwrap_or_default()
     }
 
     fn says_something(&self, cell: &Cell) -> bool {
@@ -387,11 +404,11 @@ impl<'s> Scanner<'s> {
                     }
                     None => formula,
                 };
-                return Some(Calculated { formula, array: None });
+                return Some(Calculated::new(formula, None));
             }
             let formula = Arc::new(Formula::parse(&text, self.names, Meaning::Value));
             self.shared.insert(number, (Arc::clone(&formula), row, column));
-            return Some(Calculated { formula: Spelled::As(formula, (0, 0)), array: None });
+            return Some(Calculated::new(Spelled::As(formula, (0, 0)), None));
         }
         if kind == "dataTable" {
             self.data_table.get_or_insert(references::Cell { row, column });
@@ -402,7 +419,7 @@ impl<'s> Scanner<'s> {
         }
         let formula = Formula::parse(&text, self.names, Meaning::Value);
         let array = (kind == "array").then(|| references::Range::parse(&range).map(|range| (range, kept)));
-        Some(Calculated { formula: Spelled::Own(formula), array: array.flatten() })
+        Some(Calculated::new(Spelled::Own(formula), array.flatten()))
     }
 }
 

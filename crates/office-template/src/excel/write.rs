@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use cell_references::{Area, Cell as At, Lines, Moves, Origin, Place, Range, Workbook};
+use cell_references::{Area, Cell as At, Lines, Moves, Place, Range, Workbook};
 
 use super::counts::Scope;
 use super::days;
 use super::output::Output;
 use super::pictures::Wish;
-use super::sheet::{Calculated, Cell, Content, Row, Sheet};
+use super::sheet::{Cell, Content, Row, Sheet};
 use super::text::{CHARACTERS, add, long, shielded};
 use super::tree::{Item, Link, Piece, Pieces, Rows, Slot, Tagged};
 use crate::answer::Answer;
 use crate::error::{Error, TagFaults};
 use crate::fill::misfit;
-
-/// The remedy where a formula would be too long.
-const SIMPLER: &str = "let it refer to cells that are one range when they are repeated";
 
 /// Faults and losses found while a sheet was written.
 #[derive(Default)]
@@ -30,6 +27,8 @@ pub(super) struct Told {
     pub torn_at: Option<String>,
     /// Links beyond the number that Excel allows on a sheet.
     pub links_beyond: usize,
+    /// Formulas of the template whose addresses outside of their section stay the same in each turn, and what is to be said.
+    pub outside: BTreeMap<At, String>,
     /// Days that are not shown as others are.
     pub days: days::Told,
 }
@@ -285,39 +284,6 @@ impl<'a> Writer<'a, '_> {
         let is_last = !is_one_row && cell.row == outer.lines.last;
         let others = self.turns.iter().skip(cell.depth);
         others.clone().all(|(_, turn, count)| if is_last { turn + 1 == *count } else { *turn == 0 })
-    }
-
-    fn formula(&mut self, calculated: &Calculated, cell: &Cell, place: Place) -> Result<(), Error> {
-        let mut text = String::new();
-        let (sheet, copy) = self.at;
-        let origin = Origin { sheet, copy, place };
-        let at = At { row: cell.row, column: cell.column };
-        let formula = calculated.formula.formula(self.names);
-        let written = formula.write(self.workbook, Some(origin), &mut text);
-        let name = || self.workbook.sheets.get(sheet).map_or("", |sheet| sheet.name.as_str());
-        let written =
-            written.map_err(|error| Error::Limit(format!("{}!{at}: {error}; {SIMPLER}", name())))?;
-        if written.lost > 0 {
-            self.told.lost += written.lost;
-            if self.told.lost_at.is_none() {
-                self.told.lost_at = Some(format!("{}!{at}", name()));
-            }
-        }
-        self.output.open("f");
-        if let Some((range, kept)) = &calculated.array {
-            let now = self.moves.range(*range, place).unwrap_or(*range);
-            let size = |range: &Range| {
-                (range.rows.last - range.rows.first, range.columns.last - range.columns.first)
-            };
-            if size(&now) != size(range) && self.told.torn_at.is_none() {
-                self.told.torn_at = Some(format!("{}!{at}", name()));
-            }
-            self.output.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
-        }
-        self.output.push(">");
-        self.output.shown(&text, false);
-        self.output.close("f");
-        Ok(())
     }
 
     /// The answer at a slot, in the turns of the sections of columns around it.

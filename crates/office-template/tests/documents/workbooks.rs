@@ -7,6 +7,7 @@ mod corpus;
 mod costs;
 mod days;
 mod edges;
+mod formulas;
 mod limits;
 mod mapped;
 mod names;

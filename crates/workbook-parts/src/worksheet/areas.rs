@@ -1,7 +1,7 @@
 //! Rules for areas (`sqref`) with their formulas: conditional formats, validations, sparklines; also Excel 2010's in `extLst`
 //! ([MS-XLSX] 2.6).
 
-use cell_references::{Meaning, Place, Range};
+use cell_references::{Meaning, Mention, Place, Range};
 
 use super::Writer;
 use crate::book::{Fate, first_of};
@@ -33,12 +33,14 @@ impl Writer<'_, '_> {
         let ranges = Range::parse_list(&list).unwrap_or_default();
         let Some(first) = ranges.first().copied().map(first_of) else { return Ok(()) };
         let left = ranges.iter().find_map(|range| self.sheet.first_left(*range)).map_or(first, Range::from);
+        let is_list = document.value(index, "type").as_deref() == Some("list");
+        let place = self.sheet.first_place(left);
         let base = Base {
-            place: self.sheet.first_place(left),
+            // A list to choose from that stands beside repeated rows has all of them.
+            place: if is_list { self.sheet.moves.beside(left, place) } else { place },
             rows: distance(left.rows.first, first.rows.first),
             columns: distance(left.columns.first, first.columns.first),
         };
-        let is_list = document.value(index, "type").as_deref() == Some("list");
         for at in document.within(index) {
             match document.name(at) {
                 "formula" | "formula1" | "formula2" | "f" if document.children(at).next().is_none() => {
@@ -90,7 +92,11 @@ impl Writer<'_, '_> {
             };
             let data = document.child(child, "f");
             let formula = data.map(|data| self.sheet.parse(&document.text(data), Meaning::Cells));
+            // What draws a column beside repeated rows draws all of them.
+            let is_column = |mention: Mention<'_>| mention.range.columns.first == mention.range.columns.last;
+            let is_list = formula.as_ref().is_some_and(|formula| formula.mentions().all(is_column));
             for (place, now) in self.sheet.moves.turns(range) {
+                let place = if is_list { self.sheet.moves.beside(range, place) } else { place };
                 lines += 1;
                 self.sheet.check(lines, "sparklines")?;
                 let formula =

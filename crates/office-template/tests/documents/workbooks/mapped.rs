@@ -37,6 +37,20 @@ impl List {
         }
     }
 
+    /// Where the cell is that a formula means by the one directly above it, outside of the list: in the turn before, its last row if
+    /// something stands in the formula's column there. `None` where that is not what it means.
+    fn before(
+        self,
+        place: Address,
+        above: Address,
+        (turn, is_filled): (Option<u32>, bool),
+    ) -> Option<String> {
+        let turn = turn?.checked_sub(1)?;
+        let is_it = place.0 == self.first && above == (place.0 - 1, place.1);
+        let row = if is_filled { self.last } else { self.first };
+        is_it.then(|| address((self.rows(row, Some(turn)).0, place.1)))
+    }
+
     fn cell(self, (row, column): Address, turn: Option<u32>) -> String {
         address((self.rows(row, turn).1, column))
     }
@@ -133,9 +147,14 @@ fn check(
     let mut expected = BTreeSet::new();
     for (place, from, to) in formulas {
         for (turn, row) in list.turns(place.0) {
+            let is_filled = places.contains(&(list.last, place.1));
+            let before = list.before(*place, *from, (turn, is_filled));
             let meant = to.map_or_else(
-                || format!("{}+0", list.cell(*from, turn)),
-                |to| format!("ROWS({})", list.range((*from, to), turn)),
+                || format!("{}+0", before.clone().unwrap_or_else(|| list.cell(*from, turn))),
+                |to| match before.as_ref().filter(|_| to == *from) {
+                    Some(before) => format!("ROWS({before}:{before})"),
+                    None => format!("ROWS({})", list.range((*from, to), turn)),
+                },
             );
             expected.insert((address((row, place.1)), meant));
         }

@@ -103,13 +103,13 @@ fn two_lists(work: &mut Work) {
         "A1",
         "{#items}{name}|{price}|{/items}
          sum|=SUM(B1)|=SUM(B3)
-         {#groups}{name}|=B2+SUM(B1:B1)|=B4|{/groups}
+         {#groups}{name}|=B$2+SUM(B1:B1)|=B4|{/groups}
          sum|=SUM(B3)|=SUM(B1:B3)",
     ));
     work.expect("two lists", "B5", "SUM(B1)", prices());
     work.expect("two lists", "C5", "SUM(B3), below", prices() * 6.0);
     for row in 6..9 {
-        work.expect("two lists", format!("B{row}"), "B2+SUM(B1:B1)", prices() * 2.0);
+        work.expect("two lists", format!("B{row}"), "B$2+SUM(B1:B1)", prices() * 2.0);
         work.expect("two lists", format!("C{row}"), "B4", prices() * 6.0);
     }
     work.expect("two lists", "B9", "SUM(B3)", prices() * 6.0);

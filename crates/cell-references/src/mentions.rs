@@ -1,0 +1,99 @@
+//! What a formula refers to, as its author wrote it.
+
+use crate::address::{Cell, Range, Reference, Side};
+use crate::formula::Formula;
+use crate::reader::{Content, Role, Target};
+
+/// A reference of a formula, as it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Mention<'f> {
+    /// With the sheet's name, if one is written.
+    pub text: &'f str,
+    /// The number of the sheet that is named (of several the first); `None` for the formula's own.
+    pub sheet: Option<usize>,
+    /// The cells that it names.
+    pub range: Range,
+    /// One value is meant, and not a list of cells as `SUM` takes it.
+    pub is_value: bool,
+    /// It is one cell as an argument of a function that takes any number of them; where the function's arguments begin.
+    pub listed: Option<usize>,
+    /// The sheet's name as it is written, with its `!`.
+    before: &'f str,
+    reference: Reference,
+}
+
+impl Formula {
+    /// The references to cells of this workbook, in their order.
+    pub fn mentions(&self) -> impl Iterator<Item = Mention<'_>> {
+        self.slots().iter().filter_map(|slot| {
+            let Content::Reference(reference, role) = slot.content else { return None };
+            let sheet = match slot.sheet {
+                Target::Own => None,
+                Target::Sheet(sheet) | Target::Sheets(sheet, _) => Some(sheet),
+                Target::Elsewhere => return None,
+            };
+            let text = |from: usize, to: usize| self.text().get(from..to).unwrap_or_default();
+            Some(Mention {
+                text: text(slot.start, slot.end),
+                sheet,
+                range: reference.range(),
+                is_value: reference.is_single && role == Role::One,
+                listed: (reference.is_single && role == Role::List).then_some(slot.call),
+                before: text(slot.start, slot.body),
+                reference,
+            })
+        })
+    }
+}
+
+impl Mention<'_> {
+    /// The first and the last row, where they move along when the formula is copied to another row: whole columns name none, and
+    /// a `$` holds on to one.
+    pub fn moving_rows(&self) -> [Option<u32>; 2] {
+        let row = |line: fn(Side) -> (u32, bool)| {
+            self.reference.rows.map(line).filter(|(_, is_fixed)| !is_fixed).map(|(row, _)| row)
+        };
+        [
+            row(|side| (side.lines.first, side.first_is_fixed)),
+            row(|side| (side.lines.last, side.last_is_fixed)),
+        ]
+    }
+
+    /// Whether it means what stands in this cell, directly above its formula, or all down to it, and moves along with the formula.
+    pub fn is_to(&self, above: Cell) -> bool {
+        self.reference.is_to(above)
+    }
+
+    /// How it is written with a `$` before these rows, the first and the last.
+    pub fn with_fixed(&self, rows: [bool; 2]) -> String {
+        let fixed = |side: Side| Side {
+            first_is_fixed: side.first_is_fixed || rows[0],
+            last_is_fixed: side.last_is_fixed || rows[1],
+            ..side
+        };
+        let mut text = self.before.to_owned();
+        Reference { rows: self.reference.rows.map(fixed), ..self.reference }.write(&mut text);
+        text
+    }
+}
+
+impl Reference {
+    /// Whether this is the cell, or a range down to it from the same cell or a row with a `$`, and its last row moves along with
+    /// the formula.
+    pub(crate) fn is_to(&self, cell: Cell) -> bool {
+        let is_own = |side: Side| side.lines.first == cell.column && side.lines.last == cell.column;
+        let is_down_to = |side: Side| {
+            side.lines.last == cell.row
+                && !side.last_is_fixed
+                && (side.first_is_fixed || side.lines.first == cell.row)
+        };
+        self.columns.is_some_and(is_own) && self.rows.is_some_and(is_down_to)
+    }
+
+    /// The cells that it means where the cell that it [is to](Self::is_to) is another one. `first` is the row of its first cell.
+    pub(crate) fn moved_to(&self, cell: Cell, first: Option<u32>) -> Range {
+        let held = self.rows.is_some_and(|side| side.first_is_fixed);
+        let first = first.filter(|_| held).unwrap_or(cell.row);
+        Range::new(Cell { row: first, column: cell.column }, cell)
+    }
+}
