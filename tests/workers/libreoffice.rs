@@ -27,6 +27,7 @@ use crate::foreign::{Foreign, paths};
 use crate::processes::{group_members, is_alive, platen, processes, starter, until};
 use crate::small_disk::{SmallDisk, rerun_in_mount_namespace};
 
+mod locale;
 mod memory;
 
 const READ: [&str; 9] = [
@@ -107,6 +108,7 @@ fn usual(extension: &str) -> ConvertJob<'_> {
         commands: Vec::new(),
         format: "pdf".into(),
         options: "".into(),
+        locale: None,
         first_page: None,
         metadata: None,
         html: None,

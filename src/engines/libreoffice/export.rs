@@ -22,6 +22,8 @@ pub(super) struct Export {
 
 /// The keys of `formatOpts` that have an effect on a PDF.
 const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "metadata", "pdfa", "pdfua"];
+/// The keys that have an effect on a workbook: numbers, dates and currencies are written as the locale does.
+const LOCALE: &[&str] = &["locale"];
 /// The keys that have an effect on a Word document.
 const FIELDS: &[&str] = &["updateFields"];
 
@@ -38,10 +40,10 @@ const EXPORTS: [Export; 6] = [
 /// The same table for plans.
 pub(super) const ABILITIES: &[Ability] = &[
     ability(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
-    ability(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
+    ability(FileKind::Xlsx, FileKind::Pdf, &[PDF, LOCALE]),
     ability(FileKind::Pptx, FileKind::Pdf, &[PDF]),
     ability(FileKind::Docx, FileKind::Html, &[FIELDS]),
-    ability(FileKind::Xlsx, FileKind::Html, &[]),
+    ability(FileKind::Xlsx, FileKind::Html, &[LOCALE]),
     ability(FileKind::Pptx, FileKind::Html, &[]),
 ];
 
@@ -81,6 +83,12 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
     let at_once = json!({ "SynchronMode": { "type": "boolean", "value": "true" } }).to_string();
     let command = |name| UnoCommand { name: Cow::Borrowed(name), arguments: Cow::Owned(at_once.clone()) };
     UPDATES.map(command).into()
+}
+
+/// The locale in which a workbook shows its numbers and dates, if one is asked for.
+pub(super) fn locale(from: FileKind, options: &PageOptions) -> Option<Cow<'static, str>> {
+    let asked = options.emulation.locale.clone().filter(|_| from == FileKind::Xlsx);
+    asked.map(Cow::Owned)
 }
 
 /// The first page that is asked for, if a PDF is not to have all pages.

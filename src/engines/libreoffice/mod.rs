@@ -78,6 +78,7 @@ impl StepRunner for LibreOffice {
             html: export.html(self.bounds.scratch_bytes),
             // HTML of text and tables names fonts that its reader may have; all else is drawn with this machine's.
             fonts: kind != FileKind::Html || export.from == FileKind::Pptx,
+            locale: export::locale(export.from, job.options),
             first_page: export::first_page(kind, job.options),
             metadata: export::metadata(kind, job.options),
         };

@@ -205,6 +205,12 @@ fn exhaustion_threshold_bytes(memory_bytes: u64) -> u64 {
     memory_bytes / 4 * 3
 }
 
+/// How the document is loaded. LibreOffice keeps the language for all documents from then on, which ends with the child.
+fn load_options(job: &ConvertJob<'_>) -> String {
+    let language = job.locale.as_deref().map(|locale| format!(",Language={locale}"));
+    format!("{LOAD_OPTIONS}{}", language.unwrap_or_default())
+}
+
 /// Loads the document at `path`, and writes the result and remarks into its folder.
 fn convert_in_child(
     kit: &Kit,
@@ -212,7 +218,7 @@ fn convert_in_child(
     job: &ConvertJob<'_>,
     path: &Path,
 ) -> Result<(), (u8, String)> {
-    let document = kit.load(path, LOAD_OPTIONS).map_err(|sentence| (UNREADABLE, sentence))?;
+    let document = kit.load(path, &load_options(job)).map_err(|sentence| (UNREADABLE, sentence))?;
     let unwritable = |sentence| (UNWRITABLE, sentence);
     for command in &job.commands {
         document.command(&command.name, &command.arguments).map_err(unwritable)?;

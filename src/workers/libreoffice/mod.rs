@@ -47,6 +47,8 @@ pub struct ConvertJob<'a> {
     pub format: Cow<'a, str>,
     /// The filter options, in LibreOffice's syntax.
     pub options: Cow<'a, str>,
+    /// The locale of numbers, dates and currencies that follow it, a BCP 47 tag; `None` for en-US.
+    pub locale: Option<Cow<'a, str>>,
     /// The first requested page, if not all are; the range itself is in `options`.
     pub first_page: Option<u32>,
     /// Properties to add to a PDF.
