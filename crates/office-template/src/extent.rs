@@ -6,6 +6,7 @@ mod item;
 use std::collections::{BTreeMap, BTreeSet};
 
 use column::Grid;
+pub(crate) use item::list;
 
 use crate::error::quoted;
 use crate::lexer::Tag;

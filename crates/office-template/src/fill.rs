@@ -2,8 +2,11 @@
 
 mod asides;
 mod blocks;
+mod bookmarks;
 mod chart;
+mod dependents;
 mod slide;
+mod turns;
 mod value;
 
 use std::collections::{BTreeMap, HashSet};
@@ -23,9 +26,13 @@ use crate::marks::{Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
 use crate::source::Source;
+use crate::stale_fields::marked;
 use crate::tags::TEXT_ONLY;
 use crate::writing::Writing;
 use crate::written::{Refusal, Written};
+use dependents::Chosen;
+pub(crate) use dependents::finish as finish_dependents;
+use turns::Turn;
 
 pub(crate) struct Filler<'a, 'p> {
     source: Source<'a>,
@@ -43,6 +50,20 @@ pub(crate) struct Filler<'a, 'p> {
     written: HashSet<usize>,
     /// The same places in the order in which they were written.
     order: Vec<usize>,
+    /// The turns of sections that are being written, the outermost first.
+    turns: Vec<Turn>,
+    /// How many turns there have been.
+    turn: u64,
+    /// The names and ids of dependents that have been chosen and not written yet, by their indices.
+    chosen: BTreeMap<usize, Chosen>,
+    /// The numbers of bookmarks that have begun, by their ids in the part.
+    bookmark_ids: BTreeMap<String, String>,
+    /// A copy of the part has been written before, so all numbers in it are new.
+    is_again: bool,
+    /// The numbers of the lists of a note or a header, which begin again with each of them; `None` in other parts.
+    own_lists: Option<BTreeMap<String, Option<String>>>,
+    /// The lists of an included document that have been used.
+    used_lists: HashSet<String>,
     /// Where in `out` a paragraph continues behind content that was put between paragraphs.
     reopened: Vec<usize>,
     /// The relationships of addresses with tags, by their places in the part.
@@ -73,6 +94,13 @@ impl<'a, 'p> Filler<'a, 'p> {
             copied: 0,
             written: HashSet::new(),
             order: Vec::new(),
+            turns: Vec::new(),
+            turn: 0,
+            chosen: BTreeMap::new(),
+            bookmark_ids: BTreeMap::new(),
+            is_again: false,
+            own_lists: None,
+            used_lists: HashSet::new(),
             reopened: Vec::new(),
             addresses: BTreeMap::new(),
             is_ticked: false,
@@ -91,7 +119,9 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.nodes(nodes, answers)?;
         let whole = self.finished();
         let whole = self.charted(whole)?;
-        self.marks.applied(whole, self.source, self.package)
+        let whole = self.marks.applied(whole, self.source, self.package)?;
+        let repeats = self.is_again || self.turn > 0;
+        Ok(if self.source.is_included { whole } else { marked(whole, self.source.prefix, repeats) })
     }
 
     fn nodes<'b>(
@@ -132,8 +162,13 @@ impl<'a, 'p> Filler<'a, 'p> {
                     let written = if self.is_ticked { on } else { off };
                     self.out.extend_from_slice(written.as_bytes());
                 }
-                Node::Section(_, body) => match answers.next() {
-                    Some(Answer::List(copies)) => self.section(body, copies)?,
+                Node::Reference(reference) => self.reference(reference, answers)?,
+                Node::List(list) => self.list_number(list)?,
+                Node::Shape(range) => self.shape_id(range.clone()),
+                Node::Bookmark(bookmark) => self.bookmark(bookmark),
+                Node::BookmarkName(name) => self.bookmark_name(name),
+                Node::Section(tag, body, lists) => match answers.next() {
+                    Some(Answer::List(copies)) => self.section((*tag, body, lists), copies)?,
                     _ => return Err(misfit()),
                 },
                 Node::Paragraph(empty) => {
@@ -189,7 +224,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let document = self.source.includes.get(&slot.tag).and_then(|&at| self.source.documents.get(at));
         let (Some(document), [Answer::List(answers)]) = (document, copies) else { return Err(misfit()) };
         let stage = include::stage(document, self.source.name, self.package);
-        let source = document.part.source((&stage, false), self.source);
+        let source = Source { is_included: true, ..document.part.source((&stage, false), self.source) };
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         let mut answers = answers.iter();
         let out = filler.part(&document.part.nodes, &mut answers)?;
@@ -279,18 +314,6 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.nodes(nodes, &mut std::iter::empty())
     }
 
-    fn section(&mut self, body: &[Node], copies: &[Answer<'_>]) -> Result<(), Error> {
-        for answers in copies {
-            let Answer::List(answers) = answers else { return Err(misfit()) };
-            let mut answers = answers.iter();
-            self.nodes(body, &mut answers)?;
-            if answers.next().is_some() {
-                return Err(misfit());
-            }
-        }
-        Ok(())
-    }
-
     /// Writes a table or a row, or leaves it out if none of its children are left: Word does not open a document with a table
     /// without rows or a row without cells.
     fn holder<'b>(
@@ -314,7 +337,7 @@ impl<'a, 'p> Filler<'a, 'p> {
 
     /// Whether this place of the part is written for the first time.
     fn is_first(&mut self, place: usize) -> bool {
-        let is_first = self.written.insert(place);
+        let is_first = !self.is_again && self.written.insert(place);
         if is_first {
             self.order.push(place);
         }

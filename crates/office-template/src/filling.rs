@@ -5,7 +5,7 @@ use crate::chart;
 use crate::error::{Error, TagFaults};
 use crate::excel::Book;
 use crate::files::Files;
-use crate::fill::{Filler, misfit};
+use crate::fill::{Filler, finish_dependents, misfit};
 use crate::include::write_lists;
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
@@ -54,6 +54,7 @@ impl Template {
             return Err(misfit());
         }
         let Filling { mut package, mut faults, files, .. } = filling;
+        finish_dependents(&self.dependents, &mut package)?;
         if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
             faults.append(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
         }
@@ -84,7 +85,7 @@ impl Filling<'_, '_, '_> {
         parts: &[PartPlan],
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
     ) -> Result<(), Error> {
-        for part in parts.iter().filter(|part| part.tags > 0) {
+        for part in parts.iter().filter(|part| part.tags > 0 || part.is_shorter) {
             let xml = self.part((part, &part.name), answers)?;
             self.package.put(&part.name, xml)?;
             self.package.forget(&part.name, &part.forgotten)?;
@@ -128,9 +129,13 @@ impl Filling<'_, '_, '_> {
             xml: &part.xml,
             prefix: &part.prefix,
             is_main: part.is_main,
+            is_included: false,
             first: part.first,
             includes: &part.includes,
             documents: &template.documents,
+            references: &part.references,
+            dependents: &template.dependents,
+            bookmarks: &template.bookmarks,
             delimiters: template.delimiters.as_ref(),
             root: (&template.main, if template.is_strict { word::STRICT } else { word::TRANSITIONAL }),
         };

@@ -35,7 +35,7 @@ use crate::tags;
 use crate::word::{Origin, Part};
 use crate::written::{Refusal, Written};
 pub(crate) use copy::Copy;
-pub(crate) use numbering::{prepare_lists, write_lists};
+pub(crate) use numbering::{again as list_again, in_turn, prepare_lists, write_lists};
 
 /// The longest name of a file, in bytes.
 const LONGEST_NAME: usize = 4_096;

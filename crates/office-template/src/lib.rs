@@ -19,6 +19,7 @@ mod chart;
 mod collected;
 mod container;
 mod content_types;
+mod dependents;
 mod error;
 mod excel;
 mod extent;
@@ -45,6 +46,7 @@ mod powerpoint;
 mod program;
 mod read;
 mod source;
+mod stale_fields;
 mod styles;
 mod tags;
 mod unfilled;
@@ -59,6 +61,7 @@ use answer::Answers;
 use collected::Collected;
 pub use collected::OutlineTag;
 use content_types::TextPart;
+use dependents::Dependent;
 pub use error::{Error, Fault, Faults};
 use error::{Expressions, Spot};
 use excel::Book;
@@ -93,6 +96,10 @@ pub struct Template {
     next_number: u64,
     /// The documents that its tags include.
     documents: Vec<Document>,
+    /// The notes, headers and their like that its sections write.
+    dependents: Vec<Dependent>,
+    /// Its bookmarks, each with the numbers of the tags that open the sections around it.
+    bookmarks: BTreeMap<String, Vec<usize>>,
     /// The names that faults show, indexed by [`TagPlace::part`]: of parts, and of a workbook's cells.
     names: Vec<String>,
     /// Word, Excel or `PowerPoint`.
@@ -111,6 +118,7 @@ pub struct Template {
 }
 
 /// A part with tags.
+#[derive(Default)]
 struct PartPlan {
     name: String,
     /// Whether it is the document itself, and no header or note.
@@ -123,6 +131,10 @@ struct PartPlan {
     nodes: Vec<Node>,
     /// Which of [`Template::documents`] a tag includes, by the tag's index in this part.
     includes: BTreeMap<usize, usize>,
+    /// Which of [`Template::dependents`] a reference leads to, by its offset.
+    references: BTreeMap<usize, usize>,
+    /// Some of its notes are written by sections, so it is written even without tags.
+    is_shorter: bool,
     /// The relationships that the part no longer refers to when it is filled.
     forgotten: Vec<String>,
     /// The index of the slide that it belongs to and is copied with.
@@ -135,9 +147,7 @@ impl PartPlan {
     /// A part without tags.
     fn new((name, is_main): (String, bool), part: Part, nodes: Vec<Node>) -> Self {
         let Part { xml, prefix, .. } = part;
-        let (includes, forgotten) = (BTreeMap::new(), Vec::new());
-        let (slide, repeat) = (None, None);
-        Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes, forgotten, slide, repeat }
+        Self { name, is_main, xml, prefix, nodes, ..Self::default() }
     }
 
     /// Whether both parts belong to one slide, which is copied as a whole.
@@ -147,8 +157,8 @@ impl PartPlan {
 
     /// The part as a source under this name; everything else is taken from `around`.
     fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
-        let Self { xml, prefix, first, includes, .. } = self;
-        Source { name, is_main, xml, prefix, first: *first, includes, ..around }
+        let Self { xml, prefix, first, includes, references, .. } = self;
+        Source { name, is_main, xml, prefix, first: *first, includes, references, ..around }
     }
 }
 
@@ -246,6 +256,8 @@ impl Template {
             paths: None,
             next_number,
             documents: Vec::new(),
+            dependents: Vec::new(),
+            bookmarks: BTreeMap::new(),
             names: Vec::new(),
             family,
             main,
@@ -258,14 +270,18 @@ impl Template {
         let own = book.map(|book| template.add_book(book, &delimiters, reading)).transpose()?;
         let mut of_parts = Vec::new();
         for (TextPart { name, title, is_main, slide, .. }, part) in parts {
+            let Some((part, is_shorter)) = dependents::left(&name, part, (reading, limits))? else {
+                continue;
+            };
             let told = reading.outline.as_ref().map_or(0, Collected::steps);
             let (part, steps) =
                 template.add((title.clone(), is_main), (part, &styles), &delimiters, reading)?;
-            template.parts.push(PartPlan { name, slide, ..part });
+            template.parts.push(PartPlan { name, slide, is_shorter, ..part });
             of_parts.push((steps, title, told));
         }
         let mut steps = own.unwrap_or_default();
         steps.extend(powerpoint::grouped(&template.parts, of_parts, reading));
+        template.parts.extend(dependents::rest(&template.parts, (reading, limits))?);
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         template.paths = paths::are_paths(&steps).then_some(steps);
         template.file = file;
@@ -303,7 +319,9 @@ impl Template {
         }
         let extents = extent::extents((&part, styles), &name, &mut tags, &mut reading.cuts_left);
         let planned = if tags.faults.is_empty() {
-            plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
+            let is_copied = reading.dependents.is_within();
+            let beside = plan::Beside { styles, is_copied, bookmarks: &self.bookmarks };
+            plan::plan((&part, beside), &tags, &extents, &mut reading.cuts_left)
         } else {
             Ok(Vec::new())
         };
@@ -321,18 +339,26 @@ impl Template {
         }));
         self.names.push(name.clone());
         let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
+        self.add_bookmarks((&nodes, &part.xml), first, reading);
+        let of = (delimiters, styles);
+        let references = self.dependents((&part, &name), (&nodes, &mut tags, first), of, reading)?;
         tags.faults.sort_by_key(|fault| fault.paragraph);
         reading.faults.extend(tags.faults.drain(..));
-        let documents = &self.documents;
-        let bodies =
-            includes.iter().filter_map(|(&tag, &at)| Some((tag, documents.get(at)?.steps.as_slice())));
-        let steps = program::steps(&nodes, &tags.all, (first, &bodies.collect()));
+        let (documents, dependents) = (&self.documents, &self.dependents);
+        let of_document = |(&tag, &at): (&usize, &usize)| Some((tag, documents.get(at)?.steps.as_slice()));
+        let of_dependent =
+            |(&place, &at): (&usize, &usize)| Some((place, dependents.get(at)?.steps.as_slice()));
+        let others = program::Others {
+            documents: includes.iter().filter_map(of_document).collect(),
+            dependents: references.iter().filter_map(of_dependent).collect(),
+        };
+        let steps = program::steps(&nodes, &tags.all, (first, &others));
         let forgotten = forgotten(&part, &tags);
         let part = PartPlan::new((name, is_main), part, nodes);
         let repeat = tags.all.iter().enumerate().find_map(|(index, placed)| {
             if let Tag::Slides(list) = &placed.tag { Some((first + index, list.clone())) } else { None }
         });
-        Ok((PartPlan { first, tags: tags.all.len(), includes, forgotten, repeat, ..part }, steps))
+        Ok((PartPlan { first, tags: tags.all.len(), includes, references, forgotten, repeat, ..part }, steps))
     }
 
     fn many_tags(&self) -> Error {

@@ -18,6 +18,7 @@ use std::hash::BuildHasher as _;
 use crate::chart::data::Chart;
 use crate::container::{self, Archive};
 use crate::content_types::{Kinds, LIST, kinds};
+use crate::dependents::Written;
 use crate::error::{Error, quoted};
 use crate::family::Family;
 use crate::include::taken::Taken;
@@ -66,6 +67,8 @@ pub(crate) struct Package<'a> {
     is_strict: bool,
     /// The folder of added parts, such as `word`.
     folder: &'static str,
+    /// The notes, headers and their like that sections have written.
+    pub dependents: Written,
     /// What was copied from included documents.
     pub taken: Taken,
     /// Data for charts given in the alternative text of their frames, by the chart's part, with the number of the tag that gave
@@ -121,6 +124,7 @@ impl<'a> Package<'a> {
             relationships: BTreeMap::new(),
             is_strict,
             folder,
+            dependents: Written::default(),
             taken: Taken::default(),
             charts: BTreeMap::new(),
             titled: BTreeSet::new(),

@@ -4,7 +4,10 @@
 //! Bytes without a change are copied.
 
 mod asides;
+mod bookmarks;
 mod cut;
+mod lists;
+mod references;
 mod shape;
 mod slot;
 mod sweep;
@@ -16,10 +19,14 @@ use std::ops::Range;
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
 use crate::powerpoint;
+use crate::styles::Styles;
 use crate::tags::{Placed, Tags};
 use crate::word::{Dialect, Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
 use crate::writing::Writing;
 pub(crate) use asides::Address;
+pub(crate) use bookmarks::{Bookmark, BookmarkName, whole_bookmarks};
+pub(crate) use lists::{ListNumber, Restart};
+pub(crate) use references::Reference;
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
@@ -39,8 +46,18 @@ pub(crate) enum Node {
     Tick(usize),
     /// What is written for a ticked box, and for one that is not.
     Ticked(String, String),
-    /// The body, once for each copy that the tag of this index answers.
-    Section(usize, Vec<Node>),
+    /// The body, once for each copy that the tag of this index answers, and the lists that may begin again in each of them.
+    Section(usize, Vec<Node>, Vec<Restart>),
+    /// The number of a list that may begin again.
+    List(Box<ListNumber>),
+    /// One end of a bookmark.
+    Bookmark(Box<Bookmark>),
+    /// The name of a bookmark that something refers to.
+    BookmarkName(Box<BookmarkName>),
+    /// A reference to what is kept in another part.
+    Reference(Box<Reference>),
+    /// The id of a shape: every turn but the first has one of its own.
+    Shape(Range<usize>),
     /// Written only in the first of all copies.
     First(Range<usize>),
     /// A number; every copy but the first gets a new one.
@@ -91,15 +108,27 @@ struct Planner<'a> {
     sections: Sections,
     /// The values of attributes with tags: from start offset to end offset, and whether it is an address.
     attributes: BTreeMap<usize, (usize, bool)>,
+    /// The numbers of lists that may begin again, by their offsets.
+    listed: BTreeMap<usize, ListNumber>,
     /// Start and end offsets of shapes that pictures replace.
     pictured: BTreeMap<usize, usize>,
     cuts_left: &'a mut usize,
 }
 
+/// What a part's tree depends on besides the part itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    pub styles: &'a Styles,
+    /// A section writes the whole part.
+    pub is_copied: bool,
+    /// The bookmarks of the parts before.
+    pub bookmarks: &'a BTreeMap<String, Vec<usize>>,
+}
+
 /// The tree of a part. An error is the opening tag of a section that overlaps another (as where two share some rows) or splits
 /// too many elements, and why. Tags are indices in `tags.all`. Each split is taken from `cuts_left`.
 pub(crate) fn plan(
-    part: &Part,
+    (part, beside): (&Part, Beside<'_>),
     tags: &Tags,
     extents: &[Option<Extent>],
     cuts_left: &mut usize,
@@ -115,10 +144,12 @@ pub(crate) fn plan(
         emptied,
         sections,
         attributes,
+        listed: BTreeMap::new(),
         pictured,
         cuts_left,
     };
     planner.drop_paragraphs(extents);
+    let mut restarts = planner.lists(extents, beside);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {
         if let Some(extent) = extent {
@@ -127,11 +158,16 @@ pub(crate) fn plan(
     }
     planner.addresses();
     planner.holders(extents);
-    planner.uniques();
+    // Without a section there are no copies.
+    let are_copies = beside.is_copied || !tags.pairs.is_empty();
+    planner.uniques(are_copies);
+    if are_copies {
+        planner.bookmark_names(beside.bookmarks);
+    }
     planner.boxes();
     let mut changes = planner.changes;
     changes.sort_by_key(|change| (change.at, change.rank));
-    sweep(part, changes).map_err(|tag| (tag, CROSSING))
+    sweep(part, changes, &mut restarts).map_err(|tag| (tag, CROSSING))
 }
 
 /// Whether the content is fitted into the text's width.
@@ -302,25 +338,31 @@ impl Planner<'_> {
     }
 
     /// Handles what must differ between copies, and removes properties of a control that hold only until it is filled.
-    fn uniques(&mut self) {
+    fn uniques(&mut self, are_copies: bool) {
         let part = self.part;
         let around = |is_meant: fn(&&Placed) -> bool| -> BTreeSet<Id> {
             self.tags.all.iter().filter(is_meant).flat_map(|placed| part.path(placed.element)).collect()
         };
         let filled = around(|_| true);
         let filled_with_forms = around(|placed| has_width(placed));
-        // Without a section there are no copies.
-        let are_copies = !self.tags.pairs.is_empty();
         for unique in &self.part.uniques {
             let range = unique.range.clone();
             let node = match unique.kind {
                 UniqueKind::First if are_copies => Some(Node::First(range)),
                 UniqueKind::Number if are_copies => Some(Node::Number(range)),
+                UniqueKind::Shape if are_copies => Some(Node::Shape(range)),
+                UniqueKind::Bookmark if are_copies => self.bookmark(range),
+                UniqueKind::Reference(kind) if are_copies => self.reference(range, kind),
                 UniqueKind::Binding(control) if filled.contains(&control) => None,
                 UniqueKind::Plain(control) if filled_with_forms.contains(&control) => None,
-                UniqueKind::First | UniqueKind::Number | UniqueKind::Binding(_) | UniqueKind::Plain(_) => {
-                    continue;
-                }
+                UniqueKind::First
+                | UniqueKind::Number
+                | UniqueKind::Shape
+                | UniqueKind::Bookmark
+                | UniqueKind::Anchor
+                | UniqueKind::Reference(_)
+                | UniqueKind::Binding(_)
+                | UniqueKind::Plain(_) => continue,
             };
             let Range { start, end } = unique.range;
             // This rank is behind the holders that begin at the same offset.

@@ -66,15 +66,18 @@ pub(crate) struct Call {
     codes: Vec<String>,
 }
 
-/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag,
-/// and `bodies` are the steps of the documents that its tags include.
-pub(crate) fn steps(
-    nodes: &[Node],
-    tags: &[Placed],
-    (first, bodies): (usize, &BTreeMap<usize, &[Step]>),
-) -> Vec<Step> {
+/// The steps of other texts that a part writes.
+pub(crate) struct Others<'a> {
+    /// Of documents, by the tags that include them.
+    pub documents: BTreeMap<usize, &'a [Step]>,
+    /// Of notes, headers and their like, by the offsets of the references to them.
+    pub dependents: BTreeMap<usize, &'a [Step]>,
+}
+
+/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag.
+pub(crate) fn steps(nodes: &[Node], tags: &[Placed], (first, others): (usize, &Others<'_>)) -> Vec<Step> {
     let mut steps = Vec::new();
-    add(&mut steps, nodes, tags, (first, bodies));
+    add(&mut steps, nodes, tags, (first, others));
     steps
 }
 
@@ -94,18 +97,13 @@ pub(crate) fn depth(steps: &[Step]) -> usize {
     steps.iter().map(of).max().unwrap_or_default()
 }
 
-fn add(
-    steps: &mut Vec<Step>,
-    nodes: &[Node],
-    tags: &[Placed],
-    (first, bodies): (usize, &BTreeMap<usize, &[Step]>),
-) {
+fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], (first, others): (usize, &Others<'_>)) {
     for node in nodes {
         match node {
             Node::Content(slot) => {
                 let tag = tags.get(slot.tag).map(|placed| &placed.tag);
                 let step = tag.and_then(|tag| content(tag, first + slot.tag));
-                steps.extend(step.map(|step| match bodies.get(&slot.tag) {
+                steps.extend(step.map(|step| match others.documents.get(&slot.tag) {
                     Some(body) => Step { terms: Vec::new(), body: body.to_vec(), ..step },
                     None => step,
                 }));
@@ -121,19 +119,28 @@ fn add(
                     steps.push(step("section", first + index, value));
                 }
             }
-            Node::Section(index, body) => {
+            Node::Section(index, body, _) => {
                 let Some(tag) = tags.get(*index).map(|placed| &placed.tag) else { continue };
                 let kind = if matches!(tag, Tag::Otherwise(_)) { "otherwise" } else { "section" };
                 if let Some(list) = list(tag) {
-                    let body = self::steps(body, tags, (first, bodies));
+                    let body = self::steps(body, tags, (first, others));
                     steps.push(Step { body, ..step(kind, first + index, list) });
                 }
             }
-            Node::Holder(_, body) => add(steps, body, tags, (first, bodies)),
+            Node::Holder(_, body) => add(steps, body, tags, (first, others)),
+            Node::Reference(reference) if !reference.is_mark => {
+                let of = others.dependents.get(&reference.id.start);
+                steps.extend(of.into_iter().flat_map(|steps| steps.iter().cloned()));
+            }
             Node::Raw(_)
             | Node::Owned(_)
             | Node::First(_)
             | Node::Number(_)
+            | Node::Shape(_)
+            | Node::List(_)
+            | Node::Reference(_)
+            | Node::Bookmark(_)
+            | Node::BookmarkName(_)
             | Node::AddressAgain(_)
             | Node::Ticked(..)
             | Node::Paragraph(_) => {}

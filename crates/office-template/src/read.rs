@@ -1,12 +1,14 @@
 //! Reads the parts of a file that may have tags, within the limits.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use memchr::{memchr2, memmem};
 
 use crate::collected::Collected;
 use crate::container::Archive;
 use crate::content_types::TextPart;
+use crate::dependents::{Found, Other, Others};
 use crate::error::{Error, FaultList};
 use crate::excel;
 use crate::family::Family;
@@ -47,6 +49,9 @@ pub(crate) struct Reading<'f> {
     pub chain: Vec<String>,
     /// The included documents that have been read, with their indices.
     pub known: HashMap<String, usize>,
+    /// The parts that sections may have to write, and what has been found of them.
+    pub others: Rc<Others>,
+    pub dependents: Found,
     /// How many tags the documents have that the current one includes.
     pub taken: usize,
 }
@@ -65,6 +70,8 @@ impl<'f> Reading<'f> {
             formulas_left: SHARED_FORMULA_BYTES,
             chain: Vec::new(),
             known: HashMap::new(),
+            others: Rc::default(),
+            dependents: Found::default(),
             taken: 0,
         }
     }
@@ -98,6 +105,7 @@ pub(crate) fn parts(
     let mut parts = Vec::new();
     let mut of_main = Vec::new();
     let mut largest = 0;
+    let (mut relations, mut links, mut unread) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     let Listing { family, main, parts: text_parts, deck } = listing(&mut archive, limits)?;
     for text_part in text_parts {
         let relationships = text_part
@@ -106,6 +114,9 @@ pub(crate) fn parts(
             .transpose()?
             .unwrap_or_default();
         let addresses = addresses(&relationships, are_given)?;
+        if family == Family::Word {
+            relations.insert(text_part.name.to_ascii_lowercase(), relationships::known(&relationships)?);
+        }
         if text_part.name == main {
             of_main = relationships;
         }
@@ -124,11 +135,34 @@ pub(crate) fn parts(
             || memchr2(b'{', b'[', &xml).is_some()
             || memmem::find(&xml, b"&#").is_some();
         if !may_have_tags {
+            if family == Family::Word {
+                unread.push((text_part, origin, xml));
+            }
             continue;
         }
         let part = read(xml, (&text_part.title, &origin), (&mut reading.elements_left, limits))?;
         largest = largest.max(part.largest_number);
+        links.insert(text_part.name.clone(), origin.addresses);
         parts.push((text_part, part));
+    }
+    let may_repeat =
+        |(_, part): &(TextPart, Part)| part.paragraphs.iter().any(|text| text.text.contains(['#', '^']));
+    if family == Family::Word && parts.iter().any(may_repeat) {
+        // Charts are read last: a header may have a section that writes one.
+        parts.sort_by_key(|(text_part, _)| text_part.dialect.is_drawn());
+        let read = parts.iter().filter(|(text_part, _)| !text_part.is_main);
+        let read = read.map(|(text_part, part)| {
+            let addresses = links.get(&text_part.name).cloned().unwrap_or_default();
+            (text_part, addresses, part.xml.clone())
+        });
+        let unread =
+            unread.iter().map(|(text_part, origin, xml)| (text_part, origin.addresses.clone(), xml.clone()));
+        let other = |(text_part, addresses, xml): (&TextPart, _, _)| {
+            let other = Other::new((&text_part.title, text_part.dialect), addresses, xml);
+            (text_part.name.to_ascii_lowercase(), other)
+        };
+        let parts = read.map(other).chain(unread.map(other)).collect();
+        reading.others = Rc::new(Others { main: main.clone(), parts, relations });
     }
     let book = (family == Family::Excel).then(|| excel::Source::read((&mut archive, &main), reading, limits));
     let book = book.transpose()?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::dependents::Dependent;
 use crate::lexer::Delimiters;
 use crate::package::relationships::Known;
 use crate::program::Step;
@@ -16,11 +17,18 @@ pub(crate) struct Source<'a> {
     pub prefix: &'a str,
     /// Whether it is the document itself, and no header or note.
     pub is_main: bool,
+    /// Whether it is an included document.
+    pub is_included: bool,
     /// The number of its first tag.
     pub first: usize,
     /// Which of `documents` a tag includes, by the tag's index in the part.
     pub includes: &'a BTreeMap<usize, usize>,
     pub documents: &'a [Document],
+    /// Which of `dependents` a reference leads to, by its offset in the part.
+    pub references: &'a BTreeMap<usize, usize>,
+    pub dependents: &'a [Dependent],
+    /// The bookmarks that lie whole in one place: the opening tags of the sections around them.
+    pub bookmarks: &'a BTreeMap<String, Vec<usize>>,
     /// The caller's delimiters; `None` where they are detected.
     pub delimiters: Option<&'a Delimiters>,
     /// The name of the document's main part, and the namespace of its styles and lists.

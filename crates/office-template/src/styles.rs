@@ -30,6 +30,8 @@ pub(crate) struct Style {
     outline: Option<u8>,
     /// The number of the list that its paragraphs are items of; "0" for none.
     list: Option<String>,
+    /// The level in the list, from 0.
+    list_level: Option<u8>,
     /// The whole definition, in the part.
     pub range: Range<usize>,
 }
@@ -122,6 +124,12 @@ impl Styles {
         let chain = std::iter::successors(self.get(id), |style| self.get(&style.based_on));
         chain.take(CHAIN).find_map(|style| style.list.as_deref()).filter(|&list| list != "0")
     }
+
+    /// The level in the list that a style's paragraphs have, from 0.
+    pub(crate) fn list_level(&self, id: &str) -> u8 {
+        let chain = std::iter::successors(self.get(id), |style| self.get(&style.based_on));
+        chain.take(CHAIN).find_map(|style| style.list_level).unwrap_or_default()
+    }
 }
 
 impl Style {
@@ -141,6 +149,7 @@ impl Style {
             (2, b"link") => self.link = value(tag, "val"),
             (2, b"next") => self.next = value(tag, "val"),
             (4, b"numId") => self.list = Some(value(tag, "val")),
+            (4, b"ilvl") => self.list_level = value(tag, "val").parse().ok(),
             (3, b"outlineLvl") => self.outline = value(tag, "val").parse().ok(),
             _ => {}
         }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use field::Fields;
 pub(crate) use place::{Dialect, Origin, Place};
 pub(crate) use reader::read;
-pub(crate) use unique::{CHANGES, LARGEST_NUMBER, Unique, UniqueKind};
+pub(crate) use unique::{CHANGES, LARGEST_NUMBER, ReferenceKind, Unique, UniqueKind};
 pub(crate) use unreadable::Unreadable;
 pub(crate) use width::{Sections, Twips};
 

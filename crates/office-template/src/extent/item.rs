@@ -11,7 +11,7 @@ use crate::word::{Dialect, Id, Part};
 const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
 
 /// The list that the element `paragraph` is an item of.
-pub(super) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Option<&'a str> {
+pub(crate) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Option<&'a str> {
     if part.dialect == Dialect::Slide {
         return powerpoint::list(part, paragraph);
     }

@@ -12,10 +12,11 @@ use crate::error::Error;
 use crate::package::resolved;
 use crate::package::xml::attribute_of;
 use crate::plan::Slot;
+use crate::word::attribute::attribute;
 use crate::writing::Writing;
 use crate::written::Refusal;
 
-impl Filler<'_, '_> {
+impl<'a> Filler<'a, '_> {
     /// Writes the title in place of the tag and keeps the data.
     pub(super) fn chart(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         let number = self.source.first + slot.tag;
@@ -50,7 +51,7 @@ impl Filler<'_, '_> {
 
     /// Data in the alternative text of a frame belong to the chart in it, which is another part.
     fn framed(&mut self, number: usize, content: &Content<'_>) -> Result<Result<(), String>, Error> {
-        let Some((tag, kind)) = self.frame() else { return Ok(Err(MISPLACED.to_owned())) };
+        let Some((begin, tag, kind)) = self.frame() else { return Ok(Err(MISPLACED.to_owned())) };
         let Some(id) = attribute_of(tag, |name| name.ends_with(b":id")).filter(|_| kind != Kind::Other)
         else {
             return Ok(Err(MISPLACED.to_owned()));
@@ -58,10 +59,15 @@ impl Filler<'_, '_> {
         if kind == Kind::Later {
             return Ok(Err(chart::LATER.to_owned()));
         }
+        // Where each turn has a chart of its own, the data belong to this turn's.
+        let of_turn = attribute(tag, "id").and_then(|id| {
+            let at = self.source.references.get(&(begin + id.value.start)).copied()?;
+            Some(self.choose(at)?.name)
+        });
         let part = self.source.name;
         let all = self.package.relationships_of(part)?;
         let found = all.iter().find(|one| one.id == id && !one.is_external);
-        let Some(name) = found.and_then(|found| resolved(part, &found.target)) else {
+        let Some(name) = of_turn.or_else(|| found.and_then(|found| resolved(part, &found.target))) else {
             return Ok(Err(MISPLACED.to_owned()));
         };
         Ok(Chart::read(content.field(1)).and_then(|chart| {
@@ -76,9 +82,10 @@ impl Filler<'_, '_> {
         }))
     }
 
-    /// The start tag of what the frame shows that is being written, and its kind.
-    fn frame(&self) -> Option<(&[u8], Kind)> {
-        let behind = self.source.xml.get(self.copied..)?;
+    /// The start tag of what the frame shows that is being written, with its offset in the part, and its kind.
+    fn frame(&self) -> Option<(usize, &'a [u8], Kind)> {
+        let xml: &'a [u8] = self.source.xml;
+        let behind = xml.get(self.copied..)?;
         let data = memmem::find(behind, b"graphicData")?;
         // Another frame begins before the data, so they are not this frame's.
         let (before, data) = behind.split_at_checked(data)?;
@@ -96,7 +103,7 @@ impl Filler<'_, '_> {
         } else {
             Kind::Other
         };
-        Some((tag, kind))
+        Some((xml.len() - behind.len() + before.len() + begin, tag, kind))
     }
 
     /// Whether `out` ends inside the chart's title. An axis' title does not count; it is in the plot area.

@@ -1,6 +1,6 @@
 //! A part of lists (`numbering.xml`; ECMA-376, part 1, 17.9), and lists that are added to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -32,6 +32,10 @@ pub(super) struct Abstract {
     pub(super) link: String,
     /// The number with which each level starts.
     pub(super) starts: Vec<String>,
+    /// Whether some level has numbers, and not all have bullets.
+    has_numbers: bool,
+    /// The style that it defines (`styleLink`).
+    defines: String,
 }
 
 #[derive(Default)]
@@ -48,6 +52,10 @@ pub(crate) struct Lists {
     next_num: u64,
     abstracts: String,
     nums: String,
+    /// The lists that the part had before.
+    held: Numbering,
+    /// Those of them that have been used in a section.
+    used: BTreeSet<String>,
 }
 
 impl Numbering {
@@ -71,9 +79,11 @@ impl Numbering {
                         (1, b"abstractNum") => (begin, id) = (from, value(tag, "abstractNumId")),
                         (1, b"num") => (begin, id) = (from, value(tag, "numId")),
                         (2, b"numStyleLink") => one.link = value(tag, "val"),
+                        (2, b"styleLink") => one.defines = value(tag, "val"),
                         (2, b"abstractNumId") => num.of = value(tag, "val"),
                         (2, b"lvlOverride") => num.has_overrides = true,
                         (2, b"lvl") => one.starts.push("1".to_owned()),
+                        (3, b"numFmt") => one.has_numbers |= value(tag, "val") != "bullet",
                         (3, b"start") => {
                             if let Some(start) = one.starts.last_mut() {
                                 *start = value(tag, "val");
@@ -132,10 +142,30 @@ impl Lists {
             part,
             next_abstract: after(&mut held.abstracts.keys()),
             next_num: after(&mut held.nums.keys()),
-            prefix: if held.prefix.is_empty() { "w:".to_owned() } else { held.prefix },
+            prefix: if held.prefix.is_empty() { "w:".to_owned() } else { held.prefix.clone() },
             abstracts: String::new(),
             nums: String::new(),
+            held,
+            used: BTreeSet::new(),
         }
+    }
+
+    /// A list that looks as the part's list `id` and begins again on its first `levels` levels. `None` where this is the first
+    /// use of the list, so it can be used itself, and where it has no numbers.
+    pub(super) fn again(&mut self, id: &str, levels: u8) -> Option<u64> {
+        let num = self.held.nums.get(id)?;
+        let of = self.held.abstracts.get(&num.of)?;
+        let linked = || self.held.abstracts.values().find(|one| one.defines == of.link);
+        let of = if of.link.is_empty() { of } else { linked().unwrap_or(of) };
+        if !of.has_numbers || self.used.insert(id.to_owned()) {
+            return None;
+        }
+        let definition = self.held.xml.get(num.range.clone()).unwrap_or_default();
+        let number = self.next_num;
+        let list = restarted((definition, &num.of), &of.starts, (levels, number), &self.prefix);
+        self.nums.push_str(&list);
+        self.next_num += 1;
+        Some(number)
     }
 
     /// Adds a list and returns its number; `definition` writes its `abstractNum` from Word's prefix and the abstract's number.
@@ -230,6 +260,82 @@ impl Lists {
         ];
         whole.concat()
     }
+}
+
+/// What a `w:num` says of a level in place of its abstract.
+#[derive(Default)]
+struct Override {
+    start: Option<String>,
+    /// The level's definition, whole.
+    level: String,
+}
+
+/// A list that begins again on its first `levels` levels, made of the definition of another.
+fn restarted(
+    (definition, of): (&[u8], &str),
+    starts: &[String],
+    (levels, number): (u8, u64),
+    w: &str,
+) -> String {
+    let mut own = overrides(definition);
+    let of = attribute_text(of);
+    let mut list = format!("<{w}num {w}numId=\"{number}\"><{w}abstractNumId {w}val=\"{of}\"/>");
+    for level in 0..levels.min(9) {
+        own.entry(level).or_default();
+    }
+    for (level, Override { start, level: definition }) in own {
+        let start = start.or_else(|| starts.get(usize::from(level)).cloned());
+        let start = start.and_then(|start| start.parse::<u32>().ok()).unwrap_or(1);
+        let _ = write!(
+            list,
+            "<{w}lvlOverride {w}ilvl=\"{level}\"><{w}startOverride {w}val=\"{start}\"/>{definition}</{w}lvlOverride>"
+        );
+    }
+    list.extend(["</", w, "num>"]);
+    list
+}
+
+/// The overrides in the definition of a `w:num`, by their levels.
+fn overrides(definition: &[u8]) -> BTreeMap<u8, Override> {
+    let mut found: BTreeMap<u8, Override> = BTreeMap::new();
+    let mut reader = Reader::from_reader(definition);
+    let (mut from, mut depth, mut level, mut begin) = (0, 0_u32, 0, 0);
+    while let Ok(event) = reader.read_event() {
+        let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        match event {
+            Event::Start(ref tag) | Event::Empty(ref tag) => {
+                match (depth, tag.local_name().as_ref()) {
+                    (1, b"lvlOverride") => level = value(tag, "ilvl").parse().unwrap_or_default(),
+                    (2, b"startOverride") => {
+                        found.entry(level).or_default().start = Some(value(tag, "val"));
+                    }
+                    (2, b"lvl") => begin = from,
+                    (3, b"start") => {
+                        found.entry(level).or_default().start.get_or_insert_with(|| value(tag, "val"));
+                    }
+                    _ => {}
+                }
+                depth += u32::from(matches!(event, Event::Start(_)));
+            }
+            Event::End(tag) => {
+                depth = depth.saturating_sub(1);
+                if depth == 2 && tag.local_name().as_ref() == b"lvl" {
+                    let whole = definition.get(begin..end).unwrap_or_default();
+                    found.entry(level).or_default().level = String::from_utf8_lossy(whole).into_owned();
+                }
+            }
+            Event::Eof => break,
+            Event::Text(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
+        }
+        from = end;
+    }
+    found
 }
 
 /// Edits that drop attributes of other prefixes. For Word's own, `change` gives another value (`Some(Some)`), drops

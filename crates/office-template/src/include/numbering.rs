@@ -25,7 +25,8 @@ pub(super) fn prepare(
         merged.numbering = Some(Numbering::read(own.part("numbering", package)?.unwrap_or_default()));
     }
     let Some(numbering) = &merged.numbering else { return Ok(BTreeSet::new()) };
-    let abstracts = used.lists.iter().filter_map(|id| numbering.abstracts.get(&numbering.nums.get(id)?.of));
+    let num = |id: &String| numbering.nums.get(of_turn(id).0);
+    let abstracts = used.lists.iter().filter_map(|id| numbering.abstracts.get(&num(id)?.of));
     Ok(abstracts.map(|one| one.link.clone()).filter(|link| !link.is_empty()).collect())
 }
 
@@ -75,6 +76,7 @@ fn copied(
     package: &mut Package<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let Merged { numbering: Some(numbering), styles, copies, .. } = merged else { return Ok(None) };
+    let (id, is_again) = of_turn(id);
     let Some(num) = numbering.nums.get(id) else { return Ok(None) };
     let Some(of) = numbering.abstracts.get(&num.of) else { return Ok(None) };
     prepare_lists(host, package)?;
@@ -93,12 +95,38 @@ fn copied(
         number
     };
     let definition = numbering.xml.get(num.range.clone()).unwrap_or_default();
-    let starts = if *copies > 1 && !num.has_overrides { of.starts.as_slice() } else { &[] };
+    let starts = if (*copies > 1 || is_again) && !num.has_overrides { of.starts.as_slice() } else { &[] };
     let number = lists.add_num(definition, abstract_number, starts).map_err(broken)?;
     if lists.bytes() > room {
         return Err(package.full().into());
     }
     Ok(Some(number))
+}
+
+/// The number, while an included document is filled, of the list `id` in the turn `turn` of a section.
+pub(crate) fn in_turn(id: &str, turn: u64) -> String {
+    format!("{id}~{turn}")
+}
+
+/// The list that [`in_turn`] was given, and whether it begins again.
+fn of_turn(id: &str) -> (&str, bool) {
+    id.split_once('~').map_or((id, false), |(id, _)| (id, true))
+}
+
+/// The number of a list that looks as the list `id` and begins again; `None` where that list itself can be used.
+pub(crate) fn again(
+    (id, levels): (&str, u8),
+    host: (&str, &str),
+    package: &mut Package<'_>,
+) -> Result<Option<u64>, Error> {
+    prepare_lists(host, package)?;
+    let room = package.room();
+    let Some(lists) = &mut package.taken.lists else { return Ok(None) };
+    let number = lists.again(id, levels);
+    if lists.bytes() > room {
+        return Err(package.full());
+    }
+    Ok(number)
 }
 
 /// Reads the lists of the package, unless they have been read.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Node, Planner};
-use crate::word::{Dialect, Element, Id, Kind, UniqueKind};
+use crate::word::{Dialect, Element, Id, Kind, Unique, UniqueKind};
 
 impl Planner<'_> {
     /// End tags for everything from `element` up to `above`, which stays open, and what begins it again. `None` where there were
@@ -48,7 +48,16 @@ impl Planner<'_> {
     }
 
     fn once_more(&self, range: Range<usize>, elsewhere: Option<Range<usize>>) -> Vec<Node> {
-        let uniques = self.part.uniques_in(range.clone()).map(|unique| {
+        let is_left_out = |unique: &&Unique| match unique.kind {
+            UniqueKind::Reference(kind) => kind.is_of_comment(),
+            UniqueKind::Anchor | UniqueKind::Shape => false,
+            UniqueKind::First
+            | UniqueKind::Number
+            | UniqueKind::Bookmark
+            | UniqueKind::Binding(_)
+            | UniqueKind::Plain(_) => true,
+        };
+        let uniques = self.part.uniques_in(range.clone()).filter(is_left_out).map(|unique| {
             let again = (unique.kind == UniqueKind::Number).then(|| Node::Number(unique.range.clone()));
             (unique.range.clone(), again)
         });
@@ -56,8 +65,13 @@ impl Planner<'_> {
         let attributes = self.attributes.range(range.clone()).map(|(&begin, &(end, is_address))| {
             (begin..end, is_address.then_some(Node::AddressAgain(begin)))
         });
+        let lists = self
+            .listed
+            .range(range.clone())
+            .map(|(_, list)| (list.range.clone(), Some(Node::List(Box::new(list.clone())))));
+        let elsewhere = elsewhere.map(|hole| (hole, None));
         let mut holes: Vec<(Range<usize>, Option<Node>)> =
-            uniques.chain(attributes).chain(elsewhere.map(|hole| (hole, None))).collect();
+            uniques.chain(attributes).chain(lists).chain(elsewhere).collect();
         holes.sort_by_key(|(hole, _)| hole.start);
         let mut nodes = Vec::new();
         let mut from = range.start;

@@ -1,6 +1,8 @@
 //! Makes the tree in one sweep over the changes, sorted by offset.
 
-use super::{Action, Change, Node};
+use std::collections::BTreeMap;
+
+use super::{Action, Change, Node, Restart};
 use crate::word::Part;
 
 /// What is being built: the whole, a section, or a holder (no section).
@@ -9,8 +11,12 @@ struct Frame {
     nodes: Vec<Node>,
 }
 
-/// The tree; `Err` with the opening tag of a section that overlaps another.
-pub(super) fn sweep(part: &Part, changes: Vec<Change>) -> Result<Vec<Node>, usize> {
+/// The tree; `restarts` are the lists that may begin again, by the opening tags of their sections. `Err` with the opening tag of a section that overlaps another.
+pub(super) fn sweep(
+    part: &Part,
+    changes: Vec<Change>,
+    restarts: &mut BTreeMap<usize, Vec<Restart>>,
+) -> Result<Vec<Node>, usize> {
     let mut frames = vec![Frame { section: None, nodes: Vec::new() }];
     let mut cursor = 0;
     for Change { at, action, .. } in changes {
@@ -25,7 +31,8 @@ pub(super) fn sweep(part: &Part, changes: Vec<Change>) -> Result<Vec<Node>, usiz
             Action::OpenHolder => frames.push(Frame { section: None, nodes: Vec::new() }),
             Action::Close(tag) => {
                 let frame = frames.pop().filter(|frame| frame.section == Some(tag)).ok_or(tag)?;
-                frames.last_mut().ok_or(tag)?.nodes.push(Node::Section(tag, frame.nodes));
+                let lists = restarts.remove(&tag).unwrap_or_default();
+                frames.last_mut().ok_or(tag)?.nodes.push(Node::Section(tag, frame.nodes, lists));
             }
             Action::CloseHolder(child) => {
                 let frame = frames.pop().ok_or(0_usize)?;

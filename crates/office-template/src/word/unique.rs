@@ -15,28 +15,63 @@ pub(crate) enum UniqueKind {
     First,
     /// A number: each copy gets its own.
     Number,
+    /// The id of a shape, or its use: all of a turn have the same, and each turn another.
+    Shape,
+    /// One end of a bookmark: each copy has its own.
+    Bookmark,
+    /// The name of the bookmark that a link leads to.
+    Anchor,
+    /// Refers to what is kept in another part: each copy may have its own of it.
+    Reference(ReferenceKind),
     /// The binding to data, or the mark of a placeholder, of this content control; removed when the control is filled.
     Binding(Id),
     /// The mark that this content control holds plain text; removed when more than text is put in.
     Plain(Id),
 }
 
+/// What a reference leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReferenceKind {
+    /// A note, an endnote or a comment, in the part that a relationship of this kind leads to.
+    Note(&'static str),
+    /// A part, by the id of a relationship.
+    Part,
+}
+
+impl ReferenceKind {
+    pub(crate) fn is_of_comment(self) -> bool {
+        self == Self::Note("comments")
+    }
+
+    pub(crate) fn is_of_part(self) -> bool {
+        self == Self::Part
+    }
+}
+
 /// Numbers are below this; one that is not is taken for an error and ignored.
 pub(crate) const LARGEST_NUMBER: u64 = 0x7fff_0000;
 
-/// Both ends of ranges that have an id, and the reference to a comment, which may have one only.
-const RANGES: [&[u8]; 11] = [
-    b"bookmarkStart",
-    b"bookmarkEnd",
-    b"commentRangeStart",
-    b"commentRangeEnd",
-    b"commentReference",
+/// Both ends of ranges that have an id.
+const RANGES: [&[u8]; 6] = [
     b"permStart",
     b"permEnd",
     b"moveFromRangeStart",
     b"moveFromRangeEnd",
     b"moveToRangeStart",
     b"moveToRangeEnd",
+];
+
+/// Elements that refer to parts by relationships, without their prefixes.
+const REFERRING: [&[u8]; 9] = [
+    b"headerReference",
+    b"footerReference",
+    b"altChunk",
+    b"subDoc",
+    b"contentPart",
+    b"control",
+    b"OLEObject",
+    b"chart",
+    b"relIds",
 ];
 
 /// Tracked changes: each has a number.
@@ -84,9 +119,18 @@ impl Finder {
                 name.ends_with(b":paraId") || name.ends_with(b":textId")
             });
         }
-        // Old drawings (VML): only the first copy keeps the shape's id, so a reference to it is right there alone.
+        // Old drawings (VML): an embedded object names the shape that shows it. Other ids stay with the first copy.
+        let is_shape = name == b"v:shape";
         if name.starts_with(b"v:") {
-            self.attributes(tag, range.start, |name| name == b"id" || name == b"o:spid");
+            self.attributes(tag, range.start, |name| name == b"id" && !is_shape || name == b"o:spid");
+        }
+        if is_shape || name.ends_with(b":OLEObject") {
+            let own = if is_shape { &b"id"[..] } else { b"ShapeID" };
+            let found = { attributes(tag) }.find(|one| tag.get(one.name.clone()) == Some(own));
+            if let Some(Attribute { value, .. }) = found {
+                let range = range.start + value.start..range.start + value.end;
+                self.found.push(Unique { range, kind: UniqueKind::Shape });
+            }
         }
         if name.ends_with(b":docPr") {
             self.number(tag, range.start);
@@ -102,12 +146,32 @@ impl Finder {
         if local == b"bookmarkStart" {
             self.count(tag, "id");
         }
+        let without_prefix = name.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+        if REFERRING.contains(&without_prefix) {
+            self.relationships(tag, range.start);
+        }
         let is_of_control = parent == Kind::ControlProperties;
         let kind = match local {
             b"id" if is_of_control => UniqueKind::First,
             b"showingPlcHdr" if is_of_control => UniqueKind::Binding(around),
             b"text" if is_of_control => UniqueKind::Plain(around),
             _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
+            b"bookmarkStart" | b"bookmarkEnd" => UniqueKind::Bookmark,
+            b"hyperlink" => {
+                if let Some(Attribute { value, .. }) = attribute(tag, "anchor") {
+                    let range = range.start + value.start..range.start + value.end;
+                    self.found.push(Unique { range, kind: UniqueKind::Anchor });
+                }
+                return;
+            }
+            b"commentRangeStart" | b"commentRangeEnd" | b"commentReference" => {
+                UniqueKind::Reference(ReferenceKind::Note("comments"))
+            }
+            b"footnoteReference" | b"endnoteReference" => {
+                let notes = if local == b"footnoteReference" { "footnotes" } else { "endnotes" };
+                self.reference(tag, (range.start, "id"), ReferenceKind::Note(notes));
+                return;
+            }
             _ if RANGES.contains(&local) => UniqueKind::First,
             _ => return,
         };
@@ -120,6 +184,23 @@ impl Finder {
                 let range = begin + attribute.whole.start..begin + attribute.whole.end;
                 self.found.push(Unique { range, kind: UniqueKind::First });
             }
+        }
+    }
+
+    /// The relationships that an element refers to.
+    fn relationships(&mut self, tag: &[u8], begin: usize) {
+        for attribute in attributes(tag) {
+            if tag.get(attribute.name).is_some_and(|name| name.starts_with(b"r:")) {
+                let range = begin + attribute.value.start..begin + attribute.value.end;
+                self.found.push(Unique { range, kind: UniqueKind::Reference(ReferenceKind::Part) });
+            }
+        }
+    }
+
+    fn reference(&mut self, tag: &[u8], (begin, name): (usize, &str), kind: ReferenceKind) {
+        if let Some(Attribute { value, .. }) = attribute(tag, name) {
+            let range = begin + value.start..begin + value.end;
+            self.found.push(Unique { range, kind: UniqueKind::Reference(kind) });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use office_template::Template;
 
+use crate::audit::values;
 use crate::support::{
     self, DOCUMENT, docx, docx_with, fault, fill, p, part, say, say_with, table, text, try_fill,
 };
@@ -164,16 +165,21 @@ fn what_must_stand_once_stands_once() {
         ("w14:paraId=\"3C\"", 1),
         ("w14:textId", 1),
         ("w:rsidR=\"00\"", 3),
-        ("<w:bookmarkStart", 1),
-        ("<w:bookmarkEnd", 1),
+        ("<w:bookmarkStart", 3),
+        ("<w:bookmarkEnd", 3),
         ("<w:sectPr>", 3),
         ("<w:id w:val=\"5\"/>", 1),
         ("<w:alias", 3),
         ("<wp:docPr id=\"9\"", 1),
-        ("<wp:docPr id=\"10\"", 1),
-        ("<wp:docPr id=\"11\"", 1),
+        ("<wp:docPr id=", 3),
     ] {
         assert_eq!(filled.matches(what).count(), count, "{what} in {filled}");
+    }
+    for (element, attribute) in
+        [("wp:docPr", "id"), ("w:bookmarkStart", "w:id"), ("w:bookmarkStart", "w:name")]
+    {
+        let ids: std::collections::BTreeSet<_> = values(&filled, element, attribute).into_iter().collect();
+        assert_eq!(ids.len(), 3, "{element} in {filled}");
     }
 }
 

@@ -254,7 +254,7 @@ fn texts_of_smart_art_are_filled_and_its_nodes_are_not_repeated() {
 }
 
 #[test]
-fn comments_are_filled_and_stand_once() {
+fn comments_are_filled() {
     let row = "<w:tr><w:tc><w:p><w:commentRangeStart w:id=\"0\"/><w:r><w:t>{#l}{.}{/l}</w:t></w:r><w:commentRangeEnd w:id=\"0\"/>\
                <w:r><w:commentReference w:id=\"0\"/></w:r></w:p></w:tc></w:tr>";
     let row = row
@@ -267,12 +267,12 @@ fn comments_are_filled_and_stand_once() {
         try_fill(docx_with(&format!("<w:tbl>{row}</w:tbl>"), &parts), r#"{"a":"A","l":["x","y"]}"#, "{}")
             .expect("filled");
     let comments = part(&filled.file, "word/comments.xml");
-    assert_eq!(paragraphs(&comments), ["Ask A, x, y"]);
+    assert_eq!(paragraphs(&comments), ["Ask A, x, y"; 2], "each row has its own");
     assert!(comments.contains("w:author=\"{a}\""));
     let body = part(&filled.file, DOCUMENT);
     assert_eq!(paragraphs(&body).join("¶"), "x¶¶y¶");
     for mark in ["commentRangeStart", "commentRangeEnd", "commentReference"] {
-        assert_eq!(body.matches(mark).count(), 1, "{body}");
+        assert_eq!(body.matches(mark).count(), 2, "{body}");
     }
     let broken = [(
         "comments.xml",

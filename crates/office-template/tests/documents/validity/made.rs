@@ -91,6 +91,34 @@ fn parts() -> Vec<(&'static str, Vec<u8>)> {
             ),
         ),
         ("comments", docx_with(&commented, &[("comments.xml", "comments", "comments", comment)])),
+        (
+            "notes of turns",
+            docx_with(
+                &[p("{#items}"), REFERENCES.to_owned(), NUMBERED_NOTE.to_owned(), p("{/items}")].concat(),
+                &[
+                    ("footnotes.xml", "footnotes", "footnotes", &note("{name}{#lines}, {.}{/lines}")),
+                    ("endnotes.xml", "endnotes", "endnotes", &note("{name}").replace("footnote", "endnote")),
+                ],
+            ),
+        ),
+        (
+            "headers of turns",
+            docx_with(
+                &[p("{#items}"), HEADED.to_owned(), p("{/items}"), p("")].concat(),
+                &[
+                    ("header1.xml", "header", "hdr", &(p("{name}") + &text_box("{title}"))),
+                    ("footer1.xml", "footer", "ftr", &p("{title}")),
+                ],
+            ),
+        ),
+        (
+            "lists of turns",
+            docx_with(
+                &[p("{#items}"), p("{name}"), LIST_ITEM.repeat(2), p("{/items}"), p("")].concat(),
+                &[("numbering.xml", "numbering", "numbering", NUMBERING)],
+            ),
+        ),
+        ("references of turns", docx(&[p("{#items}"), REFERRED.to_owned(), p("{/items}"), p("")].concat())),
     ]
 }
 
@@ -104,6 +132,13 @@ const SECTION: &str =
     "<w:p><w:pPr><w:sectPr><w:type w:val=\"nextPage\"/></w:sectPr></w:pPr><w:r><w:t>{name}</w:t></w:r></w:p>";
 const REFERENCES: &str =
     "<w:p><w:r><w:t>{name}</w:t></w:r><w:r><w:footnoteReference w:id=\"1\"/></w:r></w:p>";
+const NUMBERED_NOTE: &str = "<w:p><w:r><w:endnoteReference w:id=\"1\"/></w:r></w:p>";
+const HEADED: &str = "<w:p><w:pPr><w:sectPr><w:headerReference xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" w:type=\"default\" r:id=\"rId1\"/><w:footerReference xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" w:type=\"default\" r:id=\"rId2\"/></w:sectPr></w:pPr></w:p>";
+const LIST_ITEM: &str = "<w:p><w:pPr><w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t>{title}</w:t></w:r></w:p>";
+const NUMBERING: &str = "<w:abstractNum w:abstractNumId=\"0\"><w:multiLevelType w:val=\"singleLevel\"/><w:lvl w:ilvl=\"0\"><w:start w:val=\"1\"/><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.\"/><w:lvlJc w:val=\"left\"/></w:lvl></w:abstractNum>\
+     <w:num w:numId=\"1\"><w:abstractNumId w:val=\"0\"/><w:lvlOverride w:ilvl=\"0\"><w:startOverride w:val=\"3\"/></w:lvlOverride></w:num>";
+const REFERRED: &str = "<w:p><w:bookmarkStart w:id=\"1\" w:name=\"m\"/><w:fldSimple w:instr=\" SEQ Figure \"><w:r><w:t>1</w:t></w:r></w:fldSimple><w:bookmarkEnd w:id=\"1\"/>\
+     <w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>REF m</w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>{name}</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r></w:p>";
 const COMMENTED: &str = "<w:p><w:commentRangeStart w:id=\"0\"/><w:r><w:t>{name}</w:t></w:r><w:commentRangeEnd w:id=\"0\"/><w:r><w:commentReference w:id=\"0\"/></w:r></w:p>";
 
 /// A paragraph with a text box and its twin for older versions.

@@ -1,0 +1,340 @@
+//! Finds what the sections of a part write in other parts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::{Dependent, Kind, Note, Other, Targets};
+use crate::error::Error;
+use crate::lexer::Delimiters;
+use crate::limits::Limits;
+use crate::package::relationships::resolved;
+use crate::plan::{Node, Reference, whole_bookmarks};
+use crate::program::{self, Step};
+use crate::read::{self, Reading};
+use crate::styles::Styles;
+use crate::tags::{SECTION_DEPTH, Tags, too_deep};
+use crate::word::attribute::attribute;
+use crate::word::{Origin, Part, ReferenceKind};
+use crate::{PartPlan, Template};
+
+/// How deep parts may refer to parts.
+const DEPTH: usize = 10;
+
+/// Ends of the types of relationships whose targets all copies share.
+const SHARED: [&str; 13] = [
+    "image",
+    "hdphoto",
+    "media",
+    "video",
+    "audio",
+    "hyperlink",
+    "theme",
+    "themeOverride",
+    "font",
+    "customXml",
+    "styles",
+    "numbering",
+    "settings",
+];
+
+/// What is left of the part `name` when the parts and notes that sections write are taken out, and whether that is less;
+/// `None` where nothing is left.
+pub(crate) fn left(
+    name: &str,
+    part: Part,
+    (reading, limits): (&mut Reading<'_>, &Limits),
+) -> Result<Option<(Part, bool)>, Error> {
+    let lower = name.to_ascii_lowercase();
+    if reading.dependents.parts.contains(&lower) {
+        return Ok(None);
+    }
+    let others = Rc::clone(&reading.others);
+    let (Some(ids), Some(other)) = (reading.dependents.notes.get(&lower), others.part(&lower)) else {
+        return Ok(Some((part, false)));
+    };
+    let xml = other.notes(name, limits)?.without(&other.xml, ids);
+    let origin = Origin { dialect: other.dialect, addresses: other.addresses.clone() };
+    let part = read::read(xml, (&other.title, &origin), (&mut reading.elements_left, limits))?;
+    Ok(Some((part, true)))
+}
+
+/// The parts without tags that sections write some notes of; `parts` are those with tags.
+pub(crate) fn rest(
+    parts: &[PartPlan],
+    (reading, limits): (&Reading<'_>, &Limits),
+) -> Result<Vec<PartPlan>, Error> {
+    let mut rest = Vec::new();
+    for (lower, ids) in &reading.dependents.notes {
+        let Some(other) = reading.others.part(lower) else { continue };
+        if parts.iter().any(|part| part.name.eq_ignore_ascii_case(lower)) {
+            continue;
+        }
+        let xml = other.notes(lower, limits)?.without(&other.xml, ids);
+        let nodes = vec![Node::Raw(0..xml.len())];
+        rest.push(PartPlan { name: lower.clone(), xml, nodes, is_shorter: true, ..PartPlan::default() });
+    }
+    Ok(rest)
+}
+
+/// The id of the relationship to the drawing of SmartArt, in the part with its data.
+fn drawing_of(xml: &[u8]) -> Option<String> {
+    let at = memchr::memmem::find(xml, b"dataModelExt ")?;
+    let tag = xml.get(at..)?;
+    let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
+    let id = tag.get(attribute(tag, "relId")?.value)?;
+    Some(String::from_utf8_lossy(id).into_owned())
+}
+
+/// A reference, and the opening tags of the sections around it.
+type Seen<'n> = (&'n Reference, Vec<usize>);
+
+fn references<'n>(nodes: &'n [Node], around: &mut Vec<usize>, seen: &mut Vec<Seen<'n>>) {
+    for node in nodes {
+        match node {
+            Node::Reference(reference) => seen.push((reference, around.clone())),
+            Node::Section(tag, body, _) => {
+                around.push(*tag);
+                references(body, around, seen);
+                around.pop();
+            }
+            Node::Holder(_, body) => references(body, around, seen),
+            Node::Raw(_)
+            | Node::Owned(_)
+            | Node::Content(_)
+            | Node::Address(_)
+            | Node::AddressAgain(_)
+            | Node::Tick(_)
+            | Node::Ticked(..)
+            | Node::List(_)
+            | Node::Bookmark(_)
+            | Node::BookmarkName(_)
+            | Node::First(_)
+            | Node::Number(_)
+            | Node::Shape(_)
+            | Node::Paragraph(_) => {}
+        }
+    }
+}
+
+impl PartPlan {
+    /// A part that is copied as it is.
+    fn copied(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// The relationships of parts that sections within this part write.
+    fn ids_in_sections(&self) -> BTreeSet<&str> {
+        let mut seen = Vec::new();
+        references(&self.nodes, &mut Vec::new(), &mut seen);
+        let seen = seen.into_iter().filter(|(one, _)| self.references.contains_key(&one.id.start));
+        let ids = seen.filter_map(|(one, _)| std::str::from_utf8(self.xml.get(one.id.clone())?).ok());
+        ids.collect()
+    }
+}
+
+impl Template {
+    /// Notes the bookmarks of a part whose first tag has the number `first`.
+    pub(crate) fn add_bookmarks(
+        &mut self,
+        (nodes, xml): (&[Node], &[u8]),
+        first: usize,
+        reading: &Reading<'_>,
+    ) {
+        // Those of included documents are renamed where they are taken in.
+        if !reading.chain.is_empty() {
+            return;
+        }
+        for (name, around) in whole_bookmarks(nodes, xml) {
+            let within = reading.dependents.around.iter().copied();
+            let around = within.chain(around.into_iter().map(|tag| first + tag)).collect();
+            self.bookmarks.entry(name).or_insert(around);
+        }
+    }
+
+    /// The dependents that the sections of a part write, by the offsets of the references to them. `tags` are the part's.
+    pub(crate) fn dependents(
+        &mut self,
+        (part, name): (&Part, &str),
+        (nodes, tags, first): (&[Node], &mut Tags, usize),
+        (delimiters, styles): (&Delimiters, &Styles),
+        reading: &mut Reading<'_>,
+    ) -> Result<BTreeMap<usize, usize>, Error> {
+        let mut found = BTreeMap::new();
+        if reading.others.is_empty() || !reading.chain.is_empty() {
+            return Ok(found);
+        }
+        let mut seen = Vec::new();
+        references(nodes, &mut Vec::new(), &mut seen);
+        let mut outside = BTreeSet::new();
+        let mut marks: BTreeMap<&str, BTreeSet<&[usize]>> = BTreeMap::new();
+        for (reference, around) in &seen {
+            let id = part.text(reference.id.clone());
+            if around.is_empty() {
+                outside.insert((reference.kind.is_of_part(), id));
+            }
+            if reference.kind.is_of_comment() {
+                marks.entry(id).or_default().insert(around);
+            }
+        }
+        let is_within = reading.dependents.is_within();
+        for (reference, around) in &seen {
+            let id = part.text(reference.id.clone());
+            // A comment whose range begins before the section, or ends behind it, is one comment.
+            let is_torn = reference.kind.is_of_comment() && marks.get(id).is_some_and(|all| all.len() > 1);
+            if around.is_empty() || is_torn {
+                continue;
+            }
+            let before = reading.dependents.around.len();
+            reading.dependents.around.extend(around.iter().map(|tag| first + tag));
+            let is_own = !is_within && !outside.contains(&(reference.kind.is_of_part(), id));
+            let read = match reference.kind {
+                ReferenceKind::Part => self.part_of((name, id), is_own, (delimiters, styles), reading)?,
+                ReferenceKind::Note(notes) => {
+                    self.note((notes, id), is_own, (delimiters, styles), reading)?
+                }
+            };
+            reading.dependents.around.truncate(before);
+            let Some(at) = read else { continue };
+            let depth = self.dependents.get(at).map_or(0, |dependent| program::depth(&dependent.steps));
+            if around.len() + depth > SECTION_DEPTH {
+                tags.report(around.first().copied().unwrap_or_default(), name, &too_deep());
+                continue;
+            }
+            found.insert(reference.id.start, at);
+        }
+        Ok(found)
+    }
+
+    /// The part that `host` refers to by the relationship `id`; `None` where copies share it.
+    fn part_of(
+        &mut self,
+        (host, id): (&str, &str),
+        is_own: bool,
+        of: (&Delimiters, &Styles),
+        reading: &mut Reading<'_>,
+    ) -> Result<Option<usize>, Error> {
+        let others = Rc::clone(&reading.others);
+        let Some(one) = others.relations(host).and_then(|all| all.get(id)) else { return Ok(None) };
+        let is_shared = one.kind.rsplit('/').next().is_some_and(|kind| SHARED.contains(&kind));
+        let Some(name) = resolved(host, &one.target).filter(|_| !one.is_external && !is_shared) else {
+            return Ok(None);
+        };
+        let lower = name.to_ascii_lowercase();
+        let key = (lower.clone(), String::new());
+        if let Some(&at) = reading.dependents.known.get(&key) {
+            return Ok(Some(at));
+        }
+        if reading.dependents.chain.len() >= DEPTH || reading.dependents.chain.contains(&lower) {
+            return Ok(None);
+        }
+        let is_own = is_own && others.is_referred_once(&lower);
+        reading.dependents.chain.push(lower.clone());
+        let text = match others.part(&lower) {
+            Some(other) => Some(self.text_part((&name, &other.xml, 0), other, of, reading)?),
+            None => None,
+        };
+        let mut targets = self.targets((&name, text.as_ref().map(|(part, _)| part)), is_own, of, reading)?;
+        let drawing = text.as_ref().and_then(|(part, _)| drawing_of(&part.xml));
+        if let Some(id) = drawing
+            && let Some(at) = self.part_of((host, &id), is_own, of, reading)?
+        {
+            targets.drawing = Some((id, at));
+        }
+        let behind = targets.drawing.iter().map(|(_, at)| at);
+        let mut steps: Vec<Step> = { targets.dependents.values().chain(behind) }
+            .filter_map(|&at| self.dependents.get(at))
+            .flat_map(|dependent| dependent.steps.clone())
+            .collect();
+        let (part, kind) = match text {
+            Some((part, own)) => {
+                steps.extend(own);
+                (part, Kind::Text(targets))
+            }
+            None => (PartPlan::copied(name), Kind::Copied(targets)),
+        };
+        reading.dependents.chain.pop();
+        if is_own {
+            reading.dependents.parts.insert(lower);
+        }
+        let at = self.dependents.len();
+        self.dependents.push(Dependent { part, kind, relation: one.kind.clone(), steps, is_own });
+        reading.dependents.known.insert(key, at);
+        Ok(Some(at))
+    }
+
+    /// What the part `name` refers to, without what sections within its text write.
+    fn targets(
+        &mut self,
+        (name, text): (&str, Option<&PartPlan>),
+        is_own: bool,
+        of: (&Delimiters, &Styles),
+        reading: &mut Reading<'_>,
+    ) -> Result<Targets, Error> {
+        let others = Rc::clone(&reading.others);
+        let mut targets = Targets::default();
+        let of_sections = text.map(PartPlan::ids_in_sections).unwrap_or_default();
+        let all = others.relations(name).into_iter().flat_map(|all| all.iter());
+        for (id, one) in all.filter(|(id, _)| !of_sections.contains(id.as_str())) {
+            targets.all.push(one.clone());
+            if let Some(at) = self.part_of((name, id), is_own, of, reading)? {
+                targets.dependents.insert(id.clone(), at);
+            }
+        }
+        Ok(targets)
+    }
+
+    /// A note, an endnote or a comment.
+    fn note(
+        &mut self,
+        (notes, id): (&'static str, &str),
+        is_own: bool,
+        of: (&Delimiters, &Styles),
+        reading: &mut Reading<'_>,
+    ) -> Result<Option<usize>, Error> {
+        let others = Rc::clone(&reading.others);
+        let Some(name) = others.notes(notes) else { return Ok(None) };
+        let lower = name.to_ascii_lowercase();
+        let key = (lower.clone(), id.to_owned());
+        if let Some(&at) = reading.dependents.known.get(&key) {
+            return Ok(Some(at));
+        }
+        let Some(other) = others.part(&lower) else { return Ok(None) };
+        let of_part = other.notes(&name, &self.limits)?;
+        let Some(one) = of_part.one(&other.xml, id) else { return Ok(None) };
+        reading.dependents.chain.push(lower.clone());
+        let (part, steps) = self.text_part((&name, &one.xml, one.paragraphs), other, of, reading)?;
+        reading.dependents.chain.pop();
+        if is_own {
+            reading.dependents.notes.entry(lower).or_default().insert(id.to_owned());
+        }
+        let note = Note { id: id.to_owned(), head: one.head, tail: one.tail, largest: of_part.largest };
+        let at = self.dependents.len();
+        self.dependents.push(Dependent {
+            part,
+            kind: Kind::Note(note),
+            relation: String::new(),
+            steps,
+            is_own,
+        });
+        reading.dependents.known.insert(key, at);
+        Ok(Some(at))
+    }
+
+    /// Reads a dependent's text; `before` paragraphs of its part stand before it.
+    fn text_part(
+        &mut self,
+        (name, xml, before): (&str, &[u8], usize),
+        other: &Other,
+        (delimiters, styles): (&Delimiters, &Styles),
+        reading: &mut Reading<'_>,
+    ) -> Result<(PartPlan, Vec<Step>), Error> {
+        let origin = Origin { dialect: other.dialect, addresses: other.addresses.clone() };
+        let mut part =
+            read::read(xml.to_vec(), (&other.title, &origin), (&mut reading.elements_left, &self.limits))?;
+        for paragraph in part.paragraphs.iter_mut().filter(|paragraph| paragraph.number > 0) {
+            paragraph.number += before;
+        }
+        let (part, steps) = self.add((other.title.clone(), false), (part, styles), delimiters, reading)?;
+        Ok((PartPlan { name: name.to_owned(), ..part }, steps))
+    }
+}

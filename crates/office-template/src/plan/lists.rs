@@ -1,0 +1,201 @@
+//! Lists that begin again at each turn of a section.
+//!
+//! Hazard: copies of an item have the number of the same list, so a list of three items that is repeated would run from 1 to 3,
+//! 4 to 6, and so on. Each turn gets a list of its own, unless the list belongs to more than the turn: it began before the
+//! section or goes on behind it, the section's tags stand in its items, it numbers headings, or each turn is one item of it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{Action, Beside, LAST, Node, Planner};
+use crate::extent::{self, Extent};
+use crate::styles::Styles;
+use crate::word::attribute::attribute;
+use crate::word::{Dialect, Id, Place};
+
+/// The number of a list, at an item of it.
+#[derive(Clone, Debug)]
+pub(crate) struct ListNumber {
+    /// Its place in the part; empty where the paragraph's style gives the list.
+    pub range: Range<usize>,
+    pub list: String,
+    /// Where a style gives the list: what writes it into the paragraph, before and behind the number.
+    pub around: Option<(String, String)>,
+    /// How many levels the list has up to the deepest item.
+    pub levels: u8,
+    /// Whether it is an item of the list's first level.
+    pub is_top: bool,
+}
+
+/// A list that lies whole within a section.
+#[derive(Clone, Debug)]
+pub(crate) struct Restart {
+    pub list: String,
+    /// Something else stands before it in the turn, so even a single item is a list of its own.
+    pub is_introduced: bool,
+}
+
+/// An item of a list.
+struct Item {
+    element: Id,
+    /// Where its paragraph begins.
+    at: usize,
+    level: u8,
+    is_heading: bool,
+}
+
+impl Planner<'_> {
+    /// Plans the numbers of lists that may begin again; returns these lists by the opening tags of their sections.
+    pub(super) fn lists(
+        &mut self,
+        extents: &[Option<Extent>],
+        Beside { styles, is_copied, .. }: Beside<'_>,
+    ) -> BTreeMap<usize, Vec<Restart>> {
+        let mut restarts: BTreeMap<usize, Vec<Restart>> = BTreeMap::new();
+        if self.part.dialect != Dialect::Word || self.tags.pairs.is_empty() && !is_copied {
+            return restarts;
+        }
+        let lists = self.items(styles);
+        let mut by_begin: Vec<(usize, usize, &str)> = { lists.iter() }
+            .filter(|(_, items)| items.iter().all(|item| !item.is_heading))
+            .filter_map(|(&list, items)| Some((items.first()?.at, items.last()?.at, list)))
+            .collect();
+        by_begin.sort_unstable();
+        let mut found: BTreeMap<&str, &[Item]> = BTreeMap::new();
+        if is_copied {
+            let all = by_begin.iter().filter_map(|&(_, _, list)| Some((list, lists.get(list)?.as_slice())));
+            found.extend(all);
+        }
+        for (pair, extent) in self.tags.pairs.iter().zip(extents) {
+            let Some((range, may_be_introduced)) = extent.as_ref().and_then(|extent| self.span(pair, extent))
+            else {
+                continue;
+            };
+            let from = by_begin.partition_point(|&(first, ..)| first < range.start);
+            let opened = self.tags.all.get(pair.open).and_then(|tag| self.part.paragraphs.get(tag.paragraph));
+            let around = opened.and_then(|paragraph| extent::list(self.part, styles, paragraph.element));
+            for &(_, last, list) in by_begin.iter().skip(from).take_while(|&&(first, ..)| first < range.end) {
+                if last >= range.end || around == Some(list) {
+                    continue;
+                }
+                let is_introduced = may_be_introduced && self.first_list(&range, styles) != Some(list);
+                restarts.entry(pair.open).or_default().push(Restart { list: list.to_owned(), is_introduced });
+                found.extend(lists.get(list).map(|items| (list, items.as_slice())));
+            }
+        }
+        let mut numbers = Vec::new();
+        for (list, items) in found {
+            let levels = items.iter().map(|item| item.level).max().unwrap_or_default().saturating_add(1);
+            let top = items.iter().map(|item| item.level).min().unwrap_or_default();
+            for item in items {
+                let written = self.list_number(item);
+                numbers.extend(written.map(|(range, around)| ListNumber {
+                    range,
+                    list: list.to_owned(),
+                    around,
+                    levels,
+                    is_top: item.level == top,
+                }));
+            }
+        }
+        for number in numbers {
+            let Range { start, end } = number.range;
+            self.push(start, LAST - 1, Action::Write(Node::List(Box::new(number.clone()))));
+            self.push(start, LAST - 1, Action::Skip(end));
+            self.listed.insert(start, number);
+        }
+        restarts
+    }
+
+    /// The items of each list, in their order. Paragraphs that hold only tags of sections are no items: they vanish.
+    fn items<'s>(&'s self, styles: &'s Styles) -> BTreeMap<&'s str, Vec<Item>> {
+        let part = self.part;
+        let mut lists: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
+        for (index, paragraph) in part.paragraphs.iter().enumerate() {
+            if paragraph.place != Place::Paragraph || self.dropped.contains_key(&index) {
+                continue;
+            }
+            let element = paragraph.element;
+            let Some(list) = extent::list(part, styles, element) else { continue };
+            let style = self.property(element, "pStyle").and_then(|id| self.val(id)).unwrap_or_default();
+            let own = self.property(element, "numPr").and_then(|numbering| {
+                let level = part.children(numbering).find(|&id| self.local(id) == "ilvl")?;
+                self.val(level)?.parse().ok()
+            });
+            let outline = self.property(element, "outlineLvl").and_then(|id| self.val(id));
+            let of_style = || styles.level(style).is_some_and(|level| level <= 9);
+            let is_heading = outline.map_or_else(of_style, |level| level != "9");
+            lists.entry(list).or_default().push(Item {
+                element,
+                at: part.element(element).map_or(0, |element| element.range().start),
+                level: own.unwrap_or_else(|| styles.list_level(style)),
+                is_heading,
+            });
+        }
+        lists
+    }
+
+    /// The bytes that a section repeats, and whether a list in it may have an introduction: rows are often numbered, and their
+    /// other cells introduce nothing.
+    fn span(&self, pair: &crate::tags::Pair, extent: &Extent) -> Option<(Range<usize>, bool)> {
+        let (opening, closing) = (self.tags.all.get(pair.open)?, self.tags.all.get(pair.close)?);
+        let range = |id| self.part.element(id).map_or(0..0, crate::word::Element::range);
+        match *extent {
+            Extent::Between(..) => Some((opening.at()..closing.at(), true)),
+            Extent::Paragraphs(first, last) => Some((range(first).start..range(last).end, true)),
+            Extent::Elements(first, last) => Some((range(first).start..range(last).end, false)),
+            Extent::Column(_) => None,
+        }
+    }
+
+    /// The list of the first paragraph with a text in these bytes.
+    fn first_list<'s>(&'s self, range: &Range<usize>, styles: &'s Styles) -> Option<&'s str> {
+        let begin = |element| self.part.element(element).map_or(0, |element| element.range().start);
+        let paragraphs = &self.part.paragraphs;
+        let from = paragraphs.partition_point(|paragraph| begin(paragraph.element) < range.start);
+        let behind = (from..).zip(paragraphs.iter().skip(from));
+        let mut inside = behind.take_while(|(_, paragraph)| begin(paragraph.element) < range.end);
+        let (_, first) = inside.find(|(index, paragraph)| {
+            paragraph.place == Place::Paragraph
+                && !paragraph.text.trim().is_empty()
+                && !self.dropped.contains_key(index)
+        })?;
+        extent::list(self.part, styles, first.element)
+    }
+
+    /// Where an item's number is written, and what is written around it.
+    fn list_number(&self, item: &Item) -> Option<(Range<usize>, Option<(String, String)>)> {
+        /// What may stand before `w:numPr` among a paragraph's properties (ECMA-376, part 1, 17.3.1.26).
+        const BEFORE: [&str; 6] =
+            ["pStyle", "keepNext", "keepLines", "pageBreakBefore", "framePr", "widowControl"];
+        let part = self.part;
+        if let Some(numbering) = self.property(item.element, "numPr") {
+            let id = part.children(numbering).find(|&id| self.local(id) == "numId")?;
+            let tag = part.element(id)?.start_tag();
+            let value = attribute(part.xml.get(tag.clone())?, "val")?.value;
+            return Some((tag.start + value.start..tag.start + value.end, None));
+        }
+        let properties = part.element(item.element)?.properties;
+        let before = part.children(properties).filter(|&id| BEFORE.contains(&self.local(id))).last()?;
+        let at = part.element(before)?.range().end;
+        let w = &part.prefix;
+        let begin = format!("<{w}numPr><{w}ilvl {w}val=\"{}\"/><{w}numId {w}val=\"", item.level);
+        Some((at..at, Some((begin, format!("\"/></{w}numPr>")))))
+    }
+
+    /// The property of this name of a paragraph.
+    fn property(&self, paragraph: Id, name: &str) -> Option<Id> {
+        let properties = self.part.element(paragraph)?.properties;
+        self.part.children(properties).find(|&id| self.local(id) == name)
+    }
+
+    /// The element's name without Word's prefix; empty where it has another.
+    fn local(&self, id: Id) -> &str {
+        self.part.name(id).strip_prefix(&self.part.prefix).unwrap_or_default()
+    }
+
+    fn val(&self, id: Id) -> Option<&str> {
+        let tag = self.part.xml.get(self.part.element(id)?.start_tag())?;
+        std::str::from_utf8(tag.get(attribute(tag, "val")?.value)?).ok()
+    }
+}

@@ -1,0 +1,162 @@
+//! Fields whose results are no longer true once a document is filled: tables of contents, indexes, page numbers, references.
+//!
+//! Nobody knows the pages here, so these fields are marked as dirty (`w:dirty`; ECMA-376, part 1, 17.16.18): Word asks its user
+//! and refreshes them, and other programs refresh them when they are told to. Fields in the result of a marked field are not
+//! marked: they are written anew with it.
+
+use memchr::{memchr, memmem};
+
+use crate::word::attribute::value_in;
+
+/// Fields that say pages, or list what is in the document.
+const OF_PAGES: [&str; 4] = ["TOC", "TOA", "INDEX", "PAGEREF"];
+
+/// Fields that say numbers or texts of other places, which are others where a section repeats the places.
+const OF_PLACES: [&str; 3] = ["REF", "NOTEREF", "SEQ"];
+
+/// A field that has begun.
+struct Open {
+    /// Where the attribute is put in; `None` where the field is not to be refreshed.
+    at: Option<usize>,
+    code: String,
+    is_in_code: bool,
+    is_marked: bool,
+}
+
+/// `xml` with its stale fields marked; `repeats` says that sections repeat some of it.
+pub(crate) fn marked(xml: Vec<u8>, w: &str, repeats: bool) -> Vec<u8> {
+    let is_stale = |code: &str| {
+        let name = code.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+        OF_PAGES.contains(&name.as_str()) || repeats && OF_PLACES.contains(&name.as_str())
+    };
+    let places = stale(&xml, w, is_stale);
+    if places.is_empty() {
+        return xml;
+    }
+    let dirty = format!(" {w}dirty=\"true\"");
+    let mut out = Vec::with_capacity(xml.len() + places.len() * dirty.len());
+    let mut from = 0;
+    for at in places {
+        out.extend_from_slice(xml.get(from..at).unwrap_or_default());
+        out.extend_from_slice(dirty.as_bytes());
+        from = at;
+    }
+    out.extend_from_slice(xml.get(from..).unwrap_or_default());
+    out
+}
+
+/// Where the marks are put in, in ascending order.
+fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<usize> {
+    let [field, simple, code] = ["fldChar", "fldSimple", "instrText"].map(|name| format!("<{w}{name}"));
+    let mut tags: Vec<usize> = [&field, &simple, &code]
+        .into_iter()
+        .flat_map(|name| memmem::find_iter(xml, name.as_bytes()))
+        .collect();
+    tags.sort_unstable();
+    let mut places = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    for begin in tags {
+        let Some(rest) = xml.get(begin..) else { continue };
+        let Some(end) = memchr(b'>', rest) else { continue };
+        let tag = rest.get(..=end).unwrap_or_default();
+        let may_be_marked = || {
+            let is_set = |name: &str| matches!(value_in(tag, name).as_str(), "1" | "true" | "on");
+            !is_set("dirty") && !is_set("fldLock")
+        };
+        if tag.starts_with(simple.as_bytes()) {
+            let is_inner = open.iter().any(|field| field.is_marked);
+            if !is_inner && is_stale(&value_in(tag, "instr")) && may_be_marked() {
+                places.push(begin + simple.len());
+            }
+        } else if tag.starts_with(code.as_bytes()) {
+            if let Some(field) = open.last_mut().filter(|field| field.is_in_code) {
+                let text = rest.get(end + 1..).unwrap_or_default();
+                let text = text.get(..memchr(b'<', text).unwrap_or_default()).unwrap_or_default();
+                field.code.push_str(&String::from_utf8_lossy(text));
+            }
+        } else {
+            match value_in(tag, "fldCharType").as_str() {
+                "begin" => {
+                    let at = may_be_marked().then_some(begin + field.len());
+                    // One that is marked already is refreshed with all that is in it.
+                    let is_marked = matches!(value_in(tag, "dirty").as_str(), "1" | "true" | "on");
+                    open.push(Open { at, code: String::new(), is_in_code: true, is_marked });
+                }
+                kind @ ("separate" | "end") => {
+                    let (around, last) = match open.as_mut_slice() {
+                        [around @ .., last] => (around, last),
+                        [] => continue,
+                    };
+                    if last.is_in_code {
+                        last.is_in_code = false;
+                        let is_inner = around.iter().any(|field| field.is_marked);
+                        if let Some(at) = last.at.filter(|_| !is_inner && is_stale(&last.code)) {
+                            last.is_marked = true;
+                            places.push(at);
+                        }
+                    }
+                    if kind == "end" {
+                        open.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    places.sort_unstable();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked;
+
+    fn field(more: &str, code: &str, result: &str) -> String {
+        let code: String =
+            code.split('|').map(|piece| format!("<w:instrText>{piece}</w:instrText>")).collect();
+        format!(
+            "<w:fldChar w:fldCharType=\"begin\"{more}/>{code}<w:fldChar w:fldCharType=\"separate\"/>{result}<w:fldChar w:fldCharType=\"end\"/>"
+        )
+    }
+
+    fn said(xml: &str, repeats: bool) -> String {
+        String::from_utf8(marked(xml.as_bytes().to_vec(), "w:", repeats)).expect("UTF-8")
+    }
+
+    #[test]
+    fn what_says_pages_is_marked_once() {
+        for code in [" TOC \\o \"1-3\" ", "toc \\h \\z \\c \"Figure\"", "IN|DEX \\c 2", " PAGEREF _Toc1 \\h "]
+        {
+            let xml = said(&field("", code, "old"), false);
+            assert_eq!(
+                xml.matches("<w:fldChar w:dirty=\"true\" w:fldCharType=\"begin\"/>").count(),
+                1,
+                "{xml}"
+            );
+        }
+        let contents = field("", "TOC", &field("", "PAGEREF a", "1"));
+        assert_eq!(said(&contents, true).matches("dirty").count(), 1);
+        let simple = "<w:fldSimple w:instr=\" PAGEREF a \"><w:r/></w:fldSimple>";
+        assert!(said(simple, false).starts_with("<w:fldSimple w:dirty=\"true\" w:instr="));
+    }
+
+    #[test]
+    fn others_stay_as_they_are() {
+        for code in ["PAGE", "HYPERLINK \\l \"a\"", "NUMPAGES", "DATE", "TOCX", ""] {
+            let xml = field("", code, "1");
+            assert_eq!(said(&xml, true), xml);
+        }
+        for more in [" w:dirty=\"1\"", " w:fldLock=\"true\""] {
+            let xml = field(more, "TOC", &field("", "x", "1"));
+            assert_eq!(said(&xml, true), xml);
+        }
+        let reference = field("", "REF a", "1") + "<w:fldSimple w:instr=\"SEQ Figure\"/>";
+        assert_eq!(said(&reference, false), reference);
+        assert_eq!(said(&reference, true).matches("dirty").count(), 2);
+        for broken in
+            ["<w:fldChar", "<w:fldChar w:fldCharType=\"end\"/>", "<w:instrText>TOC", "<w:fldSimple/>"]
+        {
+            assert_eq!(said(broken, true), broken);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Random trees of sections over random content: every id is unique, whatever refers to something finds it, and each turn's text
+//! is its own, in the document and in all parts that hang on it.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::audit::{audit, targets, values};
+use crate::slide_parts::with;
+use crate::support::{DOCUMENT, RELATIONS, docx, p, paragraphs, part, try_fill};
+
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml";
+const CHART: &str = "application/vnd.openxmlformats-officedocument.drawingml.chart+xml";
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text,
+    Footnote,
+    Endnote,
+    Comment,
+    List,
+    Bookmark,
+    Header,
+    Chart,
+    /// A section with so many turns, or one for each turn of the section around.
+    Section(Vec<Piece>, u8),
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    let leaf = prop_oneof![
+        Just(Piece::Text),
+        Just(Piece::Footnote),
+        Just(Piece::Endnote),
+        Just(Piece::Comment),
+        Just(Piece::List),
+        Just(Piece::Bookmark),
+        Just(Piece::Header),
+        Just(Piece::Chart),
+    ];
+    leaf.prop_recursive(3, 20, 5, |inner| {
+        (prop::collection::vec(inner, 1..5), 0_u8..4)
+            .prop_map(|(pieces, turns)| Piece::Section(pieces, turns))
+    })
+}
+
+/// A template that is being made, and what its parts shall say.
+#[derive(Default)]
+struct Made {
+    body: String,
+    notes: [String; 3],
+    headers: Vec<String>,
+    charts: Vec<String>,
+    /// How many pieces there are.
+    count: usize,
+}
+
+impl Made {
+    fn add(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            self.count += 1;
+            let id = self.count;
+            let said = format!("{id}={{v}}");
+            match piece {
+                Piece::Text => self.body.push_str(&p(&said)),
+                Piece::Footnote => self.note(0, ("footnote", id), &said),
+                Piece::Endnote => self.note(1, ("endnote", id), &said),
+                Piece::Comment => {
+                    let _ = write!(
+                        self.body,
+                        "<w:p><w:commentRangeStart w:id=\"{id}\"/><w:r><w:t>x</w:t></w:r><w:commentRangeEnd w:id=\"{id}\"/>\
+                         <w:r><w:commentReference w:id=\"{id}\"/></w:r></w:p>"
+                    );
+                    self.notes[2] += &format!("<w:comment w:id=\"{id}\">{}</w:comment>", p(&said));
+                }
+                Piece::List => {
+                    let item = format!(
+                        "<w:p><w:pPr><w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"{id}\"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"
+                    );
+                    self.body += &(p("list") + &item + &item);
+                }
+                Piece::Bookmark => {
+                    let _ = write!(
+                        self.body,
+                        "<w:p><w:bookmarkStart w:id=\"{id}\" w:name=\"b{id}\"/><w:r><w:t>{said}</w:t></w:r><w:bookmarkEnd w:id=\"{id}\"/></w:p>\
+                         <w:p><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>REF b{id} \\h</w:instrText></w:r>\
+                         <w:r><w:fldChar w:fldCharType=\"end\"/></w:r><w:hyperlink w:anchor=\"b{id}\"/></w:p>"
+                    );
+                }
+                Piece::Header => {
+                    self.headers.push(p(&said));
+                    let number = self.headers.len();
+                    let _ = write!(
+                        self.body,
+                        "<w:p><w:pPr><w:sectPr><w:headerReference w:type=\"default\" r:id=\"h{number}\"/></w:sectPr></w:pPr></w:p>"
+                    );
+                }
+                Piece::Chart => {
+                    self.charts.push(said);
+                    let number = self.charts.len();
+                    let _ = write!(
+                        self.body,
+                        "<w:p><w:r><w:drawing><wp:inline><wp:docPr id=\"{id}\" name=\"c\"/><c:chart r:id=\"c{number}\"/></wp:inline></w:drawing></w:r></w:p>"
+                    );
+                }
+                Piece::Section(inner, _) => {
+                    self.body += &p(&format!("{{#s{id}}}"));
+                    self.add(inner);
+                    self.body += &p(&format!("{{/s{id}}}"));
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, at: usize, (kind, id): (&str, usize), said: &str) {
+        let _ = write!(self.body, "<w:p><w:r><w:{kind}Reference w:id=\"{id}\"/></w:r></w:p>");
+        self.notes[at] += &format!("<w:{kind} w:id=\"{id}\">{}</w:{kind}>", p(said));
+    }
+
+    fn file(&self) -> Vec<u8> {
+        let roots = ["footnotes", "endnotes", "comments"];
+        let word = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
+        let mut parts: Vec<(String, String, String)> = Vec::new();
+        let mut links: Vec<(String, &str, String)> = Vec::new();
+        for (root, notes) in roots.iter().zip(&self.notes) {
+            let kind = format!("{WORD}.{root}+xml");
+            parts.push((format!("word/{root}.xml"), kind, format!("<w:{root} {word}>{notes}</w:{root}>")));
+            links.push((root[..1].to_owned(), root, format!("{root}.xml")));
+        }
+        for (number, header) in (1..).zip(&self.headers) {
+            let name = format!("header{number}.xml");
+            parts.push((
+                format!("word/{name}"),
+                format!("{WORD}.header+xml"),
+                format!("<w:hdr {word}>{header}</w:hdr>"),
+            ));
+            links.push((format!("h{number}"), "header", name));
+        }
+        for (number, title) in (1..).zip(&self.charts) {
+            let name = format!("charts/chart{number}.xml");
+            let chart = format!(
+                "<c:chartSpace xmlns:c=\"http://schemas.openxmlformats.org/drawingml/2006/chart\" xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\"><c:title><a:p><a:r><a:t>{title}</a:t></a:r></a:p></c:title></c:chartSpace>"
+            );
+            parts.push((format!("word/{name}"), CHART.to_owned(), chart));
+            links.push((format!("c{number}"), "chart", name));
+        }
+        let lists: String = (1..=self.count)
+            .map(|id| format!("<w:num w:numId=\"{id}\"><w:abstractNumId w:val=\"0\"/></w:num>"))
+            .collect();
+        let look = "<w:abstractNum w:abstractNumId=\"0\"><w:lvl w:ilvl=\"0\"><w:start w:val=\"1\"/><w:numFmt w:val=\"decimal\"/></w:lvl></w:abstractNum>";
+        parts.push((
+            "word/numbering.xml".to_owned(),
+            format!("{WORD}.numbering+xml"),
+            format!("<w:numbering {word}>{look}{lists}</w:numbering>"),
+        ));
+        links.push(("n".to_owned(), "numbering", "numbering.xml".to_owned()));
+        let parts: Vec<_> =
+            parts.iter().map(|(name, kind, xml)| (name.as_str(), kind.as_str(), xml.as_str())).collect();
+        let links: Vec<_> =
+            links.iter().map(|(id, kind, target)| (DOCUMENT, id.as_str(), *kind, target.as_str())).collect();
+        with(&docx(&self.body), &parts, &links)
+    }
+}
+
+/// What the filled document shall say, in its order.
+#[derive(Default, Debug, PartialEq)]
+struct Said {
+    body: Vec<String>,
+    notes: [Vec<String>; 3],
+    headers: Vec<String>,
+    charts: Vec<String>,
+    lists: usize,
+    bookmarks: usize,
+}
+
+/// Data for the pieces, and what they say with them; `value` is that of the turn around.
+fn data(pieces: &[Piece], count: &mut usize, value: &str, said: &mut Said) -> Value {
+    let mut object = json!({ "v": value });
+    for piece in pieces {
+        *count += 1;
+        let id = *count;
+        let text = format!("{id}={value}");
+        match piece {
+            Piece::Text => said.body.push(text),
+            Piece::Footnote => said.notes[0].push(text),
+            Piece::Endnote => said.notes[1].push(text),
+            Piece::Comment => said.notes[2].push(text),
+            Piece::List => said.lists += 1,
+            Piece::Bookmark => {
+                said.body.push(text);
+                said.bookmarks += 1;
+            }
+            Piece::Header => said.headers.push(text),
+            Piece::Chart => said.charts.push(text),
+            Piece::Section(inner, turns) => {
+                let mut items = Vec::new();
+                let before = *count;
+                for turn in 0..*turns {
+                    *count = before;
+                    items.push(data(inner, count, &format!("{value}.{id}-{turn}"), said));
+                }
+                if *turns == 0 {
+                    data(inner, count, "", &mut Said::default());
+                }
+                object[format!("s{id}")] = Value::from(items);
+            }
+        }
+    }
+    object
+}
+
+/// The parts that the relationships with these ids lead to.
+fn parts_of(file: &[u8], ids: &[String]) -> Vec<String> {
+    let links = part(file, RELATIONS);
+    let of_id = |id: &String| {
+        let line = links
+            .split("<Relationship ")
+            .find(|line| line.contains(&format!("Id=\"{id}\"")))
+            .expect("a relationship");
+        let target =
+            line.split("Target=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a target");
+        part(file, &format!("word/{}", target.trim_start_matches("/word/")))
+    };
+    ids.iter().map(of_id).collect()
+}
+
+fn read(file: &[u8]) -> Said {
+    let document = part(file, DOCUMENT);
+    let texts = |xml: &str| paragraphs(xml).into_iter().filter(|text| text.contains('=')).collect::<Vec<_>>();
+    let notes =
+        [("footnote", "footnotes"), ("endnote", "endnotes"), ("comment", "comments")].map(|(kind, name)| {
+            let xml = part(file, &format!("word/{name}.xml"));
+            let of_id = |id: String| {
+                let begin = xml.find(&format!("<w:{kind} w:id=\"{id}\"")).expect("the note is there");
+                texts(xml[begin..].split(&format!("</w:{kind}>")).next().unwrap_or_default()).concat()
+            };
+            values(&document, &format!("w:{kind}Reference"), "w:id").into_iter().map(of_id).collect()
+        });
+    let headers = parts_of(file, &values(&document, "w:headerReference", "r:id"));
+    let charts = parts_of(file, &values(&document, "c:chart", "r:id"));
+    let title = |xml: &String| {
+        xml.split("<a:t>").nth(1).and_then(|rest| rest.split('<').next()).unwrap_or_default().to_owned()
+    };
+    let names = values(&document, "w:bookmarkStart", "w:name");
+    let referred = targets(&document);
+    let own: std::collections::BTreeSet<&String> = referred.iter().collect();
+    assert_eq!(own, names.iter().collect(), "each turn's reference leads to its own bookmark");
+    let numbers = values(&document, "w:numId", "w:val");
+    let lists: std::collections::BTreeSet<&String> = numbers.iter().collect();
+    assert_eq!(numbers.len(), 2 * lists.len(), "each turn's list is its own");
+    Said {
+        body: texts(&document),
+        notes,
+        headers: headers.iter().map(|xml| texts(xml).concat()).collect(),
+        charts: charts.iter().map(title).collect(),
+        lists: lists.len(),
+        bookmarks: names.len(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_turn_has_all_that_hangs_on_it(pieces in prop::collection::vec(piece(), 1..6)) {
+        let mut made = Made::default();
+        made.add(&pieces);
+        let mut said = Said::default();
+        let data = data(&pieces, &mut 0, "r", &mut said);
+        let filled = try_fill(made.file(), &data.to_string(), "{}").unwrap_or_else(|error| panic!("{error}"));
+        prop_assert_eq!(audit(&filled.file), Vec::<String>::new());
+        prop_assert_eq!(read(&filled.file), said);
+    }
+}
