@@ -44,8 +44,11 @@
     }
   }
 
-  // The rule of `program.rs`: what is beyond ASCII is a letter, since no operator of JavaScript is.
-  const isName = (text) => /^\.?[\w$\u0080-\u{10ffff}][\w$\u0080-\u{10ffff} .'-]*$/u.test(text) && !/[ '-]$/.test(text);
+  // The rule of `program.rs`: what is beyond ASCII is a letter but for signs of operators and quotes, and a dash beside a blank.
+  const SIGN = /[\u00ab\u00ac\u00b1\u00b7\u00bb\u00d7\u00f7\u201a-\u2027\u2190-\u22ff\u2a00-\u2aff]/u;
+  const MINUS = /(^| )[\u2010-\u2015]|[\u2010-\u2015]( |$)/u;
+  const NAME = /^\.?[\w$\u0080-\u{10ffff}][\w$\u0080-\u{10ffff} .'-]*$/u;
+  const isName = (text) => NAME.test(text) && !/[ '-]$/.test(text) && !SIGN.test(text) && !MINUS.test(text);
 
   const shown = (text) => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 

@@ -1,6 +1,7 @@
 //! The program that the engine runs: the tags with their expressions, nested like the content that they fill.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
@@ -246,14 +247,33 @@ fn path(text: &str) -> Option<Vec<String>> {
     (!is_literal && names.iter().all(is_name)).then_some(names)
 }
 
+/// Signs that Word's correction and authors write for operators and quotes. A text with one is no name: it would be empty where
+/// an amount was meant.
+const SIGNS: [RangeInclusive<char>; 9] = [
+    '\u{ab}'..='\u{ac}',
+    '\u{b1}'..='\u{b1}',
+    '\u{b7}'..='\u{b7}',
+    '\u{bb}'..='\u{bb}',
+    '\u{d7}'..='\u{d7}',
+    '\u{f7}'..='\u{f7}',
+    '\u{201a}'..='\u{2027}',
+    '\u{2190}'..='\u{22ff}',
+    '\u{2a00}'..='\u{2aff}',
+];
+
 /// The names of a text that is read as a name if the data have it, or if nothing else can be meant: letters and digits, with
 /// blanks, hyphens, dots and apostrophes between them. `assets/tag-faults.js` has the same rule.
 fn loose(text: &str) -> Option<Vec<String>> {
-    // No operator of JavaScript is beyond ASCII, so all of that is taken for letters: marks, dashes, signs.
-    let is_letter =
-        |letter: char| !letter.is_ascii() || letter.is_ascii_alphanumeric() || "_$".contains(letter);
+    let is_sign = |letter: char| SIGNS.iter().any(|signs| signs.contains(&letter));
+    let is_letter = |letter: char| {
+        if letter.is_ascii() { letter.is_ascii_alphanumeric() || "_$".contains(letter) } else { !is_sign(letter) }
+    };
+    // Beside a blank a dash is a minus, as Word makes one of a hyphen.
+    let is_dash = |letter: char| ('\u{2010}'..='\u{2015}').contains(&letter);
+    let has_minus = text.split(' ').any(|word| word.starts_with(is_dash) || word.ends_with(is_dash));
     let is_name = text.starts_with(is_letter)
         && text.chars().all(|letter| is_letter(letter) || " .'-".contains(letter))
-        && !text.ends_with([' ', '\'', '-']);
+        && !text.ends_with([' ', '\'', '-'])
+        && !has_minus;
     is_name.then(|| text.split('.').map(str::to_owned).collect())
 }

@@ -8,11 +8,16 @@ const LINES: usize = 50;
 /// The longest line, in characters.
 const CHARACTERS: usize = 300;
 
-/// The warning of a tag that prints a word by which JavaScript says that there is no value.
+/// The warning of a tag that prints a word by which JavaScript says that there is no value, or that is empty in place of a
+/// difference (`-`).
 pub(crate) fn of_word(word: &str) -> String {
     let (word, why) = match word {
-        "NaN" => (word, "a value in it is missing or no number; write (price || 0)"),
-        "Infinity" => (word, "it divides by zero, or a number is too large"),
+        "-" => {
+            return "it is a name that the data lack, so it is empty; a subtraction has blanks, as in price - discount"
+                .to_owned();
+        }
+        "NaN" => (word, "a value in it is missing or no number, or the data say so; write (price || 0)"),
+        "Infinity" => (word, "it divides by zero, a number is too large, or the data say so"),
         "undefined" => (word, "a name in it is missing; write (name || '')"),
         _ => ("[object Object]", "an object has no text; name a member of it, as customer.name"),
     };

@@ -283,13 +283,15 @@ let odd = null;
 let warnings = "";
 const warned = { __proto__: null };
 const computing = { __proto__: null };
-const warn = (tag, index) => {
-  if (!(tag.id in warned)) warnings += `${warnings === "" ? "" : ","}[${tag.id},"${WRONG[index]}"]`;
+const warn = (tag, word) => {
+  if (!(tag.id in warned)) warnings += `${warnings === "" ? "" : ","}[${tag.id},"${word}"]`;
   warned[tag.id] = true;
 };
+// Longer texts are pictures and the like, in which any word may be by accident.
+const LONGEST_WORDY = 1000;
 // Whether the data, or the names in them, have this word: then it is no accident.
 const holds = (value, word) => {
-  if (typeof value === "string") return indexOf(value, word) >= 0;
+  if (typeof value === "string") return value.length <= LONGEST_WORDY && indexOf(value, word) >= 0;
   if (!isObject(value) || typeof value === "function") return false;
   const keys = ownKeys(value);
   for (let index = 0; index < keys.length; index += 1) {
@@ -297,13 +299,20 @@ const holds = (value, word) => {
   }
   return false;
 };
-const isGiven = ({ whole, terms }, word) => {
+// Whether the author wrote this word.
+const isWritten = ({ whole, terms }, word) => {
   if (indexOf(whole, word) >= 0) return true;
   for (let index = 0; index < terms.length; index += 1) if (indexOf(terms[index].whole, word) >= 0) return true;
+  return false;
+};
+// The words that the data have, each looked for once: a walk through all data for each row would take the square of their number.
+const held = { __proto__: null };
+const isHeld = (word) => {
+  if (word in held) return held[word];
   let root = scope;
   while (root.outer !== null) root = root.outer;
   // The data may be a circle by now: expressions can change them.
-  try { return holds(root.item, word); } catch { return false; }
+  try { return (held[word] = holds(root.item, word)); } catch { return (held[word] = false); }
 };
 // Whether a tag computes its text. A plain name, and what filters without arguments make of it, says what the data say.
 const computes = ({ kind, path, filters, terms }) => {
@@ -324,11 +333,11 @@ const isSuspect = (tag, out) => {
   return first === "N" || first === "I" || first === "u" || first === "[" || first === "-";
 };
 const seen = (tag, out) => {
-  if (odd !== null) warn(tag, odd === odd ? 1 : 0);
+  if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
   const isAlone = out[0] === '"' && execute(ALONE, out) !== null;
   if (tag.id in warned || (!isAlone && (!computing[tag.id] || startsWith(out, '{"image"')))) return out;
   for (let index = 0; index < WRONG.length; index += 1) {
-    if (indexOf(out, WRONG[index]) >= 0 && (isAlone || !isGiven(tag, GIVEN[index]))) warn(tag, index);
+    if (indexOf(out, WRONG[index]) >= 0 && !isWritten(tag, GIVEN[index]) && (isAlone || !isHeld(GIVEN[index]))) warn(tag, WRONG[index]);
   }
   return out;
 };

@@ -89,9 +89,33 @@ fn what_is_computed_from_something_missing_fails_as_before() {
         ("{a +}", "nor an expression of JavaScript"),
         ("{a / b c}", "nor an expression of JavaScript"),
         ("{x.y.z - name}", "'x' is not defined"),
+        // What Word and authors make of operators is no part of a name.
+        ("{a × b}", "nor an expression of JavaScript"),
+        ("{a÷b}", "nor an expression of JavaScript"),
+        ("{a−b}", "nor an expression of JavaScript"),
+        ("{a – b}", "nor an expression of JavaScript"),
+        ("{a ≥ b}", "nor an expression of JavaScript"),
     ] {
         assert!(fault(&p(tag), "{}", "{}").contains(why), "{tag}");
     }
+}
+
+#[test]
+fn a_difference_without_one_of_its_parts_is_empty_and_told() {
+    let told = warnings(&p("{price-discount}{price-discount | currency('EUR')}{unit-name}"), r#"{"price":10,"name":"x"}"#);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("{price-discount}: it is a name that the data lack"), "{told:?}");
+    assert_eq!(say("{price-discount}{price-vat}", r#"{"price":10,"vat":4}"#), "6");
+}
+
+#[test]
+fn a_word_that_the_author_wrote_is_no_accident() {
+    for tag in ["{gone | default('NaN')}", "{n ? n : 'Infinity'}{n || 'undefined'}"] {
+        assert_eq!(warnings(&p(tag), "{}"), [""; 0], "{tag}");
+    }
+    // Nor does a long text of the data hide an accident.
+    let data = format!(r#"{{"logo":"{}NaN"}}"#, "A".repeat(2_000));
+    assert_eq!(warnings(&p("{'Sum: ' + gone * 2}"), &data).len(), 1);
 }
 
 #[test]
