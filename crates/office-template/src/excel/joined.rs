@@ -11,6 +11,9 @@ use super::tags::{Found, Of, Section};
 /// name the whole row would be the square of that many.
 const COLUMNS: usize = 64;
 
+/// How a formula names its own row of a table (ECMA-376 part 1, 18.17.6.1), in small letters.
+const THIS_ROW: &str = "[#this row]";
+
 /// For each section, the rows and columns of the formulas that stand beside it and belong to its turns.
 pub(super) struct Joined(Vec<BTreeSet<(u32, u32)>>);
 
@@ -140,6 +143,10 @@ fn taken(formula: &Formula, row: u32, sheet: usize) -> Vec<Lines> {
         } else if mention.is_value || columns.first < columns.last {
             taken.push(columns);
         }
+    }
+    // A table's column of its own row; which one it is, the table knows.
+    if formula.text().to_ascii_lowercase().contains(THIS_ROW) {
+        taken.push(Lines::ALL_COLUMNS);
     }
     let together = lists.values().filter(|columns| columns.len() > 1).flatten();
     taken.extend(together.map(|column| Lines::new(*column, *column)));

@@ -139,6 +139,22 @@ fn a_formula_beside_a_section_that_takes_a_value_of_its_own_row_is_there_in_each
 }
 
 #[test]
+fn a_formula_beside_a_section_that_names_its_row_of_a_table_is_there_in_each_turn() {
+    let rows =
+        "n|q|p|line|all\n{#items}{n}|{q}|{p}{/items}|=T[[#This Row],[q]]*T[[#This Row],[p]]|=SUM(T[q])";
+    let mut sheet = Sheet::new("S").rows("A1", rows);
+    sheet.table = Some(("T", "A1:E2", &["n", "q", "p", "line", "all"], None));
+    let filled = try_fill(book(&[sheet], &[]), DATA, "{}").expect("it is filled");
+    let read = Book::read(&filled.file);
+    let formula = |cell: &str| read.cell("S", cell).and_then(|cell| cell.formula.clone());
+    for row in 2..=4 {
+        let line = "T[[#This Row],[q]]*T[[#This Row],[p]]".to_owned();
+        assert_eq!(formula(&format!("D{row}")), Some(line), "row {row}");
+    }
+    assert_eq!(["E2", "E3", "E4"].map(formula), [Some("SUM(T[q])".to_owned()), None, None]);
+}
+
+#[test]
 fn a_balance_goes_on_from_the_row_before() {
     check(&[
         ("date|in|100\n{#items}{n}|{q}|=C1+B2|{/items}", &["C2=C1+B2", "C3=C2+B3", "C4=C3+B4"]),
@@ -218,9 +234,9 @@ fn an_address_outside_of_the_rows_stays_and_is_told_once() {
     let told = formulas(&many).1;
     assert_eq!(told.len(), 6, "{told:?}");
     assert_eq!(told[5], "S: 2 more formulas name cells outside of the repeated rows without a $");
-    let twice = format!("1|2\n{{#items}}{{q}}|=A1|{{/items}}|{{:sheet months}}");
+    let twice = "1|2\n{#items}{q}|=A1|{/items}|{:sheet months}";
     assert_eq!(
-        formulas_of_copies(&twice),
+        formulas_of_copies(twice),
         ["S!B2: A1 is outside of the repeated rows, so it is the same in each of them; write A$1 to say so"]
     );
 }
