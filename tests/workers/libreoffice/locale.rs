@@ -1,5 +1,6 @@
 //! The locale in which a workbook shows its numbers, dates and currencies.
 
+use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
 use platen::workers::libreoffice::HtmlOptions;
@@ -27,10 +28,10 @@ fn workbook() -> Vec<u8> {
     let (mut codes, mut formats, mut cells) = (String::new(), String::new(), String::new());
     for ((number, code, value), at) in CELLS.iter().zip(0..) {
         if !code.is_empty() {
-            codes.push_str(&format!("<numFmt numFmtId=\"{number}\" formatCode=\"{code}\"/>"));
+            let _ = write!(codes, "<numFmt numFmtId=\"{number}\" formatCode=\"{code}\"/>");
         }
-        formats.push_str(&format!("<xf numFmtId=\"{number}\" xfId=\"0\" applyNumberFormat=\"1\"/>"));
-        cells.push_str(&format!("<row r=\"{0}\"><c r=\"A{0}\" s=\"{at}\"><v>{value}</v></c></row>", at + 1));
+        let _ = write!(formats, "<xf numFmtId=\"{number}\" xfId=\"0\" applyNumberFormat=\"1\"/>");
+        let _ = write!(cells, "<row r=\"{0}\"><c r=\"A{0}\" s=\"{at}\"><v>{value}</v></c></row>", at + 1);
     }
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml";
     let link = |id: &str, kind: &str, target: &str| {

@@ -91,12 +91,12 @@ fn written(days: f64) -> String {
     let (year, month, day) = date(whole);
     let time = seconds - whole * SECONDS_A_DAY;
     let sign = if year < 0.0 { "-" } else { "" };
-    let mut text = format!("{sign}{:04}-{month:02}-{day:02}", year.abs());
+    let date = format!("{sign}{:04}-{month:02}-{day:02}", year.abs());
     if time > 0.0 {
         let (hours, minutes) = ((time / 3_600.0).floor(), (time % 3_600.0 / 60.0).floor());
-        text.push_str(&format!("T{hours:02}:{minutes:02}:{:02}", time % 60.0));
+        return format!("{date}T{hours:02}:{minutes:02}:{:02}", time % 60.0);
     }
-    text
+    date
 }
 
 /// Year, month and day of the Gregorian calendar. It is counted in years that begin with March, so that a leap day is their last.

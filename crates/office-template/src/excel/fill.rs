@@ -107,17 +107,9 @@ impl Book {
             for (copy, made) in copies.iter().enumerate() {
                 let at = (&workbook, names.as_slice(), (number, copy));
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
+                warn(&told, (&sheet.name, self.is_1904), package);
                 done.faults.append(told.faults);
                 outside.extend(told.outside);
-                lost(told.lost, told.lost_at.as_deref(), package);
-                let days = told.days.sentences(&sheet.name, self.is_1904);
-                days.iter().for_each(|sentence| package.warnings.push(sentence));
-                if let Some(cell) = told.torn_at {
-                    let remedy = "let the section hold all of its cells, or none";
-                    package.warnings.push(&format!(
-                        "{cell}: an array formula is repeated with only some of its cells; {remedy}"
-                    ));
-                }
             }
             formulas::warn(&sheet.name, &outside, package);
         }
@@ -266,6 +258,20 @@ fn wrong(name: &str) -> Option<String> {
 fn listed(sheet: &MovedSheet, made: Vec<Made<'_>>) -> Vec<Copy> {
     let copies = sheet.copies.iter().zip(made);
     copies.map(|(copy, made)| Copy { name: copy.name.clone(), part: made.part }).collect()
+}
+
+/// Warns of what was found while a copy of a sheet was written.
+fn warn(told: &Told, (sheet, is_1904): (&str, bool), package: &mut Package<'_>) {
+    lost(told.lost, told.lost_at.as_deref(), package);
+    for sentence in told.days.sentences(sheet, is_1904) {
+        package.warnings.push(&sentence);
+    }
+    if let Some(cell) = &told.torn_at {
+        let remedy = "let the section hold all of its cells, or none";
+        package
+            .warnings
+            .push(&format!("{cell}: an array formula is repeated with only some of its cells; {remedy}"));
+    }
 }
 
 /// Warns of references in cells that became `#REF!`.

@@ -144,21 +144,7 @@ fn check(
     let filled = try_fill(book(&[sheet], &[("Named", &name)]), &data, "{}").expect("it is filled").file;
     let made = Book::read(&filled);
 
-    let mut expected = BTreeSet::new();
-    for (place, from, to) in formulas {
-        for (turn, row) in list.turns(place.0) {
-            let is_filled = places.contains(&(list.last, place.1));
-            let before = list.before(*place, *from, (turn, is_filled));
-            let meant = to.map_or_else(
-                || format!("{}+0", before.clone().unwrap_or_else(|| list.cell(*from, turn))),
-                |to| match before.as_ref().filter(|_| to == *from) {
-                    Some(before) => format!("ROWS({before}:{before})"),
-                    None => format!("ROWS({})", list.range((*from, to), turn)),
-                },
-            );
-            expected.insert((address((row, place.1)), meant));
-        }
-    }
+    let expected = meant(list, &formulas, &places);
     let written = made.sheet("S").expect("it is there").iter();
     let written: BTreeSet<_> =
         written.filter_map(|(place, cell)| Some((address(*place), cell.formula.clone()?))).collect();
@@ -187,6 +173,26 @@ fn check(
         let areas = lines(&made, kind).join(" ").replace("sqref=", "");
         assert_eq!(areas.split_whitespace().flat_map(expanded).collect::<BTreeSet<_>>(), cells, "{kind}");
     }
+}
+
+/// The formulas of the result, by their cells. `places` are those that have one in the template.
+fn meant(list: List, formulas: &[&Formula], places: &BTreeSet<Address>) -> BTreeSet<(String, String)> {
+    let mut expected = BTreeSet::new();
+    for (place, from, to) in formulas {
+        for (turn, row) in list.turns(place.0) {
+            let is_filled = places.contains(&(list.last, place.1));
+            let before = list.before(*place, *from, (turn, is_filled));
+            let meant = to.map_or_else(
+                || format!("{}+0", before.clone().unwrap_or_else(|| list.cell(*from, turn))),
+                |to| match before.as_ref().filter(|_| to == *from) {
+                    Some(before) => format!("ROWS({before}:{before})"),
+                    None => format!("ROWS({})", list.range((*from, to), turn)),
+                },
+            );
+            expected.insert((address((row, place.1)), meant));
+        }
+    }
+    expected
 }
 
 /// What elements of a kind refer to.
