@@ -1,7 +1,7 @@
 // What templates of LaTeX have that pages have not: another way to escape values, and another way to write tags.
 //
-// Evaluated in an engine in which no template's code has run. It makes these functions, and gives the template all but
-// the last of them as `latex`:
+// Evaluated in an engine in which no template's code has run, and called with the name of the program that reads the LaTeX,
+// `tex` or `pandoc`. It makes these functions, and gives the template all but the last of them as `latex`:
 //
 //   escape(value)       the value as LaTeX prints it, in text and in formulas; line breaks become spaces, for an empty
 //                       line would end the argument around it
@@ -12,13 +12,12 @@
 //   key(value)          a name for \label, \ref and \cite, a different one for each value; a plain one is unchanged
 //   prepare(text, seen)  the text for EJS: each \VAR{…} that is not printed as text becomes <%= … %>, and a %> that
 //                        ends no tag is escaped; `seen` gets the places of the former
-(function () {
+(function (reader) {
   'use strict';
 
-  // Some are commands to LaTeX, and some print as other characters: quotes in any encoding, < > | in the oldest (OT1).
-  // A bracket or star after a line break would be read as its option. Glyphs that only one kind of TeX has are written
-  // by names that every kind knows; values.tex defines what these print in formulas.
-  const SIGNS = {
+  // Commands to LaTeX, and what pandoc turns into typographic quotes. A bracket or star after a line break would be read as
+  // its option.
+  const COMMANDS = {
     '\\': '\\textbackslash{}',
     '{': '\\{',
     '}': '\\}',
@@ -29,35 +28,50 @@
     _: '\\_',
     '^': '\\textasciicircum{}',
     '~': '\\textasciitilde{}',
-    '<': '\\textless{}',
-    '>': '\\textgreater{}',
-    '|': '\\textbar{}',
     '"': '\\textquotedbl{}',
     "'": '\\textquotesingle{}',
-    '`': '\\textasciigrave{}',
     '[': '{[}',
     ']': '{]}',
     '*': '{*}',
     '\u00a0': '~',
-    '\u00a3': '\\textsterling{}',
-    '\u00a5': '\\textyen{}',
-    '\u00ad': '\\-',
-    '\u00b0': '\\textdegree{}',
-    '\u2007': '~',
-    '\u2009': '\\,',
-    '\u200b': '\\hspace{0pt}',
-    '\u2010': '-',
-    '\u2011': '\\mbox{-}',
-    '\u202f': '\\,',
-    '\u20ac': '\\texteuro{}',
-    '\u2212': '\\textminus{}',
   };
+  const SIGNS = {
+    // Some print as other characters: quotes in any encoding, < > | in the oldest (OT1). Glyphs that only one kind of TeX
+    // has are written by names that every kind knows; values.tex defines what these print in formulas.
+    tex: {
+      ...COMMANDS,
+      '<': '\\textless{}',
+      '>': '\\textgreater{}',
+      '|': '\\textbar{}',
+      '`': '\\textasciigrave{}',
+      '\u00a3': '\\textsterling{}',
+      '\u00a5': '\\textyen{}',
+      '\u00ad': '\\-',
+      '\u00b0': '\\textdegree{}',
+      '\u2007': '~',
+      '\u2009': '\\,',
+      '\u200b': '\\hspace{0pt}',
+      '\u2010': '-',
+      '\u2011': '\\mbox{-}',
+      '\u202f': '\\,',
+      '\u20ac': '\\texteuro{}',
+      '\u2212': '\\textminus{}',
+    },
+    // Hazard: pandoc drops a command that it does not know, and the character with it. It reads characters themselves, so
+    // only LaTeX's own are written by names, which it or prelude.tex knows; formulas.lua says them in formulas. There |
+    // would be more than a sign. An accent on nothing is a backquote.
+    pandoc: { ...COMMANDS, '|': '\\textbar{}', '`': '\\`{}' },
+  }[reader];
   const SIGN =
     /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00a3\u00a5\u00ad\u00b0\u2007\u2009\u200b\u2010\u2011\u202f\u20ac\u2212]/g;
   const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
   const BREAKS = /[ \t]*(?:[\n\r\v\f\u0085\u2028\u2029][ \t]*)+/g;
-  // TeX refuses files that have these, so they are dropped.
-  const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u2066-\u2069\ufeff]/g;
+  // TeX refuses files that have these, and no HTML or Word document may have most of them, so they are dropped. What only
+  // directs other characters (U+200E) means nothing to TeX.
+  const CONTROLS = {
+    tex: /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u2066-\u2069\ufeff]/g,
+    pandoc: /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\ufeff]/g,
+  }[reader];
   // Fonts of TeX join these into dashes and quotes.
   const JOINED = '-,<>';
   // What TeX reads as a number is not escaped: templates make lengths and coordinates of such values.
@@ -92,12 +106,15 @@
       .map(escape)
       .join('\\par ');
 
+  // What formulas have for a space: they set none for a space itself.
+  const SPACE = { tex: '\\,', pandoc: '$&' }[reader];
+
   // In formulas TeX sets a space after a comma, but not after one in braces.
   function formula(value) {
     const whole = text(value).trim();
     if (!WRITTEN.test(whole) && !NUMBER.test(whole)) return `\\textnormal{${escape(whole)}}`;
     const [digits, power] = whole.replace('\u2212', '-').split(/e\+?/i);
-    const number = digits.replace(/,/g, '{,}').replace(/[\u00a0\u2009\u202f]/g, '\\,');
+    const number = digits.replace(/,/g, '{,}').replace(/[\u00a0\u2009\u202f]/g, SPACE);
     return power === undefined ? number : `${number}\\cdot10^{${power}}`;
   }
 
@@ -246,4 +263,4 @@
 
   globalThis.latex = Object.freeze({ escape, lines, paragraphs, formula, url, key });
   return { escape, prepare };
-})();
+});

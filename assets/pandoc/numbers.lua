@@ -74,6 +74,7 @@ end
 -- The number of a row, which its labels get; nil for none.
 local function number_of(row, is_numbered)
   local tag = row:match('\\tag%*?%s*{([^}]*)}')
+  tag = tag and tag:gsub('\u{E000}', '{'):gsub('\u{E001}', '}'):gsub('\u{E002}', '\\')
   local is_silent = row:find('\\nonumber') or row:find('\\notag') or row:match('^%s*$')
   local number = tag or (is_numbered and not is_silent and next_number('equation')) or nil
   for label in row:gmatch('\\label%s*{([^}]*)}') do

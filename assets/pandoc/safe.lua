@@ -88,8 +88,11 @@ local html = { title = 'pagetitle', author = 'author-meta', subject = 'descripti
 local function describe(meta)
   local said, own = meta['platen-properties'] or {}, meta['platen-own-properties'] or {}
   meta['platen-properties'], meta['platen-own-properties'] = nil, nil
+  local file = next(own) and assert(io.open('platen-own/prelude.tex', 'rb'))
+  local prelude = file and file:read('a') or ''
+  if file then file:close() end
   for name, latex in pairs(own) do
-    local is_read, document = pcall(pandoc.read, pandoc.utils.stringify(latex), 'latex')
+    local is_read, document = pcall(pandoc.read, prelude .. pandoc.utils.stringify(latex), 'latex')
     local text = is_read and pandoc.utils.stringify(document.blocks) or ''
     if text ~= '' then said[name] = said[name] or pandoc.Inlines(text) end
   end

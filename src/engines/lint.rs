@@ -17,7 +17,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::registry::variables::{KnownVariables, VariableReader};
-use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, ScriptError, ScriptRequest};
+use crate::workers::assemble::{FillLimits, Language, LintJob, Linted, Reader, ScriptError, ScriptRequest};
 use crate::workers::lint::LintReport;
 use crate::workers::{FileSource, SuppliedFile, WorkerError};
 
@@ -89,7 +89,9 @@ impl Linter {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
                 page(Language::Html, site, entry_text(site, warnings).await?)
             }
-            TemplateKind::Latex => page(Language::Latex, site, site.page().cloned().unwrap_or_default()),
+            TemplateKind::Latex => {
+                page(Language::Latex(Reader::default()), site, site.page().cloned().unwrap_or_default())
+            }
             TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {

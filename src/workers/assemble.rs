@@ -41,8 +41,36 @@ pub enum Language {
     /// HTML.
     #[default]
     Html,
-    /// LaTeX.
-    Latex,
+    /// LaTeX for the program that reads it.
+    Latex(Reader),
+}
+
+/// What reads a LaTeX source. Each knows commands that the other one lacks, so values are escaped for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reader {
+    /// TeX.
+    #[default]
+    Tex,
+    /// pandoc.
+    Pandoc,
+}
+
+impl Language {
+    /// Whether it is LaTeX, whatever reads it.
+    pub fn is_latex(self) -> bool {
+        matches!(self, Self::Latex(_))
+    }
+}
+
+impl Reader {
+    /// Its name for `latex.js`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tex => "tex",
+            Self::Pandoc => "pandoc",
+        }
+    }
 }
 
 /// The header of a job's frame.

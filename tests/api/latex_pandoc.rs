@@ -51,7 +51,7 @@ fn data() -> Value {
 }
 
 /// A part of a Word document.
-fn part(document: &[u8], name: &str) -> String {
+pub fn part(document: &[u8], name: &str) -> String {
     let mut archive = zip::ZipArchive::new(Cursor::new(document)).unwrap();
     let mut text = String::new();
     archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();

@@ -32,6 +32,7 @@ mod intl;
 mod lanes;
 mod latex;
 mod latex_caches;
+mod latex_characters;
 mod latex_faults;
 mod latex_formats;
 mod latex_lists;

@@ -240,7 +240,7 @@ impl Job<'_> {
         if let Some(sentence) = utf8_error(&self.request.entry, &body) {
             let wanted = match self.request.language {
                 Language::Html => "a page (HTML, EJS)",
-                Language::Latex => "a LaTeX file",
+                Language::Latex(_) => "a LaTeX file",
             };
             let sentence = format!("{sentence}; upload {wanted}, saved as UTF-8");
             done.outcome = Err(ScriptError::Template(sentence));
@@ -295,7 +295,7 @@ impl Job<'_> {
         mut done: Assembled,
         mut page: String,
     ) -> (Assembled, String) {
-        if self.request.language != Language::Html && done.outcome.is_ok() {
+        if self.request.language.is_latex() && done.outcome.is_ok() {
             let left = self.limits.output_bytes.saturating_sub(page.len() as u64);
             let notes = engine.latex.notes(&engine.machine, left);
             done.notes_bytes = notes.len();

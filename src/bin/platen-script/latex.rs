@@ -25,13 +25,11 @@ pub struct LatexSupport {
 impl LazyLatexSupport {
     /// The functions for `language`; `None` for HTML.
     pub fn of(&self, language: Language, machine: &Machine) -> Result<Option<&LatexSupport>, Thrown> {
-        if language == Language::Html {
-            return Ok(None);
-        }
+        let Language::Latex(reader) = language else { return Ok(None) };
         if let Some(support) = self.0.get() {
             return Ok(Some(support));
         }
-        let latex = machine.evaluate(LATEX, "latex")?;
+        let latex = machine.call(&machine.evaluate(LATEX, "latex")?, &[machine.word(reader.name())])?;
         let lines = machine.call(&machine.evaluate(LINES, "lines")?, &[])?;
         let support = LatexSupport { latex, lines };
         Ok(Some(self.0.get_or_init(|| support)))

@@ -130,7 +130,7 @@ impl Assembler {
     async fn entry(&self, site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobError> {
         match self.language {
             Language::Html => entry_text(site, warnings).await,
-            Language::Latex => site.page().cloned().ok_or_else(|| no_entry(site)),
+            Language::Latex(_) => site.page().cloned().ok_or_else(|| no_entry(site)),
         }
     }
 
@@ -169,7 +169,7 @@ impl Assembler {
 /// Whether `text` has a tag: otherwise there is no code to run.
 pub(in crate::engines) fn has_tags(language: Language, text: &[u8]) -> bool {
     let is_there = |tag| memmem::find(text, tag).is_some();
-    is_there(TAG) || (language == Language::Latex && is_there(LATEX_TAG))
+    is_there(TAG) || (language.is_latex() && is_there(LATEX_TAG))
 }
 
 /// The data if it is an object. Only its first character is checked: it is known to be valid JSON.

@@ -13,13 +13,13 @@ pub(super) use assembler::{entry_text, has_tags, object};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
-use super::plan::Ability;
+use super::plan::{Ability, Plan};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::kinds::TemplateKind;
-use crate::workers::assemble::Language;
+use crate::domain::kinds::{FileKind, TemplateKind};
+use crate::workers::assemble::{Language, Reader};
 
 /// The engine. Without the library, `plain` makes the pages that have no tag.
 pub const ENGINE: Engine = Engine {
@@ -49,6 +49,13 @@ const fn ability(kind: TemplateKind, to: DocumentKind) -> Ability {
     Ability::new(StepKind::Assemble, (DocumentKind::Template(kind), to), 1, &[FORMATS])
 }
 
+/// What reads the LaTeX source of a plan: TeX makes PDFs and nothing else.
+fn reader(plan: &Plan) -> Reader {
+    let read = plan.steps().iter().find(|step| step.from == DocumentKind::Source);
+    let is_tex = read.is_none_or(|step| step.to == DocumentKind::File(FileKind::Pdf));
+    if is_tex { Reader::Tex } else { Reader::Pandoc }
+}
+
 #[async_trait(?Send)]
 impl StepRunner for Assembler {
     async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> StepResult {
@@ -56,7 +63,7 @@ impl StepRunner for Assembler {
         let PageOptions { extras, emulation, .. } = job.options;
         let mut assembler = self.localized(emulation.locale.as_deref(), emulation.timezone.as_deref());
         if step.to == DocumentKind::Source {
-            assembler.language = Language::Latex;
+            assembler.language = Language::Latex(reader(job.plan));
             let (source, source_map) =
                 assembler.assemble_with_source_map(job.meter, &site, job.data, job.warnings).await?;
             return Ok(Document::source(site.with_page(source).with_source_map(source_map)));

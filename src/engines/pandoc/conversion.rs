@@ -24,8 +24,9 @@ pub(super) const PICTURES: &str = "platen-own";
 const METADATA: &str = "platen-own/metadata.json";
 
 /// Our files for every document.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("prelude.tex", include_str!("../../../assets/pandoc/prelude.tex")),
+    ("formulas.lua", include_str!("../../../assets/pandoc/formulas.lua")),
     ("numbers.lua", include_str!("../../../assets/pandoc/numbers.lua")),
     ("safe.lua", include_str!("../../../assets/pandoc/safe.lua")),
     ("page.html", include_str!("../../../assets/pandoc/page.html")),
@@ -43,7 +44,7 @@ const BY_AUTHOR: [&str; 2] = ["<!-- by author -->", "<layout suffix"];
 
 /// Not `--sandbox`: it would also refuse included files and pictures; our own sandbox keeps all other files from pandoc. Hazard:
 /// pandoc loads filters and formats from its data folder, so that is one which does not exist and no template can bring.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "--from=latex",
     "--standalone",
     "--number-sections",
@@ -51,7 +52,8 @@ const COMMON: [&str; 10] = [
     "--data-dir=platen-own/none",
     "--log=platen-own/log.json",
     "--metadata-file=platen-own/metadata.json",
-    // In this order: numbers, citations, then the filter that drops what is unsafe.
+    // In this order: formulas, numbers, citations, then the filter that drops what is unsafe.
+    "--lua-filter=platen-own/formulas.lua",
     "--lua-filter=platen-own/numbers.lua",
     "--citeproc",
     "--lua-filter=platen-own/safe.lua",
@@ -164,7 +166,8 @@ impl Conversion<'_> {
 
 /// Escapes a text for pandoc's metadata, which is parsed as Markdown: a punctuation character after a backslash is literal.
 fn literal(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Spaces of other widths stay.
+    let line = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().fold(String::with_capacity(line.len()), |mut made, character| {
         if character.is_ascii_punctuation() {
             made.push('\\');
@@ -193,6 +196,7 @@ mod tests {
     #[test]
     fn markdown_in_a_text_is_escaped() {
         assert_eq!(literal(" T_1 <b>\n*x* "), "T\\_1 \\<b\\> \\*x\\*");
+        assert_eq!(literal("1\u{202f}000"), "1\u{202f}000");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepKind};
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::kinds::TemplateKind;
-use crate::workers::assemble::Language;
+use crate::workers::assemble::{Language, Reader};
 
 /// The engine. `ejs` costs less, so this one is chosen only where `ejs` is not available.
 pub const ENGINE: Engine = Engine {
@@ -44,7 +44,7 @@ impl StepRunner for Plain {
         object(job.data)?;
         if step.to == DocumentKind::Source {
             let source = site.page().cloned().unwrap_or_default();
-            refuse_tags(Language::Latex, (site.entry(), &source))?;
+            refuse_tags(Language::Latex(Reader::default()), (site.entry(), &source))?;
             return Ok(Document::source(site));
         }
         let page = entry_text(&site, job.warnings).await?;
