@@ -24,4 +24,4 @@ pub use needs::Needs;
 pub use packages::{package_of_file, package_of_font};
 pub use remarks::{About, Remark, of_biber, of_bibtex, of_makeindex};
 pub use report::{Report, read};
-pub use warning::{Kind, Warning};
+pub use warning::{Kind, Warning, missing_characters};

@@ -69,7 +69,7 @@ impl fmt::Display for Kind {
             Self::TooWide(points) => write!(to, "a line is {points:.1} pt too wide"),
             Self::TooHigh(points) => write!(to, "a page or box is {points:.1} pt too high"),
             Self::MissingCharacter { character, font } => {
-                write!(to, "the font {font} has no '{character}': it is not printed")
+                to.write_str(&missing_characters(&[character], font))
             }
             Self::UndefinedReference(name) => write!(to, "the reference '{name}' is not defined"),
             Self::UndefinedCitation(name) => write!(to, "the citation '{name}' is not defined"),
@@ -81,6 +81,22 @@ impl fmt::Display for Kind {
             Self::Other { by, text } => write!(to, "{by}: {text}"),
         }
     }
+}
+
+/// That `font` lacks these characters, in one sentence.
+pub fn missing_characters(characters: &[&str], font: &str) -> String {
+    let named = characters.iter().map(|character| {
+        let mut letters = character.chars();
+        match (letters.next(), letters.next()) {
+            // Some characters cannot be seen, and some look like others. pdfTeX's are bytes, which are none.
+            (Some(letter), None) if letter != char::REPLACEMENT_CHARACTER => {
+                format!("'{letter}' (U+{:04X})", u32::from(letter))
+            }
+            _ => format!("'{character}'"),
+        }
+    });
+    let lost = if characters.len() == 1 { "it is" } else { "they are" };
+    format!("the font {font} has no {}: {lost} not printed", named.collect::<Vec<_>>().join(", "))
 }
 
 impl fmt::Display for Warning {

@@ -1,8 +1,11 @@
 //! Errors and warnings for the author, from the errors and warnings in TeX's log.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
-use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
+use tex_log::{
+    Cause, Error, Kind, Program, Report, Warning, missing_characters, package_of_file, package_of_font,
+};
 
 use super::errors::SecondAttempt;
 use super::formats::EarlyTag;
@@ -16,6 +19,9 @@ const EXCERPT_LETTERS: usize = 60;
 const LINE_LETTERS: usize = 100;
 /// How many letters without a font are searched for in the document.
 const LETTERS: usize = 50;
+/// How many of them one warning names. Hazard: a job keeps few warnings, and a text in a script that the font lacks has more
+/// letters than that.
+const NAMED_LETTERS: usize = 12;
 /// TeX's last message. It is also the first where Lua code ended TeX, which then gives no reason.
 const END: &str = "==> Fatal error";
 const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
@@ -143,7 +149,7 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
         // shellesc warns that no program may be started also where the document starts none.
         Kind::Other { by, .. } => by != "shellesc",
     };
-    let mut merged: Vec<(Option<String>, Kind, u32)> = Vec::new();
+    let mut merged: Vec<Merged> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut searched = 0;
     for warning in report.warnings.iter().filter(is_seen) {
@@ -157,20 +163,52 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
         let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
         let place = place.map(|place| place.to_string());
         let key = format!("{place:?} {}", without_points(&warning.kind));
-        if let Some((_, kind, times)) = known.get(&key).and_then(|at| merged.get_mut(*at)) {
-            *kind = larger(kind.clone(), &warning.kind);
-            *times = times.saturating_add(warning.times);
+        if let Some(same) = known.get(&key).and_then(|at| merged.get_mut(*at)) {
+            same.kind = larger(same.kind.clone(), &warning.kind);
+            same.times = same.times.saturating_add(warning.times);
         } else {
             known.insert(key, merged.len());
-            merged.push((place, warning.kind.clone(), warning.times));
+            merged.push(Merged { place, kind: warning.kind.clone(), times: warning.times });
         }
     }
-    let line = |(place, kind, times): (Option<String>, Kind, u32)| {
+    sentences(&merged)
+}
+
+/// A warning of a line of the template.
+struct Merged {
+    place: Option<String>,
+    kind: Kind,
+    times: u32,
+}
+
+/// A sentence for each, but one for several letters that a font lacks on one line.
+fn sentences(merged: &[Merged]) -> Vec<String> {
+    let line = |place: Option<&String>, what: &dyn Display, times: u32| {
         let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
         let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
-        format!("{place}{kind}{times}")
+        format!("{place}{what}{times}")
     };
-    merged.into_iter().map(line).collect()
+    let mut letters: HashMap<(Option<&String>, &str), Vec<(&str, u32)>> = HashMap::new();
+    for one in merged {
+        if let Kind::MissingCharacter { character, font } = &one.kind {
+            letters.entry((one.place.as_ref(), font)).or_default().push((character, one.times));
+        }
+    }
+    let mut lines = Vec::new();
+    for Merged { place, kind, times } in merged {
+        let Kind::MissingCharacter { font, .. } = kind else {
+            lines.push(line(place.as_ref(), kind, *times));
+            continue;
+        };
+        // All of them at the place of the first.
+        let of_font = letters.remove(&(place.as_ref(), font.as_str())).unwrap_or_default();
+        for some in of_font.chunks(NAMED_LETTERS) {
+            let named: Vec<&str> = some.iter().map(|(letter, _)| *letter).collect();
+            let times = some.iter().fold(0_u32, |sum, (_, times)| sum.saturating_add(*times));
+            lines.push(line(place.as_ref(), &missing_characters(&named, font), times));
+        }
+    }
+    lines
 }
 
 /// A key that two warnings share although their widths, which depend on the data, differ.
