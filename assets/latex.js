@@ -48,12 +48,22 @@
       '\u00a5': '\\textyen{}',
       '\u00ad': '\\-',
       '\u00b0': '\\textdegree{}',
+      '\u2000': '\\hspace{.5em}',
+      '\u2001': '\\hspace{1em}',
+      '\u2002': '\\hspace{.5em}',
+      '\u2003': '\\hspace{1em}',
+      '\u2004': '\\hspace{.333em}',
+      '\u2005': '\\hspace{.25em}',
+      '\u2006': '\\hspace{.167em}',
       '\u2007': '~',
-      '\u2009': '\\,',
+      '\u2008': '\\hspace{.25em}',
+      '\u2009': '\\hspace{.167em}',
+      '\u200a': '\\hspace{.1em}',
       '\u200b': '\\hspace{0pt}',
       '\u2010': '-',
       '\u2011': '\\mbox{-}',
-      '\u202f': '\\,',
+      '\u202f': '\\mbox{\\hspace{.167em}}',
+      '\u205f': '\\hspace{.222em}',
       '\u20ac': '\\texteuro{}',
       '\u2212': '\\textminus{}',
     },
@@ -63,13 +73,13 @@
     pandoc: { ...COMMANDS, '|': '\\textbar{}', '`': '\\`{}' },
   }[reader];
   const SIGN =
-    /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00a3\u00a5\u00ad\u00b0\u2007\u2009\u200b\u2010\u2011\u202f\u20ac\u2212]/g;
+    /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00a3\u00a5\u00ad\u00b0\u2000-\u200b\u2010\u2011\u202f\u205f\u20ac\u2212]/g;
   const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
   const BREAKS = /[ \t]*(?:[\n\r\v\f\u0085\u2028\u2029][ \t]*)+/g;
   // TeX refuses files that have these, and no HTML or Word document may have most of them, so they are dropped. What only
-  // directs other characters (U+200E) means nothing to TeX.
+  // directs other characters (U+200E, U+2060) means nothing to TeX.
   const CONTROLS = {
-    tex: /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u2066-\u2069\ufeff]/g,
+    tex: /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g,
     pandoc: /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\ufeff]/g,
   }[reader];
   // Fonts of TeX join these into dashes and quotes.

@@ -8,6 +8,7 @@ local HLIST, LOCAL_PAR = node.id("hlist"), node.id("local_par")
 
 -- First and last letter, Noto's font, and the script's tag, without which HarfBuzz joins no letters.
 local FONTS = {
+  { 0x0080, 0x02FF, "Serif" }, { 0x1E00, 0x1EFF, "Serif" }, { 0x2000, 0x20CF, "Serif" },
   { 0x0370, 0x03FF, "Serif" }, { 0x0400, 0x052F, "Serif" }, { 0x1F00, 0x1FFF, "Serif" },
   { 0x0530, 0x058F, "Serif Armenian:armn" }, { 0x0590, 0x05FF, "Serif Hebrew:hebr" },
   { 0xFB1D, 0xFB4F, "Serif Hebrew:hebr" }, { 0x0600, 0x077F, "Naskh Arabic:arab" },
@@ -128,7 +129,7 @@ local JOINED = { { 0x0300, 0x036F, true }, { 0x200C, 0x200D, true }, { 0x20D0, 0
 local function with_fonts(head)
   local before
   for glyph in node.traverse_id(GLYPH, head) do
-    if glyph.char >= 0x300 then
+    if glyph.char >= 0x80 then
       local other = before and within(JOINED, glyph.char) and before or other_font(glyph.font, glyph.char)
       if other then glyph.font = other end
       before = other or nil

@@ -162,3 +162,127 @@ async fn a_value_is_whole_in_html_and_word_wherever_it_stands() {
         }
     }
 }
+
+/// What a PDF may have for a character beside itself.
+fn alternatives(letter: char) -> &'static [&'static str] {
+    match letter {
+        // Spaces, as far as they are wide enough to be seen as such.
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' => &[" ", ""],
+        // Places for a line's end, joiners, and what directs others.
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => &[""],
+        '\u{2010}' | '\u{2011}' => &["-"],
+        'Ĳ' => &["IJ"],
+        'ĳ' => &["ij"],
+        _ => &[],
+    }
+}
+
+/// Each character that is neither in the text nor named by a warning.
+fn lost(text: &str, warnings: &str, class: (u32, u32)) -> Vec<String> {
+    let is_lost = |letter: &char| {
+        let found = cell(text, *letter).and_then(|cell| cell.strip_prefix('a')?.strip_suffix('z'));
+        let is_there = found.is_some_and(|found| {
+            // pdfTeX sets some letters as one with an accent, and poppler may see a gap beside that.
+            let close = found.replace(' ', "");
+            let is_composed =
+                close.chars().count() == 2 && close.ends_with(|mark| ('\u{300}'..'\u{370}').contains(&mark));
+            found.chars().eq([*letter])
+                || close.chars().eq([*letter])
+                || is_composed
+                || alternatives(*letter).contains(&found)
+        });
+        !is_there && !warnings.contains(&format!("(U+{:04X})", u32::from(*letter)))
+    };
+    let lost = characters(class).filter(is_lost);
+    lost.map(|letter| format!("U+{:04X} {:?}", u32::from(letter), cell(text, letter))).collect()
+}
+
+#[actix_web::test]
+async fn every_character_of_a_value_is_in_the_pdf_or_named_by_a_warning() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    // Which characters a warning may be about, but those that only the newest fonts have.
+    let newest = ["20c0"];
+    for (engine, class, may_warn) in CLASSES
+        .map(|class| ("", class, false))
+        .into_iter()
+        .chain([("lualatex", (0x2190, 0x21ff), false), ("lualatex", (0x138, 0x167), false)])
+        .chain(["xelatex"].into_iter().flat_map(|engine| CLASSES.map(|class| (engine, class, true))))
+    {
+        let options = if engine.is_empty() { json!({}) } else { json!({"engine": engine}) };
+        let source = document("", &body("a<%= letter %>z"));
+        let (view, pdf) = app.typeset("pdf", source, (letters(characters(class)), options)).await;
+        assert_eq!(view["success"], json!(true), "{engine} {class:x?}: {view}");
+        let warnings = view["warnings"].to_string();
+        let text = app.text_of(&pdf);
+        let lost = lost(&text, &warnings, class);
+        assert!(lost.is_empty(), "{engine} {class:x?}: {lost:?}: {view}");
+        let told = warnings.matches("(U+").count();
+        let excused = newest.iter().filter(|letter| warnings.contains(&letter.to_uppercase())).count();
+        assert!(may_warn || told == excused, "{engine} {class:x?}: {view}");
+    }
+}
+
+#[actix_web::test]
+async fn formulas_have_the_characters_of_values_too() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    let text = "äßŁ×–½";
+    let source =
+        document("\\usepackage{amsmath}", "($<%= text %>$) \\begin{align} x_{<%= text %>} &= 1 \\end{align}");
+    for engine in ["pdflatex", "lualatex", "xelatex"] {
+        let options = json!({"engine": engine});
+        let (view, pdf) = app.typeset("pdf", source.clone(), (json!({"text": text}), options)).await;
+        assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{engine}: {view}");
+        let made = app.text_of(&pdf);
+        assert!(made.contains(&format!("({text})")) && made.matches(text).count() == 2, "{engine}: {made}");
+    }
+    // What has a meaning in formulas keeps it.
+    let preamble = "\\DeclareUnicodeCharacter{2264}{\\ensuremath{\\leq}}\\DeclareUnicodeCharacter{00B1}{\\ensuremath{\\pm}}";
+    let source = document(preamble, "$a ≤ b ± c$\n\n$a \\leq b \\pm c$");
+    let (view, pdf) = app.typeset("pdf", source, (json!({}), json!({"engine": "pdflatex"}))).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    let text = app.text_of(&pdf);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert!(lines.len() == 3 && lines[0].contains('≤') && lines[0] == lines[1], "{text}");
+}
+
+#[actix_web::test]
+async fn a_character_that_the_fonts_of_the_author_lack_is_named_with_its_line() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    let lines = "<% for (const line of lines) { %><%= line %>\n\n<% } %>";
+    for (preamble, engine, lines_of_data, warned) in [
+        (
+            "\\usepackage{fontspec}",
+            "lualatex",
+            ["a Ж ≤ €", "Ж \u{1f600}"],
+            "index.tex:4: the font lmroman10-regular has no 'Ж' (U+0416), '≤' (U+2264), '😀' (U+1F600): they are not printed",
+        ),
+        (
+            "\\usepackage{fontspec}",
+            "xelatex",
+            ["€", "Ж"],
+            "index.tex:4: the font lmroman10-regular has no 'Ж' (U+0416): it is not printed",
+        ),
+        // A virtual font, of which pdfTeX says nothing.
+        (
+            "\\usepackage{times}",
+            "pdflatex",
+            ["€ ŋ", "m² Ķ"],
+            "index.tex:4: the font ptm has no 'ŋ' (U+014B): it is not printed",
+        ),
+    ] {
+        let source = document(preamble, lines);
+        let data = (json!({"lines": lines_of_data}), json!({"engine": engine}));
+        let (view, pdf) = app.typeset("pdf", source, data).await;
+        let warnings = view["warnings"].as_array().unwrap();
+        assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().starts_with(warned), "{engine}: {view}");
+        assert!(app.text_of(&pdf).contains('€'), "{engine}: {}", app.text_of(&pdf));
+    }
+    // Hundreds of them are named as well, not only as many as a job keeps warnings.
+    let every = letters(characters((0x400, 0x4ff)));
+    let options = json!({"engine": "xelatex"});
+    let (view, _) = app.typeset("pdf", document("", &body("<%= letter %>")), (every, options)).await;
+    let warnings = view["warnings"].to_string();
+    let missing = characters((0x400, 0x4ff))
+        .filter(|letter| !warnings.contains(&format!("(U+{:04X})", u32::from(*letter))));
+    assert_eq!(missing.count(), 0, "{view}");
+}

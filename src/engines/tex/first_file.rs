@@ -50,10 +50,25 @@ pub(super) fn content(prelude: &str, name: &str, metadata: &Metadata) -> String 
     format!("{prelude}{}\\input{{{name}}}\n", metadata_commands(metadata))
 }
 
-/// Whether TeX's usual fonts lack the letter: from Greek on, but signs and punctuation.
+/// Whether Latin Modern, TeX's usual font, lacks the character. Characters of other scripts count as such, also the few of
+/// them that it has.
 fn is_foreign(letter: char) -> bool {
-    matches!(letter, '\u{370}'..='\u{1fff}' | '\u{2e80}'..='\u{faff}' | '\u{fb07}'..='\u{fdff}' | '\u{fe20}'..='\u{10ffff}')
-        && letter != '\u{feff}'
+    // Of the first 384 letters ĸ, ŉ, Ŧ and ŧ are not there.
+    let is_latin = matches!(
+        letter,
+        '\0'..='\u{137}' | '\u{139}'..='\u{148}' | '\u{14a}'..='\u{165}' | '\u{168}'..='\u{17f}' | '\u{218}'..='\u{21b}'
+            | '\u{2c6}' | '\u{2c7}' | '\u{2d8}'..='\u{2dd}' | '\u{1e80}'..='\u{1e85}' | '\u{1ea0}'..='\u{1ef9}'
+            | '\u{fb00}'..='\u{fb04}'
+    );
+    // Dashes, quotes, daggers, currencies, arrows, operators.
+    let is_sign = matches!(
+        letter,
+        '\u{200b}'..='\u{2011}' | '\u{2013}' | '\u{2014}' | '\u{2016}' | '\u{2018}'..='\u{201a}' | '\u{201c}'..='\u{201e}'
+            | '\u{2020}'..='\u{2022}' | '\u{2026}' | '\u{2030}' | '\u{2031}' | '\u{2039}'..='\u{203b}' | '\u{2044}'
+            | '\u{20a1}' | '\u{20a4}' | '\u{20a6}' | '\u{20a9}' | '\u{20ab}' | '\u{20ac}' | '\u{20b1}' | '\u{2116}'
+            | '\u{2122}' | '\u{2126}' | '\u{2190}'..='\u{2193}' | '\u{2212}' | '\u{221a}' | '\u{221e}' | '\u{feff}'
+    );
+    !is_latin && !is_sign
 }
 
 /// Commands that set the PDF's properties at the document's end, so that they win over its own. Where hyperref is loaded it
@@ -103,9 +118,12 @@ mod tests {
         };
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
         assert!(plain.contains(ENCODED_VALUES) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
-        assert_eq!(of(TexProgram::Lualatex, false, "\u{feff}ß – €"), format!("{VALUES}\\input{{a.tex}}\n"));
-        for (letters, source) in [(true, ""), (false, "漢"), (false, "Ω"), (false, "שלום"), (false, "😀")]
-        {
+        assert_eq!(
+            of(TexProgram::Lualatex, false, "\u{feff}ßőșẾ – „€“ → √ ™"),
+            format!("{VALUES}\\input{{a.tex}}\n")
+        );
+        let lacking = ["漢", "Ω", "שלום", "😀", "ŧ", "ǆ", "→⇒", "≤", "₹", "′", "\u{2003}"];
+        for (letters, source) in [(true, "")].into_iter().chain(lacking.map(|source| (false, source))) {
             assert!(of(TexProgram::Lualatex, letters, source).contains(VALUES_AND_LETTERS), "{source}");
         }
     }
