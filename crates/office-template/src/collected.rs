@@ -107,6 +107,15 @@ impl Collected {
         self.steps.insert(steps.start, Step { tag, body, ..of_expression("section", list) });
     }
 
+    /// Moves the steps from the index `from` on into the section whose opening tag has the number `tag`.
+    pub(crate) fn move_into(&mut self, from: usize, tag: usize) {
+        let moved = self.steps.split_off(from.min(self.steps.len()));
+        match section(&mut self.steps, tag) {
+            Some(section) => section.body.extend(moved),
+            None => self.steps.extend(moved),
+        }
+    }
+
     /// Adds the steps of a part's tags, the first of which has the number `first`. A section that is never closed goes on to the
     /// part's end.
     fn nest<'t>(&mut self, tags: impl Iterator<Item = &'t Tag>, first: usize) {
@@ -133,6 +142,19 @@ impl Collected {
         let Some(step) = open.pop() else { return };
         open.last_mut().map_or(&mut self.steps, |around| &mut around.body).push(step);
     }
+}
+
+/// The step of the section whose opening tag has this number.
+fn section(steps: &mut [Step], tag: usize) -> Option<&mut Step> {
+    for step in steps {
+        if step.tag == tag {
+            return Some(step);
+        }
+        if let Some(found) = section(&mut step.body, tag) {
+            return Some(found);
+        }
+    }
+    None
 }
 
 fn kind(tag: &Tag) -> &'static str {

@@ -48,6 +48,7 @@ mod read;
 mod source;
 mod stale_fields;
 mod styles;
+mod tag_faults;
 mod tags;
 mod unfilled;
 mod warnings;
@@ -72,7 +73,6 @@ pub use lexer::Delimiters;
 use lexer::{Expression, Tag};
 pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
-use location::Locator;
 pub use outline::Outline;
 pub use paths::{Data, PathAnswers, PathLimits};
 use plan::Node;
@@ -276,7 +276,7 @@ impl Template {
             let told = reading.outline.as_ref().map_or(0, Collected::steps);
             let (part, steps) =
                 template.add((title.clone(), is_main), (part, &styles), &delimiters, reading)?;
-            template.parts.push(PartPlan { name, slide, is_shorter, ..part });
+            template.parts.push(PartPlan { name, is_shorter, slide, ..part });
             of_parts.push((steps, title, told));
         }
         let mut steps = own.unwrap_or_default();
@@ -420,35 +420,6 @@ impl Template {
         let warnings = self.faults(warnings.collect(), 0).first;
         self.warnings.extend(warnings.iter().map(Fault::to_string));
         self.fill_tree(&tree, files)
-    }
-
-    fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {
-        let count = count.max(faults.len());
-        faults.sort_by_key(|&(id, _)| id);
-        let reported = faults.into_iter().filter_map(|(id, message)| {
-            let place = self.tags.get(id)?;
-            let part = self.names.get(place.part)?;
-            let fault = Fault::new(part, place.paragraph, &place.shown, &message);
-            Some(Fault { spot: place.spot.clone(), ..fault })
-        });
-        let mut faults = Faults::new(reported.collect(), count);
-        if !faults.first.is_empty() {
-            let locator = self.locator();
-            for fault in &mut faults.first {
-                locator.locate(fault);
-            }
-        }
-        faults
-    }
-
-    /// What finds the places of its tags.
-    fn locator(&self) -> Locator {
-        let are_given = self.delimiters.is_some();
-        let mut locator = Locator::read(&self.file, self.family, are_given, &self.limits);
-        for document in &self.documents {
-            locator.add(document, are_given, &self.limits);
-        }
-        locator
     }
 }
 

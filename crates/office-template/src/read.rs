@@ -153,12 +153,13 @@ pub(crate) fn parts(
         let read = parts.iter().filter(|(text_part, _)| !text_part.is_main);
         let read = read.map(|(text_part, part)| {
             let addresses = links.get(&text_part.name).cloned().unwrap_or_default();
-            (text_part, addresses, part.xml.clone())
+            (text_part, addresses, (part.xml.clone(), part.begins()))
         });
-        let unread =
-            unread.iter().map(|(text_part, origin, xml)| (text_part, origin.addresses.clone(), xml.clone()));
-        let other = |(text_part, addresses, xml): (&TextPart, _, _)| {
-            let other = Other::new((&text_part.title, text_part.dialect), addresses, xml);
+        let unread = unread
+            .iter()
+            .map(|(text_part, origin, xml)| (text_part, origin.addresses.clone(), (xml.clone(), Vec::new())));
+        let other = |(text_part, addresses, text): (&TextPart, _, _)| {
+            let other = Other::new((&text_part.title, text_part.dialect), addresses, text);
             (text_part.name.to_ascii_lowercase(), other)
         };
         let parts = read.map(other).chain(unread.map(other)).collect();

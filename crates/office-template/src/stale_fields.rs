@@ -83,10 +83,7 @@ fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<usize> {
                     open.push(Open { at, code: String::new(), is_in_code: true, is_marked });
                 }
                 kind @ ("separate" | "end") => {
-                    let (around, last) = match open.as_mut_slice() {
-                        [around @ .., last] => (around, last),
-                        [] => continue,
-                    };
+                    let [around @ .., last] = open.as_mut_slice() else { continue };
                     if last.is_in_code {
                         last.is_in_code = false;
                         let is_inner = around.iter().any(|field| field.is_marked);

@@ -19,6 +19,8 @@ pub(crate) const SECTION_DEPTH: usize = 50;
 pub(crate) struct Placed {
     /// The index of its paragraph in [`Part::paragraphs`].
     pub paragraph: usize,
+    /// The same in the whole part, where the part is a piece of one.
+    whole: usize,
     /// The bytes of the paragraph's text that it takes.
     pub text: Range<usize>,
     /// The paragraph's number for faults: from 1, or 0 outside of paragraphs.
@@ -46,7 +48,7 @@ impl Placed {
 
     /// Where it is in its part.
     pub(crate) fn spot(&self) -> Spot {
-        (self.paragraph, self.text.clone())
+        (self.whole, self.text.clone())
     }
 }
 
@@ -92,10 +94,14 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
                 ticked.insert(of);
             }
             match tag {
-                Ok(tag) => tags.add(place((index, paragraph), token, (writing, tag))),
+                Ok(tag) => {
+                    let (placed, touched) = place((index, paragraph), token, (writing, tag));
+                    tags.add((Placed { whole: part.index_in_whole(index), ..placed }, touched));
+                }
                 Err(message) => {
                     let fault = Fault::new(name, paragraph.number, &token.shown(), &message);
-                    tags.faults.push(Fault { spot: Some((index, token.range)), ..fault });
+                    let whole = part.index_in_whole(index);
+                    tags.faults.push(Fault { spot: Some((whole, token.range)), ..fault });
                 }
             }
         }
@@ -184,6 +190,7 @@ fn place(
     let Token { range: text, delimiters, .. } = token;
     let mut placed = Placed {
         paragraph: index,
+        whole: index,
         text: text.clone(),
         number: paragraph.number,
         cuts: Vec::new(),

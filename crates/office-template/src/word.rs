@@ -56,6 +56,9 @@ pub(crate) struct Part {
     pub fields: Fields,
     /// The prefix of the dialect's names, such as `w:`.
     pub prefix: String,
+    /// Of a piece of a part, such as one of its notes: from which of its paragraphs on how many more stand before them in the
+    /// whole part.
+    pub left_out: Vec<(usize, usize)>,
 }
 
 /// An element; positions are bytes of the part. It is kept small, since a part may have millions.
@@ -153,6 +156,19 @@ impl Part {
 
     pub(crate) fn kind(&self, id: Id) -> Kind {
         self.element(id).map_or(Kind::Other, |element| element.kind)
+    }
+
+    /// The index of a paragraph in the part that this is a piece of.
+    pub(crate) fn index_in_whole(&self, index: usize) -> usize {
+        let behind = self.left_out.partition_point(|&(from, _)| from <= index);
+        let more = behind.checked_sub(1).and_then(|last| self.left_out.get(last));
+        index + more.map_or(0, |&(_, more)| more)
+    }
+
+    /// Where each paragraph begins.
+    pub(crate) fn begins(&self) -> Vec<usize> {
+        let begin = |text: &Paragraph| self.element(text.element).map_or(0, |element| element.range().start);
+        self.paragraphs.iter().map(begin).collect()
     }
 
     /// Whether it is written in the strict form of the format.

@@ -53,6 +53,6 @@ pub(crate) struct Targets {
     pub all: Vec<Relationship>,
     /// The dependents among them, by their relationships' ids.
     pub dependents: BTreeMap<String, usize>,
-    /// The drawing of SmartArt, which its data name by a relationship of the part around: that one's id, and the dependent.
+    /// The drawing of `SmartArt`, which its data name by a relationship of the part around: that one's id, and the dependent.
     pub drawing: Option<(String, usize)>,
 }

@@ -26,7 +26,8 @@ pub(super) struct One {
     /// The bytes before the note and behind it.
     pub head: usize,
     pub tail: usize,
-    /// How many paragraphs stand before it in the part.
+    /// Where it begins in its part, and how many paragraphs stand before it there.
+    pub begin: usize,
     pub paragraphs: usize,
 }
 
@@ -57,14 +58,26 @@ impl NotesPart {
         let (range, paragraphs) = self.notes.get(id)?;
         let (head, tail) = (xml.get(self.head.clone())?, xml.get(self.tail.clone())?);
         let whole = [head, xml.get(range.clone())?, tail].concat();
-        Some(One { xml: whole, head: head.len(), tail: tail.len(), paragraphs: *paragraphs })
+        Some(One {
+            xml: whole,
+            head: head.len(),
+            tail: tail.len(),
+            begin: range.start,
+            paragraphs: *paragraphs,
+        })
+    }
+
+    /// The notes of these ids, in their order.
+    pub(crate) fn ranges(&self, ids: &BTreeSet<String>) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> =
+            ids.iter().filter_map(|id| Some(self.notes.get(id)?.0.clone())).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
     }
 
     /// The part without the notes of these ids.
     pub(crate) fn without(&self, xml: &[u8], ids: &BTreeSet<String>) -> Vec<u8> {
-        let mut cuts: Vec<(Range<usize>, String)> =
-            { ids.iter() }.filter_map(|id| Some((self.notes.get(id)?.0.clone(), String::new()))).collect();
-        cuts.sort_by_key(|(range, _)| range.start);
+        let cuts: Vec<_> = self.ranges(ids).into_iter().map(|range| (range, String::new())).collect();
         replaced(xml, &cuts)
     }
 }

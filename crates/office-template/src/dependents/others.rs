@@ -19,6 +19,8 @@ pub(crate) struct Other {
     pub addresses: BTreeMap<String, String>,
     /// Without a byte order mark.
     pub xml: Vec<u8>,
+    /// Where its paragraphs begin; empty of a part without tags.
+    pub begins: Vec<usize>,
     notes: OnceCell<Rc<NotesPart>>,
 }
 
@@ -26,12 +28,12 @@ impl Other {
     pub(crate) fn new(
         (title, dialect): (&str, Dialect),
         addresses: BTreeMap<String, String>,
-        mut xml: Vec<u8>,
+        (mut xml, begins): (Vec<u8>, Vec<usize>),
     ) -> Self {
         if xml.starts_with(b"\xef\xbb\xbf") {
             xml.drain(..3);
         }
-        Self { title: title.to_owned(), dialect, addresses, xml, notes: OnceCell::new() }
+        Self { title: title.to_owned(), dialect, addresses, xml, begins, notes: OnceCell::new() }
     }
 
     /// Its notes, where it is the part `name` of notes.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Dependent, Kind, Note, Other, Targets};
+use crate::collected::Collected;
 use crate::error::Error;
 use crate::lexer::Delimiters;
 use crate::limits::Limits;
@@ -52,10 +53,24 @@ pub(crate) fn left(
     let (Some(ids), Some(other)) = (reading.dependents.notes.get(&lower), others.part(&lower)) else {
         return Ok(Some((part, false)));
     };
-    let xml = other.notes(name, limits)?.without(&other.xml, ids);
+    let notes = other.notes(name, limits)?;
+    let xml = notes.without(&other.xml, ids);
     let origin = Origin { dialect: other.dialect, addresses: other.addresses.clone() };
-    let part = read::read(xml, (&other.title, &origin), (&mut reading.elements_left, limits))?;
-    Ok(Some((part, true)))
+    let mut rest = read::read(xml, (&other.title, &origin), (&mut reading.elements_left, limits))?;
+    let mut gone = 0;
+    for range in notes.ranges(ids) {
+        let from = other.begins.partition_point(|&begin| begin < range.start);
+        let to = other.begins.partition_point(|&begin| begin < range.end);
+        rest.left_out.push((from.saturating_sub(gone), gone + to.saturating_sub(from)));
+        gone += to.saturating_sub(from);
+    }
+    for index in 0..rest.paragraphs.len() {
+        let number = part.paragraphs.get(rest.index_in_whole(index)).map(|paragraph| paragraph.number);
+        if let (Some(paragraph), Some(number)) = (rest.paragraphs.get_mut(index), number) {
+            paragraph.number = number;
+        }
+    }
+    Ok(Some((rest, true)))
 }
 
 /// The parts without tags that sections write some notes of; `parts` are those with tags.
@@ -76,7 +91,7 @@ pub(crate) fn rest(
     Ok(rest)
 }
 
-/// The id of the relationship to the drawing of SmartArt, in the part with its data.
+/// The id of the relationship to the drawing of `SmartArt`, in the part with its data.
 fn drawing_of(xml: &[u8]) -> Option<String> {
     let at = memchr::memmem::find(xml, b"dataModelExt ")?;
     let tag = xml.get(at..)?;
@@ -184,16 +199,18 @@ impl Template {
             if around.is_empty() || is_torn {
                 continue;
             }
+            let told = reading.outline.as_ref().map_or(0, Collected::steps);
             let before = reading.dependents.around.len();
             reading.dependents.around.extend(around.iter().map(|tag| first + tag));
             let is_own = !is_within && !outside.contains(&(reference.kind.is_of_part(), id));
             let read = match reference.kind {
                 ReferenceKind::Part => self.part_of((name, id), is_own, (delimiters, styles), reading)?,
-                ReferenceKind::Note(notes) => {
-                    self.note((notes, id), is_own, (delimiters, styles), reading)?
-                }
+                ReferenceKind::Note(kind) => self.note((kind, id), is_own, (delimiters, styles), reading)?,
             };
             reading.dependents.around.truncate(before);
+            if let (Some(outline), Some(tag)) = (&mut reading.outline, around.last()) {
+                outline.move_into(told, first + tag);
+            }
             let Some(at) = read else { continue };
             let depth = self.dependents.get(at).map_or(0, |dependent| program::depth(&dependent.steps));
             if around.len() + depth > SECTION_DEPTH {
@@ -230,7 +247,7 @@ impl Template {
         let is_own = is_own && others.is_referred_once(&lower);
         reading.dependents.chain.push(lower.clone());
         let text = match others.part(&lower) {
-            Some(other) => Some(self.text_part((&name, &other.xml, 0), other, of, reading)?),
+            Some(other) => Some(self.text_part((&name, &other.xml, (0, 0)), other, of, reading)?),
             None => None,
         };
         let mut targets = self.targets((&name, text.as_ref().map(|(part, _)| part)), is_own, of, reading)?;
@@ -302,7 +319,8 @@ impl Template {
         let of_part = other.notes(&name, &self.limits)?;
         let Some(one) = of_part.one(&other.xml, id) else { return Ok(None) };
         reading.dependents.chain.push(lower.clone());
-        let (part, steps) = self.text_part((&name, &one.xml, one.paragraphs), other, of, reading)?;
+        let texts = other.begins.partition_point(|&begin| begin < one.begin);
+        let (part, steps) = self.text_part((&name, &one.xml, (one.paragraphs, texts)), other, of, reading)?;
         reading.dependents.chain.pop();
         if is_own {
             reading.dependents.notes.entry(lower).or_default().insert(id.to_owned());
@@ -320,10 +338,10 @@ impl Template {
         Ok(Some(at))
     }
 
-    /// Reads a dependent's text; `before` paragraphs of its part stand before it.
+    /// Reads a dependent's text; `paragraphs` of its part stand before it, and `texts` with those of attributes.
     fn text_part(
         &mut self,
-        (name, xml, before): (&str, &[u8], usize),
+        (name, xml, (paragraphs, texts)): (&str, &[u8], (usize, usize)),
         other: &Other,
         (delimiters, styles): (&Delimiters, &Styles),
         reading: &mut Reading<'_>,
@@ -332,8 +350,9 @@ impl Template {
         let mut part =
             read::read(xml.to_vec(), (&other.title, &origin), (&mut reading.elements_left, &self.limits))?;
         for paragraph in part.paragraphs.iter_mut().filter(|paragraph| paragraph.number > 0) {
-            paragraph.number += before;
+            paragraph.number += paragraphs;
         }
+        part.left_out.push((0, texts));
         let (part, steps) = self.add((other.title.clone(), false), (part, styles), delimiters, reading)?;
         Ok((PartPlan { name: name.to_owned(), ..part }, steps))
     }

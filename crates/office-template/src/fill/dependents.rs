@@ -187,7 +187,7 @@ impl<'a> Filler<'a, '_> {
         Ok(chosen)
     }
 
-    /// Writes the drawing of SmartArt; returns how its data name it, and how those of this turn do.
+    /// Writes the drawing of `SmartArt`; returns how its data name it, and how those of this turn do.
     fn drawing<'b>(
         &mut self,
         id: &str,
@@ -214,12 +214,11 @@ impl<'a> Filler<'a, '_> {
 
     /// Gives the copy the content type of the part.
     fn declare(&mut self, part: &str, copy: &str) -> Result<(), Error> {
-        let kinds = match &self.package.dependents.kinds {
-            Some(kinds) => Rc::clone(kinds),
-            None => {
-                let kinds = Rc::new(self.package.kinds()?);
-                Rc::clone(self.package.dependents.kinds.insert(kinds))
-            }
+        let kinds = if let Some(kinds) = &self.package.dependents.kinds {
+            Rc::clone(kinds)
+        } else {
+            let kinds = Rc::new(self.package.kinds()?);
+            Rc::clone(self.package.dependents.kinds.insert(kinds))
         };
         kinds.of(part).map_or(Ok(()), |kind| self.package.override_type(copy, kind))
     }

@@ -44,6 +44,9 @@ struct Item {
     is_heading: bool,
 }
 
+/// Where an item's number is written, and what is written before and behind it.
+type NumberPlace = (Range<usize>, Option<(String, String)>);
+
 impl Planner<'_> {
     /// Plans the numbers of lists that may begin again; returns these lists by the opening tags of their sections.
     pub(super) fn lists(
@@ -74,11 +77,14 @@ impl Planner<'_> {
             let from = by_begin.partition_point(|&(first, ..)| first < range.start);
             let opened = self.tags.all.get(pair.open).and_then(|tag| self.part.paragraphs.get(tag.paragraph));
             let around = opened.and_then(|paragraph| extent::list(self.part, styles, paragraph.element));
-            for &(_, last, list) in by_begin.iter().skip(from).take_while(|&&(first, ..)| first < range.end) {
-                if last >= range.end || around == Some(list) {
-                    continue;
-                }
-                let is_introduced = may_be_introduced && self.first_list(&range, styles) != Some(list);
+            let inside = by_begin.iter().skip(from).take_while(|&&(first, ..)| first < range.end);
+            let mut whole = inside.filter(|&&(_, last, _)| last < range.end).peekable();
+            if whole.peek().is_none() {
+                continue;
+            }
+            let first = self.first_list(&range, styles);
+            for &(_, _, list) in whole.filter(|&&(_, _, list)| around != Some(list)) {
+                let is_introduced = may_be_introduced && first != Some(list);
                 restarts.entry(pair.open).or_default().push(Restart { list: list.to_owned(), is_introduced });
                 found.extend(lists.get(list).map(|items| (list, items.as_slice())));
             }
@@ -164,7 +170,7 @@ impl Planner<'_> {
     }
 
     /// Where an item's number is written, and what is written around it.
-    fn list_number(&self, item: &Item) -> Option<(Range<usize>, Option<(String, String)>)> {
+    fn list_number(&self, item: &Item) -> Option<NumberPlace> {
         /// What may stand before `w:numPr` among a paragraph's properties (ECMA-376, part 1, 17.3.1.26).
         const BEFORE: [&str; 6] =
             ["pStyle", "keepNext", "keepLines", "pageBreakBefore", "framePr", "widowControl"];

@@ -59,6 +59,7 @@ pub(crate) fn read(
         largest_number: largest,
         fields,
         prefix,
+        left_out: Vec::new(),
     })
 }
 

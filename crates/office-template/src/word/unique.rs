@@ -157,8 +157,10 @@ impl Finder {
             b"text" if is_of_control => UniqueKind::Plain(around),
             _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
             b"bookmarkStart" | b"bookmarkEnd" => UniqueKind::Bookmark,
+            // With a relationship, the anchor is one of another document.
             b"hyperlink" => {
-                if let Some(Attribute { value, .. }) = attribute(tag, "anchor") {
+                let is_outer = { attributes(tag) }.any(|one| tag.get(one.name) == Some(&b"r:id"[..]));
+                if let Some(Attribute { value, .. }) = attribute(tag, "anchor").filter(|_| !is_outer) {
                     let range = range.start + value.start..range.start + value.end;
                     self.found.push(Unique { range, kind: UniqueKind::Anchor });
                 }

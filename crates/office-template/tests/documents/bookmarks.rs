@@ -137,6 +137,11 @@ fn names_stay_short_and_free_and_a_torn_bookmark_stands_once() {
     ];
     let (names, targets) = self::names(&torn);
     assert_eq!((names, targets), (vec!["torn".to_owned()], vec!["torn".to_owned(); 3]));
+    // The anchor of another document is none of this one's.
+    let link = "<w:hyperlink r:id=\"rId1\" w:anchor=\"m\"/>".to_owned();
+    let body = [p("{#xs}"), paragraph(&[bookmark(1, "m", &run("{t}")), link]), p("{/xs}")].concat();
+    let filled_file = try_fill(docx(&body), DATA, "{}").expect("filled").file;
+    assert_eq!(part(&filled_file, DOCUMENT).matches("w:anchor=\"m\"").count(), 3);
     // What only looks like a name of a bookmark is none.
     let body = [
         p("{#xs}"),

@@ -127,6 +127,18 @@ fn faults_of_a_note_are_told_with_its_part_and_paragraph() {
         message.contains("word/footnotes.xml, paragraph 3, {#n}: the section is never closed"),
         "{message}"
     );
+    // The words around a tag are those of its own note, and so they are of a note that no section writes.
+    let body = body + &noted("{t}", 3);
+    let notes = [(1, "first"), (2, "second {n.x.trim()} of turns"), (3, "third {t} and {t.x.trim()}")];
+    let message = try_fill(footnoted(&body, &notes), DATA, "{}").expect_err("two faults").to_string();
+    for said in [
+        "paragraph 3, {n.x.trim()}",
+        "second {n.x.trim()} of turns",
+        "paragraph 4, {t.x.trim()}",
+        "third {t} and {t.x.trim()}",
+    ] {
+        assert!(message.contains(said), "{said}: {message}");
+    }
 }
 
 /// A paragraph that ends a section of the document with these headers and footers.

@@ -68,6 +68,30 @@ fn tags_are_reported_in_their_order_and_expressions_in_their_sections() {
 }
 
 #[test]
+fn what_a_note_and_a_header_ask_for_is_asked_of_the_item() {
+    let note = format!("<w:footnote w:id=\"1\">{}</w:footnote>", p("{q}{#l}{.}{/l}"));
+    let parts = [
+        ("footnotes.xml", "footnotes", "footnotes", note.as_str()),
+        ("header1.xml", "header", "hdr", "<w:p><w:r><w:t>{h}</w:t></w:r></w:p>"),
+    ];
+    let body = p("{#items}")
+        + "<w:p><w:r><w:t>{n}</w:t><w:footnoteReference w:id=\"1\"/></w:r></w:p><w:p><w:pPr><w:sectPr>\
+           <w:headerReference w:type=\"default\" r:id=\"rId2\"/></w:sectPr></w:pPr></w:p>"
+        + &p("{/items}{t}");
+    let told = Template::outline(docx_with(&body, &parts), None, &limits(), &mut office_template::NoFiles);
+    let told = told.expect("it is a Word file");
+    let steps = steps(&told);
+    let texts = |steps: &Value| {
+        let all = steps.as_array().expect("steps").iter();
+        all.map(|step| step["text"].as_str().expect("a text").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&steps), ["items", "t"]);
+    assert_eq!(texts(&steps[0]["body"]), ["n", "q", "l", "h"]);
+    let parts: Vec<&str> = told.tags.iter().map(|tag| tag.part.as_str()).collect();
+    assert_eq!(parts.iter().filter(|part| **part == "word/footnotes.xml").count(), 4, "{parts:?}");
+}
+
+#[test]
 fn all_faults_are_reported_beside_the_tags() {
     let told = outline(&(p("{#items}{name}{a |}") + &p("{/other}{open")));
     assert_eq!(told.tags.len(), 3, "{:?}", told.tags);
