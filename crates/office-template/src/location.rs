@@ -74,10 +74,9 @@ impl Locator {
     /// Adds to a fault where its tag is, if anything can be said of it.
     pub(crate) fn locate(&self, fault: &mut Fault) {
         let mut told = Vec::new();
-        told.extend(self.told(&fault.part, &fault.tag, fault.spot.take()));
+        told.extend(self.told(&fault.part, fault.spot.take()));
         if let Some((shown, spot)) = fault.other.take() {
-            let other = self.told(&fault.part, &shown, Some(spot));
-            told.extend(other.map(|other| format!("{shown}: {other}")));
+            told.extend(self.told(&fault.part, Some(spot)).map(|other| format!("{shown}: {other}")));
         }
         if !told.is_empty() {
             fault.message = format!("{} ({})", fault.message, told.join("; "));
@@ -86,14 +85,13 @@ impl Locator {
 
     /// Adds to a tag where it is.
     pub(crate) fn locate_tag(&self, tag: &mut OutlineTag) {
-        let told = self.told(&tag.part, &tag.shown, tag.spot.take());
+        let told = self.told(&tag.part, tag.spot.take());
         tag.around = told.map(|told| format!(" ({told})")).unwrap_or_default();
     }
 
-    fn told(&self, title: &str, shown: &str, spot: Option<Spot>) -> Option<String> {
-        let part = self.parts.iter().find(|part| part.title == title)?;
-        let (index, range) = part.found(shown, spot?)?;
-        part.of(index, range)
+    fn told(&self, title: &str, spot: Option<Spot>) -> Option<String> {
+        let (index, range) = spot?;
+        self.parts.iter().find(|part| part.title == title)?.of(index, range)
     }
 }
 
@@ -106,20 +104,6 @@ impl Located {
         let headings = headings.map(|(index, _)| index).collect();
         let tables = Tables::of(&part);
         Self { title, part, headings, tables }
-    }
-
-    /// Where a tag really is. A note or comment that a section repeats was read as a part of its own, so its tags count from its own
-    /// beginning. `None` if the part has the tag several times: then any place could be the wrong one.
-    fn found(&self, shown: &str, (index, range): Spot) -> Option<Spot> {
-        let begin = dense(shown.trim_end_matches('…'));
-        let paragraph = self.part.paragraphs.get(index).and_then(|paragraph| paragraph.text.get(range.clone()));
-        if paragraph.is_some_and(|text| dense(text).starts_with(&begin)) {
-            return Some((index, range));
-        }
-        let mut all = { self.part.paragraphs.iter().enumerate() }
-            .flat_map(|(index, paragraph)| paragraph.text.match_indices(shown).map(move |(at, _)| (index, at)));
-        let (index, at) = all.next()?;
-        all.next().is_none().then(|| (index, at..at + shown.len()))
     }
 
     /// Where a tag is: `under "Terms", row 3, column 2: "the total of {x} is"`.
@@ -200,11 +184,6 @@ fn is_heading(part: &Part, styles: &Styles, paragraph: Id) -> bool {
             own.map_or_else(|| styles.level(&style).is_some() || is_title(), |level| level < 9)
         }
     }
-}
-
-/// The text without blanks and what is no text.
-fn dense(text: &str) -> String {
-    plain(text).split_whitespace().collect()
 }
 
 /// The text in one line, without what is no text.
