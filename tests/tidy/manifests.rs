@@ -46,7 +46,11 @@ fn has_example(text: &str) -> bool {
 fn what_is_not_tested_has_no_tests() {
     let sources = tree::sources();
     assert!(sources.iter().any(|source| source.text.contains("\ntest = false\n")), "no manifest is read");
-    assert_eq!(untested(&sources), [] as [&str; 0], "delete `test = false` or `doctest = false` of its Cargo.toml");
+    assert_eq!(
+        untested(&sources),
+        [] as [&str; 0],
+        "delete `test = false` or `doctest = false` of its Cargo.toml"
+    );
 }
 
 #[test]

@@ -266,7 +266,11 @@ const SIGNS: [RangeInclusive<char>; 9] = [
 fn loose(text: &str) -> Option<Vec<String>> {
     let is_sign = |letter: char| SIGNS.iter().any(|signs| signs.contains(&letter));
     let is_letter = |letter: char| {
-        if letter.is_ascii() { letter.is_ascii_alphanumeric() || "_$".contains(letter) } else { !is_sign(letter) }
+        if letter.is_ascii() {
+            letter.is_ascii_alphanumeric() || "_$".contains(letter)
+        } else {
+            !is_sign(letter)
+        }
     };
     // Beside a blank a dash is a minus, as Word makes one of a hyphen.
     let is_dash = |letter: char| ('\u{2010}'..='\u{2015}').contains(&letter);

@@ -31,7 +31,8 @@ const FILES: [&str; 7] = [
     "swagger-ui.css",
 ];
 /// Replaces the archive's file of this name, which shows a pet store.
-const INITIALIZER: (&str, &str) = ("swagger-initializer.js", include_str!("../../../assets/swagger_initializer.js"));
+const INITIALIZER: (&str, &str) =
+    ("swagger-initializer.js", include_str!("../../../assets/swagger_initializer.js"));
 
 /// By name. Unpacked at the first request: 2 MB that most services never need.
 static PAGES: LazyLock<ZipResult<HashMap<&'static str, Bytes>>> = LazyLock::new(unpack);
@@ -41,7 +42,10 @@ fn unpack() -> ZipResult<HashMap<&'static str, Bytes>> {
     let mut pages = HashMap::from([(INITIALIZER.0, Bytes::from_static(INITIALIZER.1.as_bytes()))]);
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index)?;
-        let Some(name) = FILES.into_iter().find(|name| entry.name().ends_with(&format!("/dist/{name}"))) else { continue };
+        let Some(name) = FILES.into_iter().find(|name| entry.name().ends_with(&format!("/dist/{name}")))
+        else {
+            continue;
+        };
         let mut content = Vec::new();
         entry.read_to_end(&mut content)?;
         pages.insert(name, content.into());
@@ -64,7 +68,10 @@ pub(in super::super) async fn page(file: Path<String>) -> HandlerResult {
         return Err(Problem::new(Code::RouteNotFound, "There is no such page; begin at /docs.").into());
     };
     Ok(HttpResponse::Ok()
-        .insert_header((header::CONTENT_TYPE, mime_guess::from_path(file.as_str()).first_or_octet_stream().to_string()))
+        .insert_header((
+            header::CONTENT_TYPE,
+            mime_guess::from_path(file.as_str()).first_or_octet_stream().to_string(),
+        ))
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .body(content.clone()))

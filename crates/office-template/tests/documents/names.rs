@@ -102,7 +102,10 @@ fn what_is_computed_from_something_missing_fails_as_before() {
 
 #[test]
 fn a_difference_without_one_of_its_parts_is_empty_and_told() {
-    let told = warnings(&p("{price-discount}{price-discount | currency('EUR')}{unit-name}"), r#"{"price":10,"name":"x"}"#);
+    let told = warnings(
+        &p("{price-discount}{price-discount | currency('EUR')}{unit-name}"),
+        r#"{"price":10,"name":"x"}"#,
+    );
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("{price-discount}: it is a name that the data lack"), "{told:?}");
     assert_eq!(say("{price-discount}{price-vat}", r#"{"price":10,"vat":4}"#), "6");
