@@ -83,7 +83,10 @@ local function in_known_words(formula)
     local name = formula:match('^\\(%a+)', at)
     local letter = formula:match('^' .. utf8.charpattern, at) or formula:sub(at, at)
     local top = open[#open]
-    if name then
+    if formula:find('^\\mbox{}', at) then
+      -- In Word it would be a space without width.
+      at = at + #'\\mbox{}'
+    elseif name then
       at = at + 1 + #name
       command(name)
     elseif formula:find('^\\`{}', at) then
@@ -91,6 +94,10 @@ local function in_known_words(formula)
       sign('`')
     elseif formula:find('^\\%-', at) then
       at = at + 2
+    elseif top.is_text and letter == '-' and not formula:find('^-', at + 1) and formula:sub(at - 1, at - 1) ~= '-' then
+      -- One that is not joined with another into a dash.
+      add('{-}')
+      at = at + 1
     elseif formula:find('^|{}', at) then
       -- A \textbar of prelude.tex.
       at = at + 3
