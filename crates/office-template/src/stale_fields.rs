@@ -109,10 +109,12 @@ mod tests {
     use super::marked;
 
     fn field(more: &str, code: &str, result: &str) -> String {
-        let code: String =
-            code.split('|').map(|piece| format!("<w:instrText>{piece}</w:instrText>")).collect();
+        let mut pieces = String::new();
+        for piece in code.split('|') {
+            pieces.extend(["<w:instrText>", piece, "</w:instrText>"]);
+        }
         format!(
-            "<w:fldChar w:fldCharType=\"begin\"{more}/>{code}<w:fldChar w:fldCharType=\"separate\"/>{result}<w:fldChar w:fldCharType=\"end\"/>"
+            "<w:fldChar w:fldCharType=\"begin\"{more}/>{pieces}<w:fldChar w:fldCharType=\"separate\"/>{result}<w:fldChar w:fldCharType=\"end\"/>"
         )
     }
 

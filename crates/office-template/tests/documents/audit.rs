@@ -67,14 +67,19 @@ pub fn targets(xml: &str) -> Vec<String> {
     all
 }
 
+fn ends(name: &str, extension: &str) -> bool {
+    name.rsplit('.').next() == Some(extension)
+}
+
 /// What is wrong with a file.
+#[expect(clippy::too_many_lines, reason = "it is a list of what must hold")]
 pub fn audit(file: &[u8]) -> Vec<String> {
     let parts: BTreeMap<String, String> = { entries(file).into_iter() }
         .map(|(name, content)| (name, String::from_utf8_lossy(&content).into_owned()))
         .collect();
     let mut wrong = Vec::new();
     let mut relations: BTreeMap<String, BTreeMap<String, (String, String)>> = BTreeMap::new();
-    for (name, xml) in parts.iter().filter(|(name, _)| name.ends_with(".rels")) {
+    for (name, xml) in parts.iter().filter(|(name, _)| ends(name, "rels")) {
         let part = name.replace("_rels/", "").trim_end_matches(".rels").to_owned();
         for tag in xml.split("<Relationship ").skip(1) {
             let tag = format!(" {tag}");
@@ -106,7 +111,7 @@ pub fn audit(file: &[u8]) -> Vec<String> {
             wrong.push(format!("{name} has no type"));
         }
     }
-    for (name, xml) in parts.iter().filter(|(name, _)| name.ends_with(".xml")) {
+    for (name, xml) in parts.iter().filter(|(name, _)| ends(name, "xml")) {
         for attribute in ["r:id", "r:embed", "r:link", "r:dm", "r:lo", "r:qs", "r:cs"] {
             for tag in xml.split('<').filter_map(|piece| piece.split_once('>')).map(|(tag, _)| tag) {
                 let Some(id) = value(tag, attribute) else { continue };
@@ -117,7 +122,7 @@ pub fn audit(file: &[u8]) -> Vec<String> {
         }
     }
     let texts: Vec<&String> = { parts.iter() }
-        .filter(|(name, _)| name.starts_with("word/") && name.ends_with(".xml"))
+        .filter(|(name, _)| name.starts_with("word/") && ends(name, "xml"))
         .map(|(_, xml)| xml)
         .collect();
     let document = &parts["word/document.xml"];

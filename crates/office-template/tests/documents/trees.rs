@@ -71,7 +71,7 @@ impl Made {
                         "<w:p><w:commentRangeStart w:id=\"{id}\"/><w:r><w:t>x</w:t></w:r><w:commentRangeEnd w:id=\"{id}\"/>\
                          <w:r><w:commentReference w:id=\"{id}\"/></w:r></w:p>"
                     );
-                    self.notes[2] += &format!("<w:comment w:id=\"{id}\">{}</w:comment>", p(&said));
+                    let _ = write!(self.notes[2], "<w:comment w:id=\"{id}\">{}</w:comment>", p(&said));
                 }
                 Piece::List => {
                     let item = format!(
@@ -114,7 +114,7 @@ impl Made {
 
     fn note(&mut self, at: usize, (kind, id): (&str, usize), said: &str) {
         let _ = write!(self.body, "<w:p><w:r><w:{kind}Reference w:id=\"{id}\"/></w:r></w:p>");
-        self.notes[at] += &format!("<w:{kind} w:id=\"{id}\">{}</w:{kind}>", p(said));
+        let _ = write!(self.notes[at], "<w:{kind} w:id=\"{id}\">{}</w:{kind}>", p(said));
     }
 
     fn file(&self) -> Vec<u8> {
