@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::ejs::ScriptEngine;
 use crate::error::Failure;
+use crate::expressions;
 use crate::file::{File, request_file, utf8_error};
 use crate::machine::{Machine, Thrown};
 use crate::office::{ServiceFiles, delimiters, limits};
@@ -22,7 +23,6 @@ const PATHS: &str = include_str!("../../../assets/data-paths.js");
 const SYNTAX: &str = include_str!("../../../assets/syntax.js");
 const WALK: &str = include_str!("../../../assets/walk.js");
 const VARIABLES: &str = include_str!("../../../assets/variables.js");
-const TAG_FAULTS: &str = include_str!("../../../assets/tag-faults.js");
 const LINT: &str = include_str!("../../../assets/lint.js");
 
 /// Most errors of expressions that are reported; further ones are only counted.
@@ -127,13 +127,6 @@ fn error(fault: Fault) -> LintError {
     LintError { place, tag: fault.tag, message: fault.message }
 }
 
-/// What is wrong with the expressions of an Office file, as [`Outline::steps`]: the numbers of tags, and why. None of them is run.
-pub fn expression_faults(machine: &Machine, steps: &str) -> Result<Vec<(usize, String)>, Thrown> {
-    let make = machine.evaluate(TAG_FAULTS, "tag-faults")?;
-    let faults = Machine::member(&machine.call(&make, &[])?, "ofJson")?;
-    parsed(&machine.text_of(&faults, &[machine.word(steps)])?)
-}
-
 /// Loads `lint.js` and what it is built on: its functions.
 fn functions(machine: &Machine, renderer: &Value) -> Result<Value, Thrown> {
     let module = machine.object(&[("exports", machine.object(&[])?)])?;
@@ -147,7 +140,7 @@ fn functions(machine: &Machine, renderer: &Value) -> Result<Value, Thrown> {
     let paths = make(PATHS, "data-paths", &[])?;
     let syntax = make(SYNTAX, "syntax", &[&exports, &paths])?;
     let walk = make(WALK, "walk", &[&paths, &syntax])?;
-    let tag_faults = make(TAG_FAULTS, "tag-faults", &[])?;
+    let tag_faults = expressions::load(machine)?;
     let variables = make(VARIABLES, "variables", &[&paths, &syntax, &walk, &tag_faults])?;
     make(LINT, "lint", &[renderer, &variables, &tag_faults])
 }

@@ -3,6 +3,7 @@
 
 mod ejs;
 mod error;
+mod expressions;
 mod file;
 mod latex;
 mod lint;

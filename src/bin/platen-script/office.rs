@@ -11,7 +11,7 @@ use platen::workers::child::{self, FileReply, Memory};
 use serde_json::json;
 
 use crate::error::Failure;
-use crate::lint::expression_faults;
+use crate::expressions;
 use crate::locale::{OWN_LOCALE, localize};
 use crate::machine::Machine;
 
@@ -104,8 +104,7 @@ impl Office {
 /// The faults of a template that cannot be read, with those of its expressions: all of them are told at once.
 fn with_expressions(machine: &Machine, faults: Faults) -> Result<Faults, Failure> {
     let Some(steps) = faults.expressions() else { return Ok(faults) };
-    let of_expressions = expression_faults(machine, steps)?;
-    Ok(faults.with_expressions(of_expressions))
+    Ok(faults.with_expressions(expressions::faults(machine, steps)?))
 }
 
 fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {
