@@ -188,10 +188,11 @@ fn sentences(merged: &[Merged]) -> Vec<String> {
         let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
         format!("{place}{what}{times}")
     };
-    let mut letters: HashMap<(Option<&String>, &str), Vec<(&str, u32)>> = HashMap::new();
+    // By place and font.
+    let mut letters = HashMap::<_, Vec<(&str, u32)>>::new();
     for one in merged {
         if let Kind::MissingCharacter { character, font } = &one.kind {
-            letters.entry((one.place.as_ref(), font)).or_default().push((character, one.times));
+            letters.entry((one.place.as_ref(), font.as_str())).or_default().push((character, one.times));
         }
     }
     let mut lines = Vec::new();

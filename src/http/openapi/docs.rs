@@ -42,8 +42,8 @@ fn unpack() -> ZipResult<HashMap<&'static str, Bytes>> {
     let mut pages = HashMap::from([(INITIALIZER.0, Bytes::from_static(INITIALIZER.1.as_bytes()))]);
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index)?;
-        let Some(name) = FILES.into_iter().find(|name| entry.name().ends_with(&format!("/dist/{name}")))
-        else {
+        let path = entry.name()?.into_owned();
+        let Some(name) = FILES.into_iter().find(|name| path.ends_with(&format!("/dist/{name}"))) else {
             continue;
         };
         let mut content = Vec::new();
