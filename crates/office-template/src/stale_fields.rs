@@ -4,9 +4,12 @@
 //! and refreshes them, and other programs refresh them when they are told to. Fields in the result of a marked field are not
 //! marked: they are written anew with it.
 
+use std::ops::Range;
+
 use memchr::{memchr, memmem};
 
-use crate::word::attribute::value_in;
+use crate::package::xml::replaced;
+use crate::word::attribute::{attribute, value_in};
 
 /// Fields that say pages, or list what is in the document.
 const OF_PAGES: [&str; 4] = ["TOC", "TOA", "INDEX", "PAGEREF"];
@@ -14,10 +17,13 @@ const OF_PAGES: [&str; 4] = ["TOC", "TOA", "INDEX", "PAGEREF"];
 /// Fields that say numbers or texts of other places, which are others where a section repeats the places.
 const OF_PLACES: [&str; 3] = ["REF", "NOTEREF", "SEQ"];
 
+/// What is written instead of a range.
+type Edit = (Range<usize>, String);
+
 /// A field that has begun.
 struct Open {
-    /// Where the attribute is put in; `None` where the field is not to be refreshed.
-    at: Option<usize>,
+    /// What marks it; `None` where the field is not to be refreshed.
+    mark: Option<Edit>,
     code: String,
     is_in_code: bool,
     is_marked: bool,
@@ -29,36 +35,52 @@ pub(crate) fn marked(xml: Vec<u8>, w: &str, repeats: bool) -> Vec<u8> {
         let name = code.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
         OF_PAGES.contains(&name.as_str()) || repeats && OF_PLACES.contains(&name.as_str())
     };
-    let places = stale(&xml, w, is_stale);
-    if places.is_empty() {
-        return xml;
-    }
-    let dirty = format!(" {w}dirty=\"true\"");
-    let mut out = Vec::with_capacity(xml.len() + places.len() * dirty.len());
-    let mut from = 0;
-    for at in places {
-        out.extend_from_slice(xml.get(from..at).unwrap_or_default());
-        out.extend_from_slice(dirty.as_bytes());
-        from = at;
-    }
-    out.extend_from_slice(xml.get(from..).unwrap_or_default());
-    out
+    let marks = stale(&xml, w, is_stale);
+    if marks.is_empty() { xml } else { replaced(&xml, &marks) }
 }
 
-/// Where the marks are put in, in ascending order.
-fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<usize> {
+/// The start tag that `xml` begins with, up to its `>`: one in an attribute's value ends no tag.
+fn start_tag(xml: &[u8]) -> Option<&[u8]> {
+    let mut quote = None;
+    let end = xml.iter().position(|&byte| match quote {
+        Some(open) => {
+            if byte == open {
+                quote = None;
+            }
+            false
+        }
+        None => {
+            if byte == b'"' || byte == b'\'' {
+                quote = Some(byte);
+            }
+            byte == b'>'
+        }
+    })?;
+    xml.get(..=end)
+}
+
+/// Marks the field of the tag at `begin`, whose name has `length` bytes with the `<`. `w:dirty="false"` is replaced: the attribute
+/// may not stand twice.
+fn mark((tag, begin): (&[u8], usize), length: usize, w: &str) -> Edit {
+    match attribute(tag, "dirty") {
+        Some(found) => (begin + found.value.start..begin + found.value.end, "true".to_owned()),
+        None => (begin + length..begin + length, format!(" {w}dirty=\"true\"")),
+    }
+}
+
+/// The marks of stale fields, in ascending order.
+fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<Edit> {
     let [field, simple, code] = ["fldChar", "fldSimple", "instrText"].map(|name| format!("<{w}{name}"));
     let mut tags: Vec<usize> = [&field, &simple, &code]
         .into_iter()
         .flat_map(|name| memmem::find_iter(xml, name.as_bytes()))
         .collect();
     tags.sort_unstable();
-    let mut places = Vec::new();
+    let mut marks = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     for begin in tags {
         let Some(rest) = xml.get(begin..) else { continue };
-        let Some(end) = memchr(b'>', rest) else { continue };
-        let tag = rest.get(..=end).unwrap_or_default();
+        let Some(tag) = start_tag(rest) else { continue };
         let may_be_marked = || {
             let is_set = |name: &str| matches!(value_in(tag, name).as_str(), "1" | "true" | "on");
             !is_set("dirty") && !is_set("fldLock")
@@ -66,30 +88,31 @@ fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<usize> {
         if tag.starts_with(simple.as_bytes()) {
             let is_inner = open.iter().any(|field| field.is_marked);
             if !is_inner && is_stale(&value_in(tag, "instr")) && may_be_marked() {
-                places.push(begin + simple.len());
+                marks.push(mark((tag, begin), simple.len(), w));
             }
         } else if tag.starts_with(code.as_bytes()) {
             if let Some(field) = open.last_mut().filter(|field| field.is_in_code) {
-                let text = rest.get(end + 1..).unwrap_or_default();
+                let text = rest.get(tag.len()..).unwrap_or_default();
                 let text = text.get(..memchr(b'<', text).unwrap_or_default()).unwrap_or_default();
                 field.code.push_str(&String::from_utf8_lossy(text));
             }
         } else {
             match value_in(tag, "fldCharType").as_str() {
                 "begin" => {
-                    let at = may_be_marked().then_some(begin + field.len());
+                    let mark = may_be_marked().then(|| mark((tag, begin), field.len(), w));
                     // One that is marked already is refreshed with all that is in it.
                     let is_marked = matches!(value_in(tag, "dirty").as_str(), "1" | "true" | "on");
-                    open.push(Open { at, code: String::new(), is_in_code: true, is_marked });
+                    open.push(Open { mark, code: String::new(), is_in_code: true, is_marked });
                 }
                 kind @ ("separate" | "end") => {
                     let [around @ .., last] = open.as_mut_slice() else { continue };
                     if last.is_in_code {
                         last.is_in_code = false;
                         let is_inner = around.iter().any(|field| field.is_marked);
-                        if let Some(at) = last.at.filter(|_| !is_inner && is_stale(&last.code)) {
+                        let is_meant = !is_inner && is_stale(&last.code);
+                        if let Some(mark) = last.mark.take().filter(|_| is_meant) {
                             last.is_marked = true;
-                            places.push(at);
+                            marks.push(mark);
                         }
                     }
                     if kind == "end" {
@@ -100,8 +123,8 @@ fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<usize> {
             }
         }
     }
-    places.sort_unstable();
-    places
+    marks.sort_unstable_by_key(|(range, _)| range.start);
+    marks
 }
 
 #[cfg(test)]
@@ -137,6 +160,24 @@ mod tests {
         assert_eq!(said(&contents, true).matches("dirty").count(), 1);
         let simple = "<w:fldSimple w:instr=\" PAGEREF a \"><w:r/></w:fldSimple>";
         assert!(said(simple, false).starts_with("<w:fldSimple w:dirty=\"true\" w:instr="));
+    }
+
+    #[test]
+    fn a_mark_that_says_no_is_replaced() {
+        for no in ["false", "0", "off", ""] {
+            let more = format!(" w:dirty=\"{no}\"");
+            let xml = said(&field(&more, "TOC", ""), false);
+            assert_eq!(xml, field(" w:dirty=\"true\"", "TOC", ""));
+            let simple = format!("<w:fldSimple w:instr=\"PAGEREF a\"{more}><w:r/></w:fldSimple>");
+            assert_eq!(
+                said(&simple, false),
+                "<w:fldSimple w:instr=\"PAGEREF a\" w:dirty=\"true\"><w:r/></w:fldSimple>"
+            );
+        }
+        let compared = "<w:fldSimple w:instr=\"TOC > \" w:dirty='0'/>";
+        assert_eq!(said(compared, false), "<w:fldSimple w:instr=\"TOC > \" w:dirty='true'/>");
+        let first = "<w:fldChar w:dirty=\"false\" w:fldCharType=\"begin\"/><w:instrText>INDEX</w:instrText><w:fldChar w:fldCharType=\"end\"/>";
+        assert_eq!(said(first, false), first.replace("false", "true"));
     }
 
     #[test]
