@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use super::{Action, Beside, LAST, Node, Planner};
 use crate::extent::{self, Extent};
+use crate::lexer::Tag;
 use crate::styles::Styles;
 use crate::word::attribute::attribute;
-use crate::word::{Dialect, Id, Place};
+use crate::word::{Dialect, Id, PieceKind, Place};
 
 /// The number of a list, at an item of it.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct ListNumber {
 #[derive(Clone, Debug)]
 pub(crate) struct Restart {
     pub list: String,
-    /// Something else stands before it in the turn, so even a single item is a list of its own.
+    /// A text stands before it in each turn, so even a single item is a list of its own.
     pub is_introduced: bool,
 }
 
@@ -46,6 +47,29 @@ struct Item {
 
 /// Where an item's number is written, and what is written before and behind it.
 type NumberPlace = (Range<usize>, Option<(String, String)>);
+
+/// Whether one of the ranges, which are in their order and apart, contains the place.
+fn is_in(ranges: &[Range<usize>], place: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= place);
+    before.checked_sub(1).and_then(|last| ranges.get(last)).is_some_and(|range| place < range.end)
+}
+
+/// Whether a tag writes a text where it stands.
+fn says_text(tag: &Tag) -> bool {
+    match tag {
+        Tag::Value(_) | Tag::Html(_) | Tag::Xml(_) => true,
+        Tag::Command(command, _) => matches!(command.name, "link" | "include" | "toc"),
+        Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Slides(_)
+        | Tag::Sheet(_)
+        | Tag::Delimiters(_) => false,
+    }
+}
 
 impl Planner<'_> {
     /// Plans the numbers of lists that may begin again; returns these lists by the opening tags of their sections.
@@ -82,9 +106,10 @@ impl Planner<'_> {
             if whole.peek().is_none() {
                 continue;
             }
-            let first = self.first_list(&range, styles);
-            for &(_, _, list) in whole.filter(|&&(_, _, list)| around != Some(list)) {
-                let is_introduced = may_be_introduced && first != Some(list);
+            let introduction =
+                if may_be_introduced { self.introduction(pair, &range, extents) } else { None };
+            for &(first, _, list) in whole.filter(|&&(_, _, list)| around != Some(list)) {
+                let is_introduced = introduction.is_some_and(|begin| begin < first);
                 restarts.entry(pair.open).or_default().push(Restart { list: list.to_owned(), is_introduced });
                 found.extend(lists.get(list).map(|items| (list, items.as_slice())));
             }
@@ -154,19 +179,77 @@ impl Planner<'_> {
         }
     }
 
-    /// The list of the first paragraph with a text in these bytes.
-    fn first_list<'s>(&'s self, range: &Range<usize>, styles: &'s Styles) -> Option<&'s str> {
+    /// Where the first paragraph begins that has a text in each turn of a section, which repeats the bytes of `range`. What an
+    /// inner section writes may be missing, and pictures and breaks say nothing.
+    fn introduction(
+        &self,
+        pair: &crate::tags::Pair,
+        range: &Range<usize>,
+        extents: &[Option<Extent>],
+    ) -> Option<usize> {
+        let inner = self.inner(pair, range, extents);
         let begin = |element| self.part.element(element).map_or(0, |element| element.range().start);
         let paragraphs = &self.part.paragraphs;
         let from = paragraphs.partition_point(|paragraph| begin(paragraph.element) < range.start);
-        let behind = (from..).zip(paragraphs.iter().skip(from));
-        let mut inside = behind.take_while(|(_, paragraph)| begin(paragraph.element) < range.end);
-        let (_, first) = inside.find(|(index, paragraph)| {
-            paragraph.place == Place::Paragraph
-                && !paragraph.text.trim().is_empty()
-                && !self.dropped.contains_key(index)
-        })?;
-        extent::list(self.part, styles, first.element)
+        // The section may begin amid of a paragraph.
+        let opened = self.tags.all.get(pair.open).map_or(from, |tag| tag.paragraph).min(from);
+        let all = (opened..).zip(paragraphs.iter().skip(opened));
+        let mut inside = all.take_while(|(_, paragraph)| begin(paragraph.element) < range.end);
+        let is_meant = |index: usize| !self.dropped.contains_key(&index);
+        let found = inside.find(|&(index, _)| is_meant(index) && self.has_text(index, range, &inner));
+        found.map(|(_, paragraph)| begin(paragraph.element))
+    }
+
+    /// The bytes that the sections within a section repeat, in their order and apart.
+    fn inner(
+        &self,
+        pair: &crate::tags::Pair,
+        range: &Range<usize>,
+        extents: &[Option<Extent>],
+    ) -> Vec<Range<usize>> {
+        let from = self.tags.pairs.partition_point(|other| other.open <= pair.open);
+        let behind = self.tags.pairs.iter().zip(extents).skip(from);
+        let behind = behind.take_while(|(other, _)| other.open < pair.close);
+        let mut ranges = Vec::new();
+        for (other, extent) in behind {
+            match extent {
+                Some(Extent::Column(pieces)) => {
+                    let pieces = pieces.iter().filter_map(|&id| self.part.element(id));
+                    ranges.extend(pieces.map(crate::word::Element::range));
+                }
+                Some(extent) => ranges.extend(self.span(other, extent).map(|(range, _)| range)),
+                None => {}
+            }
+        }
+        ranges.sort_unstable_by_key(|inner| inner.start);
+        let mut apart: Vec<Range<usize>> = Vec::new();
+        for inner in ranges.into_iter().filter(|inner| inner.start < range.end) {
+            match apart.last_mut().filter(|last| inner.start < last.end) {
+                Some(last) => last.end = last.end.max(inner.end),
+                None => apart.push(inner),
+            }
+        }
+        apart
+    }
+
+    /// Whether a paragraph has a text in `range` outside of the `inner` ranges.
+    fn has_text(&self, index: usize, range: &Range<usize>, inner: &[Range<usize>]) -> bool {
+        let Some(paragraph) = self.part.paragraphs.get(index).filter(|one| one.place == Place::Paragraph)
+        else {
+            return false;
+        };
+        let silent = self.tags.of(index).filter(|placed| !says_text(&placed.tag));
+        let silent: Vec<Range<usize>> = silent.map(|placed| placed.text.clone()).collect();
+        let is_said =
+            |at: usize, raw: usize| range.contains(&raw) && !is_in(inner, raw) && !is_in(&silent, at);
+        paragraph.pieces.iter().filter(|piece| piece.kind != PieceKind::Object).any(|piece| {
+            let text = paragraph.text.get(piece.text.clone()).unwrap_or_default();
+            let mut letters = text.char_indices().filter(|(_, letter)| !letter.is_whitespace());
+            letters.any(|(at, _)| {
+                let raw = if piece.kind == PieceKind::Text { at } else { 0 };
+                is_said(piece.text.start + at, piece.raw.start + raw)
+            })
+        })
     }
 
     /// Where an item's number is written, and what is written around it.

@@ -228,6 +228,35 @@ fn a_list_that_is_longer_than_the_turn_runs_on() {
 }
 
 #[test]
+fn only_what_stands_in_each_turn_introduces_a_list() {
+    let turns = |before: &str| said(&[p("{#items}"), before.to_owned(), item("{name}"), p("{/items}")]);
+    for before in [
+        p("{#no}Note: {no}{/no}"),
+        p("{#yes}Title{/yes}"),
+        p("{^no}Title{/no}") + &p("{#yes}More{/yes}"),
+        p("{#yes}") + &p("Title") + &p("{/yes}"),
+        p(" {#yes}Title{/yes} {#no}Other{/no}"),
+        "<w:p><w:r><w:br w:type=\"page\"/></w:r></w:p>".to_owned(),
+        "<w:p><w:r><w:drawing/></w:r></w:p>".to_owned(),
+        row(&[p("{#yes}x"), p("{/yes}")]),
+    ] {
+        let said = turns(&before);
+        assert!(said.contains("1 a") && said.contains("2 b"), "{before}: {said}");
+    }
+    for before in [
+        p("Title"),
+        p("{text}"),
+        p("{#no}Note{/no}: {text}"),
+        p("{#yes}Title{/yes}") + &p("Text"),
+        row(&[p("Cell")]),
+        p("{#yes}Title{/yes} and more"),
+    ] {
+        let said = turns(&before);
+        assert!(said.contains("1 a") && said.contains("1 b"), "{before}: {said}");
+    }
+}
+
+#[test]
 fn bullets_need_no_list_of_their_own() {
     let bullets = [p("{#groups}"), p("{name}"), at(0, 2, "one"), at(0, 2, "two"), p("{/groups}")].concat();
     let filled = try_fill(file(&bullets, &[]), DATA, "{}").expect("filled");
