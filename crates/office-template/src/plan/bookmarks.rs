@@ -126,16 +126,35 @@ fn raw(code: &Paragraph, word: &Range<usize>) -> Vec<Range<usize>> {
 pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> BTreeMap<String, Vec<usize>> {
     let mut ends = Ends::new();
     collect(nodes, xml, &mut Vec::new(), &mut ends);
-    let mut bookmarks = BTreeMap::new();
+    let mut bookmarks: BTreeMap<String, Option<Vec<usize>>> = BTreeMap::new();
     for all in ends.into_values() {
-        if let [(Some(name), around), (None, other)] = all.as_slice()
-            && around == other
-            && let Ok(name) = std::str::from_utf8(name)
-        {
-            bookmarks.insert(name.to_owned(), around.clone());
+        // Word writes a text box twice, as a shape and for programs that know none, so an id may stand in both.
+        let mut open: Option<(&[u8], Vec<usize>)> = None;
+        for (name, around) in all {
+            match (name, open.take()) {
+                (Some(name), before) => {
+                    note(&mut bookmarks, before.map(|(name, _)| (name, None)));
+                    open = Some((name, around));
+                }
+                (None, Some((name, begun))) => {
+                    note(&mut bookmarks, Some((name, (begun == around).then_some(around))));
+                }
+                (None, None) => {}
+            }
         }
+        note(&mut bookmarks, open.map(|(name, _)| (name, None)));
     }
-    bookmarks
+    bookmarks.into_iter().filter_map(|(name, around)| Some((name, around?))).collect()
+}
+
+/// Notes the sections around a bookmark, `None` where it is torn. One whose copies differ is torn.
+fn note(bookmarks: &mut BTreeMap<String, Option<Vec<usize>>>, found: Option<(&[u8], Option<Vec<usize>>)>) {
+    let Some((name, around)) = found else { return };
+    let Ok(name) = std::str::from_utf8(name) else { return };
+    let known = bookmarks.entry(name.to_owned()).or_insert_with(|| around.clone());
+    if *known != around {
+        *known = None;
+    }
 }
 
 /// The ends of bookmarks by their ids: the name, and the sections around.
