@@ -232,6 +232,16 @@ fn expression(text: &str, missing: &str) -> Result<Expression, String> {
     if text.is_empty() { Err(missing.to_owned()) } else { Expression::read(text) }
 }
 
+/// Whether a section may begin in a text with whatever delimiters: by `#`, by `^`, or by a dash with a name as in `{-w:tr list}`.
+pub(crate) fn may_open(text: &str) -> bool {
+    let repeats = |behind: &str| {
+        let behind = plain(behind.split_inclusive(char::is_whitespace).next().unwrap_or_default());
+        let name = behind.trim_end();
+        name.len() < behind.len() && (LINES.contains(&name) || name.contains(':'))
+    };
+    text.contains(['#', '^']) || text.split('-').skip(1).any(repeats)
+}
+
 /// `{-w:tr list}`: a name with a prefix directly behind the dash, then a blank; or a word of [`LINES`], a blank and a name.
 fn repeat(source: &str) -> Option<Result<Tag, String>> {
     let (name, list) = source.strip_prefix('-')?.split_once(char::is_whitespace)?;

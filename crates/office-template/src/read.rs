@@ -145,9 +145,7 @@ pub(crate) fn parts(
         links.insert(text_part.name.clone(), origin.addresses);
         parts.push((text_part, part));
     }
-    let may_repeat =
-        |(_, part): &(TextPart, Part)| part.paragraphs.iter().any(|text| text.text.contains(['#', '^']));
-    if family == Family::Word && parts.iter().any(may_repeat) {
+    if family == Family::Word && parts.iter().any(|(_, part)| may_repeat(part)) {
         // Charts are read last: a header may have a section that writes one.
         parts.sort_by_key(|(text_part, _)| text_part.dialect.is_drawn());
         let read = parts.iter().filter(|(text_part, _)| !text_part.is_main);
@@ -197,11 +195,15 @@ pub(crate) fn styles<'a>(
     archive: &mut Archive<'_>,
     (room, limits): (&mut u64, &Limits),
 ) -> Result<Styles, Error> {
-    let may_repeat = |part: &Part| part.paragraphs.iter().any(|text| text.text.contains(['#', '^']));
     if !parts.any(may_repeat) {
         return Ok(Styles::default());
     }
     all_styles((main, relationships), archive, (room, limits))
+}
+
+/// Whether a text of the part may begin a section.
+fn may_repeat(part: &Part) -> bool {
+    part.paragraphs.iter().any(|text| lexer::may_open(&text.text))
 }
 
 fn all_styles(

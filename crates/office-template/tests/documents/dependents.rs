@@ -325,3 +325,14 @@ fn embedded_files_and_alternative_chunks_are_copied() {
     let count = |end: &str| entries(&file).iter().filter(|(name, _)| name.ends_with(end)).count();
     assert_eq!((count(".bin"), count(".html")), (2, 2));
 }
+
+#[test]
+fn sections_of_other_spellings_have_notes_of_their_own_too() {
+    let row = |cell: &str| format!("<w:tbl><w:tblPr/><w:tblGrid/><w:tr><w:tc>{cell}</w:tc></w:tr></w:tbl>");
+    let notes_of = |body: &str| notes(&filled(footnoted(body, &[(1, "About {n}")])), ("footnote", FOOTNOTES));
+    let own = ["About A", "About B"];
+    assert_eq!(notes_of(&noted("{-w:p items}{n}{/}", 1)), own);
+    assert_eq!(notes_of(&(row(&noted("{-w:tr items}{n}{/items}", 1)) + &p(""))), own);
+    assert_eq!(notes_of(&(row(&noted("{-w:tc items}{n}{/}", 1)) + &p(""))), own);
+    assert_eq!(notes_of(&(row(&noted("a-b {-w:tr\u{a0}items}{n}{/}", 1)) + &p(""))), own);
+}
