@@ -9,7 +9,7 @@ mod slide;
 mod turns;
 mod value;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -58,8 +58,14 @@ pub(crate) struct Filler<'a, 'p> {
     chosen: BTreeMap<usize, Chosen>,
     /// The numbers of bookmarks that have begun, by their ids in the part.
     bookmark_ids: BTreeMap<String, String>,
+    /// The bookmarks that the part has begun, by their names and turns.
+    begun: BTreeSet<(String, Vec<usize>)>,
+    /// The names of bookmarks in this copy, where the turn's name is another copy's.
+    copy_names: BTreeMap<(String, Vec<usize>), String>,
     /// A copy of the part has been written before, so all numbers in it are new.
     is_again: bool,
+    /// The part stands outside of sections too, and has the template's names there.
+    stands_outside: bool,
     /// The numbers of the lists of a note or a header, which begin again with each of them; `None` in other parts.
     own_lists: Option<BTreeMap<String, Option<String>>>,
     /// The lists of an included document that have been used.
@@ -98,7 +104,10 @@ impl<'a, 'p> Filler<'a, 'p> {
             turn: 0,
             chosen: BTreeMap::new(),
             bookmark_ids: BTreeMap::new(),
+            begun: BTreeSet::new(),
+            copy_names: BTreeMap::new(),
             is_again: false,
+            stands_outside: false,
             own_lists: None,
             used_lists: HashSet::new(),
             reopened: Vec::new(),

@@ -16,6 +16,8 @@ pub(crate) struct Written {
     pub originals: BTreeMap<usize, Rc<[u8]>>,
     /// The names of bookmarks in turns, by the template's names and the indices of the turns around them.
     pub bookmarks: BTreeMap<(String, Vec<usize>), String>,
+    /// The bookmarks that a part has begun, by the template's names and the turns.
+    pub begun: BTreeSet<(String, Vec<usize>)>,
     /// The bookmarks that have been written under the template's names.
     pub kept_bookmarks: BTreeSet<String>,
     pub kinds: Option<Rc<Kinds>>,

@@ -31,7 +31,9 @@ impl Filler<'_, '_> {
             }
             return;
         };
-        let (number, name) = if path.is_empty() {
+        let (number, name) = if let Some(name) = self.name_in_copy(&name, &path, true) {
+            (self.package.number().to_string(), name)
+        } else if path.is_empty() {
             self.package.dependents.kept_bookmarks.insert(name.clone());
             (id.clone(), name)
         } else {
@@ -51,8 +53,14 @@ impl Filler<'_, '_> {
 
     /// Writes the name of a bookmark where something refers to it.
     pub(super) fn bookmark_name(&mut self, name: &BookmarkName) {
-        let path = self.path_of(&name.name).unwrap_or_default();
-        let written = if path.is_empty() { name.name.clone() } else { self.name_in_turn(&name.name, path) };
+        let path = self.path_of(&name.name);
+        let in_copy = path.as_ref().and_then(|path| self.name_in_copy(&name.name, path, false));
+        let path = path.unwrap_or_default();
+        let written = match in_copy {
+            Some(written) => written,
+            None if path.is_empty() => name.name.clone(),
+            None => self.name_in_turn(&name.name, path),
+        };
         self.out.extend_from_slice(written.as_bytes());
         self.copied = name.range.end;
     }
@@ -68,12 +76,59 @@ impl Filler<'_, '_> {
         Some(path)
     }
 
+    /// The name of a bookmark of this part, where the part is a copy and another one has the name of this turn: the part that
+    /// stands outside of sections, or one that another place refers to.
+    fn name_in_copy(&mut self, name: &str, path: &[usize], is_begin: bool) -> Option<String> {
+        if !self.is_again || !is_begin && !self.has_bookmark(name) {
+            if is_begin {
+                self.begin(name, path);
+            }
+            return None;
+        }
+        // Within the copy only the turns of its own sections count, whatever is around the place that refers to it.
+        let around = self.source.bookmarks.get(name)?;
+        let turns = self.turns.iter().filter(|turn| around.contains(&turn.tag));
+        let mut inner: Vec<usize> = turns.map(|turn| turn.index).collect();
+        while inner.pop_if(|index| *index == 0).is_some() {}
+        let key = (name.to_owned(), inner);
+        if let Some(known) = self.copy_names.get(&key) {
+            return Some(known.clone());
+        }
+        let is_free = !path.is_empty() && self.begin(name, path);
+        if is_free {
+            return None;
+        }
+        let new = self.new_name(name);
+        self.copy_names.insert(key, new.clone());
+        Some(new)
+    }
+
+    /// Whether no other part has written this bookmark in this turn; from now on it is this one's.
+    fn begin(&mut self, name: &str, path: &[usize]) -> bool {
+        let key = (name.to_owned(), path.to_vec());
+        if self.begun.contains(&key) {
+            return true;
+        }
+        let is_free = self.package.dependents.begun.insert(key.clone());
+        if is_free {
+            self.begun.insert(key);
+        }
+        is_free
+    }
+
+    /// Whether the part has the begin of this bookmark.
+    fn has_bookmark(&self, name: &str) -> bool {
+        let quoted = [b'"', b'\''].map(|quote| [b":name=", &[quote][..], name.as_bytes(), &[quote]].concat());
+        quoted.iter().any(|name| memchr::memmem::find(self.source.xml, name).is_some())
+    }
+
     /// The name of a bookmark that is not in the first turn. If it is the first one that is written at all, as behind turns
     /// without one, it has the template's name: references from outside lead to it.
     fn first_name(&mut self, name: String, path: Vec<usize>) -> String {
         let written = &mut self.package.dependents;
         let key = (name, path);
-        if !written.bookmarks.contains_key(&key) && written.kept_bookmarks.insert(key.0.clone()) {
+        let may_have_it = !self.stands_outside && !written.bookmarks.contains_key(&key);
+        if may_have_it && written.kept_bookmarks.insert(key.0.clone()) {
             let name = key.0.clone();
             written.bookmarks.insert(key, name.clone());
             return name;
@@ -82,21 +137,26 @@ impl Filler<'_, '_> {
     }
 
     fn name_in_turn(&mut self, name: &str, path: Vec<usize>) -> String {
-        /// Word's names of bookmarks have 40 characters at most, and the number has up to ten.
-        const CHARACTERS: usize = 28;
         let key = (name.to_owned(), path);
         if let Some(known) = self.package.dependents.bookmarks.get(&key) {
             return known.clone();
         }
-        let short: String =
-            if name.contains('&') { "b".to_owned() } else { name.chars().take(CHARACTERS).collect() };
-        let new = loop {
-            let new = format!("{short}_{}", self.package.number());
-            if !self.source.bookmarks.contains_key(&new) {
-                break new;
-            }
-        };
+        let new = self.new_name(name);
         self.package.dependents.bookmarks.insert(key, new.clone());
         new
+    }
+
+    /// A name that no bookmark has, like `name`.
+    fn new_name(&mut self, name: &str) -> String {
+        /// Word's names of bookmarks have 40 characters at most, and the number has up to ten.
+        const CHARACTERS: usize = 28;
+        let short: String =
+            if name.contains('&') { "b".to_owned() } else { name.chars().take(CHARACTERS).collect() };
+        loop {
+            let new = format!("{short}_{}", self.package.number());
+            if !self.source.bookmarks.contains_key(&new) {
+                return new;
+            }
+        }
     }
 }

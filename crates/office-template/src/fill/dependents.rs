@@ -104,6 +104,7 @@ impl<'a> Filler<'a, '_> {
         let source = dependent.part.source((name, false), self.source);
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         filler.is_again = !is_first;
+        filler.stands_outside = !dependent.is_own;
         filler.turns = self.turns.iter().map(Turn::without_lists).collect();
         filler.own_lists = Some(BTreeMap::new());
         filler.turn = self.turn;

@@ -187,6 +187,13 @@ fn what_says_pages_is_refreshed_and_so_are_references_of_turns() {
     assert_eq!(dirty(&[contents.clone(), p("{two}")]), 1);
     assert_eq!(dirty(&[p("{#xs}"), figure(), paragraph(&[field("REF _Ref1234 \\h")]), p("{/xs}")]), 6);
     assert_eq!(dirty(&[p("{two}"), figure(), paragraph(&[field("REF _Ref1234 \\h")])]), 0);
+    // A mark that says no is replaced: an attribute may not stand twice.
+    for no in ["false", "0"] {
+        let begin = "w:fldCharType=\"begin\"";
+        let marked = contents.replace(begin, &format!("{begin} w:dirty=\"{no}\""));
+        let (document, _) = filled(docx(&(marked + &p("{two}"))));
+        assert!(document.contains("w:fldCharType=\"begin\" w:dirty=\"true\"/>"), "{document}");
+    }
     // A document without tags is not touched.
     let file = docx(&contents);
     let filled = try_fill(file.clone(), "{}", "{}").expect("filled").file;
@@ -196,4 +203,55 @@ fn what_says_pages_is_refreshed_and_so_are_references_of_turns() {
         header.iter().map(|(name, kind, root, text)| (*name, *kind, *root, text.as_str())).collect();
     let filled = try_fill(docx_with(&p("x"), &header), DATA, "{}").expect("filled").file;
     assert!(part(&filled, "word/header1.xml").contains("w:dirty=\"true\""));
+}
+
+/// A text box as Word writes it: as a shape, and once more for programs that know none, with the same bookmark in both.
+fn text_box() -> String {
+    let content =
+        |id: u32| format!("<w:txbxContent>{}</w:txbxContent>", paragraph(&[bookmark(id, "m", &run("{t}"))]));
+    format!(
+        "<w:r><mc:AlternateContent><mc:Choice Requires=\"wps\"><w:drawing><wps:txbx>{0}</wps:txbx></w:drawing></mc:Choice><mc:Fallback><w:pict><v:textbox>{0}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>",
+        content(1)
+    )
+}
+
+#[test]
+fn a_bookmark_of_a_text_box_is_each_turns_own_in_both_forms() {
+    let body = [p("{#xs}"), paragraph(&[text_box(), field("REF m")]), p("{/xs}")].concat();
+    let filled = try_fill(docx(&body), DATA, "{}").unwrap_or_else(|error| panic!("{error}"));
+    let document = part(&filled.file, DOCUMENT);
+    let mut names = values(&document, "w:bookmarkStart", "w:name");
+    assert_eq!(names.len(), 6, "{document}");
+    names.dedup();
+    assert_eq!((names.len(), &names), (3, &targets(&document)));
+    let [begun, ended] = ["w:bookmarkStart", "w:bookmarkEnd"].map(|end| values(&document, end, "w:id"));
+    assert_eq!(begun, ended);
+}
+
+#[test]
+fn a_header_that_has_several_places_has_its_bookmarks_in_each() {
+    let header = paragraph(&[field("REF own"), bookmark(5, "own", &run("{t}")), field("PAGEREF own")])
+        + &paragraph(&[run("{#l}"), bookmark(6, "in", &run("{.}")), field("REF in"), run("{/l}")]);
+    let parts = [("header1.xml", "header", "hdr", header.as_str())];
+    let section = "<w:p><w:pPr><w:sectPr><w:headerReference w:type=\"default\" r:id=\"rId1\"/></w:sectPr></w:pPr></w:p>";
+    let turns = [p("{#xs}"), p("{t}"), section.to_owned(), p("{/xs}")].concat();
+    for (body, count) in [
+        (turns.clone() + section, 4),
+        (section.to_owned() + &turns, 4),
+        (turns.clone() + &turns, 6),
+        (turns.clone() + &turns + section, 7),
+        ([p("{#xs}"), section.to_owned(), p("{t}"), section.to_owned(), p("{/xs}")].concat(), 6),
+    ] {
+        let (_, file) = filled(docx_with(&body, &parts));
+        let headers =
+            crate::support::entries(&file).into_iter().filter(|(name, _)| name.starts_with("word/header"));
+        let headers: Vec<String> = headers.map(|(_, xml)| String::from_utf8(xml).expect("UTF-8")).collect();
+        assert_eq!(headers.len(), count);
+        for header in headers {
+            let own = values(&header, "w:bookmarkStart", "w:name");
+            let targets = targets(&header);
+            assert_eq!((&targets[0], &targets[1]), (&own[0], &own[0]), "{header}");
+            assert_eq!(targets[2..], own[1..], "{header}");
+        }
+    }
 }
