@@ -233,7 +233,9 @@ impl<'a> Filler<'a, '_> {
                 continue;
             }
             let own = parts.iter().find(|(of, _)| of == id).map(|(_, name)| name.clone());
-            let own = own.or_else(|| resolved(&dependent.part.name, target).filter(|_| !is_external));
+            // A link to a bookmark is no name of a part.
+            let is_address = *is_external || target.starts_with('#') || kind.ends_with("/hyperlink");
+            let own = own.or_else(|| resolved(&dependent.part.name, target).filter(|_| !is_address));
             let target = own.map_or_else(|| target.clone(), |name| format!("/{name}"));
             let mode = if *is_external { " TargetMode=\"External\"" } else { "" };
             let _ = write!(

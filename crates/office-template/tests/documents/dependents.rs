@@ -336,3 +336,28 @@ fn sections_of_other_spellings_have_notes_of_their_own_too() {
     assert_eq!(notes_of(&(row(&noted("{-w:tc items}{n}{/}", 1)) + &p(""))), own);
     assert_eq!(notes_of(&(row(&noted("a-b {-w:tr\u{a0}items}{n}{/}", 1)) + &p(""))), own);
 }
+
+/// A file with these relationships of the header besides.
+fn with_links(file: &[u8], links: &str) -> Vec<u8> {
+    let links = format!(
+        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{links}</Relationships>"
+    );
+    let mut files = entries(file);
+    files.push(("word/_rels/header1.xml.rels".to_owned(), links.into_bytes()));
+    let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    crate::support::zipped(&files)
+}
+
+#[test]
+fn a_link_within_the_document_stays_one_in_copies() {
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink";
+    let links: String = [("rId7", "#bm"), ("rId6", "other.docx#x")]
+        .map(|(id, target)| format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"/>"))
+        .concat();
+    let header = p("{n}") + "<w:p><w:hyperlink r:id=\"rId7\"><w:r><w:t>x</w:t></w:r></w:hyperlink></w:p>";
+    let body = [p("{#items}"), section(&[("header", 1)]), p("{/items}")].concat();
+    let file = with_links(&docx_with(&body, &[("header1.xml", "header", "hdr", &header)]), &links);
+    let filled = try_fill(file, DATA, "{}").unwrap_or_else(|error| panic!("{error}")).file;
+    let copied = part(&filled, "word/_rels/header2.xml.rels");
+    assert!(copied.contains("Target=\"#bm\"") && copied.contains("Target=\"other.docx#x\""), "{copied}");
+}
