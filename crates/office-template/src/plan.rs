@@ -26,7 +26,7 @@ use crate::writing::Writing;
 pub(crate) use asides::Address;
 pub(crate) use bookmarks::{Bookmark, BookmarkName, whole_bookmarks};
 pub(crate) use lists::{ListNumber, Restart};
-pub(crate) use references::Reference;
+pub(crate) use references::{Piece, Reference};
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 

@@ -129,7 +129,7 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], (first, others): 
                 }
             }
             Node::Holder(_, body) => add(steps, body, tags, (first, others)),
-            Node::Reference(reference) if !reference.is_mark => {
+            Node::Reference(reference) if !reference.is_mark() => {
                 let of = others.dependents.get(&reference.id.start);
                 steps.extend(of.into_iter().flat_map(|steps| steps.iter().cloned()));
             }

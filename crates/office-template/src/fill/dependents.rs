@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::package::relationships::whole;
 use crate::package::xml::{attribute_text, with_last};
 use crate::package::{Package, Relationship, Target, relationships_of, resolved};
-use crate::plan::Reference;
+use crate::plan::{Piece, Reference};
 use crate::word::attribute::attribute;
 
 /// A name or an id that has been chosen, and whether it is the template's.
@@ -20,6 +20,8 @@ use crate::word::attribute::attribute;
 pub(super) struct Chosen {
     pub name: String,
     is_first: bool,
+    /// The pieces of a comment that have been written with it.
+    pieces: Vec<Piece>,
 }
 
 impl<'a> Filler<'a, '_> {
@@ -38,21 +40,21 @@ impl<'a> Filler<'a, '_> {
         };
         let id = match &dependent.kind {
             Kind::Note(note) => {
-                let chosen = match self.chosen.remove(&at) {
-                    Some(chosen) => chosen,
-                    None => self.note_id(at, dependent, note),
-                };
-                let id = chosen.name.clone();
-                if reference.is_mark {
-                    self.chosen.insert(at, chosen);
-                } else {
+                // A piece that is written once more belongs to the next turn.
+                let known = self.chosen.remove(&at).filter(|known| !known.pieces.contains(&reference.piece));
+                let mut chosen = known.unwrap_or_else(|| self.note_id(at, dependent, note));
+                chosen.pieces.push(reference.piece);
+                if !reference.is_mark() {
                     self.note((dependent, note), &chosen, answers)?;
                 }
+                let id = chosen.name.clone();
+                self.chosen.insert(at, chosen);
                 id
             }
             Kind::Text(_) | Kind::Copied(_) => {
                 let chosen = self.part_of_turn(at, dependent, answers)?;
-                if chosen.is_first {
+                // A copy has no relationship to what its sections write.
+                if chosen.is_first && !self.is_again {
                     self.raw(reference.whole.clone());
                     return Ok(());
                 }
@@ -68,11 +70,11 @@ impl<'a> Filler<'a, '_> {
     fn note_id(&mut self, at: usize, dependent: &Dependent, note: &Note) -> Chosen {
         let written = &mut self.package.dependents;
         if dependent.is_own && written.first.insert(at) {
-            return Chosen { name: note.id.clone(), is_first: true };
+            return Chosen { name: note.id.clone(), is_first: true, pieces: Vec::new() };
         }
         let (_, next) = written.of(&dependent.part.name, note.largest);
         *next += 1;
-        Chosen { name: (*next - 1).to_string(), is_first: false }
+        Chosen { name: (*next - 1).to_string(), is_first: false, pieces: Vec::new() }
     }
 
     fn note<'b>(
@@ -122,7 +124,7 @@ impl<'a> Filler<'a, '_> {
         let is_first = self.may_stay(dependent) && self.package.dependents.first.insert(at);
         let own = &dependent.part.name;
         let name = if is_first { own.clone() } else { free_name(own, self.package) };
-        let chosen = Chosen { name, is_first };
+        let chosen = Chosen { name, is_first, pieces: Vec::new() };
         self.chosen.insert(at, chosen.clone());
         Some(chosen)
     }

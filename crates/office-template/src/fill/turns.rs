@@ -129,7 +129,7 @@ fn items<'b>(
             Node::Content(_) | Node::Tick(_) => {
                 answers.next();
             }
-            Node::Reference(reference) if !reference.is_mark => {
+            Node::Reference(reference) if !reference.is_mark() => {
                 let at = of.references.get(&reference.id.start);
                 let steps = at.and_then(|&at| of.dependents.get(at)).map_or(0, |one| one.steps.len());
                 answers.take(steps).for_each(drop);

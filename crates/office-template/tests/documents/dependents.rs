@@ -361,3 +361,31 @@ fn a_link_within_the_document_stays_one_in_copies() {
     let copied = part(&filled, "word/_rels/header2.xml.rels");
     assert!(copied.contains("Target=\"#bm\"") && copied.contains("Target=\"other.docx#x\""), "{copied}");
 }
+
+#[test]
+fn a_comments_reference_may_stand_before_the_end_of_its_range() {
+    let commented = "<w:p><w:commentRangeStart w:id=\"4\"/><w:r><w:t>{n}</w:t></w:r><w:r><w:commentReference w:id=\"4\"/></w:r><w:commentRangeEnd w:id=\"4\"/></w:p>";
+    let comments = format!("<w:comment w:id=\"4\" w:author=\"A\">{}</w:comment>", p("Ask {q}"));
+    let parts = [("comments.xml", "comments", "comments", comments.as_str())];
+    for body in [
+        commented.to_owned(),
+        commented.replace("<w:commentRangeEnd w:id=\"4\"/>", ""),
+        commented.replace("<w:commentRangeStart w:id=\"4\"/>", ""),
+        commented
+            .replace("<w:commentRangeEnd w:id=\"4\"/>", "")
+            .replace("<w:commentRangeStart w:id=\"4\"/>", ""),
+    ] {
+        let body = [p("{#items}"), body, p("{/items}")].concat();
+        let filled = try_fill(docx_with(&body, &parts), DATA, "{}").unwrap_or_else(|error| panic!("{error}"));
+        let document = part(&filled.file, DOCUMENT);
+        let ids = values(&document, "w:commentReference", "w:id");
+        assert_eq!(ids.len(), 2);
+        assert_ne!(ids[0], ids[1]);
+        for mark in ["w:commentRangeStart", "w:commentRangeEnd"] {
+            let marks = values(&document, mark, "w:id");
+            assert!(marks.is_empty() || marks == ids, "{document}");
+        }
+        assert_eq!(notes(&filled.file, ("comment", COMMENTS)), ["Ask qa", "Ask qb"]);
+        assert_eq!(values(&part(&filled.file, COMMENTS), "w:comment", "w:id").len(), 2);
+    }
+}
