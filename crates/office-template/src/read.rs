@@ -160,8 +160,9 @@ pub(crate) fn parts(
             let other = Other::new((&text_part.title, text_part.dialect), addresses, text);
             (text_part.name.to_ascii_lowercase(), other)
         };
-        let parts = read.map(other).chain(unread.map(other)).collect();
-        reading.others = Rc::new(Others { main: main.clone(), parts, relations });
+        let unread = unread.map(other).map(|(name, other)| (name, other.plain()));
+        let parts = read.map(other).chain(unread).collect();
+        reading.others = Rc::new(Others::new(main.clone(), parts, relations));
     }
     let book = (family == Family::Excel).then(|| excel::Source::read((&mut archive, &main), reading, limits));
     let book = book.transpose()?;

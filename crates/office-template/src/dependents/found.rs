@@ -15,6 +15,10 @@ pub(crate) struct Found {
     pub(super) around: Vec<usize>,
     /// The parts that are being read, each referred to by the one before.
     pub(super) chain: Vec<String>,
+    /// Whether the part that is being read has nothing outside of sections that refers to it.
+    pub(super) is_own: bool,
+    /// The parts that all turns share, by their names in lower case.
+    pub(super) shared: BTreeSet<String>,
 }
 
 impl Found {

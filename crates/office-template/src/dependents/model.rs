@@ -14,6 +14,8 @@ pub(crate) struct Dependent {
     pub relation: String,
     /// The program's steps for it, behind those of the parts that it refers to.
     pub steps: Vec<Step>,
+    /// How many tags each further reference to it counts as: its own, those of all that it refers to, and one for itself.
+    pub tags: usize,
     /// Nothing outside of sections refers to it, so the first turn has it under its own name.
     pub is_own: bool,
 }

@@ -21,6 +21,8 @@ pub(crate) struct Other {
     pub xml: Vec<u8>,
     /// Where its paragraphs begin; empty of a part without tags.
     pub begins: Vec<usize>,
+    /// It has no tags, so it is only read where a section refers to it.
+    pub is_plain: bool,
     notes: OnceCell<Rc<NotesPart>>,
 }
 
@@ -33,7 +35,11 @@ impl Other {
         if xml.starts_with(b"\xef\xbb\xbf") {
             xml.drain(..3);
         }
-        Self { title: title.to_owned(), dialect, addresses, xml, begins, notes: OnceCell::new() }
+        Self { title: title.to_owned(), dialect, addresses, xml, begins, is_plain: false, notes: OnceCell::new() }
+    }
+
+    pub(crate) fn plain(self) -> Self {
+        Self { is_plain: true, ..self }
     }
 
     /// Its notes, where it is the part `name` of notes.
@@ -55,9 +61,19 @@ pub(crate) struct Others {
     pub parts: BTreeMap<String, Other>,
     /// The relationships of all parts, by the parts' names in lower case.
     pub relations: BTreeMap<String, Known>,
+    /// How many relationships lead to each part, by its name in lower case.
+    counts: OnceCell<BTreeMap<String, usize>>,
 }
 
 impl Others {
+    pub(crate) fn new(
+        main: String,
+        parts: BTreeMap<String, Other>,
+        relations: BTreeMap<String, Known>,
+    ) -> Self {
+        Self { main, parts, relations, counts: OnceCell::new() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.relations.is_empty()
     }
@@ -79,9 +95,16 @@ impl Others {
 
     /// Whether only one relationship leads to the part with this name in lower case.
     pub(super) fn is_referred_once(&self, lower: &str) -> bool {
-        let targets = self.relations.iter().flat_map(|(part, all)| {
-            all.values().filter(|one| !one.is_external).filter_map(|one| resolved(part, &one.target))
-        });
-        targets.filter(|target| target.eq_ignore_ascii_case(lower)).take(2).count() == 1
+        let counted = || {
+            let mut counts = BTreeMap::new();
+            for (part, all) in &self.relations {
+                let targets = all.values().filter(|one| !one.is_external);
+                for target in targets.filter_map(|one| resolved(part, &one.target)) {
+                    *counts.entry(target.to_ascii_lowercase()).or_default() += 1;
+                }
+            }
+            counts
+        };
+        self.counts.get_or_init(counted).get(lower) == Some(&1)
     }
 }

@@ -137,6 +137,14 @@ impl PartPlan {
         Self { name, ..Self::default() }
     }
 
+    /// Whether a part without tags has nothing that each turn must have of its own.
+    fn is_same_in_all_turns(&self) -> bool {
+        let differs = |node: &Node| {
+            matches!(node, Node::Bookmark(_) | Node::BookmarkName(_) | Node::Reference(_) | Node::List(_))
+        };
+        self.tags == 0 && !self.nodes.iter().any(differs)
+    }
+
     /// The relationships of parts that sections within this part write.
     fn ids_in_sections(&self) -> BTreeSet<&str> {
         let mut seen = Vec::new();
@@ -191,7 +199,8 @@ impl Template {
                 marks.entry(id).or_default().insert(around);
             }
         }
-        let is_within = reading.dependents.is_within();
+        // What a part refers to that has a place outside of sections has one there too.
+        let may_be_own = !reading.dependents.is_within() || reading.dependents.is_own;
         for (reference, around) in &seen {
             let id = part.text(reference.id.clone());
             // A comment whose range begins before the section, or ends behind it, is one comment.
@@ -202,10 +211,12 @@ impl Template {
             let told = reading.outline.as_ref().map_or(0, Collected::steps);
             let before = reading.dependents.around.len();
             reading.dependents.around.extend(around.iter().map(|tag| first + tag));
-            let is_own = !is_within && !outside.contains(&(reference.kind.is_of_part(), id));
+            let is_own = may_be_own && !outside.contains(&(reference.kind.is_of_part(), id));
             let read = match reference.kind {
                 ReferenceKind::Part => self.part_of((name, id), is_own, (delimiters, styles), reading)?,
-                ReferenceKind::Note(kind) => self.note((kind, id), is_own, (delimiters, styles), reading)?,
+                ReferenceKind::Note(notes) => {
+                    self.note((notes, id, reference.is_mark()), is_own, (delimiters, styles), reading)?
+                }
             };
             reading.dependents.around.truncate(before);
             if let (Some(outline), Some(tag)) = (&mut reading.outline, around.last()) {
@@ -239,23 +250,47 @@ impl Template {
         let lower = name.to_ascii_lowercase();
         let key = (lower.clone(), String::new());
         if let Some(&at) = reading.dependents.known.get(&key) {
+            self.count_again(at, reading)?;
             return Ok(Some(at));
         }
-        if reading.dependents.chain.len() >= DEPTH || reading.dependents.chain.contains(&lower) {
+        if reading.dependents.chain.len() >= DEPTH
+            || reading.dependents.chain.contains(&lower)
+            || reading.dependents.shared.contains(&lower)
+        {
             return Ok(None);
         }
         let is_own = is_own && others.is_referred_once(&lower);
-        reading.dependents.chain.push(lower.clone());
-        let text = match others.part(&lower) {
-            Some(other) => Some(self.text_part((&name, &other.xml, (0, 0)), other, of, reading)?),
+        let left = reading.tags_left;
+        let other = others.part(&lower);
+        let text = match other {
+            Some(other) => {
+                let text = self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)?;
+                if text.is_none() {
+                    reading.dependents.shared.insert(lower);
+                    return Ok(None);
+                }
+                text
+            }
             None => None,
         };
+        reading.dependents.chain.push(lower.clone());
         let mut targets = self.targets((&name, text.as_ref().map(|(part, _)| part)), is_own, of, reading)?;
         let drawing = text.as_ref().and_then(|(part, _)| drawing_of(&part.xml));
         if let Some(id) = drawing
             && let Some(at) = self.part_of((host, &id), is_own, of, reading)?
         {
             targets.drawing = Some((id, at));
+        }
+        reading.dependents.chain.pop();
+        let is_of_pages = one.kind.ends_with("/header") || one.kind.ends_with("/footer");
+        let is_same = |(part, _): &(PartPlan, _)| part.is_same_in_all_turns();
+        if is_of_pages
+            && other.is_some_and(|other| other.is_plain)
+            && text.as_ref().is_some_and(is_same)
+            && targets.dependents.is_empty()
+        {
+            reading.dependents.shared.insert(lower);
+            return Ok(None);
         }
         let behind = targets.drawing.iter().map(|(_, at)| at);
         let mut steps: Vec<Step> = { targets.dependents.values().chain(behind) }
@@ -269,12 +304,12 @@ impl Template {
             }
             None => (PartPlan::copied(name), Kind::Copied(targets)),
         };
-        reading.dependents.chain.pop();
         if is_own {
             reading.dependents.parts.insert(lower);
         }
         let at = self.dependents.len();
-        self.dependents.push(Dependent { part, kind, relation: one.kind.clone(), steps, is_own });
+        let tags = (left - reading.tags_left).saturating_add(1);
+        self.dependents.push(Dependent { part, kind, relation: one.kind.clone(), steps, tags, is_own });
         reading.dependents.known.insert(key, at);
         Ok(Some(at))
     }
@@ -303,7 +338,7 @@ impl Template {
     /// A note, an endnote or a comment.
     fn note(
         &mut self,
-        (notes, id): (&'static str, &str),
+        (notes, id, is_mark): (&'static str, &str, bool),
         is_own: bool,
         of: (&Delimiters, &Styles),
         reading: &mut Reading<'_>,
@@ -313,15 +348,28 @@ impl Template {
         let lower = name.to_ascii_lowercase();
         let key = (lower.clone(), id.to_owned());
         if let Some(&at) = reading.dependents.known.get(&key) {
+            if !is_mark {
+                self.count_again(at, reading)?;
+            }
             return Ok(Some(at));
         }
-        let Some(other) = others.part(&lower) else { return Ok(None) };
-        let of_part = other.notes(&name, &self.limits)?;
+        let Some(other) = others.part(&lower).filter(|_| !reading.dependents.shared.contains(&lower)) else {
+            return Ok(None);
+        };
+        let of_part = match other.notes(&name, &self.limits) {
+            Err(_) if other.is_plain => {
+                reading.dependents.shared.insert(lower);
+                return Ok(None);
+            }
+            of_part => of_part?,
+        };
         let Some(one) = of_part.one(&other.xml, id) else { return Ok(None) };
-        reading.dependents.chain.push(lower.clone());
+        let left = reading.tags_left;
         let texts = other.begins.partition_point(|&begin| begin < one.begin);
-        let (part, steps) = self.text_part((&name, &one.xml, (one.paragraphs, texts)), other, of, reading)?;
-        reading.dependents.chain.pop();
+        let text = ((name.as_str(), lower.as_str()), one.xml.as_slice(), (one.paragraphs, texts));
+        let Some((part, steps)) = self.text_part(text, (other, is_own), of, reading)? else {
+            return Ok(None);
+        };
         if is_own {
             reading.dependents.notes.entry(lower).or_default().insert(id.to_owned());
         }
@@ -332,28 +380,44 @@ impl Template {
             kind: Kind::Note(note),
             relation: String::new(),
             steps,
+            tags: (left - reading.tags_left).saturating_add(1),
             is_own,
         });
         reading.dependents.known.insert(key, at);
         Ok(Some(at))
     }
 
-    /// Reads a dependent's text; `paragraphs` of its part stand before it, and `texts` with those of attributes.
+    /// Counts the tags of a dependent that is referred to once more: each reference takes all its steps.
+    fn count_again(&self, at: usize, reading: &mut Reading<'_>) -> Result<(), Error> {
+        let tags = self.dependents.get(at).map_or(0, |dependent| dependent.tags);
+        reading.tags_left = reading.tags_left.checked_sub(tags).ok_or_else(|| self.many_tags())?;
+        Ok(())
+    }
+
+    /// Reads a dependent's text; `paragraphs` of its part stand before it, and `texts` with those of attributes. `None` of a text
+    /// without tags that cannot be read: it stays as it is, as it does outside of sections.
     fn text_part(
         &mut self,
-        (name, xml, (paragraphs, texts)): (&str, &[u8], (usize, usize)),
-        other: &Other,
+        ((name, lower), xml, (paragraphs, texts)): ((&str, &str), &[u8], (usize, usize)),
+        (other, is_own): (&Other, bool),
         (delimiters, styles): (&Delimiters, &Styles),
         reading: &mut Reading<'_>,
-    ) -> Result<(PartPlan, Vec<Step>), Error> {
+    ) -> Result<Option<(PartPlan, Vec<Step>)>, Error> {
         let origin = Origin { dialect: other.dialect, addresses: other.addresses.clone() };
-        let mut part =
-            read::read(xml.to_vec(), (&other.title, &origin), (&mut reading.elements_left, &self.limits))?;
+        let of = (&mut reading.elements_left, &self.limits);
+        let mut part = match read::read(xml.to_vec(), (&other.title, &origin), of) {
+            Err(_) if other.is_plain => return Ok(None),
+            part => part?,
+        };
         for paragraph in part.paragraphs.iter_mut().filter(|paragraph| paragraph.number > 0) {
             paragraph.number += paragraphs;
         }
         part.left_out.push((0, texts));
+        reading.dependents.chain.push(lower.to_owned());
+        let around = std::mem::replace(&mut reading.dependents.is_own, is_own);
         let (part, steps) = self.add((other.title.clone(), false), (part, styles), delimiters, reading)?;
-        Ok((PartPlan { name: name.to_owned(), ..part }, steps))
+        reading.dependents.is_own = around;
+        reading.dependents.chain.pop();
+        Ok(Some((PartPlan { name: name.to_owned(), ..part }, steps)))
     }
 }
