@@ -287,7 +287,7 @@ impl Formula {
 fn single(role: Role) -> Single {
     match role {
         Role::One => Single::One,
-        Role::All | Role::List => Single::Grow,
+        Role::All | Role::Table | Role::List => Single::Grow,
         Role::Begin => Single::First,
         Role::End => Single::Last,
     }

@@ -8,8 +8,10 @@
 pub(crate) enum Takes {
     /// One value.
     Value,
-    /// A range.
+    /// A range whose rows and columns are told apart: a table to look up in.
     Range,
+    /// A range of values that may as well stand in a row as in a column: `COUNTIF(A1:D1,"x")`.
+    Set,
     /// A range, of which there may be any number: `SUM(A1,B1)`.
     List,
     /// Where a range begins: `OFFSET(A1,…)`.
@@ -18,7 +20,7 @@ pub(crate) enum Takes {
     Array,
 }
 
-/// Functions by what their arguments take: `v`alue, `r`ange, `l`ist, `f`irst cell, `a`rray; what follows `|` is repeated.
+/// Functions by what their arguments take: `v`alue, `r`ange, `s`et, `l`ist, `f`irst cell, `a`rray; what follows `|` is repeated.
 const FUNCTIONS: &[(&str, &str)] = &[
     (
         "|l",
@@ -31,14 +33,20 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("v|l", "SUBTOTAL NPV"),
     ("vv|l", "AGGREGATE TEXTJOIN"),
     (
-        "r|v",
-        "ROWS COLUMNS COUNTBLANK COUNTIF INDEX LARGE SMALL PERCENTILE PERCENTILE.INC PERCENTILE.EXC QUARTILE QUARTILE.INC \
-             QUARTILE.EXC PERCENTRANK PERCENTRANK.INC PERCENTRANK.EXC TRIMMEAN IRR MIRR SORT UNIQUE TRANSPOSE TOCOL TOROW \
-             TAKE DROP CHOOSEROWS CHOOSECOLS WRAPROWS WRAPCOLS ARRAYTOTEXT AREAS MDETERM MINVERSE EXPAND",
+        "s|v",
+        "COUNTBLANK COUNTIF LARGE SMALL PERCENTILE PERCENTILE.INC PERCENTILE.EXC QUARTILE QUARTILE.INC QUARTILE.EXC \
+             PERCENTRANK PERCENTRANK.INC PERCENTRANK.EXC TRIMMEAN IRR MIRR ARRAYTOTEXT",
     ),
-    ("rvr", "SUMIF AVERAGEIF DSUM DAVERAGE DCOUNT DCOUNTA DMAX DMIN DGET DPRODUCT DSTDEV DSTDEVP DVAR DVARP"),
-    ("r|rv", "SUMIFS AVERAGEIFS MAXIFS MINIFS SORTBY"),
-    ("|rv", "COUNTIFS"),
+    (
+        "r|v",
+        "ROWS COLUMNS INDEX SORT UNIQUE TRANSPOSE TOCOL TOROW TAKE DROP CHOOSEROWS CHOOSECOLS WRAPROWS WRAPCOLS AREAS MDETERM \
+             MINVERSE EXPAND",
+    ),
+    ("svs", "SUMIF AVERAGEIF"),
+    ("rvr", "DSUM DAVERAGE DCOUNT DCOUNTA DMAX DMIN DGET DPRODUCT DSTDEV DSTDEVP DVAR DVARP"),
+    ("s|sv", "SUMIFS AVERAGEIFS MAXIFS MINIFS"),
+    ("r|rv", "SORTBY"),
+    ("|sv", "COUNTIFS"),
     ("v|rv", "VLOOKUP HLOOKUP MATCH XMATCH RANK RANK.EQ RANK.AVG"),
     ("vrr|v", "LOOKUP XLOOKUP FORECAST FORECAST.LINEAR XNPV"),
     (
@@ -78,6 +86,7 @@ impl Signature {
         };
         match sign {
             Some(b'r') => Takes::Range,
+            Some(b's') => Takes::Set,
             Some(b'l') => Takes::List,
             Some(b'f') => Takes::First,
             Some(b'a') => Takes::Array,

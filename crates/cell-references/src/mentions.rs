@@ -15,8 +15,12 @@ pub struct Mention<'f> {
     pub range: Range,
     /// One value is meant, and not a list of cells as `SUM` takes it.
     pub is_value: bool,
-    /// It is one cell as an argument of a function that takes any number of them; where the function's arguments begin.
-    pub listed: Option<usize>,
+    /// It is an argument whose rows and columns are told apart, as a table is in which a value is looked up, or a range begins or
+    /// ends in it.
+    pub is_table: bool,
+    /// It is one cell beside other arguments of a function that takes any number of them, as in `MAX(A1,0)`. `SUM(A1)` and
+    /// `SUBTOTAL(9,A1)` have one.
+    pub is_one_of_several: bool,
     /// The sheet's name as it is written, with its `!`.
     before: &'f str,
     reference: Reference,
@@ -33,12 +37,16 @@ impl Formula {
                 Target::Elsewhere => return None,
             };
             let text = |from: usize, to: usize| self.text().get(from..to).unwrap_or_default();
+            let behind = text(slot.end, self.text().len()).trim_ascii_start();
+            let is_alone =
+                text(slot.call, slot.start).trim_ascii().is_empty() && !behind.starts_with([',', ';']);
             Some(Mention {
                 text: text(slot.start, slot.end),
                 sheet,
                 range: reference.range(),
                 is_value: reference.is_single && role == Role::One,
-                listed: (reference.is_single && role == Role::List).then_some(slot.call),
+                is_table: matches!(role, Role::Table | Role::Begin | Role::End),
+                is_one_of_several: reference.is_single && role == Role::List && !is_alone,
                 before: text(slot.start, slot.body),
                 reference,
             })

@@ -18,7 +18,7 @@ pub(crate) struct Slot {
     pub end: usize,
     pub sheet: Target,
     pub content: Content,
-    /// Where the innermost parentheses around it begin; 0 outside of all.
+    /// Where the innermost parentheses around it begin, or the list in them (`SUBTOTAL(9,A1)`); 0 outside of all.
     pub call: usize,
 }
 
@@ -46,8 +46,10 @@ pub(crate) enum Content {
 pub(crate) enum Role {
     /// One of them.
     One,
-    /// All.
+    /// All, as one list of values.
     All,
+    /// All, as a table, whose rows and columns are told apart.
+    Table,
     /// All, and of several sheets as several arguments.
     List,
     /// It is the begin of a range whose end is calculated: `A1:INDEX(…)`, `OFFSET(A1,…)`.
@@ -70,7 +72,7 @@ struct Reader<'a, S> {
     sheets: &'a [S],
     whole: Takes,
     frames: Vec<Frame>,
-    /// Where each of them begins.
+    /// Where each of them begins, or the list of arguments in it.
     calls: Vec<usize>,
     slots: Vec<Slot>,
     /// Nothing of this argument has been read yet.
@@ -131,8 +133,9 @@ impl<S: AsRef<str>> Reader<'_, S> {
             b'(' => {
                 let inner = match self.takes() {
                     Takes::Array => Takes::Array,
-                    Takes::Range | Takes::List if self.is_start => Takes::Range,
-                    Takes::Range | Takes::List | Takes::First | Takes::Value => Takes::Value,
+                    Takes::Range if self.is_start => Takes::Range,
+                    Takes::Set | Takes::List if self.is_start => Takes::Set,
+                    Takes::Range | Takes::Set | Takes::List | Takes::First | Takes::Value => Takes::Value,
                 };
                 self.open(Frame::Group(inner), self.at + 1);
             }
@@ -142,10 +145,17 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 self.operand(self.at + 1);
             }
             b',' | b';' => {
+                let before = self.takes();
                 if let Some(Frame::Call(_, index, _)) = self.frames.last_mut() {
                     *index += 1;
                 }
                 self.begin(self.at + 1);
+                if before != Takes::List
+                    && self.takes() == Takes::List
+                    && let Some(call) = self.calls.last_mut()
+                {
+                    *call = self.at;
+                }
             }
             b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
             // Some programs write the sign with which a formula is typed.
@@ -206,10 +216,11 @@ impl<S: AsRef<str>> Reader<'_, S> {
         let is_whole = self.is_start && matches!(next, None | Some(b',' | b';' | b')'));
         match self.takes() {
             Takes::Array => Role::All,
-            Takes::Range if is_whole => Role::All,
+            Takes::Set if is_whole => Role::All,
+            Takes::Range if is_whole => Role::Table,
             Takes::List if is_whole => Role::List,
             Takes::First if is_whole => Role::Begin,
-            Takes::Range | Takes::List | Takes::First | Takes::Value => Role::One,
+            Takes::Range | Takes::Set | Takes::List | Takes::First | Takes::Value => Role::One,
         }
     }
 

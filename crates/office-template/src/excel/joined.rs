@@ -128,27 +128,22 @@ fn meets(one: Lines, other: Lines) -> bool {
     one.first <= other.last && other.first <= one.last
 }
 
-/// The columns from which a formula takes a value of its own row, by an address that moves along: of one cell, or of several
-/// columns together, as a row's total does (`SUM(B2:D2)`, `SUM(B2,D2)`). A list of one column (`SUM(B2)`, `B2:B2`) is none: it means
-/// all rows.
+/// The columns from which a formula takes a value of its own row, by an address that moves along: of one cell, also beside other
+/// arguments (`MAX(B2,0)`), or of several columns together, as a row's total does (`SUM(B2:D2)`). A list of one column (`SUM(B2)`,
+/// `B2:B2`) is none, and a table in which a value is looked up neither: they mean all rows.
 fn taken(formula: &Formula, row: u32, sheet: usize) -> Vec<Lines> {
     let is_own = |mention: &Mention<'_>| {
         mention.sheet.is_none_or(|named| named == sheet) && mention.moving_rows() == [Some(row); 2]
     };
-    let (mut taken, mut lists): (Vec<Lines>, BTreeMap<usize, BTreeSet<u32>>) = Default::default();
-    for mention in formula.mentions().filter(is_own) {
-        let columns = mention.range.columns;
-        if let Some(call) = mention.listed {
-            lists.entry(call).or_default().insert(columns.first);
-        } else if mention.is_value || columns.first < columns.last {
-            taken.push(columns);
-        }
-    }
+    let is_taken = |mention: &Mention<'_>| {
+        let Lines { first, last } = mention.range.columns;
+        mention.is_value || mention.is_one_of_several || (first < last && !mention.is_table)
+    };
+    let taken = formula.mentions().filter(is_own).filter(is_taken);
+    let mut taken: Vec<Lines> = taken.map(|mention| mention.range.columns).collect();
     // A table's column of its own row; which one it is, the table knows.
     if formula.text().to_ascii_lowercase().contains(THIS_ROW) {
         taken.push(Lines::ALL_COLUMNS);
     }
-    let together = lists.values().filter(|columns| columns.len() > 1).flatten();
-    taken.extend(together.map(|column| Lines::new(*column, *column)));
     taken
 }

@@ -55,6 +55,38 @@ fn a_list_of_cells_beside_a_section_is_all_of_its_rows() {
             &["D2=SUM(B2:B3)", "D3=SUM(B2:B3)", "B4=SUM(B2:B3)", "D6=SUM(B6)", "B7=SUM(B6)"],
         ),
         ("{#groups}{g}|{#xs}{.}|{/xs}|=SUM(B1)|{/groups}", &["D1=SUM(B1:B2)", "D2=SUM(B1:B2)", "D3=SUM(B3)"]),
+        // The only argument of a list, though others stand before the list, and a list of the row's list.
+        (
+            "{#items}{n}|{q}{/items}|=SUBTOTAL(9,B1)|=TEXTJOIN(\", \",TRUE,A1)|=MAX( SUM( B1 ) ,0)|=COUNTIF(B1,\">1\")",
+            &[
+                "C1=SUBTOTAL(9,B1:B3)",
+                "D1=TEXTJOIN(\", \",TRUE,A1:A3)",
+                "E1=MAX( SUM( B1:B3 ) ,0)",
+                "F1=COUNTIF(B1:B3,\">1\")",
+            ],
+        ),
+        // A table in which a value is looked up, its rows and columns, in a group as well.
+        (
+            "{#items}{n}|{q}|{p}{/items}|=VLOOKUP(\"Ink\",A1:C1,3,FALSE)|=INDEX(A1:C1,2,3)|=DSUM(A1:C1,2,$J$5:$J$6)|=ROWS(A1:C1)|=MATCH(\"Ink\",A1:A1,0)",
+            &[
+                "D1=VLOOKUP(\"Ink\",A1:C3,3,FALSE)",
+                "E1=INDEX(A1:C3,2,3)",
+                "F1=DSUM(A1:C3,2,$J$7:$J$8)",
+                "G1=ROWS(A1:C3)",
+                "H1=MATCH(\"Ink\",A1:A3,0)",
+            ],
+        ),
+        (
+            "{#groups}{g}\n|{#xs}{.}|x{/xs}|=XLOOKUP(1,B2:B2,B2:C2)|=SUM(OFFSET(B2:C2,0,1))\n|{/groups}",
+            &[
+                "D2=XLOOKUP(1,B2:B3,B2:C3)",
+                "E2=SUM(OFFSET(B2:C3,0,1))",
+                "D3=XLOOKUP(1,B2:B3,B2:C3)",
+                "E3=SUM(OFFSET(B2:C3,0,1))",
+                "D6=XLOOKUP(1,B6:B6,B6:C6)",
+                "E6=SUM(OFFSET(B6:C6,0,1))",
+            ],
+        ),
         // A list without items keeps its row.
         ("{#none}{q}|{/none}|=SUM(A1)|=SUM(A1:A1)", &["C1=SUM(A1)", "D1=SUM(A1:A1)"]),
     ]);
@@ -119,6 +151,58 @@ fn a_formula_beside_a_section_that_takes_a_value_of_its_own_row_is_there_in_each
                 "D2=$B2",
                 "C3=B3/SUM(B$1:B$3)",
                 "D3=$B3",
+            ],
+        ),
+        // Beside another argument a cell is a value: a number, a cell with `$`, a text, a condition, what is calculated.
+        (
+            "{#one}{n}|{q}{/one}|=MAX(B1,0)|=MIN(100, S!B1 )|=PRODUCT(B1,$I$1)|=CONCAT(A1,\"-2026\")|=AND(B1>0,B1<9)|=IF(SUM(B1,-2)>0,1,2)",
+            &[
+                "C1=MAX(B1,0)",
+                "D1=MIN(100, S!B1 )",
+                "E1=PRODUCT(B1,$I$1)",
+                "F1=CONCAT(A1,\"-2026\")",
+                "G1=AND(B1>0,B1<9)",
+                "H1=IF(SUM(B1,-2)>0,1,2)",
+            ],
+        ),
+        ("{#items}{q}|{/items}|=MAX(A1,0)", &["C1=MAX(A1,0)", "C2=MAX(A2,0)", "C3=MAX(A3,0)"]),
+        (
+            "=MIN(C1,2)|{#items}{n}|{q}|{/items}|=CONCAT(B1,\"-\")|=SUBTOTAL(9,C1,2)",
+            &[
+                "A1=MIN(C1,2)",
+                "E1=CONCAT(B1,\"-\")",
+                "F1=SUBTOTAL(9,C1,2)",
+                "A2=MIN(C2,2)",
+                "E2=CONCAT(B2,\"-\")",
+                "F2=SUBTOTAL(9,C2,2)",
+                "A3=MIN(C3,2)",
+                "E3=CONCAT(B3,\"-\")",
+                "F3=SUBTOTAL(9,C3,2)",
+            ],
+        ),
+        (
+            "{#groups}{g}|{#xs}{.}|{/xs}|=MAX(B1,0)|{/groups}",
+            &["D1=MAX(B1,0)", "D2=MAX(B2,0)", "D3=MAX(B3,0)"],
+        ),
+        // Values of a row that are counted, ordered or added by a condition, and a sum of products.
+        (
+            "{#items}{n}|{q}|{p}{/items}|=COUNTIF(B1:C1,\">2\")|=LARGE(B1:C1,1)|=SUMIF(B$9:C$9,1,B1:C1)|=SUMPRODUCT(B1:C1,$B$9:$C$9)|=SUM((B1:C1))",
+            &[
+                "D1=COUNTIF(B1:C1,\">2\")",
+                "E1=LARGE(B1:C1,1)",
+                "F1=SUMIF(B$11:C$11,1,B1:C1)",
+                "G1=SUMPRODUCT(B1:C1,$B$11:$C$11)",
+                "H1=SUM((B1:C1))",
+                "D2=COUNTIF(B2:C2,\">2\")",
+                "E2=LARGE(B2:C2,1)",
+                "F2=SUMIF(B$11:C$11,1,B2:C2)",
+                "G2=SUMPRODUCT(B2:C2,$B$11:$C$11)",
+                "H2=SUM((B2:C2))",
+                "D3=COUNTIF(B3:C3,\">2\")",
+                "E3=LARGE(B3:C3,1)",
+                "F3=SUMIF(B$11:C$11,1,B3:C3)",
+                "G3=SUMPRODUCT(B3:C3,$B$11:$C$11)",
+                "H3=SUM((B3:C3))",
             ],
         ),
         // In the last row of several, and in a group, whose own row it stands in.
