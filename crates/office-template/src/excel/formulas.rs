@@ -79,13 +79,13 @@ impl Writer<'_, '_> {
     }
 
     /// What a formula means by the cell above it, which is not in its section: in the first turn that cell, then the turn before.
-    /// Of that its last row, if something stands there in the formula's column, or else the formula's own cell.
+    /// Of that its last row, if something of the section stands there in the formula's column, or else the formula's own cell.
     fn before(&self, cell: &Cell, place: Place) -> Option<Before> {
-        let around = self.turns.get(..cell.depth)?.iter().rev();
-        let mut that_begin_here = around.take_while(|(rows, ..)| rows.lines.first == cell.row);
-        let (rows, turn, _) = that_begin_here.find(|(_, turn, _)| *turn > 0)?;
-        let last = rows.lines.last;
-        let row = if is_filled(self.sheet, last, cell.column) { last } else { cell.row };
+        let around = self.turns.get(..cell.depth)?.iter().enumerate().rev();
+        let mut that_begin_here = around.take_while(|(_, (rows, ..))| rows.lines.first == cell.row);
+        let (number, (rows, turn, _)) = that_begin_here.find(|(_, (_, turn, _))| *turn > 0)?;
+        let last = At { row: rows.lines.last, column: cell.column };
+        let row = if is_filled(self.sheet, last, number) { last.row } else { cell.row };
         let outer = self.moves.outside(place, rows.block);
         let turn = self.moves.turn(outer, rows.block, turn.checked_sub(1)?);
         let row = turn.and_then(|turn| self.moves.row(row, turn));

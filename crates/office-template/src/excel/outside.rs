@@ -72,9 +72,11 @@ fn told(mention: &Mention<'_>, is_within: impl Fn(u32) -> bool) -> Option<Box<st
     )
 }
 
-/// Whether something stands in a cell of the template.
-pub(super) fn is_filled(sheet: &Sheet, row: u32, column: u32) -> bool {
-    let cells = sheet.of_row(row);
-    let at = cells.binary_search_by_key(&column, |cell| cell.column).ok();
-    at.and_then(|at| cells.get(at)).is_some_and(|cell| !matches!(cell.content, Content::Empty))
+/// Whether something stands in a cell of the template that is in more than so many sections of rows. What stands beside a section's
+/// tags is written with one of its turns alone, so that the others have nothing there.
+pub(super) fn is_filled(sheet: &Sheet, at: At, sections: usize) -> bool {
+    let cells = sheet.of_row(at.row);
+    let found = cells.binary_search_by_key(&at.column, |cell| cell.column).ok();
+    let cell = found.and_then(|found| cells.get(found));
+    cell.is_some_and(|cell| cell.depth > sections && !matches!(cell.content, Content::Empty))
 }

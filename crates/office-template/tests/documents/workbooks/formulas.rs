@@ -273,6 +273,20 @@ fn a_balance_goes_on_from_the_row_before() {
                 "C7=C6*2",
             ],
         ),
+        // What stands in the last row outside of the section is there with the last turn alone.
+        (
+            "h|q||0\n{#items}{n}|{q}||=D1+B2\nnote|{/items}||=SUM(D2)",
+            &["D2=D1+B2", "D4=D2+B4", "D6=D4+B6", "D7=SUM(D2,D4,D6)"],
+        ),
+        ("h|q||0\n{#items}{n}|{q}||=D1+B2\nnote|{/items}||end", &["D2=D1+B2", "D4=D2+B4", "D6=D4+B6"]),
+        (
+            "h|q||0\n{#items}{n}|{q}||=D1+B2\nnote|{/items}||=B3&D2",
+            &["D2=D1+B2", "D3=B3&D2", "D4=D3+B4", "D5=B5&D4", "D6=D5+B6", "D7=B7&D6"],
+        ),
+        (
+            "{#groups}{g}|q||0\n{#xs}{.}|1||=D1+B2\nnote|{/xs}||=SUM(D2)\n|{/groups}",
+            &["D2=D1+B2", "D4=D2+B4", "D5=SUM(D2,D4)", "D8=D7+B8", "D9=SUM(D8)"],
+        ),
         // In a group it begins anew from the group's head, or goes on where both begin in one row.
         ("{#groups}{g}|0\n{#xs}{.}|=B1+A2|{/xs}\nend|{/groups}", &["B2=B1+A2", "B3=B2+A3", "B6=B5+A6"]),
         ("h|0\n{#groups}{#xs}{.}|=B1+A2|{/xs}|{/groups}", &["B2=B1+A2", "B3=B2+A3", "B4=B3+A4"]),
