@@ -94,6 +94,14 @@ const pattern = (text, zone, time) => {
   }
   return out;
 };
+// Whether nothing but a pattern's letters stands in a text: "ms" is minutes and seconds, though Malay too.
+const isPattern = (text) => {
+  let at = 0;
+  for (let index = 0; at < text.length && index < TOKENS.length; index += 1) {
+    if (startsWith(text, TOKENS[index], at)) (at += TOKENS[index].length), (index = -1);
+  }
+  return at === text.length;
+};
 // The arguments of a date: a pattern, or a style and one of the time; a locale; options.
 const datesOwn = (given) => {
   const found = { __proto__: null, style: undefined, timeStyle: undefined, locale: undefined, options: undefined };
@@ -103,8 +111,8 @@ const datesOwn = (given) => {
     const { style } = found;
     const isText = typeof one === "string";
     const isStyle = isText && one in STYLES;
-    // As a pattern, a single word could be one of text.
-    const mayBeLocale = found.locale === undefined && (style !== undefined || (isText && indexOf(one, "-") > 0));
+    // A word such as "de" could be a pattern that is a text, which nobody writes without the brackets.
+    const mayBeLocale = found.locale === undefined && isText && (style !== undefined || !isPattern(one));
     if (isStyle && style !== undefined && style in STYLES && found.timeStyle === undefined) found.timeStyle = one;
     else if (!isStyle && mayBeLocale && isLocale(one)) found.locale = one;
     else if (isText && style === undefined) found.style = one;

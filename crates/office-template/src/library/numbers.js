@@ -2,9 +2,10 @@
 
 const { NumberFormat } = Intl;
 const numberFormat = getter(NumberFormat.prototype, "format");
-// What a pattern means as options; undefined for a text that is none.
-const numberOptions = (pattern) => {
-  if (typeof pattern !== "string") return undefined;
+// What a pattern means as options; undefined for what is none. `number(0)` has one, though without its quotes.
+const numberOptions = (given) => {
+  if (typeof given !== "string" && typeof given !== "number") return undefined;
+  const pattern = TextOf(given);
   let integers = 0, least = 0, most = 0, isBehind = false, useGrouping = false, isPercent = false;
   for (let index = 0; index < pattern.length; index += 1) {
     const letter = pattern[index];
