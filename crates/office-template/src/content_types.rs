@@ -1,6 +1,6 @@
 //! The content types of a container's parts, which `[Content_Types].xml` lists (ECMA-376, part 2, 10.1.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::sync::Arc;
 
 use quick_xml::Reader;
@@ -69,6 +69,8 @@ pub(crate) struct TextPart {
 pub(crate) struct Kinds {
     by_extension: BTreeMap<String, Arc<str>>,
     by_name: BTreeMap<String, Arc<str>>,
+    /// The names of `by_name` in the order of the list.
+    names: Vec<String>,
 }
 
 impl Kinds {
@@ -78,9 +80,9 @@ impl Kinds {
         self.by_name.get(&name).or_else(by_extension)
     }
 
-    /// The parts that have a type of their own: their names in lower case, and the types.
+    /// The parts that have a type of their own, in the order of the list: their names in lower case, and the types.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.by_name.iter().map(|(name, kind)| (name.as_str(), &**kind))
+        self.names.iter().filter_map(|name| Some((name.as_str(), &**self.by_name.get(name)?)))
     }
 
     /// Adds what a line of the list says; whether it names a part. Of two lines for one part the first counts.
@@ -93,7 +95,10 @@ impl Kinds {
         let is_of_part = name.as_ref() == b"Override";
         if is_of_part {
             let name = value(tag, "PartName").trim_start_matches('/').to_ascii_lowercase();
-            self.by_name.entry(name).or_insert_with(kind);
+            if let btree_map::Entry::Vacant(free) = self.by_name.entry(name) {
+                self.names.push(free.key().clone());
+                free.insert(kind());
+            }
         }
         is_of_part
     }

@@ -79,14 +79,18 @@ fn family(kind: &str) -> Option<Family> {
 }
 
 /// The main part that the package refers to. Its type alone does not tell it: a list may give the type of main parts to an
-/// extension, and then all parts of that extension have it that have no type of their own.
+/// extension, and then all parts of that extension have it that have no type of their own. None where the relationships are damaged.
 fn referred(
     archive: &mut Archive<'_>,
     (entries, kinds): (&BTreeMap<String, usize>, &Kinds),
     (room, limits): (&mut u64, &Limits),
 ) -> Result<Option<(String, Family)>, Error> {
     let Some(&entry) = entries.get(&relationships_of("")) else { return Ok(None) };
-    let all = relationships_in(&unpack(archive, entry, room, limits)?)?;
+    let all = unpack(archive, entry, room, limits).and_then(|xml| relationships_in(&xml));
+    let all = match all {
+        Err(Error::NotOffice(_)) => return Ok(None),
+        read => read?,
+    };
     let mains = all.iter().filter(|one| !one.is_external && one.kind.ends_with(MAIN_RELATION));
     let mut named = mains.filter_map(|one| resolved("", &one.target));
     Ok(named.find_map(|name| {

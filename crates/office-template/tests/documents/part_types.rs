@@ -1,6 +1,8 @@
 //! The content types of parts, given by name or by extension, and the ways in which a package refers to its main part.
 
-use crate::support::{DOCUMENT, docx, docx_with, entries, p, paragraphs, part, try_fill, zipped};
+use office_template::{NoFiles, Template};
+
+use crate::support::{DOCUMENT, docx, docx_with, entries, limits, p, paragraphs, part, try_fill, zipped};
 use crate::workbooks::one_cell;
 use crate::{includes, slides};
 
@@ -84,6 +86,32 @@ fn of_two_parts_with_the_type_of_main_parts_the_other_one_stays() {
     let filled = try_fill(with(&file, &texts, &[]), r#"{"name":"Zed"}"#, "{}").expect("it is filled");
     assert_eq!(paragraphs(&part(&filled.file, DOCUMENT)), ["Hi Zed"]);
     assert_eq!(paragraphs(&part(&filled.file, "word/first.xml")), ["{name} {"]);
+}
+
+#[test]
+fn where_the_package_does_not_say_it_the_first_main_part_of_the_list_is_it() {
+    let alone = docx(&p("Hi {name}"));
+    let two = docx_with(&p("Hi {name}"), &[("a.xml", "document.main", "document", &p("{name} {"))]);
+    for (what, texts, names) in [
+        ("missing", vec![], vec![("_rels/.rels", "_rels/other.rels")]),
+        ("of no main part", vec![(TARGET, "Target=\"word/styles.xml\"")], vec![]),
+    ] {
+        assert_eq!(said(with(&alone, &texts, &names), DOCUMENT), ["Hi Zed"], "{what}");
+        let filled = try_fill(with(&two, &texts, &names), r#"{"name":"Zed"}"#, "{}");
+        let filled = filled.unwrap_or_else(|error| panic!("{what}: {error}")).file;
+        assert_eq!(paragraphs(&part(&filled, DOCUMENT)), ["Hi Zed"], "{what}");
+        assert_eq!(paragraphs(&part(&filled, "word/a.xml")), ["{name} {"], "{what}");
+    }
+    // Its tags are read where the relationships are damaged. It is not filled: macros could not be found and left out.
+    let target = "Target=\"xl/workbook.xml\"";
+    for (file, target) in [(alone, TARGET), (two, TARGET), (one_cell("Hi {name}"), target)] {
+        let file = with(&file, &[(target, "Target=\"x\"/></wrong><Relationship")], &[]);
+        let told = Template::outline(file.clone(), None, &limits(), &mut NoFiles).expect("it is read");
+        let tags: Vec<&str> = told.tags.iter().map(|tag| tag.shown.as_str()).collect();
+        assert_eq!(tags, ["{name}"]);
+        let why = try_fill(file, r#"{"name":"Zed"}"#, "{}").expect_err("it is damaged").to_string();
+        assert!(why.contains("_rels/.rels is broken XML"), "{why}");
+    }
 }
 
 #[test]
