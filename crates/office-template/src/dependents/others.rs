@@ -35,7 +35,15 @@ impl Other {
         if xml.starts_with(b"\xef\xbb\xbf") {
             xml.drain(..3);
         }
-        Self { title: title.to_owned(), dialect, addresses, xml, begins, is_plain: false, notes: OnceCell::new() }
+        Self {
+            title: title.to_owned(),
+            dialect,
+            addresses,
+            xml,
+            begins,
+            is_plain: false,
+            notes: OnceCell::new(),
+        }
     }
 
     pub(crate) fn plain(self) -> Self {

@@ -264,7 +264,8 @@ impl Template {
         let other = others.part(&lower);
         let text = match other {
             Some(other) => {
-                let text = self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)?;
+                let text =
+                    self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)?;
                 if text.is_none() {
                     reading.dependents.shared.insert(lower);
                     return Ok(None);
