@@ -42,19 +42,13 @@ pub(crate) fn marked(xml: Vec<u8>, w: &str, repeats: bool) -> Vec<u8> {
 /// The start tag that `xml` begins with, up to its `>`: one in an attribute's value ends no tag.
 fn start_tag(xml: &[u8]) -> Option<&[u8]> {
     let mut quote = None;
-    let end = xml.iter().position(|&byte| match quote {
-        Some(open) => {
-            if byte == open {
-                quote = None;
-            }
-            false
+    let end = xml.iter().position(|&byte| {
+        if let Some(open) = quote {
+            quote = quote.filter(|_| byte != open);
+            return false;
         }
-        None => {
-            if byte == b'"' || byte == b'\'' {
-                quote = Some(byte);
-            }
-            byte == b'>'
-        }
+        quote = Some(byte).filter(|byte| matches!(byte, b'"' | b'\''));
+        byte == b'>'
     })?;
     xml.get(..=end)
 }

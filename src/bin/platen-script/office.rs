@@ -104,7 +104,8 @@ impl Office {
 /// The faults of a template that cannot be read, with those of its expressions: all of them are told at once.
 fn with_expressions(machine: &Machine, faults: Faults) -> Result<Faults, Failure> {
     let Some(steps) = faults.expressions() else { return Ok(faults) };
-    Ok(faults.with_expressions(expressions::faults(machine, steps)?))
+    let of_expressions = expressions::faults(machine, steps)?;
+    Ok(faults.with_expressions(of_expressions))
 }
 
 fn path_limits(job: &FillJob<'_>, answers: usize) -> PathLimits {

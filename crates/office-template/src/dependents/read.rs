@@ -214,8 +214,8 @@ impl Template {
             let is_own = may_be_own && !outside.contains(&(reference.kind.is_of_part(), id));
             let read = match reference.kind {
                 ReferenceKind::Part => self.part_of((name, id), is_own, (delimiters, styles), reading)?,
-                ReferenceKind::Note(notes) => {
-                    self.note((notes, id, reference.is_mark()), is_own, (delimiters, styles), reading)?
+                ReferenceKind::Note(kind) => {
+                    self.note((kind, id, reference.is_mark()), is_own, (delimiters, styles), reading)?
                 }
             };
             reading.dependents.around.truncate(before);
@@ -262,18 +262,14 @@ impl Template {
         let is_own = is_own && others.is_referred_once(&lower);
         let left = reading.tags_left;
         let other = others.part(&lower);
-        let text = match other {
-            Some(other) => {
-                let text =
-                    self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)?;
-                if text.is_none() {
-                    reading.dependents.shared.insert(lower);
-                    return Ok(None);
-                }
-                text
-            }
-            None => None,
+        let mut read = |other: &Other| {
+            self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)
         };
+        let text = other.map(&mut read).transpose()?.flatten();
+        if text.is_none() && other.is_some() {
+            reading.dependents.shared.insert(lower);
+            return Ok(None);
+        }
         reading.dependents.chain.push(lower.clone());
         let mut targets = self.targets((&name, text.as_ref().map(|(part, _)| part)), is_own, of, reading)?;
         let drawing = text.as_ref().and_then(|(part, _)| drawing_of(&part.xml));
@@ -284,10 +280,9 @@ impl Template {
         }
         reading.dependents.chain.pop();
         let is_of_pages = one.kind.ends_with("/header") || one.kind.ends_with("/footer");
-        let is_same = |(part, _): &(PartPlan, _)| part.is_same_in_all_turns();
         if is_of_pages
             && other.is_some_and(|other| other.is_plain)
-            && text.as_ref().is_some_and(is_same)
+            && text.as_ref().is_some_and(|(part, _)| part.is_same_in_all_turns())
             && targets.dependents.is_empty()
         {
             reading.dependents.shared.insert(lower);

@@ -19,6 +19,7 @@ mod corpus;
 mod costs;
 mod decks;
 mod dependents;
+mod dependents_shared;
 mod effort;
 mod fill;
 mod formats;

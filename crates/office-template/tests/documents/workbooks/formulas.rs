@@ -153,6 +153,12 @@ fn a_formula_beside_a_section_that_takes_a_value_of_its_own_row_is_there_in_each
                 "D3=$B3",
             ],
         ),
+    ]);
+}
+
+#[test]
+fn a_cell_beside_another_argument_is_the_turns_value() {
+    check(&[
         // Beside another argument a cell is a value: a number, a cell with `$`, a text, a condition, what is calculated.
         (
             "{#one}{n}|{q}{/one}|=MAX(B1,0)|=MIN(100, S!B1 )|=PRODUCT(B1,$I$1)|=CONCAT(A1,\"-2026\")|=AND(B1>0,B1<9)|=IF(SUM(B1,-2)>0,1,2)",
@@ -205,6 +211,12 @@ fn a_formula_beside_a_section_that_takes_a_value_of_its_own_row_is_there_in_each
                 "H3=SUM((B3:C3))",
             ],
         ),
+    ]);
+}
+
+#[test]
+fn a_formula_beside_the_last_row_or_in_a_group_belongs_to_that_turn() {
+    check(&[
         // In the last row of several, and in a group, whose own row it stands in.
         ("{#items}{n}\n|{q}|{p}{/items}|=B2*C2", &["D2=B2*C2", "D4=B4*C4", "D6=B6*C6"]),
         (
