@@ -18,10 +18,10 @@ fn untested(sources: &[Source]) -> Vec<&str> {
     for source in sources.iter().filter(|source| tree::has_extension(&source.path, "rs")) {
         let Some((package, file)) = source.path.split_once("src/") else { continue };
         let manifest = format!("{package}Cargo.toml");
-        // Of the service the programs alone are meant, whose files are these.
-        let is_of_library = !package.is_empty() || !(file == "main.rs" || file.starts_with("bin/"));
-        let has_tests = source.text.contains("#[cfg(test)]") && (!package.is_empty() || !is_of_library);
-        let has_examples = is_of_library && has_example(&source.text);
+        // The service's manifest keeps its programs from tests and its library from examples.
+        let is_program = package.is_empty() && (file == "main.rs" || file.starts_with("bin/"));
+        let has_tests = (is_program || !package.is_empty()) && source.text.contains("#[cfg(test)]");
+        let has_examples = !is_program && has_example(&source.text);
         if has_tests && is_kept_from(&manifest, "test = false")
             || has_examples && is_kept_from(&manifest, "doctest = false")
         {

@@ -75,7 +75,7 @@ pub(crate) enum Form {
     Color,
     /// The title's text, the data as JSON.
     Chart,
-    /// Of a cell: days since 1970.
+    /// Of a cell: days since 1970; of some also the day as data write it.
     Day,
     /// Of a cell: a formula of the data.
     Formula,

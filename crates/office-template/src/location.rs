@@ -16,11 +16,13 @@ use crate::powerpoint;
 use crate::read::{self, Reading};
 use crate::source::Document;
 use crate::styles::Styles;
-use crate::word::attribute::value_in;
 use crate::word::{Dialect, Id, Kind, Part, Place};
 
 /// How many characters of the text before a tag are quoted, and of that behind it.
 const AROUND_CHARACTERS: usize = 30;
+
+/// How many characters before and behind a tag are looked at: some of them are no text.
+const LOOKED_AT_CHARACTERS: usize = 300;
 
 /// The name of Word's style for the title of a document, which is a heading here.
 const TITLE: &str = "title";
@@ -118,8 +120,8 @@ impl Located {
         let cell = self.cell(paragraph.element);
         told.extend(cell.clone());
         let tag = beginning(&plain(paragraph.text.get(range.clone())?));
-        let before = ending(&plain(paragraph.text.get(..range.start)?));
-        let behind = beginning(&plain(paragraph.text.get(range.end..)?));
+        let before = ending(&plain(last_letters(paragraph.text.get(..range.start)?)));
+        let behind = beginning(&plain(first_letters(paragraph.text.get(range.end..)?)));
         if before.is_empty() && behind.is_empty() {
             // Alone in its paragraph, it is found by the text above.
             let all = self.part.paragraphs.get(..index).unwrap_or_default().iter().rev();
@@ -172,16 +174,11 @@ fn is_heading(part: &Part, styles: &Styles, paragraph: Id) -> bool {
         Dialect::Slide => powerpoint::is_title(part, paragraph),
         Dialect::Drawing | Dialect::Properties => false,
         Dialect::Word => {
-            let properties = part.element(paragraph).map_or(crate::word::NONE, |element| element.properties);
-            let value = |name: &str| {
-                let named = |&id: &Id| part.name(id).strip_prefix(&part.prefix) == Some(name);
-                let element = part.element(part.children(properties).find(named)?)?;
-                Some(value_in(part.xml.get(element.start_tag())?, "val"))
-            };
+            let value = |name: &str| part.property(paragraph, name).and_then(|id| part.val(id));
             let own = value("outlineLvl").and_then(|level| level.parse::<u8>().ok());
             let style = value("pStyle").unwrap_or_default();
-            let is_title = || styles.get(&style).is_some_and(|style| style.name == TITLE);
-            own.map_or_else(|| styles.level(&style).is_some() || is_title(), |level| level < 9)
+            let is_title = || styles.get(style).is_some_and(|style| style.name == TITLE);
+            own.map_or_else(|| styles.level(style).is_some() || is_title(), |level| level < 9)
         }
     }
 }
@@ -200,6 +197,18 @@ fn plain(text: &str) -> String {
     let blank = |is: bool| if is && !inner.is_empty() { " " } else { "" };
     let (first, last) = (shown.starts_with(char::is_whitespace), shown.ends_with(char::is_whitespace));
     format!("{}{inner}{}", blank(first), blank(last))
+}
+
+/// The end of a text that is looked at: a paragraph of many tags would be read as a whole for each of them.
+fn last_letters(text: &str) -> &str {
+    text.char_indices()
+        .rev()
+        .nth(LOOKED_AT_CHARACTERS)
+        .map_or(text, |(at, _)| text.get(at..).unwrap_or_default())
+}
+
+fn first_letters(text: &str) -> &str {
+    text.char_indices().nth(LOOKED_AT_CHARACTERS).map_or(text, |(at, _)| text.get(..at).unwrap_or_default())
 }
 
 /// The last words of a text.

@@ -170,6 +170,25 @@ pub(crate) fn plan(
     sweep(part, changes, &mut restarts).map_err(|tag| (tag, CROSSING))
 }
 
+/// Visits the nodes that are no section and no holder, each with the opening tags of the sections around it.
+pub(crate) fn walk<'n>(
+    nodes: &'n [Node],
+    around: &mut Vec<usize>,
+    visit: &mut impl FnMut(&'n Node, &[usize]),
+) {
+    for node in nodes {
+        if let Node::Section(tag, body, _) = node {
+            around.push(*tag);
+            walk(body, around, visit);
+            around.pop();
+        } else if let Node::Holder(_, body) = node {
+            walk(body, around, visit);
+        } else {
+            visit(node, around);
+        }
+    }
+}
+
 /// Whether the content is fitted into the text's width.
 fn has_width(placed: &Placed) -> bool {
     placed.tag.has_content() && placed.writing == Writing::Run && !matches!(placed.tag, Tag::Value(_))

@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use crate::package::xml::replaced;
-use crate::word::attribute::{attribute, value_in};
+use crate::word::attribute::{attribute, is_on, value_in};
 
 /// Fields that say pages, or list what is in the document.
 const OF_PAGES: [&str; 4] = ["TOC", "TOA", "INDEX", "PAGEREF"];
@@ -75,10 +75,8 @@ fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<Edit> {
     for begin in tags {
         let Some(rest) = xml.get(begin..) else { continue };
         let Some(tag) = start_tag(rest) else { continue };
-        let may_be_marked = || {
-            let is_set = |name: &str| matches!(value_in(tag, name).as_str(), "1" | "true" | "on");
-            !is_set("dirty") && !is_set("fldLock")
-        };
+        let is_set = |name: &str| is_on(&value_in(tag, name));
+        let may_be_marked = || !is_set("dirty") && !is_set("fldLock");
         if tag.starts_with(simple.as_bytes()) {
             let is_inner = open.iter().any(|field| field.is_marked);
             if !is_inner && is_stale(&value_in(tag, "instr")) && may_be_marked() {
@@ -95,8 +93,12 @@ fn stale(xml: &[u8], w: &str, is_stale: impl Fn(&str) -> bool) -> Vec<Edit> {
                 "begin" => {
                     let mark = may_be_marked().then(|| mark((tag, begin), field.len(), w));
                     // One that is marked already is refreshed with all that is in it.
-                    let is_marked = matches!(value_in(tag, "dirty").as_str(), "1" | "true" | "on");
-                    open.push(Open { mark, code: String::new(), is_in_code: true, is_marked });
+                    open.push(Open {
+                        mark,
+                        code: String::new(),
+                        is_in_code: true,
+                        is_marked: is_set("dirty"),
+                    });
                 }
                 kind @ ("separate" | "end") => {
                     let [around @ .., last] = open.as_mut_slice() else { continue };

@@ -6,7 +6,7 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::word::attribute::value;
+use crate::word::attribute::{is_on, value};
 
 /// The longest chain of styles based on styles that is followed; it may be a circle.
 const CHAIN: usize = 100;
@@ -139,7 +139,7 @@ impl Style {
                 *self = Self {
                     id: value(tag, "styleId"),
                     kind: value(tag, "type"),
-                    is_default: matches!(value(tag, "default").as_str(), "1" | "true" | "on"),
+                    is_default: is_on(&value(tag, "default")),
                     range: from..from,
                     ..Self::default()
                 };

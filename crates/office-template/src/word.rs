@@ -158,6 +158,17 @@ impl Part {
         self.element(id).map_or(Kind::Other, |element| element.kind)
     }
 
+    /// The property of this name of a paragraph.
+    pub(crate) fn property(&self, paragraph: Id, name: &str) -> Option<Id> {
+        self.child(self.element(paragraph)?.properties, name)
+    }
+
+    /// The value (`w:val`) of an element, as it is written.
+    pub(crate) fn val(&self, id: Id) -> Option<&str> {
+        let tag = self.xml.get(self.element(id)?.start_tag())?;
+        std::str::from_utf8(tag.get(attribute::attribute(tag, "val")?.value)?).ok()
+    }
+
     /// The index of a paragraph in the part that this is a piece of.
     pub(crate) fn index_in_whole(&self, index: usize) -> usize {
         let behind = self.left_out.partition_point(|&(from, _)| from <= index);

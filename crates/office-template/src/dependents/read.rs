@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::lexer::Delimiters;
 use crate::limits::Limits;
 use crate::package::relationships::resolved;
-use crate::plan::{Node, Reference, whole_bookmarks};
+use crate::plan::{Node, Reference, walk, whole_bookmarks};
 use crate::program::{self, Step};
 use crate::read::{self, Reading};
 use crate::styles::Styles;
@@ -100,35 +100,15 @@ fn drawing_of(xml: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(id).into_owned())
 }
 
-/// A reference, and the opening tags of the sections around it.
-type Seen<'n> = (&'n Reference, Vec<usize>);
-
-fn references<'n>(nodes: &'n [Node], around: &mut Vec<usize>, seen: &mut Vec<Seen<'n>>) {
-    for node in nodes {
-        match node {
-            Node::Reference(reference) => seen.push((reference, around.clone())),
-            Node::Section(tag, body, _) => {
-                around.push(*tag);
-                references(body, around, seen);
-                around.pop();
-            }
-            Node::Holder(_, body) => references(body, around, seen),
-            Node::Raw(_)
-            | Node::Owned(_)
-            | Node::Content(_)
-            | Node::Address(_)
-            | Node::AddressAgain(_)
-            | Node::Tick(_)
-            | Node::Ticked(..)
-            | Node::List(_)
-            | Node::Bookmark(_)
-            | Node::BookmarkName(_)
-            | Node::First(_)
-            | Node::Number(_)
-            | Node::Shape(_)
-            | Node::Paragraph(_) => {}
+/// The references of a part, each with the opening tags of the sections around it.
+fn references(nodes: &[Node]) -> Vec<(&Reference, Vec<usize>)> {
+    let mut seen = Vec::new();
+    walk(nodes, &mut Vec::new(), &mut |node, around| {
+        if let Node::Reference(reference) = node {
+            seen.push((&**reference, around.to_vec()));
         }
-    }
+    });
+    seen
 }
 
 impl PartPlan {
@@ -147,9 +127,9 @@ impl PartPlan {
 
     /// The relationships of parts that sections within this part write.
     fn ids_in_sections(&self) -> BTreeSet<&str> {
-        let mut seen = Vec::new();
-        references(&self.nodes, &mut Vec::new(), &mut seen);
-        let seen = seen.into_iter().filter(|(one, _)| self.references.contains_key(&one.id.start));
+        let seen = references(&self.nodes)
+            .into_iter()
+            .filter(|(one, _)| self.references.contains_key(&one.id.start));
         let ids = seen.filter_map(|(one, _)| std::str::from_utf8(self.xml.get(one.id.clone())?).ok());
         ids.collect()
     }
@@ -186,8 +166,7 @@ impl Template {
         if reading.others.is_empty() || !reading.chain.is_empty() {
             return Ok(found);
         }
-        let mut seen = Vec::new();
-        references(nodes, &mut Vec::new(), &mut seen);
+        let seen = references(nodes);
         let mut outside = BTreeSet::new();
         let mut marks: BTreeMap<&str, BTreeSet<&[usize]>> = BTreeMap::new();
         for (reference, around) in &seen {

@@ -75,13 +75,14 @@ impl<'a> Writer<'a, '_> {
                 match day(days, self.is_1904) {
                     Day::Number(number) => self.number(number),
                     Day::Disputed(number) => {
-                        self.told.days.disputed(here.cell, days);
+                        self.told.days.disputed(here.cell, content.field(1));
                         self.number(number);
                     }
-                    Day::Text(text) => {
-                        self.told.days.text(here.cell, &text);
-                        self.show(&text);
-                        self.inline(&text, true);
+                    Day::Text => {
+                        let text = content.field(1);
+                        self.told.days.text(here.cell, text);
+                        self.show(text);
+                        self.inline(text, true);
                     }
                 }
             }

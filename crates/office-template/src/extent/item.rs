@@ -4,7 +4,6 @@ use crate::lexer::Tag;
 use crate::powerpoint;
 use crate::styles::Styles;
 use crate::tags::{Placed, Tags};
-use crate::word::attribute::attribute;
 use crate::word::{Dialect, Id, Part};
 
 /// Word's built-in styles with bullets or numbers, for documents that do not define them.
@@ -15,19 +14,10 @@ pub(crate) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Opt
     if part.dialect == Dialect::Slide {
         return powerpoint::list(part, paragraph);
     }
-    let properties = part.element(paragraph)?.properties;
-    let value = |id: Id| {
-        let range = part.element(id)?.start_tag();
-        let tag = part.xml.get(range)?;
-        std::str::from_utf8(tag.get(attribute(tag, "val")?.value)?).ok()
-    };
-    let named = |of: Id, name: &str| {
-        part.children(of).find(|&id| part.name(id).strip_prefix(&part.prefix) == Some(name))
-    };
-    if let Some(numbering) = named(properties, "numPr") {
-        return named(numbering, "numId").and_then(value).filter(|&number| number != "0");
+    if let Some(numbering) = part.property(paragraph, "numPr") {
+        return part.child(numbering, "numId").and_then(|id| part.val(id)).filter(|&number| number != "0");
     }
-    let style = named(properties, "pStyle").and_then(value)?;
+    let style = part.property(paragraph, "pStyle").and_then(|id| part.val(id))?;
     let is_known = || STYLES.into_iter().any(|known| style.starts_with(known)).then_some(style);
     styles.list(style).or_else(is_known)
 }

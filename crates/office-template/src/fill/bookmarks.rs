@@ -71,9 +71,7 @@ impl Filler<'_, '_> {
     fn path_of(&self, name: &str) -> Option<Vec<usize>> {
         let around = self.source.bookmarks.get(name).filter(|_| !self.source.is_included)?;
         let turns = around.iter().zip(&self.turns).take_while(|(tag, turn)| **tag == turn.tag);
-        let mut path: Vec<usize> = turns.map(|(_, turn)| turn.index).collect();
-        while path.pop_if(|index| *index == 0).is_some() {}
-        Some(path)
+        Some(without_first(turns.map(|(_, turn)| turn.index).collect()))
     }
 
     /// The name of a bookmark of this part, where the part is a copy and another one has the name of this turn: the part that
@@ -88,9 +86,7 @@ impl Filler<'_, '_> {
         // Within the copy only the turns of its own sections count, whatever is around the place that refers to it.
         let around = self.source.bookmarks.get(name)?;
         let turns = self.turns.iter().filter(|turn| around.contains(&turn.tag));
-        let mut inner: Vec<usize> = turns.map(|turn| turn.index).collect();
-        while inner.pop_if(|index| *index == 0).is_some() {}
-        let key = (name.to_owned(), inner);
+        let key = (name.to_owned(), without_first(turns.map(|turn| turn.index).collect()));
         if let Some(known) = self.copy_names.get(&key) {
             return Some(known.clone());
         }
@@ -159,4 +155,10 @@ impl Filler<'_, '_> {
             }
         }
     }
+}
+
+/// The indices of turns without first ones at the end.
+fn without_first(mut turns: Vec<usize>) -> Vec<usize> {
+    while turns.pop_if(|index| *index == 0).is_some() {}
+    turns
 }

@@ -9,6 +9,7 @@ use quick_xml::events::Event;
 
 use super::rewrite::{Change, Seen, rewritten, with_value};
 use crate::error::Error;
+use crate::package::entries::entries;
 use crate::package::xml::{attribute_text, with_last};
 use crate::word::attribute::{attributes, value, value_in};
 
@@ -212,16 +213,8 @@ impl Lists {
         self.next_num += 1;
         let prefix = &self.prefix;
         if !starts.is_empty() {
-            let w = prefix;
-            let _ = write!(self.nums, "<{w}num {w}numId=\"{number}\"><{w}abstractNumId {w}val=\"{of}\"/>");
-            for (level, start) in starts.iter().enumerate().take(9) {
-                let start = start.parse::<u32>().unwrap_or(1);
-                let _ = write!(
-                    self.nums,
-                    "<{w}lvlOverride {w}ilvl=\"{level}\"><{w}startOverride {w}val=\"{start}\"/></{w}lvlOverride>"
-                );
-            }
-            let _ = write!(self.nums, "</{w}num>");
+            let levels = u8::try_from(starts.len()).unwrap_or(u8::MAX);
+            self.nums.push_str(&restarted((b"", &of.to_string()), starts, (levels, number), prefix));
             return Ok(number);
         }
         let change = |seen: &Seen<'_>| match seen.name {
@@ -298,42 +291,21 @@ fn restarted(
 /// The overrides in the definition of a `w:num`, by their levels.
 fn overrides(definition: &[u8]) -> BTreeMap<u8, Override> {
     let mut found: BTreeMap<u8, Override> = BTreeMap::new();
-    let mut reader = Reader::from_reader(definition);
-    let (mut from, mut depth, mut level, mut begin) = (0, 0_u32, 0, 0);
-    while let Ok(event) = reader.read_event() {
-        let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-        match event {
-            Event::Start(ref tag) | Event::Empty(ref tag) => {
-                match (depth, tag.local_name().as_ref()) {
-                    (1, b"lvlOverride") => level = value(tag, "ilvl").parse().unwrap_or_default(),
-                    (2, b"startOverride") => {
-                        found.entry(level).or_default().start = Some(value(tag, "val"));
-                    }
-                    (2, b"lvl") => begin = from,
-                    (3, b"start") => {
-                        found.entry(level).or_default().start.get_or_insert_with(|| value(tag, "val"));
-                    }
-                    _ => {}
-                }
-                depth += u32::from(matches!(event, Event::Start(_)));
+    let mut level = 0;
+    for entry in entries("numbering", definition).unwrap_or_default() {
+        match entry.name.as_str() {
+            "lvlOverride" => level = entry.value("ilvl").parse().unwrap_or_default(),
+            "startOverride" => found.entry(level).or_default().start = Some(entry.value("val").to_owned()),
+            "lvl" => {
+                let whole = definition.get(entry.whole).unwrap_or_default();
+                found.entry(level).or_default().level = String::from_utf8_lossy(whole).into_owned();
             }
-            Event::End(tag) => {
-                depth = depth.saturating_sub(1);
-                if depth == 2 && tag.local_name().as_ref() == b"lvl" {
-                    let whole = definition.get(begin..end).unwrap_or_default();
-                    found.entry(level).or_default().level = String::from_utf8_lossy(whole).into_owned();
-                }
+            "start" => {
+                let start = &mut found.entry(level).or_default().start;
+                start.get_or_insert_with(|| entry.value("val").to_owned());
             }
-            Event::Eof => break,
-            Event::Text(_)
-            | Event::CData(_)
-            | Event::Comment(_)
-            | Event::Decl(_)
-            | Event::PI(_)
-            | Event::DocType(_)
-            | Event::GeneralRef(_) => {}
+            _ => {}
         }
-        from = end;
     }
     found
 }

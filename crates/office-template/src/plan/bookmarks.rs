@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{Action, LAST, Node, Planner};
+use super::{Action, LAST, Node, Planner, walk};
 use crate::word::attribute::attribute;
 use crate::word::{Paragraph, PieceKind, Place, UniqueKind};
 
@@ -124,8 +124,14 @@ fn raw(code: &Paragraph, word: &Range<usize>) -> Vec<Range<usize>> {
 
 /// The bookmarks of a part's tree that lie whole in one place, by their names: the opening tags of the sections around them.
 pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> BTreeMap<String, Vec<usize>> {
+    let text = |range: &Range<usize>| xml.get(range.clone()).unwrap_or_default();
     let mut ends = Ends::new();
-    collect(nodes, xml, &mut Vec::new(), &mut ends);
+    walk(nodes, &mut Vec::new(), &mut |node, around| {
+        if let Node::Bookmark(bookmark) = node {
+            let end = (bookmark.name.as_ref().map(&text), around.to_vec());
+            ends.entry(text(&bookmark.id)).or_default().push(end);
+        }
+    });
     let mut bookmarks: BTreeMap<String, Option<Vec<usize>>> = BTreeMap::new();
     for all in ends.into_values() {
         // Word writes a text box twice, as a shape and for programs that know none, so an id may stand in both.
@@ -159,35 +165,3 @@ fn note(bookmarks: &mut BTreeMap<String, Option<Vec<usize>>>, found: Option<(&[u
 
 /// The ends of bookmarks by their ids: the name, and the sections around.
 type Ends<'x> = BTreeMap<&'x [u8], Vec<(Option<&'x [u8]>, Vec<usize>)>>;
-
-fn collect<'x>(nodes: &[Node], xml: &'x [u8], around: &mut Vec<usize>, ends: &mut Ends<'x>) {
-    for node in nodes {
-        match node {
-            Node::Bookmark(bookmark) => {
-                let text = |range: &Range<usize>| xml.get(range.clone()).unwrap_or_default();
-                let end = (bookmark.name.as_ref().map(&text), around.clone());
-                ends.entry(text(&bookmark.id)).or_default().push(end);
-            }
-            Node::Section(tag, body, _) => {
-                around.push(*tag);
-                collect(body, xml, around, ends);
-                around.pop();
-            }
-            Node::Holder(_, body) => collect(body, xml, around, ends),
-            Node::Raw(_)
-            | Node::Owned(_)
-            | Node::Content(_)
-            | Node::Address(_)
-            | Node::AddressAgain(_)
-            | Node::Tick(_)
-            | Node::Ticked(..)
-            | Node::List(_)
-            | Node::Reference(_)
-            | Node::BookmarkName(_)
-            | Node::First(_)
-            | Node::Number(_)
-            | Node::Shape(_)
-            | Node::Paragraph(_) => {}
-        }
-    }
-}

@@ -11,8 +11,9 @@ use super::{Action, Beside, LAST, Node, Planner};
 use crate::extent::{self, Extent};
 use crate::lexer::Tag;
 use crate::styles::Styles;
+use crate::tags::Pair;
 use crate::word::attribute::attribute;
-use crate::word::{Dialect, Id, PieceKind, Place};
+use crate::word::{Dialect, Element, Id, PieceKind, Place};
 
 /// The number of a list, at an item of it.
 #[derive(Clone, Debug)]
@@ -148,12 +149,11 @@ impl Planner<'_> {
             }
             let element = paragraph.element;
             let Some(list) = extent::list(part, styles, element) else { continue };
-            let style = self.property(element, "pStyle").and_then(|id| self.val(id)).unwrap_or_default();
-            let own = self.property(element, "numPr").and_then(|numbering| {
-                let level = part.children(numbering).find(|&id| self.local(id) == "ilvl")?;
-                self.val(level)?.parse().ok()
-            });
-            let outline = self.property(element, "outlineLvl").and_then(|id| self.val(id));
+            let style = part.property(element, "pStyle").and_then(|id| part.val(id)).unwrap_or_default();
+            let own = part
+                .property(element, "numPr")
+                .and_then(|numbering| part.val(part.child(numbering, "ilvl")?)?.parse().ok());
+            let outline = part.property(element, "outlineLvl").and_then(|id| part.val(id));
             let of_style = || styles.level(style).is_some_and(|level| level <= 9);
             let is_heading = outline.map_or_else(of_style, |level| level != "9");
             lists.entry(list).or_default().push(Item {
@@ -168,9 +168,9 @@ impl Planner<'_> {
 
     /// The bytes that a section repeats, and whether a list in it may have an introduction: rows are often numbered, and their
     /// other cells introduce nothing.
-    fn span(&self, pair: &crate::tags::Pair, extent: &Extent) -> Option<(Range<usize>, bool)> {
+    fn span(&self, pair: &Pair, extent: &Extent) -> Option<(Range<usize>, bool)> {
         let (opening, closing) = (self.tags.all.get(pair.open)?, self.tags.all.get(pair.close)?);
-        let range = |id| self.part.element(id).map_or(0..0, crate::word::Element::range);
+        let range = |id| self.part.element(id).map_or(0..0, Element::range);
         match *extent {
             Extent::Between(..) => Some((opening.at()..closing.at(), true)),
             Extent::Paragraphs(first, last) => Some((range(first).start..range(last).end, true)),
@@ -181,12 +181,7 @@ impl Planner<'_> {
 
     /// Where the first paragraph begins that has a text in each turn of a section, which repeats the bytes of `range`. What an
     /// inner section writes may be missing, and pictures and breaks say nothing.
-    fn introduction(
-        &self,
-        pair: &crate::tags::Pair,
-        range: &Range<usize>,
-        extents: &[Option<Extent>],
-    ) -> Option<usize> {
+    fn introduction(&self, pair: &Pair, range: &Range<usize>, extents: &[Option<Extent>]) -> Option<usize> {
         let inner = self.inner(pair, range, extents);
         let begin = |element| self.part.element(element).map_or(0, |element| element.range().start);
         let paragraphs = &self.part.paragraphs;
@@ -201,12 +196,7 @@ impl Planner<'_> {
     }
 
     /// The bytes that the sections within a section repeat, in their order and apart.
-    fn inner(
-        &self,
-        pair: &crate::tags::Pair,
-        range: &Range<usize>,
-        extents: &[Option<Extent>],
-    ) -> Vec<Range<usize>> {
+    fn inner(&self, pair: &Pair, range: &Range<usize>, extents: &[Option<Extent>]) -> Vec<Range<usize>> {
         let from = self.tags.pairs.partition_point(|other| other.open <= pair.open);
         let behind = self.tags.pairs.iter().zip(extents).skip(from);
         let behind = behind.take_while(|(other, _)| other.open < pair.close);
@@ -215,7 +205,7 @@ impl Planner<'_> {
             match extent {
                 Some(Extent::Column(pieces)) => {
                     let pieces = pieces.iter().filter_map(|&id| self.part.element(id));
-                    ranges.extend(pieces.map(crate::word::Element::range));
+                    ranges.extend(pieces.map(Element::range));
                 }
                 Some(extent) => ranges.extend(self.span(other, extent).map(|(range, _)| range)),
                 None => {}
@@ -258,33 +248,17 @@ impl Planner<'_> {
         const BEFORE: [&str; 6] =
             ["pStyle", "keepNext", "keepLines", "pageBreakBefore", "framePr", "widowControl"];
         let part = self.part;
-        if let Some(numbering) = self.property(item.element, "numPr") {
-            let id = part.children(numbering).find(|&id| self.local(id) == "numId")?;
+        if let Some(numbering) = part.property(item.element, "numPr") {
+            let id = part.child(numbering, "numId")?;
             let tag = part.element(id)?.start_tag();
             let value = attribute(part.xml.get(tag.clone())?, "val")?.value;
             return Some((tag.start + value.start..tag.start + value.end, None));
         }
         let properties = part.element(item.element)?.properties;
-        let before = part.children(properties).filter(|&id| BEFORE.contains(&self.local(id))).last()?;
+        let before = part.children(properties).filter(|&id| BEFORE.contains(&part.local(id))).last()?;
         let at = part.element(before)?.range().end;
         let w = &part.prefix;
         let begin = format!("<{w}numPr><{w}ilvl {w}val=\"{}\"/><{w}numId {w}val=\"", item.level);
         Some((at..at, Some((begin, format!("\"/></{w}numPr>")))))
-    }
-
-    /// The property of this name of a paragraph.
-    fn property(&self, paragraph: Id, name: &str) -> Option<Id> {
-        let properties = self.part.element(paragraph)?.properties;
-        self.part.children(properties).find(|&id| self.local(id) == name)
-    }
-
-    /// The element's name without Word's prefix; empty where it has another.
-    fn local(&self, id: Id) -> &str {
-        self.part.name(id).strip_prefix(&self.part.prefix).unwrap_or_default()
-    }
-
-    fn val(&self, id: Id) -> Option<&str> {
-        let tag = self.part.xml.get(self.part.element(id)?.start_tag())?;
-        std::str::from_utf8(tag.get(attribute(tag, "val")?.value)?).ok()
     }
 }

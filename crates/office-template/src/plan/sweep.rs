@@ -11,7 +11,8 @@ struct Frame {
     nodes: Vec<Node>,
 }
 
-/// The tree; `restarts` are the lists that may begin again, by the opening tags of their sections. `Err` with the opening tag of a section that overlaps another.
+/// The tree; `restarts` are the lists that may begin again, by the opening tags of their sections. `Err` with the opening tag of a
+/// section that overlaps another.
 pub(super) fn sweep(
     part: &Part,
     changes: Vec<Change>,

@@ -48,6 +48,11 @@ pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
     unescaped(&String::from_utf8_lossy(value))
 }
 
+/// Whether a value says yes (`ST_OnOff`; ECMA-376, part 1, 22.9.2.7).
+pub(crate) fn is_on(value: &str) -> bool {
+    matches!(value, "1" | "true" | "on")
+}
+
 /// A value with its entities resolved; as it is written where one is not known.
 pub(crate) fn unescaped(value: &str) -> String {
     quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), Cow::into_owned)

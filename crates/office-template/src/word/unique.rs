@@ -127,10 +127,7 @@ impl Finder {
         if is_shape || name.ends_with(b":OLEObject") {
             let own = if is_shape { &b"id"[..] } else { b"ShapeID" };
             let found = { attributes(tag) }.find(|one| tag.get(one.name.clone()) == Some(own));
-            if let Some(Attribute { value, .. }) = found {
-                let range = range.start + value.start..range.start + value.end;
-                self.found.push(Unique { range, kind: UniqueKind::Shape });
-            }
+            self.value(range.start, found, UniqueKind::Shape);
         }
         if name.ends_with(b":docPr") {
             self.number(tag, range.start);
@@ -160,19 +157,16 @@ impl Finder {
             // With a relationship, the anchor is one of another document.
             b"hyperlink" => {
                 let is_outer = { attributes(tag) }.any(|one| tag.get(one.name) == Some(&b"r:id"[..]));
-                if let Some(Attribute { value, .. }) = attribute(tag, "anchor").filter(|_| !is_outer) {
-                    let range = range.start + value.start..range.start + value.end;
-                    self.found.push(Unique { range, kind: UniqueKind::Anchor });
-                }
-                return;
+                let anchor = attribute(tag, "anchor").filter(|_| !is_outer);
+                return self.value(range.start, anchor, UniqueKind::Anchor);
             }
             b"commentRangeStart" | b"commentRangeEnd" | b"commentReference" => {
                 UniqueKind::Reference(ReferenceKind::Note("comments"))
             }
             b"footnoteReference" | b"endnoteReference" => {
                 let notes = if local == b"footnoteReference" { "footnotes" } else { "endnotes" };
-                self.reference(tag, (range.start, "id"), ReferenceKind::Note(notes));
-                return;
+                let kind = UniqueKind::Reference(ReferenceKind::Note(notes));
+                return self.value(range.start, attribute(tag, "id"), kind);
             }
             _ if RANGES.contains(&local) => UniqueKind::First,
             _ => return,
@@ -191,18 +185,17 @@ impl Finder {
 
     /// The relationships that an element refers to.
     fn relationships(&mut self, tag: &[u8], begin: usize) {
-        for attribute in attributes(tag) {
-            if tag.get(attribute.name).is_some_and(|name| name.starts_with(b"r:")) {
-                let range = begin + attribute.value.start..begin + attribute.value.end;
-                self.found.push(Unique { range, kind: UniqueKind::Reference(ReferenceKind::Part) });
-            }
+        let is_relationship =
+            |one: &Attribute| tag.get(one.name.clone()).is_some_and(|name| name.starts_with(b"r:"));
+        for found in attributes(tag).filter(is_relationship) {
+            self.value(begin, Some(found), UniqueKind::Reference(ReferenceKind::Part));
         }
     }
 
-    fn reference(&mut self, tag: &[u8], (begin, name): (usize, &str), kind: ReferenceKind) {
-        if let Some(Attribute { value, .. }) = attribute(tag, name) {
-            let range = begin + value.start..begin + value.end;
-            self.found.push(Unique { range, kind: UniqueKind::Reference(kind) });
+    /// Notes the value of an attribute, if there is one; `begin` is where its tag begins.
+    fn value(&mut self, begin: usize, found: Option<Attribute>, kind: UniqueKind) {
+        if let Some(Attribute { value, .. }) = found {
+            self.found.push(Unique { range: begin + value.start..begin + value.end, kind });
         }
     }
 

@@ -76,15 +76,16 @@ impl Part {
         std::str::from_utf8(value).ok()?.parse().ok().filter(|&number| number <= 31_680)
     }
 
-    fn child(&self, of: Id, local: &str) -> Option<Id> {
+    /// The child of this name, without the dialect's prefix.
+    pub(crate) fn child(&self, of: Id, local: &str) -> Option<Id> {
         if of == NONE {
             return None;
         }
         self.children(of).find(|&id| self.local(id) == local)
     }
 
-    /// The element's name without Word's prefix.
-    fn local(&self, id: Id) -> &str {
+    /// The element's name without the dialect's prefix; empty where it has another.
+    pub(crate) fn local(&self, id: Id) -> &str {
         self.name(id).strip_prefix(&self.prefix).unwrap_or_default()
     }
 }
