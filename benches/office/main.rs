@@ -3,7 +3,8 @@
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office` fills and converts, with
 //! `-- fill`, `-- workbooks`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It
-//! installs the others with `npm ci` and `pip` when they are not there; without these it goes on alone.
+//! installs the others with `npm ci` and `pip` when they are not there; without these it goes on alone. A path, as in
+//! `-- fill /path/to/platen`, has another version's program fill in turn with this one, and leaves the libraries out.
 //! `benches/README.md` has results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
@@ -34,7 +35,7 @@ const ROUNDS: usize = 5;
 /// A way to fill templates.
 trait Way {
     /// Its name in the table.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// Fills the document so many times, one after the other; gives the last file.
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>>;
     /// Processor time so far: of what fills, and of what is around it.
@@ -45,35 +46,56 @@ trait Way {
 
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let is_asked = |part: &str| words.iter().any(|word| word == part);
+    let (paths, parts): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.contains('/'));
+    let other = paths.first().map(String::as_str);
+    let is_asked = |part: &str| parts.iter().any(|word| word == part);
     if is_asked("long") {
         return convert::run_long();
     }
-    if words.is_empty() || is_asked("fill") {
-        fill()?;
+    if parts.is_empty() || is_asked("fill") {
+        fill(other)?;
     }
-    if words.is_empty() || is_asked("workbooks") {
-        workbooks::run()?;
+    if parts.is_empty() || is_asked("workbooks") {
+        workbooks::run(other)?;
     }
-    if words.is_empty() || is_asked("convert") {
+    if parts.is_empty() || is_asked("convert") {
         convert::run()?;
     }
     Ok(())
 }
 
-/// Fills templates.
-fn fill() -> io::Result<()> {
-    let mut ways: Vec<Box<dyn Way>> =
-        vec![Box::new(Service::start(&Template::Saved)?), Box::new(Service::start(&Template::Uploaded)?)];
-    for peer in peers::start_all(peers::WORD) {
+/// What is measured: the service with each of these templates, beside another version of it or beside libraries.
+fn start_all(
+    templates: &[Template],
+    other: Option<&str>,
+    libraries: [(&'static str, &str); 2],
+) -> io::Result<Vec<Box<dyn Way>>> {
+    let mut ways: Vec<Box<dyn Way>> = Vec::new();
+    for &template in templates {
+        ways.push(Box::new(Service::start(template, None)?));
+        if let Some(other) = other {
+            ways.push(Box::new(Service::start(template, Some(other))?));
+        }
+    }
+    if other.is_some() {
+        return Ok(ways);
+    }
+    for peer in peers::start_all(libraries) {
         match peer {
             Ok(peer) => ways.push(Box::new(peer)),
             Err(error) => println!("left out: {error}"),
         }
     }
+    Ok(ways)
+}
+
+/// Fills templates.
+fn fill(other: Option<&str>) -> io::Result<()> {
+    let templates = [Template::Saved, Template::Uploaded, Template::Computed];
+    let mut ways = start_all(&templates, other, peers::WORD)?;
     println!("| rows | way | CPU ms a document | of these around it | × Platen | µs a row |");
     println!("|--:|:--|--:|--:|--:|--:|");
-    for document in documents::all() {
+    for document in documents::all()? {
         let mut rounds = vec![Vec::new(); ways.len()];
         for way in &mut ways {
             // Its own compiler has seen the code when it is measured.

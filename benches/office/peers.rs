@@ -79,7 +79,7 @@ impl Peer {
 }
 
 impl Way for Peer {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.name
     }
 

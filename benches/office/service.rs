@@ -27,6 +27,7 @@ const SETTINGS: [(&str, &str); 7] = [
 ];
 
 /// Where the template comes from.
+#[derive(Clone, Copy)]
 pub enum Template {
     /// The template is saved in the service.
     Saved,
@@ -42,7 +43,7 @@ const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// A running service.
 pub struct Service {
     program: Program,
-    name: &'static str,
+    name: String,
     /// The id of the template that is saved.
     saved: Option<String>,
     is_computed: bool,
@@ -50,8 +51,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts it and waits until it is ready.
-    pub fn start(template: &Template) -> io::Result<Self> {
+    /// Starts it, or another version's program, and waits until it is ready.
+    pub fn start(template: Template, other: Option<&str>) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let token = make_account(folder.path(), "bench")?;
         let (name, saved) = match template {
@@ -62,7 +63,12 @@ impl Service {
             Template::Uploaded => ("Platen, uploaded each time", None),
             Template::Computed => ("Platen, with a filter", None),
         };
-        let program = Program::start(folder.path(), token, &SETTINGS)?;
+        let (program, name) = match other {
+            Some(other) => {
+                (Program::of(other, folder.path(), token, &SETTINGS)?, format!("{name}, another version"))
+            }
+            None => (Program::start(folder.path(), token, &SETTINGS)?, name.to_owned()),
+        };
         let ready = async {
             while program.get("/health/ready").await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -97,8 +103,8 @@ impl Service {
 }
 
 impl Way for Service {
-    fn name(&self) -> &'static str {
-        self.name
+    fn name(&self) -> &str {
+        &self.name
     }
 
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>> {

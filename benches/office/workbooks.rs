@@ -7,30 +7,23 @@ use std::time::Duration;
 
 use crate::decks;
 use crate::documents::{self, Document};
-use crate::service::{Service, Template};
-use crate::{Way, count, measure, middle, peers};
+use crate::service::Template;
+use crate::{Way, count, measure, middle, peers, start_all};
 
 const ROUNDS: usize = 3;
 /// Between two looks at the memory.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Prints the table.
-pub fn run() -> io::Result<()> {
-    let mut ways: Vec<Box<dyn Way>> =
-        vec![Box::new(Service::start(&Template::Uploaded)?), Box::new(Service::start(&Template::Computed)?)];
-    for peer in peers::start_all(peers::EXCEL) {
-        match peer {
-            Ok(peer) => ways.push(Box::new(peer)),
-            Err(error) => println!("left out: {error}"),
-        }
-    }
+pub fn run(other: Option<&str>) -> io::Result<()> {
+    let mut ways = start_all(&[Template::Uploaded, Template::Computed], other, peers::EXCEL)?;
     println!("| rows | way | CPU s a workbook | × Platen | µs a row | MB at most |");
     println!("|--:|:--|--:|--:|--:|--:|");
     for document in documents::workbooks()? {
         print(&mut ways, &document)?;
     }
     // None of the other libraries makes slides of a list.
-    ways.truncate(2);
+    ways.retain(|way| way.name().starts_with("Platen"));
     println!("\n| slides | way | CPU s a presentation | × Platen | µs a slide | MB at most |");
     println!("|--:|:--|--:|--:|--:|--:|");
     print(&mut ways, &decks::deck()?)
@@ -39,11 +32,17 @@ pub fn run() -> io::Result<()> {
 /// Prints a line a way.
 fn print(ways: &mut [Box<dyn Way>], document: &Document) -> io::Result<()> {
     let mut ours = f64::NAN;
-    for way in ways {
+    let mut rounds = vec![Vec::new(); ways.len()];
+    for way in &mut *ways {
         document.check(&way.fill(document, 1)?)?;
-        let rounds: Vec<[f64; 2]> =
-            (0..ROUNDS).map(|_| measure(way.as_mut(), document)).collect::<io::Result<_>>()?;
-        let taken = middle(&rounds, 0) / 1_000.0;
+    }
+    for _ in 0..ROUNDS {
+        for (way, rounds) in ways.iter_mut().zip(&mut rounds) {
+            rounds.push(measure(way.as_mut(), document)?);
+        }
+    }
+    for (way, rounds) in ways.iter_mut().zip(&rounds) {
+        let taken = middle(rounds, 0) / 1_000.0;
         ours = if ours.is_nan() { taken } else { ours };
         let memory = most_memory(way.as_mut(), document)?;
         let (rows, name, ratio) = (document.rows, way.name(), taken / ours);

@@ -3,7 +3,8 @@
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench peers` takes all
 //! documents and numbers of clients; `cargo bench --bench peers -- drawn 4` those whose name has the word, with
-//! so many clients. It installs the others with `npm ci` when they are not there; without npm it goes on alone.
+//! so many clients. It installs the others with `npm ci` when they are not there; without npm it goes on alone. A path
+//! has another version's program in their place.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -22,7 +23,7 @@ use common::floor::Floor;
 use common::service::Service;
 use common::supply::KINDS;
 use table::Row;
-use ways::{Bare, Way};
+use ways::{Bare, Platen, Way};
 
 /// Clients at once.
 const CLIENTS: [usize; 3] = [1, 4, 16];
@@ -33,20 +34,26 @@ const MEASUREMENT_S: f64 = 2.0;
 
 fn main() -> io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let (paths, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.contains('/'));
     let (numbers, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|word| word.parse::<usize>().is_ok());
     let clients: Vec<usize> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
     let clients = if clients.is_empty() { CLIENTS.to_vec() } else { clients };
     let (floor, service) = (Floor::start()?, Service::start(&[])?);
+    let other = paths.first().map(|path| Service::of(path)).transpose()?;
     let mut ways: Vec<Box<dyn Way + '_>> = Vec::new();
     for kind in KINDS {
         ways.push(Box::new(Bare { floor: &floor, kind }));
     }
-    ways.push(Box::new(&service));
-    for peer in driver::start_all(floor.origin.port) {
-        match peer {
-            Ok(peer) => ways.push(Box::new(peer)),
-            Err(error) => println!("left out: {error}"),
+    ways.push(Box::new(Platen { service: &service, name: "Platen" }));
+    if let Some(other) = &other {
+        ways.push(Box::new(Platen { service: other, name: "Platen, another version" }));
+    } else {
+        for peer in driver::start_all(floor.origin.port) {
+            match peer {
+                Ok(peer) => ways.push(Box::new(peer)),
+                Err(error) => println!("left out: {error}"),
+            }
         }
     }
     for document in documents::all()? {

@@ -33,12 +33,18 @@ impl Way for Bare<'_> {
     }
 }
 
-impl Way for &Service {
+/// The service, of this version or of another.
+pub struct Platen<'a> {
+    pub service: &'a Service,
+    pub name: &'static str,
+}
+
+impl Way for Platen<'_> {
     fn name(&self) -> String {
-        "Platen".to_owned()
+        self.name.to_owned()
     }
 
     fn measure(&mut self, document: &Document, clients: usize, documents: usize) -> io::Result<Figures> {
-        Service::measure(self, document, clients, documents)
+        self.service.measure(document, clients, documents)
     }
 }

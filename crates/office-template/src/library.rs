@@ -5,7 +5,7 @@
 const CORE: &str = include_str!("library/core.js");
 const EXACT: &str = include_str!("library/exact.js");
 const NAMES: &str = include_str!("library/names.js");
-const USAGE: &str = include_str!("library/usage.js");
+const WORDS: &str = include_str!("library/words.js");
 const FORMATS: &str = include_str!("library/formats.js");
 const DATES: &str = include_str!("library/dates.js");
 const CHARTS: &str = include_str!("library/charts.js");
@@ -46,6 +46,47 @@ impl Filters {
     }
 }
 
+/// The filters, each with the most arguments that it takes and how it is written.
+const USAGE: [(&str, usize, &str); 17] = [
+    ("default", 1, r#"default("none")"#),
+    ("count", 0, "count"),
+    ("sum", 1, r#"sum("price")"#),
+    (
+        "number",
+        3,
+        r#"number("0,0.00", "de-DE", { signDisplay: "always" }), where a pattern is written as 0,0.00 or #,##0.## or 0%"#,
+    ),
+    ("currency", 3, r#"currency("EUR", "de-DE", { currencyDisplay: "code" })"#),
+    ("percent", 3, r#"percent(1, "de-DE", { signDisplay: "always" })"#),
+    (
+        "date",
+        4,
+        r#"date("YYYY-MM-DD", "de-DE"), date("long", "short", "de-DE") or date({ month: "long" }, "de-DE"): date takes a pattern, one of full, long, medium and short, or options"#,
+    ),
+    ("upper", 0, "upper"),
+    ("lower", 0, "lower"),
+    ("title", 0, "title"),
+    ("trim", 0, "trim"),
+    ("text", 0, "text"),
+    ("join", 2, r#"join(", ", "name")"#),
+    ("sort", 2, r#"sort("price", "desc")"#),
+    ("group", 1, r#"group("city")"#),
+    ("first", 0, "first"),
+    ("last", 0, "last"),
+];
+
+/// Whether there is a filter of this name; otherwise it is a method of the value.
+pub(crate) fn is_filter(name: &str) -> bool {
+    USAGE.iter().any(|(filter, ..)| *filter == name)
+}
+
+/// How the program's filters are written, as JavaScript.
+fn usage(program: &str) -> String {
+    let used = USAGE.iter().filter(|(filter, ..)| values(program, "name").any(|name| name == *filter));
+    let used = used.map(|(name, most, written)| format!("{name}: [{most}, '{written}'], "));
+    format!("const WRITTEN = {{ __proto__: null, {}}};\n", used.collect::<String>())
+}
+
 /// The kinds of steps that the core does without further parts.
 const CORE_KINDS: [&str; 5] = ["value", "section", "otherwise", "rows", "columns"];
 
@@ -77,7 +118,13 @@ pub fn library(program: &str, needs: Needs) -> String {
         script.push_str(NAMES);
     }
     if values(program, "name").next().is_some() {
-        script.push_str(USAGE);
+        script.push_str(&usage(program));
+    }
+    if needs.words || program.contains("\"computes\":true") {
+        script.push_str(WORDS);
+    }
+    if needs.words {
+        script.push_str("isWordy = true;\n");
     }
     if needed.iter().any(|part| part.formats) {
         script.push_str(FORMATS);
@@ -118,7 +165,12 @@ pub struct Needs {
     pub long_numbers: bool,
     /// There may be values that are charts.
     pub charts: bool,
+    /// There may be texts such as `NaN`, which say that something went wrong before.
+    pub words: bool,
 }
+
+/// What such texts have in common, with a capital or without; and an escaped letter, which may be of any of them.
+const WRONG_WORDS: [&str; 5] = ["NaN", "nfinity", "ndefined", "[object ", "\\u00"];
 
 impl Needs {
     /// The needs of data, given as JSON.
@@ -126,6 +178,7 @@ impl Needs {
         Self {
             long_numbers: has_long_numbers(json),
             charts: memchr::memmem::find(json, b"\"chart\"").is_some(),
+            words: WRONG_WORDS.iter().any(|word| memchr::memmem::find(json, word.as_bytes()).is_some()),
         }
     }
 }

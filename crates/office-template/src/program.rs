@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 
 use crate::lexer::{Expression, Filter, Tag};
+use crate::library::is_filter;
 use crate::plan::Node;
 use crate::tags::{Placed, list};
 
@@ -29,6 +30,12 @@ const OPTIONS: [&str; 13] = [
     "maxSize",
 ];
 
+/// Kinds of tags that print nothing of their own, or a long picture.
+const SILENT: [&str; 5] = ["image", "include", "pagebreak", "toc", "color"];
+
+/// Filters whose text is a number or a date in the words of a locale.
+const FORMATTING: [&str; 4] = ["number", "currency", "percent", "date"];
+
 /// A tag as `library/core.js` reads it. Every field is always written: JavaScript would look a missing one up in the object's
 /// prototype.
 #[derive(Clone, Serialize)]
@@ -41,6 +48,8 @@ pub(crate) struct Step {
     terms: Vec<Term>,
     /// How a picture is shown.
     options: Vec<Call>,
+    /// What it prints is computed: it may say `NaN` though the data say nothing of the kind.
+    computes: bool,
     pub body: Vec<Step>,
 }
 
@@ -83,6 +92,17 @@ pub(crate) fn steps(nodes: &[Node], tags: &[Placed], (first, others): (usize, &O
 }
 
 impl Step {
+    /// Says whether it computes. A plain name, and what filters without arguments make of it, prints what the data say.
+    fn judged(self) -> Self {
+        let Self { kind, term: Term { path, filters, .. }, terms, .. } = &self;
+        let is_formatted = filters.last().is_some_and(|filter| FORMATTING.contains(&filter.name.as_str()));
+        let changes = |filter: &Call| !is_filter(&filter.name) || !filter.codes.is_empty();
+        let is_changed = (path.is_none() && terms.is_empty()) || filters.iter().any(changes);
+        let is_code = terms.iter().any(|term| term.path.is_none());
+        let computes = !SILENT.contains(kind) && (is_code || (is_changed && !is_formatted));
+        Self { computes, ..self }
+    }
+
     /// The step with these steps as its body.
     pub(crate) fn with_body(self, body: Vec<Self>) -> Self {
         Self { body, ..self }
@@ -163,7 +183,7 @@ pub(crate) fn content(tag: &Tag, id: usize) -> Option<Step> {
                 |text: &String| Expression { whole: text.clone(), text: text.clone(), filters: Vec::new() };
             let terms = arguments.iter().map(|argument| term(&plain(argument)));
             let none = Expression { whole: String::new(), text: String::new(), filters: Vec::new() };
-            Some(Step { terms: terms.collect(), ..step(command.name, id, &none) })
+            Some(Step { terms: terms.collect(), ..step(command.name, id, &none) }.judged())
         }
         Tag::Section(..)
         | Tag::Otherwise(_)
@@ -193,7 +213,8 @@ pub(crate) fn repeated((id, list): (usize, &Expression), body: Vec<Step>) -> Ste
 }
 
 pub(crate) fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
-    Step { id, kind, term: term(expression), terms: Vec::new(), options: Vec::new(), body: Vec::new() }
+    let (terms, options, body) = (Vec::new(), Vec::new(), Vec::new());
+    Step { id, kind, term: term(expression), terms, options, computes: false, body }.judged()
 }
 
 fn call(filter: &Filter) -> Call {

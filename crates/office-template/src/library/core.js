@@ -274,30 +274,13 @@ const filter = (name, value, given) => {
 const WRONG = ["NaN", "Infinity", "undefined", "[object "];
 const GIVEN = ["NaN", "nfinity", "ndefined", "[object "];
 const ALONE = /^"(?:NaN"$|-?Infinity"$|undefined"$|\[object )/;
-// Kinds of tags that print nothing of their own, or a long picture.
-const SILENT = { __proto__: null, image: 1, include: 1, pagebreak: 1, toc: 1, color: 1 };
-// Filters whose text is a number or a date in the words of a locale.
-const FORMATTING = { __proto__: null, number: 1, currency: 1, percent: 1, date: 1 };
 // The number that a filter wrote in a locale's words, if it is none.
 let odd = null;
 let warnings = "";
 const warned = { __proto__: null };
-const computing = { __proto__: null };
 const warn = (tag, word) => {
   if (!(tag.id in warned)) warnings += `${warnings === "" ? "" : ","}[${tag.id},"${word}"]`;
   warned[tag.id] = true;
-};
-// Longer texts are pictures and the like, in which any word may be by accident.
-const LONGEST_WORDY = 1000;
-// Whether the data, or the names in them, have this word: then it is no accident.
-const holds = (value, word) => {
-  if (typeof value === "string") return value.length <= LONGEST_WORDY && indexOf(value, word) >= 0;
-  if (!isObject(value) || typeof value === "function") return false;
-  const keys = ownKeys(value);
-  for (let index = 0; index < keys.length; index += 1) {
-    if (typeof keys[index] === "string" && (indexOf(keys[index], word) >= 0 || holds(value[keys[index]], word))) return true;
-  }
-  return false;
 };
 // Whether the author wrote this word.
 const isWritten = ({ whole, terms }, word) => {
@@ -305,37 +288,16 @@ const isWritten = ({ whole, terms }, word) => {
   for (let index = 0; index < terms.length; index += 1) if (indexOf(terms[index].whole, word) >= 0) return true;
   return false;
 };
-// The words that the data have, each looked for once: a walk through all data for each row would take the square of their number.
-const held = { __proto__: null };
-const isHeld = (word) => {
-  if (word in held) return held[word];
-  let root = scope;
-  while (root.outer !== null) root = root.outer;
-  // The data may be a circle by now: expressions can change them.
-  try { return (held[word] = holds(root.item, word)); } catch { return (held[word] = false); }
-};
-// Whether a tag computes its text. A plain name, and what filters without arguments make of it, says what the data say.
-const computes = ({ kind, path, filters, terms }) => {
-  if (kind in SILENT) return false;
-  for (let index = 0; index < terms.length; index += 1) if (terms[index].path === null) return true;
-  if (filters.length > 0 && filters[filters.length - 1].name in FORMATTING) return false;
-  for (let index = 0; index < filters.length; index += 1) {
-    if (!(filters[index].name in WRITTEN) || filters[index].codes.length > 0) return true;
-  }
-  return path === null && terms.length === 0;
-};
-// Whether such a word may be in an answer, which is JSON: `"text"`, `{"html":["text"]}`, `12.5`. This runs for each value of
-// each row.
-const isSuspect = (tag, out) => {
-  if ((computing[tag.id] ??= computes(tag)) || odd !== null) return true;
-  if (out[0] !== '"') return false;
-  const first = out[1];
-  return first === "N" || first === "I" || first === "u" || first === "[" || first === "-";
-};
+// Whether the data may have such words. Set by `words.js`, which also says whether they have a certain one.
+let isWordy = false;
+let isHeld;
+// Whether such a word may be in the answer to a value. This runs for each value of each row, and comparing texts is slow.
+const isSuspect = (tag, value) => (typeof value === "number" ? value - value !== 0 : tag.computes || odd !== null || isWordy);
+// Gives the answer, which is JSON (`"text"`, `{"html":["text"]}`, `12.5`), and warns of such words in it.
 const seen = (tag, out) => {
   if (odd !== null) warn(tag, WRONG[odd === odd ? 1 : 0]);
   const isAlone = out[0] === '"' && execute(ALONE, out) !== null;
-  if (tag.id in warned || (!isAlone && (!computing[tag.id] || startsWith(out, '{"image"')))) return out;
+  if (tag.id in warned || (!isAlone && (!tag.computes || startsWith(out, '{"image"')))) return out;
   for (let index = 0; index < WRONG.length; index += 1) {
     if (indexOf(out, WRONG[index]) >= 0 && !isWritten(tag, GIVEN[index]) && (isAlone || !isHeld(GIVEN[index]))) warn(tag, WRONG[index]);
   }
@@ -395,12 +357,12 @@ const answer = (tag) => {
   try {
     if (form !== undefined) {
       const out = form(tag);
-      return isSuspect(tag, out) ? seen(tag, out) : out;
+      return isSuspect(tag) ? seen(tag, out) : out;
     }
     const value = evaluate(tag);
     if (tag.kind === "value") {
       const out = shown(value);
-      return !isFinite(value) && isSuspect(tag, out) ? seen(tag, out) : out;
+      return isSuspect(tag, value) ? seen(tag, out) : out;
     }
     // Rows of an empty list are kept without values, so that tables, charts and sums over them keep their range.
     if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";

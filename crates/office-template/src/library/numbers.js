@@ -31,8 +31,11 @@ const placesOf = (given) => {
   return isShort && execute(PLACE_COUNT, TextOf(given)) !== null ? NumberOf(given) : undefined;
 };
 // The arguments of a filter of numbers, in any order: its own, a locale and options. Anything else is refused.
+// In most documents they are the same in all rows, and so is the format that is made of them.
+let last = { __proto__: null, name: "", one: undefined, found: undefined };
 const taken = (name, given, own) => {
-  const found = { __proto__: null, own: undefined, locale: undefined, options: undefined };
+  if (given.length < 2 && given[0] === last.one && name === last.name) return last.found;
+  const found = { __proto__: null, own: undefined, locale: undefined, options: undefined, format: undefined };
   for (let index = 0; index < given.length; index += 1) {
     const one = given[index];
     if (isNothing(one)) continue;
@@ -42,13 +45,17 @@ const taken = (name, given, own) => {
     else if (found.options === undefined && isOptions(one)) found.options = one;
     else refuse(name, one);
   }
+  if (given.length < 2 && !isObject(given[0])) last = { __proto__: null, name, one: given[0], found };
   return found;
 };
-const formatted = ({ options, locale }, ours, given) => {
-  if (typeof given === "number" && !isFinite(given)) odd = given;
+const made = ({ options, locale }, ours) => {
   const of = options === undefined ? ours : optionsOf(options, ours);
-  if (locale === undefined) return numberFormat(format("number", NumberFormat, of))(given);
-  return within(locale, () => numberFormat(format("number", NumberFormat, of))(given));
+  const make = () => format("number", NumberFormat, of);
+  return locale === undefined ? make() : within(locale, make);
+};
+const formatted = (found, ours, given) => {
+  if (typeof given === "number" && !isFinite(given)) odd = given;
+  return numberFormat(found.format ??= made(found, ours))(given);
 };
 filters.number = (value, _, __, given) => {
   const found = taken("number", given, numberOptions);

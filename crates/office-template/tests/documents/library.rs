@@ -381,7 +381,7 @@ fn integers_beyond_the_largest_number_print_as_they_are_written() {
 fn a_program_comes_with_the_parts_that_it_names() {
     let script = |tags: &str, are_long: bool| {
         let template = Template::read(docx(&p(tags)), None, &limits()).expect("it is a template");
-        library(template.program(), Needs { long_numbers: are_long, charts: false })
+        library(template.program(), Needs { long_numbers: are_long, charts: false, words: false })
     };
     let parts = [
         ("NumberFormat", "{a | percent}"),
