@@ -300,7 +300,7 @@ impl PossibleTargets {
     }
 }
 
-/// `pdf, png; docx once the package x is installed (command)`.
+/// `pdf, png; docx once x is installed (command)`.
 impl fmt::Display for PossibleTargets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names =

@@ -28,10 +28,17 @@ pub struct Requirement {
     pub paths: &'static [&'static str],
     /// The least version, where not every one will do.
     pub version: Option<Version>,
-    /// The Debian package that contains it.
-    pub package: &'static str,
-    /// What installs it, where that is not `apt-get` by the package's name.
-    pub command: Option<&'static str>,
+    /// What installs it.
+    pub install: Install,
+}
+
+/// What installs a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Install {
+    /// A package of Debian.
+    Package(&'static str),
+    /// Another command, as it is told to users.
+    Command(&'static str),
 }
 
 /// What a requirement is.
@@ -93,8 +100,10 @@ impl Requirement {
 
     /// The command that installs it.
     pub fn command(&self) -> String {
-        let by_apt = || format!("apt-get install --no-install-recommends {}", self.package);
-        self.command.map_or_else(by_apt, str::to_owned)
+        match self.install {
+            Install::Package(package) => format!("apt-get install --no-install-recommends {package}"),
+            Install::Command(command) => command.to_owned(),
+        }
     }
 
     /// Its paths for an error; of more than two only the first, which is Debian's, and the number of the others.
@@ -169,18 +178,14 @@ impl UnmetRequirement {
         }
     }
 
-    /// For a sentence on what would be possible: "once the package … is installed".
+    /// For a sentence on what would be possible: "once … is installed".
     pub fn once(&self) -> String {
         match self {
             Self::Missing(requirement) => {
-                format!("once the package {} is installed ({})", requirement.package, requirement.command())
+                format!("once {} is installed ({})", requirement.name, requirement.command())
             }
             Self::Version(requirement, _) => {
-                format!(
-                    "once a newer package {} is installed ({})",
-                    requirement.package,
-                    requirement.command()
-                )
+                format!("once a newer {} is installed ({})", requirement.name, requirement.command())
             }
             Self::Landlock => "on a kernel with Landlock".to_owned(),
         }
@@ -198,21 +203,17 @@ impl fmt::Display for UnmetRequirement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(requirement) => {
-                let Requirement { name, package, .. } = requirement;
-                let (sought, command) = (requirement.sought(), requirement.command());
-                write!(
-                    formatter,
-                    "{name} is not installed (there is no {sought}); install the package {package}: {command}"
-                )
+                let (name, sought, command) = (requirement.name, requirement.sought(), requirement.command());
+                write!(formatter, "{name} is not installed (there is no {sought}); install it by: {command}")
             }
             Self::Version(requirement, found) => {
-                let Requirement { name, version, package, .. } = requirement;
+                let Requirement { name, version, .. } = requirement;
                 let command = requirement.command();
                 let least = version.map(|version| format!(", and {} is needed", version.least));
                 let least = least.unwrap_or_default();
                 write!(
                     formatter,
-                    "{name} is too old (it is {found}{least}); install a newer package {package}: {command}"
+                    "{name} is too old (it is {found}{least}); install a newer one by: {command}"
                 )
             }
             Self::Landlock => formatter.write_str(
@@ -231,7 +232,7 @@ mod tests {
     fn of_many_places_the_first_is_reported() {
         let sought = |paths| {
             let (part, version) = (Part::Library, None);
-            Requirement { name: "a", part, paths, version, package: "b", command: None }.sought()
+            Requirement { name: "a", part, paths, version, install: Install::Package("b") }.sought()
         };
         assert_eq!(sought(&["/a"]), "/a");
         assert_eq!(sought(&["/a", "/b"]), "/a or /b");

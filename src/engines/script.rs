@@ -11,7 +11,7 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
-use super::requirement::{Part, Requirement, UnmetRequirement};
+use super::requirement::{Install, Part, Requirement, UnmetRequirement};
 use crate::config::{AssembleConfig, as_count};
 use crate::domain::error::{ErrorCode, JobError};
 use crate::domain::ids::AccountId;
@@ -32,8 +32,7 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
         "/usr/lib/libjavascriptcoregtk-6.0.so.1",
     ],
     version: None,
-    package: "libjavascriptcoregtk-6.0-1",
-    command: None,
+    install: Install::Package("libjavascriptcoregtk-6.0-1"),
 };
 
 /// Memory of a process without a job, with a margin: the engine's library and its tables.

@@ -428,8 +428,8 @@ async fn without_qpdf_passwords_are_refused_and_no_unprotected_file_is_made() {
     app.until("it is missed", async || app.post("/v1/documents/init", &body).await.0 == 422).await;
     let (_, problem) = app.post("/v1/documents/init", &body).await;
     assert_eq!(problem["code"], "unsupported_conversion", "{problem}");
-    let remedy =
-        "qpdf is not installed (there is no /usr/bin/qpdf); install the package qpdf: apt-get install";
+    let remedy = "qpdf is not installed (there is no /usr/bin/qpdf); install it by: apt-get install \
+                  --no-install-recommends qpdf";
     assert!(problem["detail"].as_str().unwrap().contains(remedy), "{problem}");
     let view = app.finish(&job).await;
     assert_eq!((&view["errorCode"], &view["output"]), (&json!("engine_unavailable"), &Value::Null), "{view}");

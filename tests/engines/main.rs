@@ -175,16 +175,16 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     let (status, answer) = init(json!({"type": "latex", "target": "pdf"})).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("unsupported_conversion")), "{answer}");
     let missing = format!(
-        "'latex' cannot become 'pdf' here: The press is not installed (there is no /nowhere/press or {}); install the \
-         package fake-press: scripts/setup --press.",
+        "'latex' cannot become 'pdf' here: The press is not installed (there is no /nowhere/press or {}); install it \
+         by: scripts/setup --press.",
         *fake::PROGRAM
     );
     assert_eq!(answer["detail"], missing.as_str());
     let (_, answer) = init(json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!(
         answer["detail"],
-        "'latex' cannot become 'xlsx'; it can become nothing here as it is; jpg, png, pptx, docx, html, pdf once the \
-                package fake-press is installed (scripts/setup --press)."
+        "'latex' cannot become 'xlsx'; it can become nothing here as it is; jpg, png, pptx, docx, html, pdf once \
+                The press is installed (scripts/setup --press)."
     );
     assert_eq!(service.metric(AVAILABLE).await, "", "what was never there is not counted");
     let ready = service.ready(|_| true).await;
@@ -210,7 +210,7 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
     machine.remove();
     let degraded = service.ready(|body| !body["degraded"].is_null()).await;
     let lost = format!(
-        "The press is not installed (there is no /nowhere/press or {}); install the package fake-press: \
+        "The press is not installed (there is no /nowhere/press or {}); install it by: \
          scripts/setup --press",
         *fake::PROGRAM
     );
@@ -306,7 +306,7 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     let (status, answer) = service.call(Method::POST, "/v1/documents/init", &job).await;
     assert_eq!(status, 422);
     let message = "'latex' cannot become 'pdf' here: The press is too old (it is 2.0, and 2.1 is needed); install a newer \
-                package fake-press: scripts/setup --press.";
+                one by: scripts/setup --press.";
     assert_eq!(answer["detail"], message);
     assert_eq!(service.metric(AVAILABLE).await, "");
     // It heals when a newer one is installed, and is refused again where that was a mistake.

@@ -5,7 +5,7 @@ use platen::engines::Engine;
 use platen::engines::document::Document;
 use platen::engines::error::EngineError;
 use platen::engines::plan::Ability;
-use platen::engines::requirement::{Part, Requirement};
+use platen::engines::requirement::{Install, Part, Requirement};
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::Step;
 
@@ -20,8 +20,7 @@ pub const RIVAL: Engine = Engine {
         part: Part::Program,
         paths: &["/nowhere/rival"],
         version: None,
-        package: "fake-rival",
-        command: Some("scripts/setup --rival"),
+        install: Install::Command("scripts/setup --rival"),
     }],
     reads_files: false,
     slots: None,

@@ -65,11 +65,8 @@ fn finding(
     lack: Option<UnmetRequirement>,
     disabled: impl Fn() -> String,
 ) -> Finding {
-    let remedy = || match requirement.command {
-        Some(command) => format!("{command} (package {})", requirement.package),
-        None => requirement.command(),
-    };
-    let warning = |detail| Finding::warning(requirement.name, detail).with_remedy(disabled(), remedy());
+    let warning =
+        |detail| Finding::warning(requirement.name, detail).with_remedy(disabled(), requirement.command());
     match (requirement.installed(), lack) {
         (None, _) => warning(format!("there is no {}", requirement.sought())),
         (Some(program), Some(UnmetRequirement::Version(old, found))) if old == requirement => {
@@ -105,7 +102,7 @@ mod tests {
     use crate::domain::kinds::FileKind;
     use crate::engines::document::DocumentKind;
     use crate::engines::plan::Ability;
-    use crate::engines::requirement::Part;
+    use crate::engines::requirement::{Install, Part};
     use crate::engines::step::StepKind;
     use crate::telemetry::metrics::Metrics;
 
@@ -126,16 +123,14 @@ mod tests {
                 part: Part::Program,
                 paths: &["/nowhere/sh", "/bin/sh"],
                 version: None,
-                package: "dash",
-                command: None,
+                install: Install::Package("dash"),
             },
             Requirement {
                 name: "Press",
                 part: Part::Program,
                 paths: &["/nowhere/press", "/etc"],
                 version: None,
-                package: "press-core",
-                command: Some("scripts/setup --press"),
+                install: Install::Command("scripts/setup --press"),
             },
         ],
         reads_files: true,
@@ -147,7 +142,7 @@ mod tests {
     fn a_missing_requirement_is_reported_with_what_it_disables() {
         let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
-            .with_remedy("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
+            .with_remedy("latex to pdf; docx to docx, pdf", "scripts/setup --press");
         assert_eq!(findings(&catalog), [Finding::ok("Shell", "/bin/sh"), missing]);
     }
 

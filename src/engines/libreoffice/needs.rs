@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engines::requirement::{Numbers, Part, Requirement};
+use crate::engines::requirement::{Install, Numbers, Part, Requirement};
 use crate::workers::{SandboxProfile, Signals};
 
 /// The paths of a library of LibreOffice in the packages of Debian, Fedora and The Document Foundation.
@@ -24,19 +24,17 @@ pub const INSTALL: &str = "apt-get install --no-install-recommends libreoffice-w
                            libreoffice-impress-nogui libreoffice-math-nogui libreoffice-uiconfig-writer; on Debian 12 with \
                            -t bookworm-backports, see docs/deployment.md";
 
-const UI: &str = "libreoffice-uiconfig-writer";
-
-const LIBRARY: Requirement = part("LibreOffice", paths!("libmergedlo.so"), "libreoffice-core-nogui");
+const LIBRARY: Requirement = part("LibreOffice", paths!("libmergedlo.so"));
 
 /// All components for all kinds of documents; without Math formulas are blank.
 pub(super) const NEEDS: &[Requirement] = &[
     LIBRARY,
-    part("Writer", paths!("libswlo.so"), "libreoffice-writer-nogui"),
-    part("Calc", paths!("libsclo.so"), "libreoffice-calc-nogui"),
-    part("Impress", paths!("libsdlo.so"), "libreoffice-impress-nogui"),
-    part("Math", paths!("libsmlo.so"), "libreoffice-math-nogui"),
-    // Without this file LibreOffice cannot open a document with comments.
-    part("Writer's windows", paths!("../share/config/soffice.cfg/modules/swriter/ui/annotation.ui"), UI),
+    part("Writer", paths!("libswlo.so")),
+    part("Calc", paths!("libsclo.so")),
+    part("Impress", paths!("libsdlo.so")),
+    part("Math", paths!("libsmlo.so")),
+    // Without this file LibreOffice cannot open a document with comments. It is in libreoffice-uiconfig-writer.
+    part("Writer's windows", paths!("../share/config/soffice.cfg/modules/swriter/ui/annotation.ui")),
 ];
 
 /// What LibreOffice reads beside its profile: its libraries and data, fonts, the loader's cache, random bytes.
@@ -54,8 +52,8 @@ const READ: [&str; 11] = [
     "/dev/urandom",
 ];
 
-const fn part(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement { name, part: Part::Library, paths, version: None, package, command: Some(INSTALL) }
+const fn part(name: &'static str, paths: &'static [&'static str]) -> Requirement {
+    Requirement { name, part: Part::Library, paths, version: None, install: Install::Command(INSTALL) }
 }
 
 /// The oldest version that Platen is measured and tested with.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engines::program;
-use crate::engines::requirement::{Numbers, Part, Requirement, Version};
+use crate::engines::requirement::{Install, Numbers, Part, Requirement, Version};
 use crate::workers::SandboxProfile;
 
 /// Where `scripts/setup --latex`, our package, an operator and a newer Debian install it.
@@ -16,8 +16,7 @@ pub(super) const PANDOC: Requirement = Requirement {
     part: Part::Program,
     paths: &PATHS,
     version: Some(Version { arguments: &["--version"], least: Numbers(3, 9) }),
-    package: "platen-pandoc",
-    command: Some("apt-get install ./platen-pandoc_*.deb, or scripts/setup --latex"),
+    install: Install::Command("apt-get install ./platen-pandoc_*.deb, or scripts/setup --latex"),
 };
 
 /// Data of a pandoc that is not a single file, the time zone, and random bytes.

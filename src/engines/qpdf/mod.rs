@@ -16,7 +16,7 @@ use super::document::{Document, DocumentKind};
 use super::error::EngineError;
 use super::plan::Ability;
 use super::program::{self, ProgramSteps};
-use super::requirement::{Numbers, Part, Requirement, Version};
+use super::requirement::{Install, Numbers, Part, Requirement, Version};
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use crate::domain::format_opts::{Passwords, Protection};
@@ -39,8 +39,7 @@ const QPDF: Requirement = Requirement {
     part: Part::Program,
     paths: &[PROGRAM],
     version: Some(Version { arguments: &["--version"], least: Numbers(11, 0) }),
-    package: "qpdf",
-    command: None,
+    install: Install::Package("qpdf"),
 };
 
 /// The engine.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::format_opts::TexProgram;
 use crate::engines::program;
-use crate::engines::requirement::{Part, Requirement};
+use crate::engines::requirement::{Install, Part, Requirement};
 use crate::workers::SandboxProfile;
 
 /// lualatex's font cache in the folder of a job. Relative: with `openout_any=p` it refuses to write absolute paths.
@@ -79,7 +79,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
 ];
 
 const fn of_tex(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement { name, part: Part::Program, paths, version: None, package, command: None }
+    Requirement { name, part: Part::Program, paths, version: None, install: Install::Package(package) }
 }
 
 /// The requirement of a program.

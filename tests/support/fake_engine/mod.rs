@@ -17,7 +17,7 @@ use platen::engines::document::{Document, DocumentKind};
 use platen::engines::error::EngineError;
 use platen::engines::plan::Ability;
 use platen::engines::program::{ProgramSteps, input as program_input, output as program_output};
-use platen::engines::requirement::{Numbers, Part, Requirement, Version};
+use platen::engines::requirement::{Install, Numbers, Part, Requirement, Version};
 use platen::engines::runner::{StepContext, StepRunner};
 use platen::engines::step::{Step, StepKind};
 use platen::engines::{Engine, EngineContext};
@@ -94,8 +94,7 @@ pub fn engine() -> Engine {
         part: Part::Program,
         paths: Box::leak(Box::new(["/nowhere/press", *PROGRAM])),
         version: Some(Version { arguments: &["version"], least: Numbers(2, 1) }),
-        package: "fake-press",
-        command: Some("scripts/setup --press"),
+        install: Install::Command("scripts/setup --press"),
     };
     Engine {
         name: "fake",
