@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 use crate::latex::document;
 use crate::latex_pandoc::part;
+use crate::libreoffice::poppler_output;
 use crate::unfilled::packed;
 
 /// First and last of ASCII, Latin-1, Latin Extended-A, Greek, Cyrillic, general punctuation, currencies, arrows, operators.
@@ -262,13 +263,6 @@ async fn a_character_that_the_fonts_of_the_author_lack_is_named_with_its_line() 
             ["€", "Ж"],
             "index.tex:4: the font lmroman10-regular has no 'Ж' (U+0416): it is not printed",
         ),
-        // A virtual font, of which pdfTeX says nothing.
-        (
-            "\\usepackage{times}",
-            "pdflatex",
-            ["€ ŋ", "m² Ķ"],
-            "index.tex:4: the font ptm has no 'ŋ' (U+014B): it is not printed",
-        ),
     ] {
         let source = document(preamble, lines);
         let data = (json!({"lines": lines_of_data}), json!({"engine": engine}));
@@ -285,4 +279,30 @@ async fn a_character_that_the_fonts_of_the_author_lack_is_named_with_its_line() 
     let missing = characters((0x400, 0x4ff))
         .filter(|letter| !warnings.contains(&format!("(U+{:04X})", u32::from(*letter))));
     assert_eq!(missing.count(), 0, "{view}");
+}
+
+/// In their virtual fonts these are black squares, of which pdfTeX says nothing.
+#[actix_web::test]
+async fn what_fonts_of_postscript_lack_is_printed_in_latin_modern() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    let lacking = "ĵ ŋ Ŋ ǰ ȷ \u{2126} ‽";
+    let body = "a<%= text %>z \\textbf{a<%= text %>z} $x <%= text %>$ € m² Ķ";
+    for (preamble, lender) in [
+        ("\\usepackage{times}", "LMRoman"),
+        ("\\usepackage[scaled]{helvet}\\renewcommand\\familydefault{\\sfdefault}", "LMSans"),
+        ("\\usepackage{courier}\\renewcommand\\familydefault{\\ttdefault}", "LMMono"),
+        ("\\usepackage{palatino}", "LMRoman"),
+    ] {
+        let source = document(preamble, body);
+        let data = (json!({"text": lacking}), json!({"engine": "pdflatex"}));
+        let (view, pdf) = app.typeset("pdf", source, data).await;
+        assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{preamble}: {view}");
+        let text = app.text_of(&pdf).replace([' ', '\n'], "");
+        for letter in ["ĵ", "ŋ", "Ŋ", "ȷ", "‽"] {
+            assert!(text.matches(letter).count() >= 3, "{letter} of {preamble}: {text}");
+        }
+        assert!(text.contains("€m²Ķ"), "{preamble}: {text}");
+        let fonts = poppler_output("pdffonts", &[], &pdf);
+        assert!(fonts.contains(lender), "{preamble}: {fonts}");
+    }
 }
