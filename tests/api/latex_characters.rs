@@ -306,3 +306,35 @@ async fn what_fonts_of_postscript_lack_is_printed_in_latin_modern() {
         assert!(fonts.contains(lender), "{preamble}: {fonts}");
     }
 }
+
+/// In the encoding that pdflatex has for Greek the codes of Latin letters are Greek letters.
+#[actix_web::test]
+async fn greek_documents_print_latin_letters_of_values_as_such() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    let data = json!({"name": "Platen GmbH; Café?", "place": "Αθήνα", "sum": "−1.234,50 €"});
+    let body = "\\section{<%= name %>} Καλημέρα <%= name %>, <%= place %> <%= sum %> $x <%= place %>$";
+    let words = ["Platen GmbH; Café?", "Καλημέρα Platen GmbH; Café?, Αθήνα \u{2212}1.234,50 €"];
+    for preamble in [
+        "\\usepackage[greek]{babel}",
+        "\\usepackage[english,main=greek]{babel}",
+        "\\usepackage[greek,english]{babel}",
+        "\\usepackage{babel}\\babelprovide[main,import]{greek}",
+    ] {
+        let (view, pdf) = app.typeset("pdf", document(preamble, body), (data.clone(), json!({}))).await;
+        assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{preamble}: {view}");
+        let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.iter().all(|words| text.contains(words)), "{preamble}: {text}");
+    }
+    // Captions of the language, where the source has no Greek letter itself.
+    let source = document("\\usepackage[greek]{babel}", "\\tableofcontents\\section{<%= name %>}");
+    let (view, pdf) = app.typeset("pdf", source, (data.clone(), json!({}))).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    // Its accent may be of the one or the other kind.
+    assert!(app.text_of(&pdf).contains("Περιεχ"), "{}", app.text_of(&pdf));
+    // Whoever asks for pdflatex is told, and has LaTeX's own remedy.
+    let source = document("\\usepackage[greek]{babel}", "<%= place %> \\textlatin{<%= name %>}");
+    let (view, pdf) = app.typeset("pdf", source, (data, json!({"engine": "pdflatex"}))).await;
+    let warning = view["warnings"][0].as_str().unwrap_or_default();
+    assert!(warning.contains("\\textlatin") && view["warnings"].as_array().unwrap().len() == 1, "{view}");
+    assert!(app.text_of(&pdf).contains("Αθήνα Platen GmbH; Café?"), "{}", app.text_of(&pdf));
+}

@@ -40,7 +40,8 @@ impl ProgramChoice {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
         let needed =
             || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
-        let program = asked.or_else(needed).unwrap_or(TexProgram::Pdflatex);
+        let greek = || is_greek(source).then_some(TexProgram::Lualatex);
+        let program = asked.or_else(needed).or_else(greek).unwrap_or(TexProgram::Pdflatex);
         Self { program, is_free: asked.is_none() }
     }
 
@@ -71,8 +72,24 @@ pub(super) fn named(source: &str) -> Option<&str> {
 
 /// Whether the preamble contains `word` outside of comments.
 pub(super) fn preamble_has(source: &str, word: &str) -> bool {
+    preamble(source).any(|line| line.contains(word))
+}
+
+/// Whether babel is loaded with Greek. In pdflatex's encoding of that language the codes of Latin letters are Greek letters:
+/// the name `Platen` in a value would be printed in Greek letters, and nothing would say so.
+pub(super) fn is_greek(source: &str) -> bool {
+    let has = |wanted: &[&str]| {
+        let is_of_word = |letter: char| letter.is_ascii_alphabetic() || letter == '\\';
+        preamble(source)
+            .any(|line| line.split(|letter| !is_of_word(letter)).any(|word| wanted.contains(&word)))
+    };
+    has(&["babel"]) && has(&["greek", "polutonikogreek"])
+}
+
+/// The lines of the preamble, without comments.
+fn preamble(source: &str) -> impl Iterator<Item = &str> {
     let preamble = source.split_once("\\begin{document}").map_or(source, |(preamble, _)| preamble);
-    preamble.lines().any(|line| code_of(line).contains(word))
+    preamble.lines().map(code_of)
 }
 
 #[cfg(test)]
@@ -95,6 +112,12 @@ mod tests {
             ("%\\usepackage{fontspec}\n\\begin{document}fontspec", "pdflatex"),
             ("\\%\\usepackage{fontspec}", "lualatex"),
             ("\\\\%\\usepackage{fontspec}", "pdflatex"),
+            ("\\usepackage[greek]{babel}", "lualatex"),
+            ("\\documentclass[polutonikogreek]{article}\n\\usepackage{babel}", "lualatex"),
+            ("\\usepackage{babel}\n\\babelprovide[main,import]{greek}", "lualatex"),
+            ("% !TeX program = pdflatex\n\\usepackage[greek,english]{babel}", "pdflatex"),
+            ("\\usepackage[english]{babel}\\newcommand\\greek{}%greek", "pdflatex"),
+            ("\\newcommand\\language{greek}", "pdflatex"),
         ] {
             assert_eq!(chosen(None, source), program, "{source}");
         }

@@ -36,7 +36,7 @@ pub(super) fn scripts_name() -> String {
     format!("{CACHE}/letters.lua")
 }
 
-/// The prelude of `source`; `is_for_letters`: another program had no font for some letters.
+/// The prelude of `source`; `is_for_letters`: it is known to need letters that TeX's usual font lacks.
 pub(super) fn prelude(program: TexProgram, is_for_letters: bool, source: &str) -> &'static str {
     match program {
         TexProgram::Pdflatex => ENCODED_VALUES,

@@ -52,6 +52,9 @@ pub use self::needs::EXTRAS;
 const NAME: &str = "tex";
 /// Documents at once, for one account.
 const SLOTS: usize = 2;
+/// The warning where somebody chose pdflatex for a document in Greek.
+const GREEK_LETTERS: &str = "pdflatex prints Latin letters in Greek text (babel) as Greek letters; write \\textlatin{…} around \
+                             them, or let lualatex make the document";
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
@@ -135,9 +138,13 @@ impl Tex {
         source: &str,
     ) -> Result<(TypesetDocument, Option<SecondAttempt>), TexError> {
         let choice = ProgramChoice::of(job.options.tex, source);
+        let is_greek = choice::is_greek(source);
+        if is_greek && choice.program == TexProgram::Pdflatex {
+            job.warnings.push(GREEK_LETTERS);
+        }
         let deadline = Instant::now() + Duration::from_millis(self.config.limits.timeout_ms);
         let request = TypesetRequest { folder, source, deadline };
-        let before = match self.make_by(job, choice.program, false, &request).await {
+        let before = match self.make_by(job, choice.program, is_greek, &request).await {
             Err(TexError::Document(error)) => error,
             done => return Ok((done?, None)),
         };
@@ -146,7 +153,7 @@ impl Tex {
         else {
             return Err(TexError::Document(before));
         };
-        let is_for_letters = matches!(before.cause, Cause::Character(_));
+        let is_for_letters = is_greek || matches!(before.cause, Cause::Character(_));
         let tried = SecondAttempt { first: choice.program, before, second };
         match self.make_by(job, second, is_for_letters, &request).await {
             Ok(made) => Ok((made, Some(tried))),
@@ -154,7 +161,7 @@ impl Tex {
         }
     }
 
-    /// Makes the document with `program`; `is_for_letters`: the first program had no font for some letters.
+    /// Makes the document with `program`; `is_for_letters`: it has letters that TeX's usual font lacks.
     async fn make_by(
         &self,
         job: &mut StepContext<'_>,
