@@ -25,16 +25,18 @@ pub(super) struct ReadinessCheck {
     last: Mutex<Option<(Instant, ReadinessResult)>>,
 }
 
-/// How long an answer is reused. The endpoint needs no token, so anyone may call it, and each check costs
+/// How long the answer that it is ready is reused. The endpoint needs no token, so anyone may call it, and each check costs
 /// synced writes.
-const CACHED_FOR: Duration = Duration::from_secs(1);
+const READY_FOR: Duration = Duration::from_secs(1);
+/// The same for the answer that it is not. Shorter, for whoever starts a service asks until it is ready.
+const NOT_READY_FOR: Duration = Duration::from_millis(100);
 
 #[async_trait]
 impl Readiness for ReadinessCheck {
     async fn check(&self) -> ReadinessResult {
         let mut last = self.last.lock().await;
         if let Some((asked, answer)) = last.as_ref()
-            && asked.elapsed() < CACHED_FOR
+            && asked.elapsed() < if answer.is_ok() { READY_FOR } else { NOT_READY_FOR }
         {
             return answer.clone();
         }
