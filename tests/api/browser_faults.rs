@@ -38,7 +38,7 @@ async fn a_page_without_end_is_refused_by_a_deadline_that_names_itself() {
 
 #[tokio::test]
 async fn a_page_that_fills_its_heap_fails_soon_and_alone() {
-    let app = TestApp::with(&[("browser.load_timeout_ms", "100000")]).await;
+    let app = TestApp::with(&[("browser.load_timeout_ms", "100000"), ("browser.heap_limit_mb", "128")]).await;
     let glutton = "<script>const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length)</script>";
     let started = Instant::now();
     let (view, _) = app.render("pdf", glutton, json!({})).await;

@@ -148,7 +148,7 @@ async fn writes_to_a_full_disk_are_refused_at_once_and_resume_with_space() {
         ("storage.objects_free_limit_bytes", "8388608"),
         ("storage.free_limit_bytes", "4194304"),
         ("http.shutdown_grace_s", "1"),
-        ("browser.rest_cap_ms", "4000"),
+        ("browser.rest_cap_ms", "2000"),
     ];
     let app = TestApp::on_small_disk(96, &limits).await;
     let mut existing = existing_data(&app).await;
@@ -159,7 +159,7 @@ async fn writes_to_a_full_disk_are_refused_at_once_and_resume_with_space() {
         assert_writes_are_refused(&app, &existing).await;
         // Its run ends, but the end cannot be written: to callers the job is still running.
         assert_reads_go_on(&app, &existing).await;
-        let (_, view) = app.get(&format!("/v1/jobs/{}?wait=8", existing.running)).await;
+        let (_, view) = app.get(&format!("/v1/jobs/{}?wait=5", existing.running)).await;
         assert_eq!(view["status"], "in-progress", "{view}");
         assert_writes_are_refused(&app, &existing).await;
         disk.clear();

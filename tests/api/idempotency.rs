@@ -96,7 +96,9 @@ async fn requests_at_the_same_moment_are_one_job_and_one_document() {
 
 #[tokio::test]
 async fn a_repeated_immediate_render_waits_for_the_same_job() {
-    let mut app = TestApp::with(&[("http.wait_default_s", "1"), ("http.shutdown_grace_s", "0")]).await;
+    let settings =
+        [("http.wait_default_s", "1"), ("http.shutdown_grace_s", "0"), ("browser.rest_cap_ms", "5000")];
+    let mut app = TestApp::with(&settings).await;
     let endless = "<script>setInterval(() => document.body.append('x'), 20)</script>";
     let body = json!({"type": "html", "target": "pdf", "template": endless});
     let (status, pending) = post(&app, IMMEDIATE, "slow", &body).await;

@@ -57,7 +57,7 @@ async fn every_job_is_on_one_page_newest_first_and_filtered_pages_are_bounded() 
 
 #[tokio::test]
 async fn an_item_is_the_job_as_it_is_now() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&[("browser.rest_cap_ms", "4000")]).await;
     let waiting = app.init(json!({"type": "html", "target": "pdf"})).await.id;
     let running = app.prepared("pdf", ENDLESS, json!({})).await;
     app.post(&format!("/v1/documents/{running}/render"), &json!({})).await;

@@ -12,13 +12,21 @@ use crate::template::page;
 
 /// The error of a service with a data folder of its own, which must not start on the bucket at `endpoint`.
 fn refused(endpoint: &str, folder: &TempDir) -> String {
-    let output = run(endpoint, folder, &["serve"]);
+    failure(&run(endpoint, folder, &["serve"]))
+}
+
+fn failure(output: &Output) -> String {
     assert!(!output.status.success());
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn run(endpoint: &str, folder: &TempDir, arguments: &[&str]) -> Output {
-    let further = [("http.bind", "127.0.0.1:0"), ("s3.probe_timeout_ms", "5000")];
+    run_within("5000", endpoint, folder, arguments)
+}
+
+/// The same with so many milliseconds for what a start asks of the bucket.
+fn run_within(probe_ms: &str, endpoint: &str, folder: &TempDir, arguments: &[&str]) -> Output {
+    let further = [("http.bind", "127.0.0.1:0"), ("s3.probe_timeout_ms", probe_ms)];
     platen(folder.path(), &[&settings(endpoint)[..], &further].concat(), arguments, b"")
 }
 
@@ -38,11 +46,12 @@ async fn a_service_with_another_index_starts_beside_it_but_not_on_it() {
 
 #[tokio::test]
 async fn a_silent_store_keeps_no_start_waiting() {
-    let (mut app, proxy) = TestApp::behind_a_proxy(&[("s3.probe_timeout_ms", "5000")]).await;
+    let (mut app, proxy) = TestApp::behind_a_proxy(&[("s3.probe_timeout_ms", "2000")]).await;
     app.stop();
     proxy.set(Mode::Hang);
-    let message = refused(&proxy.endpoint(), &tempfile::tempdir().unwrap());
-    assert!(message.contains("does not tell within 5000 ms (s3.probe_timeout_ms)"), "{message}");
+    let folder = tempfile::tempdir().unwrap();
+    let message = failure(&run_within("2000", &proxy.endpoint(), &folder, &["serve"]));
+    assert!(message.contains("does not tell within 2000 ms (s3.probe_timeout_ms)"), "{message}");
     // One that knows its bucket starts, and is ready when it answers.
     app.launch();
     let (status, _) = app.get("/health/ready").await;

@@ -16,8 +16,8 @@ use crate::service::{Order, render};
 use crate::support::{TestPool, asking, folder_of, scripted, text_of, with_files};
 use crate::table::{Outcome, report};
 
-const JOBS: usize = 200;
-const PAIRS: usize = 20;
+const JOBS: usize = 60;
+const PAIRS: usize = 10;
 
 /// Looks for traces, then stores its own, by promises only. `MARK` is this job's; traces go to `found`. The history must
 /// be no longer than `LENGTH`.

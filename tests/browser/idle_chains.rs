@@ -1,10 +1,16 @@
 //! Chains of timers and frames: waited for as far as the limits say, and named where they go on.
 
+use futures_util::future::join_all;
+
 use crate::support::{Rendered, TestPool, asking, scripted, text_of};
 
 /// A pool with the limits of the default configuration.
 fn as_shipped() -> TestPool {
-    TestPool::start(|config| config.quiet_window_ms = 500)
+    TestPool::start(|config| {
+        config.quiet_window_ms = 500;
+        // Pages of a test wait beside each other.
+        config.tabs = 4;
+    })
 }
 
 fn chain(of: u32, ms: u32) -> String {
@@ -34,8 +40,8 @@ async fn drawing_at_the_end_of_a_chain_is_waited_for() {
             setTimeout(() => it.close(), 2900) })).text(); \
         const go = n => n ? setTimeout(go, 600, n - 1) : p.textContent = 'drawn'; answer.then(() => go(3))";
     let timers = [chain(5, 600), chain(12, 100)];
-    for script in timers.iter().map(String::as_str).chain([frames, promises, changing, after_request]) {
-        let rendered = run(&pool, script).await;
+    let scripts = timers.iter().map(String::as_str).chain([frames, promises, changing, after_request]);
+    for (script, rendered) in join_all(scripts.map(async |script| (script, run(&pool, script).await))).await {
         assert_eq!(text_of(&rendered.bytes), "drawn", "{script}: {:?}", rendered.warnings);
         assert_eq!(rendered.warnings, Vec::<String>::new(), "{script}");
     }
@@ -48,7 +54,7 @@ async fn pending_work_at_the_print_is_named() {
     let endless = "const go = () => setTimeout(go, 600); go()";
     let frames = "const go = () => requestAnimationFrame(go); go()";
     // How often it was set again until then depends on how busy the machine is.
-    for (script, named) in [
+    let cases = [
         (endless, "a timer every 600 ms, set again "),
         (&chain(10, 500), "a timer every 500 ms, set again "),
         (&chain(40, 100), "a timer every 100 ms, set again "),
@@ -58,8 +64,9 @@ async fn pending_work_at_the_print_is_named() {
         ("setInterval(() => 0, 5000)", "an interval of 5000 ms"),
         ("setTimeout(() => p.textContent = 'late', 5000)", "a timer of 5000 ms"),
         ("setTimeout(\"p.textContent = 'late'\", 5000)", "a timer of 5000 ms"),
-    ] {
-        let rendered = run(&pool, script).await;
+    ];
+    let made = cases.iter().map(async |(script, named)| (script, named, run(&pool, script).await));
+    for (script, named, rendered) in join_all(made).await {
         let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
         // At the cap the warning would begin otherwise.
         assert!(

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
+
 use crate::support::{Rendered, TestPool, scripted, text_of, with_files};
 
 /// A window that no page of these tests may wait for.
@@ -37,7 +39,7 @@ async fn run(pool: &TestPool, page: &str) -> (Rendered, Duration) {
 #[actix::test]
 async fn work_of_a_worker_for_its_page_is_waited_for() {
     let pool = without_window();
-    for (code, script) in [
+    let cases = [
         ("work(4500); postMessage('drawn')", "begin(code)"),
         ("onmessage = () => { work(900); postMessage('drawn') }", "begin(code).postMessage(0)"),
         (
@@ -100,8 +102,9 @@ async fn work_of_a_worker_for_its_page_is_waited_for() {
             new Blob([\"const end = performance.now() + 900; while (performance.now() < end); postMessage('drawn')\"]))); \
             w.onmessage = event => parent.p.textContent = event.data<\\/script>`; document.body.append(f)",
         ),
-    ] {
-        let (rendered, _) = run(&pool, &page(code, script)).await;
+    ];
+    let made = cases.iter().map(async |(code, script)| (code, script, run(&pool, &page(code, script)).await));
+    for (code, script, (rendered, _)) in join_all(made).await {
         assert_eq!(text_of(&rendered.bytes), "drawn", "{code} {script}: {:?}", rendered.warnings);
         assert_eq!(rendered.warnings, Vec::<String>::new(), "{code} {script}");
     }
@@ -158,7 +161,7 @@ async fn a_worker_that_goes_on_is_named() {
         config.rest_cap_ms = 3_000;
         config.watched_workers_limit = 2;
     });
-    for (code, script, named) in [
+    let cases = [
         ("work(20000)", "begin(code)", "pending: a worker that computes"),
         ("setInterval(() => 0, 100)", "begin(code)", "pending: a worker with an interval of 100 ms"),
         (
@@ -167,8 +170,10 @@ async fn a_worker_that_goes_on_is_named() {
             "a worker with a timer every 200 ms, set again",
         ),
         ("", "begin(code); begin(code); begin(code)", "browser.watched_workers_limit"),
-    ] {
-        let (rendered, _) = run(&pool, &page(code, script)).await;
+    ];
+    let made =
+        cases.iter().map(async |(code, script, named)| (code, named, run(&pool, &page(code, script)).await));
+    for (code, named, (rendered, _)) in join_all(made).await {
         let [warning] = &rendered.warnings[..] else { panic!("{code}: {:?}", rendered.warnings) };
         assert!(warning.contains(named) && warning.contains("waitForExpression"), "{code}: {warning}");
     }

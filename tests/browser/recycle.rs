@@ -12,15 +12,18 @@ use crate::support::{
     TestPool, chromium_after, folder_of, group_members, open_folder, scripted, static_page, text_of,
 };
 
+/// Planned replacements under load, and the documents of each browser.
+const REPLACEMENTS: u64 = 20;
+const DOCUMENTS: u64 = 4;
 /// Holds half a gigabyte beyond the heap.
 const LARGE_PAGE: &str = "<p>large</p><script>window.kept = []; \
     for (let i = 0; i < 5; i++) kept.push(new Uint8Array(100 << 20).fill(i + 1))</script>";
 
 #[actix::test]
-async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
+async fn twenty_planned_replacements_under_load_cost_no_job_and_no_wait() {
     let pool = TestPool::start(|config| {
         config.tabs = 4;
-        config.recycle_documents = 4;
+        config.recycle_documents = DOCUMENTS;
         config.recycle_pause_s = 0;
     });
     pool.until("a browser has its warm tab", |it| it.ready && it.warm > 0).await;
@@ -29,7 +32,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
         loop {
             let status = pool.status().await;
             assert!(status.ready, "{status:?}");
-            if status.recycled >= 50 {
+            if status.recycled >= REPLACEMENTS {
                 return;
             }
             let document = pool.render(&task).await.unwrap();
@@ -43,7 +46,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
     let status = pool.status().await;
     assert_eq!(status.launch_waits, 0, "{status:?}");
     assert_eq!(pool.lost() + pool.metrics.drains_cut.get(), 0);
-    assert!(rendered.get() >= 200, "only {} documents", rendered.get());
+    assert!(rendered.get() >= REPLACEMENTS * DOCUMENTS, "only {} documents", rendered.get());
     pool.finish().await;
 }
 

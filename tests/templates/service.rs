@@ -48,6 +48,8 @@ pub fn command(data: &Path, arguments: &[&str]) -> Result<String, String> {
 fn program_without_browser(data: &Path) -> Command {
     let mut command = program(data);
     command.env("PLATEN__BROWSER__EXECUTABLE", "/nonexistent");
+    // Nor does it make engines of template code ahead, which hardly any operation needs.
+    command.env("PLATEN__ASSEMBLE__SPARES", "0");
     // It logs repeatedly that it has no browser.
     command.env("PLATEN__LOG__FILTER", "error,platen::browser=off");
     command
