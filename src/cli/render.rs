@@ -21,7 +21,7 @@ use super::file_or_stdio::FileOrStdio;
 use super::{CommandError, print_to_stderr, print_to_stdout};
 use crate::app::{EngineResources, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
-use crate::config::{Config, OfficeStart};
+use crate::config::{Config, Start};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
@@ -74,7 +74,7 @@ pub struct RenderArguments {
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
 pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     // Most documents do not need LibreOffice, and its start takes seconds.
-    config.office.start = OfficeStart::Lazy;
+    config.office.start = Start::Lazy;
     telemetry::install(&config.log.of_command());
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), can_confine_files(&config), metrics.engines.clone()));

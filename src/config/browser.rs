@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::SettingErrors;
+use super::{SettingErrors, Start};
 
 /// Section `[browser]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -10,6 +10,8 @@ use super::SettingErrors;
 pub struct BrowserConfig {
     /// Chromium to start; empty: the first known one that is installed.
     pub executable: String,
+    /// When the processes for pages are started; those of quarantine are always started when needed.
+    pub start: Start,
     /// Chromium processes for pages with script.
     pub processes: u64,
     /// Chromium processes for pages without script, in which no script ever runs; 0: such pages share the others.

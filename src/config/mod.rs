@@ -44,7 +44,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
-pub use office::{OfficeConfig, OfficeStart};
+pub use office::OfficeConfig;
 pub use outbound::{Allowed, DeliveryReach, HostExceptions, OutboundConfig};
 pub use pandoc::PandocConfig;
 pub use program::ProgramLimits;
@@ -53,6 +53,16 @@ pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
 pub use tex::TexConfig;
 pub use workers::{SERVER_USERS, WorkersConfig};
+
+/// When a program is started that the service keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// With the service.
+    Eager,
+    /// With the first page or document that needs it.
+    Lazy,
+}
 
 /// The compiled-in defaults.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");

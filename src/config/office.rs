@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::SettingErrors;
+use super::{SettingErrors, Start};
 
 /// Section `[office]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,7 +27,7 @@ pub struct OfficeConfig {
     /// Longest time to fetch all pictures of a document.
     pub pictures_timeout_ms: u64,
     /// When LibreOffice is started.
-    pub start: OfficeStart,
+    pub start: Start,
     /// Longest time for a started LibreOffice to be ready.
     pub start_timeout_ms: u64,
     /// Longest time for LibreOffice to convert a document; then the document fails.
@@ -39,16 +39,6 @@ pub struct OfficeConfig {
     pub server_documents: u64,
     /// A LibreOffice that holds so much memory between two documents is replaced in the same way.
     pub server_memory_limit_mb: u64,
-}
-
-/// When LibreOffice is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OfficeStart {
-    /// With the service.
-    Eager,
-    /// With the first document that needs it.
-    Lazy,
 }
 
 impl OfficeConfig {

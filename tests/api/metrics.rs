@@ -203,7 +203,12 @@ async fn scripts_of_a_saved_template_are_cached() {
 
 #[tokio::test]
 async fn planned_replacement_of_browsers_is_no_outage() {
-    let app = TestApp::with(&[("browser.recycle_documents", "2"), ("browser.recycle_pause_s", "0")]).await;
+    let app = TestApp::with(&[
+        ("browser.start", "eager"),
+        ("browser.recycle_documents", "2"),
+        ("browser.recycle_pause_s", "0"),
+    ])
+    .await;
     let replaced = "platen_browser_recycles_total{reason=\"documents\"}";
     let client = async || {
         while Reading::of_main(&app).await.value(replaced) < 4.0 {

@@ -22,6 +22,7 @@ mod idle_workers;
 mod in_place_reuse;
 mod inlined_pages;
 mod lazy;
+mod lazy_start;
 mod lifecycle;
 mod lost_browsers;
 mod members;

@@ -111,6 +111,7 @@ impl TestApp {
             variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
             variable("office.start", "lazy"),
+            variable("browser.start", "lazy"),
             // Most tests have template code once or not at all; processes of it started ahead would be a quarter of their work.
             variable("assemble.spares", "0"),
             variable("tex.cache_dir", CACHES),

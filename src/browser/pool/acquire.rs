@@ -93,7 +93,7 @@ impl BrowserPool {
         }
         for lane in make.each() {
             match self.least_busy(lane) {
-                None => self.note_launch_waits(lane, &sources),
+                None => self.wait_for_launch(lane, &sources, ctx),
                 Some((browser, factory)) => {
                     if !self.make_tab_in(browser, factory, lane, ctx) {
                         return;
@@ -149,13 +149,20 @@ impl BrowserPool {
         self.warm_tabs.remove(at)
     }
 
-    /// Counts waiters that would have a tab by now if a browser ran, each once.
-    fn note_launch_waits(&mut self, lane: Lane, sources: &[Option<TabSource>]) {
+    /// Counts waiters that would have a tab by now if a browser ran, each once, and starts the browsers that wait for their
+    /// first page.
+    fn wait_for_launch(&mut self, lane: Lane, sources: &[Option<TabSource>], ctx: &mut Context<Self>) {
+        let mut is_wanted = false;
         for (waiter, source) in self.waiters.iter_mut().zip(sources) {
             let waits = *source == Some(TabSource::Shared) && waiter.request.lane == lane;
+            is_wanted |= waits;
             if waits && !std::mem::replace(&mut waiter.waits_for_launch, true) {
                 self.metrics.launch_waits.inc();
             }
+        }
+        // Tabs that nobody waits for are made ahead in browsers that run.
+        if is_wanted {
+            self.start_for(lane, ctx);
         }
     }
 

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Browser slots are for pages with script, for pages without (in a browser that runs no script, none can crash it), and for
-//! accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one.
+//! accounts in quarantine (`quarantine.rs`); the last are started when a page waits for one. So are the others with
+//! `browser.start = "lazy"`.
 //!
 //! Everything runs on the actor's own thread, so that must be one that lasts as long as the pool.
 
@@ -51,7 +52,7 @@ use crate::workers::Starter;
 /// Pause before a tab is tried again that could not be made.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// The actor. It starts its browsers when it is started.
+/// The actor. It starts its browsers when it is started, or with the first page (`browser.start`).
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
     pub(super) families: Arc<Families>,

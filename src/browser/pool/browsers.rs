@@ -17,7 +17,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A slot for a process. At most one launch is under way for each.
 pub(super) enum BrowserSlot {
-    /// A quarantine browser's, while it is not needed.
+    /// No page has needed it yet, or, for a quarantine browser, none needs it now.
     Off,
     Starting,
     Running(Box<RunningBrowser>),

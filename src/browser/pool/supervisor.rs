@@ -17,13 +17,14 @@ use crate::browser::chromium::process::LaunchError;
 use crate::browser::tab::factory::TabFactory;
 use crate::browser::tab::lease::{BrowserId, LeaseTab};
 use crate::browser::tab::monitor::EventLimits;
+use crate::config::Start;
 use crate::domain::lane::{Lane, PerLane};
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
 const SHORT_LIFE: Duration = Duration::from_secs(5);
 
 impl BrowserPool {
-    /// Starts every process for the first time and begins to watch them.
+    /// Starts the processes, unless they are to start with the first page that needs them, and begins to watch them.
     pub(super) fn start_browsers(&mut self, ctx: &mut Context<Self>) {
         let count = |processes: u64| usize::try_from(processes).unwrap_or(1);
         let (shared, fixed) = (count(self.config.processes), count(self.config.static_processes));
@@ -33,9 +34,11 @@ impl BrowserPool {
             .chain((0..quarantine).map(Purpose::Quarantine))
             .collect();
         self.slots = self.purposes.iter().map(|_| BrowserSlot::Off).collect();
-        for slot in 0..shared + fixed {
-            self.slots[slot] = BrowserSlot::Starting;
-            self.launch(slot, 0, ctx);
+        if self.config.start == Start::Eager {
+            for slot in 0..shared + fixed {
+                self.slots[slot] = BrowserSlot::Starting;
+                self.launch(slot, 0, ctx);
+            }
         }
         let watch = Duration::from_millis(self.config.memory_watch_ms);
         ctx.run_interval(watch, |pool, ctx| {
@@ -76,9 +79,29 @@ impl BrowserPool {
         !matches!(self.purpose(browser), Purpose::Quarantine(_))
     }
 
-    /// Whether a page of either lane can be rendered now.
+    /// Whether a page of either lane can be rendered now. Browsers that start with the first page count as able to.
     pub(super) fn is_ready(&self) -> bool {
-        [Lane::Static, Lane::Scripted].iter().all(|lane| self.least_busy(*lane).is_some())
+        let is_lazy = self.config.start == Start::Lazy;
+        let is_off = |lane| self.slots_for(lane).all(|slot| matches!(self.slots[slot], BrowserSlot::Off));
+        [Lane::Static, Lane::Scripted]
+            .into_iter()
+            .all(|lane| self.least_busy(lane).is_some() || (is_lazy && is_off(lane)))
+    }
+
+    /// The slots of the browsers that show the pages of `lane`, outside of quarantine.
+    fn slots_for(&self, lane: Lane) -> impl Iterator<Item = usize> {
+        let wanted = self.purpose_for(lane);
+        self.purposes.iter().enumerate().filter(move |(_, purpose)| **purpose == wanted).map(|(slot, _)| slot)
+    }
+
+    /// Starts the browsers for `lane` that were never started.
+    pub(super) fn start_for(&mut self, lane: Lane, ctx: &mut Context<Self>) {
+        let off: Vec<_> =
+            self.slots_for(lane).filter(|slot| matches!(self.slots[*slot], BrowserSlot::Off)).collect();
+        for slot in off {
+            self.slots[slot] = BrowserSlot::Starting;
+            self.launch(slot, 0, ctx);
+        }
     }
 
     pub(super) fn factory(&self, running: &RunningBrowser) -> TabFactory {

@@ -21,7 +21,7 @@ use super::error::EngineError;
 use super::runner::{StepContext, StepResult, StepRunner};
 use super::step::{Step, StepKind};
 use super::{Engine, EngineContext};
-use crate::config::{OfficeConfig, OfficeStart};
+use crate::config::{OfficeConfig, Start};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{FileKind, TemplateKind};
@@ -101,8 +101,7 @@ impl LibreOffice {
         let (config, bounds) = (&context.config.office, context.programs.bounds());
         let servers = context.budget.slot_count(ENGINE.name, ENGINE.slots.unwrap_or(1));
         let is_here = needs::NEEDS.iter().all(|needed| needed.installed().is_some());
-        let is_eager =
-            config.start == OfficeStart::Eager && is_here && super::can_confine_files(context.config);
+        let is_eager = config.start == Start::Eager && is_here && super::can_confine_files(context.config);
         let options = ServerOptions {
             programs: needs::programs(),
             read: needs::readable(),
