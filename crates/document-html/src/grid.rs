@@ -265,11 +265,7 @@ impl<'a, 'i> Grid<'a, 'i> {
         let wide = count(cell, "number-columns-spanned").min(COLUMNS);
         let tall = count(cell, "number-rows-spanned");
         let mut out = String::new();
-        let columns = if wide > 1 {
-            (column..column + wide).filter(|place| !self.hides_column(*place)).count()
-        } else {
-            1
-        };
+        let columns = if wide > 1 { self.shown_columns(column, wide) } else { 1 };
         let rows = if tall > 1 { self.shown_rows(row, tall) } else { 1 };
         for (name, number) in [("colspan", columns), ("rowspan", rows)] {
             if number > 1 {
@@ -277,6 +273,22 @@ impl<'a, 'i> Grid<'a, 'i> {
             }
         }
         out
+    }
+
+    /// How many of so many columns are shown. By those that are alike: each of thousands of cells may go over thousands of columns.
+    fn shown_columns(&self, first: usize, count: usize) -> usize {
+        let (mut left, mut place, mut shown) = (count, first, 0_usize);
+        let begin = self.columns.partition_point(|one| one.end <= first);
+        for columns in self.columns.iter().skip(begin) {
+            let taken = columns.end.saturating_sub(place).min(left);
+            shown += if columns.hidden { 0 } else { taken };
+            (place, left) = (place + taken, left - taken);
+            if left == 0 {
+                break;
+            }
+        }
+        // Those that the sheet does not name are shown.
+        shown + left
     }
 
     /// How many of so many rows are written.
