@@ -13,7 +13,7 @@ use crate::domain::format_opts::{locale_of, timezone_of};
 pub struct AssembleConfig {
     /// The program that runs template code; empty: `platen-script` in the folder of `platen` itself.
     pub program: String,
-    /// Locale of numbers, dates and money in templates without `formatOpts.locale`.
+    /// Locale of numbers, dates and money in templates, and in pages of workbooks, without `formatOpts.locale`.
     pub locale: String,
     /// Time zone of dates in templates without `formatOpts.timezone`.
     pub timezone: String,

@@ -54,6 +54,33 @@ async fn a_workbook_is_filled_and_shown_with_what_its_formulas_give() {
 }
 
 #[tokio::test]
+async fn a_workbook_without_a_locale_shows_its_numbers_in_that_of_the_configuration() {
+    let app = TestApp::with(&[("assemble.locale", "de-DE")]).await;
+    let sales = data()["sales"].as_array().unwrap().clone();
+    let total: f64 =
+        sales.iter().map(|sale| sale["quantity"].as_f64().unwrap() * sale["price"].as_f64().unwrap()).sum();
+    let text = format!("{total:.2}");
+    let (whole, rest) = text.split_at(text.len() - 6);
+    let english = format!("{whole},{rest}");
+    let german = format!("{whole}.{}", rest.replace('.', ","));
+    for (options, shown, other) in
+        [(json!({}), &german, &english), (json!({"locale": "en-US"}), &english, &german)]
+    {
+        let body = json!({"type": "xlsx", "target": "html", "data": data(), "formatOpts": options});
+        let job = app.init(body).await;
+        assert_eq!(app.put(&job.template_url.unwrap(), sample("report.xlsx")).await, 200);
+        let view = app.finish(&job.id).await;
+        assert_eq!(view["warnings"], json!([]), "{view}");
+        let (status, page) = app.fetch(&view["output"]["data"]["url"]).await;
+        let page = String::from_utf8(page).unwrap();
+        assert!(
+            status == 200 && page.contains(shown.as_str()) && !page.contains(other.as_str()),
+            "{options}: {page}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn faults_are_reported_with_their_cell_and_limits_with_their_keys() {
     let app = TestApp::with(&[("office.items_limit", "12")]).await;
     let failed = async |file: Vec<u8>, opts: Value| {

@@ -29,6 +29,7 @@ use crate::small_disk::{SmallDisk, rerun_in_mount_namespace};
 
 mod locale;
 mod memory;
+mod wide;
 
 const READ: [&str; 9] = [
     "/usr/lib",

@@ -9,6 +9,7 @@
 //! A filled sheet may have a million cells, so it is packed while it is written, and no cell is kept in memory.
 
 mod book;
+mod bounded;
 mod copies;
 mod counts;
 mod days;
@@ -39,6 +40,7 @@ mod workbook;
 mod write;
 
 pub(crate) use book::{Book, Source};
+pub use bounded::bounded_for_pages;
 pub(crate) use tags::Place;
 
 use crate::error::Error;

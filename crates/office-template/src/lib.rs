@@ -66,6 +66,7 @@ use dependents::Dependent;
 pub use error::{Error, Fault, Faults};
 use error::{Expressions, Spot};
 use excel::Book;
+pub use excel::bounded_for_pages;
 pub use family::Family;
 use files::Unasked;
 pub use files::{Files, NoFiles};

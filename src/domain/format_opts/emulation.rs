@@ -24,8 +24,8 @@ pub struct EmulationOptions {
     /// The time zone of its scripts, an IANA name; `None`: UTC. Also that of template code, where `None` means
     /// `assemble.timezone`.
     pub timezone: Option<String>,
-    /// The locale of its scripts, a BCP 47 tag; `None`: en-US. Also that of template code, where `None` means
-    /// `assemble.locale`.
+    /// The locale of its scripts, a BCP 47 tag; `None`: en-US. Also that of template code and of a workbook's
+    /// pages, where `None` means `assemble.locale`.
     pub locale: Option<String>,
 }
 

@@ -85,10 +85,10 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
     UPDATES.map(command).into()
 }
 
-/// The locale in which a workbook shows its numbers and dates, if one is asked for.
-pub(super) fn locale(from: FileKind, options: &PageOptions) -> Option<Cow<'static, str>> {
-    let asked = options.emulation.locale.clone().filter(|_| from == FileKind::Xlsx);
-    asked.map(Cow::Owned)
+/// The locale in which a workbook shows its numbers and dates: the one that is asked for, or else `default`.
+pub(super) fn locale(from: FileKind, options: &PageOptions, default: &str) -> Option<Cow<'static, str>> {
+    let asked = options.emulation.locale.as_deref().unwrap_or(default);
+    (from == FileKind::Xlsx).then(|| Cow::Owned(asked.to_owned()))
 }
 
 /// The first page that is asked for, if a PDF is not to have all pages.
@@ -121,4 +121,19 @@ pub(super) fn pdf_options(options: &PageOptions) -> String {
         set("SelectPdfVersion", "long", part.number().to_string());
     }
     Value::Object(filter).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workbook_without_a_locale_has_the_one_of_the_configuration() {
+        let mut options = PageOptions::default();
+        assert_eq!(locale(FileKind::Xlsx, &options, "de-AT").as_deref(), Some("de-AT"));
+        assert_eq!(locale(FileKind::Docx, &options, "de-AT"), None);
+        options.emulation.locale = Some("fr-CH".to_owned());
+        assert_eq!(locale(FileKind::Xlsx, &options, "de-AT").as_deref(), Some("fr-CH"));
+        assert_eq!(locale(FileKind::Pptx, &options, "de-AT"), None);
+    }
 }

@@ -55,6 +55,8 @@ struct LibreOffice {
     pool: Pool,
     slots: EngineSlots,
     config: OfficeConfig,
+    /// The locale of workbooks without one of their own (`assemble.locale`).
+    locale: String,
     bounds: Bounds,
     fonts: InstalledFonts,
 }
@@ -78,7 +80,7 @@ impl StepRunner for LibreOffice {
             html: export.html(self.bounds.scratch_bytes),
             // HTML of text and tables names fonts that its reader may have; all else is drawn with this machine's.
             fonts: kind != FileKind::Html || export.from == FileKind::Pptx,
-            locale: export::locale(export.from, job.options),
+            locale: export::locale(export.from, job.options, &self.locale),
             first_page: export::first_page(kind, job.options),
             metadata: export::metadata(kind, job.options),
         };
@@ -136,6 +138,7 @@ impl LibreOffice {
             pool: Pool::new(context.starter.clone(), settings, context.metrics.children.clone()),
             slots: context.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
+            locale: context.config.assemble.locale.clone(),
             bounds,
             fonts: InstalledFonts::of(context.starter.clone()),
         }

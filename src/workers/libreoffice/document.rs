@@ -15,6 +15,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 
 use super::{ConvertJob, Converted, Remarks, ServerOptions, page};
 use crate::domain::format_opts::Metadata;
+use crate::domain::office_format::OfficeFormat;
 use crate::procfs::status_number;
 use crate::workers::cage;
 
@@ -184,6 +185,7 @@ fn restrict_and_convert(kit: &Kit, documents: &DocumentFolder) -> Result<(), (u8
     let write = [documents.folder.clone(), PathBuf::from("/dev/null")];
     cage::narrow(&documents.read, &write).map_err(|sentence| (CAGE_FAILED, sentence))?;
     let (job, path) = read_job(documents).map_err(|error| (JOB_NOT_READ, error.to_string()))?;
+    bound_workbook(&job, &path).map_err(|error| (JOB_NOT_READ, error.to_string()))?;
     convert_in_child(kit, documents, &job, &path).map_err(|(code, sentence)| {
         let is_exhausted = memory.grown_bytes() > exhaustion_threshold_bytes(documents.options.memory_bytes);
         (if is_exhausted { EXHAUSTED } else { code }, sentence)
@@ -197,6 +199,18 @@ fn read_job(documents: &DocumentFolder) -> io::Result<(ConvertJob<'static>, Path
     let path = documents.folder.join(format!("{DOCUMENT}.{}", job.extension));
     fs::hard_link(documents.folder.join(DOCUMENT), &path)?;
     Ok((job, path))
+}
+
+/// Cuts off what a workbook's ranges have beyond its cells. Hazard: LibreOffice lays out each of the 16,384 columns of a merged
+/// row, which takes longer than the deadline.
+fn bound_workbook(job: &ConvertJob<'_>, path: &Path) -> io::Result<()> {
+    if job.extension != OfficeFormat::Xlsx.extension() {
+        return Ok(());
+    }
+    let Some(bounded) = office_template::bounded_for_pages(&fs::read(path)?) else { return Ok(()) };
+    // The path is a link to the document, which the next attempt reads.
+    fs::remove_file(path)?;
+    fs::write(path, bounded)
 }
 
 /// A document that fails with more than this in use is reported as out of memory: LibreOffice gives no reason for a failed

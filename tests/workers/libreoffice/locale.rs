@@ -33,6 +33,19 @@ fn workbook() -> Vec<u8> {
         let _ = write!(formats, "<xf numFmtId=\"{number}\" xfId=\"0\" applyNumberFormat=\"1\"/>");
         let _ = write!(cells, "<row r=\"{0}\"><c r=\"A{0}\" s=\"{at}\"><v>{value}</v></c></row>", at + 1);
     }
+    let styles = format!(
+        "<numFmts count=\"2\">{codes}</numFmts><fonts count=\"1\"><font><sz val=\"11\"/><name val=\"Liberation Sans\"/></font></fonts>\
+         <fills count=\"1\"><fill><patternFill patternType=\"none\"/></fill></fills><borders count=\"1\"><border/></borders>\
+         <cellStyleXfs count=\"1\"><xf/></cellStyleXfs><cellXfs count=\"5\">{formats}</cellXfs>"
+    );
+    let sheet = format!(
+        "<cols><col min=\"1\" max=\"1\" width=\"40\" customWidth=\"1\"/></cols><sheetData>{cells}</sheetData>"
+    );
+    workbook_of(&sheet, &styles, "")
+}
+
+/// A workbook of one sheet, `S`, with these styles, and with these names behind its list of sheets.
+pub(super) fn workbook_of(sheet: &str, styles: &str, names: &str) -> Vec<u8> {
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml";
     let link = |id: &str, kind: &str, target: &str| {
         format!("<Relationship Id=\"{id}\" Type=\"{OFFICE}/{kind}\" Target=\"{target}\"/>")
@@ -52,27 +65,15 @@ fn workbook() -> Vec<u8> {
         (
             "xl/workbook.xml",
             format!(
-                "<workbook xmlns=\"{MAIN}\" xmlns:r=\"{OFFICE}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"rId1\"/></sheets></workbook>"
+                "<workbook xmlns=\"{MAIN}\" xmlns:r=\"{OFFICE}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"rId1\"/></sheets>{names}</workbook>"
             ),
         ),
         (
             "xl/_rels/workbook.xml.rels",
             links(link("rId1", "worksheet", "worksheets/sheet1.xml") + &link("rId2", "styles", "styles.xml")),
         ),
-        (
-            "xl/styles.xml",
-            format!(
-                "<styleSheet xmlns=\"{MAIN}\"><numFmts count=\"2\">{codes}</numFmts><fonts count=\"1\"><font><sz val=\"11\"/><name val=\"Liberation Sans\"/></font></fonts>\
-                 <fills count=\"1\"><fill><patternFill patternType=\"none\"/></fill></fills><borders count=\"1\"><border/></borders>\
-                 <cellStyleXfs count=\"1\"><xf/></cellStyleXfs><cellXfs count=\"5\">{formats}</cellXfs></styleSheet>"
-            ),
-        ),
-        (
-            "xl/worksheets/sheet1.xml",
-            format!(
-                "<worksheet xmlns=\"{MAIN}\"><cols><col min=\"1\" max=\"1\" width=\"40\" customWidth=\"1\"/></cols><sheetData>{cells}</sheetData></worksheet>"
-            ),
-        ),
+        ("xl/styles.xml", format!("<styleSheet xmlns=\"{MAIN}\">{styles}</styleSheet>")),
+        ("xl/worksheets/sheet1.xml", format!("<worksheet xmlns=\"{MAIN}\">{sheet}</worksheet>")),
     ];
     let mut file = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {

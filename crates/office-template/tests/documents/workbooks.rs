@@ -2,6 +2,7 @@
 
 mod beside;
 mod book;
+mod bounded;
 mod calculated;
 mod corpus;
 mod costs;
