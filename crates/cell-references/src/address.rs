@@ -110,6 +110,13 @@ impl Range {
     }
 }
 
+impl Cell {
+    /// The same with row and column exchanged.
+    pub(crate) fn turned(self) -> Self {
+        Self { row: self.column, column: self.row }
+    }
+}
+
 impl From<Cell> for Range {
     fn from(cell: Cell) -> Self {
         Self::new(cell, cell)

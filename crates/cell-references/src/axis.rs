@@ -60,6 +60,13 @@ pub(crate) struct Spot {
     turn: u32,
 }
 
+impl Spot {
+    /// Whether it is in a block, and not in the sheet alone.
+    pub fn is_in_block(self) -> bool {
+        self.strip > 0
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     strips: Vec<Strip>,

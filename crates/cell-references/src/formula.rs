@@ -7,6 +7,7 @@ use crate::error::{ARGUMENTS, Error, FORMULA_CHARACTERS};
 use crate::functions::Takes;
 use crate::moves::{List, Place, Single};
 use crate::reader::{Content, Role, Slot, Target, slots};
+use crate::shared;
 use crate::workbook::{Origin, Sheet, SheetCopy, Workbook, push_sheets};
 
 /// How many ranges a reference may become where a function takes any number of them. More would be unreadable, and come near
@@ -178,15 +179,23 @@ impl Formula {
             out.push_str(&self.text[slot.start..slot.end]);
             return Ok(Fate::Found);
         };
-        if let (Content::Reference(reference, _), Some(place), Some(before)) =
-            (slot.content, seen.place, origin.and_then(|origin| origin.before))
-            && let Some(copy) = seen.copies.last()
-            && reference.is_to(before.above)
+        if let (Content::Reference(reference, _), Some(origin)) = (slot.content, origin)
+            && let Some(copy) = seen.copies.last().filter(|_| seen.place.is_some())
+            && let Some(range) = origin.before(&reference, &copy.moves)
         {
-            let found = copy.moves.reference(&reference, place, Single::Grow);
-            let range = reference.moved_to(before.now, found.map(|range| range.rows.first));
             self.write_sheet(slot, seen.name, copy, out);
             return Ok(write_reference(&reference, range, &self.text[slot.body..slot.end], out));
+        }
+        if let (Content::Reference(reference, role), Some((origin, own))) = (slot.content, own)
+            && let Some(shared) = shared::shared(&reference, (origin, &own.moves), seen.place.is_some())
+        {
+            let Some(copy) = seen.copies.last() else { return Ok(Fate::Lost) };
+            let place = seen.place.unwrap_or_default();
+            let found = copy.moves.reference_in(&reference, place, (single(role), shared.is_along));
+            let Some(found) = found else { return Ok(Fate::Lost) };
+            self.write_sheet(slot, seen.name, copy, out);
+            shared.reference.at(shared.moved(found)).write(out);
+            return Ok(Fate::Found);
         }
         if let Content::Reference(reference, Role::List) = slot.content {
             return self.write_list(slot, &reference, &seen, out);

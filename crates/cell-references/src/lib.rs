@@ -35,7 +35,8 @@
 //! | the reference | becomes | why |
 //! |---|---|---|
 //! | to a cell outside of all blocks, from anywhere | that cell, where it is now | a rate or a lookup table is the same from each turn; it does not move along from turn to turn as when Excel fills down |
-//! | without `$`, to the cell directly above a formula in the first row of its block, or down to it (`SUM(C$1:C2)` in `C3`) | from the second turn on the cell that [`Origin::before`] names | a running balance begins with the row above and goes on with the turn before |
+//! | without `$`, to the cell directly above a formula in the first row of its block, or down to it (`SUM(C$1:C2)` in `C3`) | from the second turn on the cell that [`Origin::above`] names | a running balance begins with the row above and goes on with the turn before |
+//! | the same to the cell directly left (`SUM($B3:B3)` in `C3`) | the cell that [`Origin::left`] names | a balance of columns goes on to the right |
 //! | within the own turn | the own turn's cell | `C3*D3` of a row |
 //! | a range, to a block that the formula is not in | from the first turn to the last, with what is between | as Excel does when rows are inserted within a range |
 //! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what is between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
@@ -52,7 +53,8 @@
 //! | `First:Last!A1` | from the first to the last that is left, the smallest range that holds the cell's places on all of them | a 3-D reference has one range for all sheets |
 //!
 //! The place of a formula is that of its own cell; of a conditional format or validation, that of the first cell of its `sqref`,
-//! in the first turn of the blocks around it. Another workbook's cells, structured references and names stay as they are, but for
+//! in the first turn of the blocks around it. All turns share that formula ([`Origin::shared`]): addresses outside of the blocks get
+//! a `$`, so that they mean the same in each turn. Another workbook's cells, structured references and names stay as they are, but for
 //! tables with another name in a copy of their sheet ([`SheetCopy::renamed`]).
 //!
 //! # Units and limits
@@ -71,6 +73,7 @@ mod functions;
 mod mentions;
 mod moves;
 mod reader;
+mod shared;
 mod workbook;
 
 pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};

@@ -1,6 +1,6 @@
 //! What a formula refers to, as its author wrote it.
 
-use crate::address::{Cell, Range, Reference, Side};
+use crate::address::{Cell, Lines, Range, Reference, Side};
 use crate::formula::Formula;
 use crate::reader::{Content, Role, Target};
 
@@ -58,13 +58,28 @@ impl Mention<'_> {
     /// The first and the last row, where they move along when the formula is copied to another row: whole columns name none, and
     /// a `$` holds on to one.
     pub fn moving_rows(&self) -> [Option<u32>; 2] {
-        let row = |line: fn(Side) -> (u32, bool)| {
-            self.reference.rows.map(line).filter(|(_, is_fixed)| !is_fixed).map(|(row, _)| row)
-        };
-        [
-            row(|side| (side.lines.first, side.first_is_fixed)),
-            row(|side| (side.lines.last, side.last_is_fixed)),
-        ]
+        moving(self.reference.rows)
+    }
+
+    /// The same of the columns.
+    pub fn moving_columns(&self) -> [Option<u32>; 2] {
+        moving(self.reference.columns)
+    }
+
+    /// Whether a formula in this row takes a value of it by this: of one cell, also beside other arguments (`MAX(B2,0)`), or of
+    /// several columns together, as a row's total does (`SUM(B2:D2)`). A list of one column (`SUM(B2)`, `B2:B2`) means all rows,
+    /// and so does a table in which a value is looked up.
+    pub fn is_taken_of_row(&self, row: u32) -> bool {
+        self.moving_rows() == [Some(row); 2] && self.is_taken(self.range.columns)
+    }
+
+    /// The same with rows and columns exchanged.
+    pub fn is_taken_of_column(&self, column: u32) -> bool {
+        self.moving_columns() == [Some(column); 2] && self.is_taken(self.range.rows)
+    }
+
+    fn is_taken(&self, across: Lines) -> bool {
+        self.is_value || self.is_one_of_several || (across.first < across.last && !self.is_table)
     }
 
     /// Whether it means what stands in this cell, directly above its formula, or all down to it, and moves along with the formula.
@@ -72,17 +87,34 @@ impl Mention<'_> {
         self.reference.is_to(above)
     }
 
-    /// How it is written with a `$` before these rows, the first and the last.
-    pub fn with_fixed(&self, rows: [bool; 2]) -> String {
-        let fixed = |side: Side| Side {
-            first_is_fixed: side.first_is_fixed || rows[0],
-            last_is_fixed: side.last_is_fixed || rows[1],
-            ..side
+    /// The same of the cell directly left of its formula.
+    pub fn is_to_left(&self, left: Cell) -> bool {
+        self.reference.turned().is_to(left.turned())
+    }
+
+    /// How it is written with a `$` before these rows and columns, the first and the last.
+    pub fn with_fixed(&self, rows: [bool; 2], columns: [bool; 2]) -> String {
+        let fixed = |side: Option<Side>, lines: [bool; 2]| {
+            side.map(|side| Side {
+                first_is_fixed: side.first_is_fixed || lines[0],
+                last_is_fixed: side.last_is_fixed || lines[1],
+                ..side
+            })
         };
+        let Reference { rows: own_rows, columns: own_columns, .. } = self.reference;
         let mut text = self.before.to_owned();
-        Reference { rows: self.reference.rows.map(fixed), ..self.reference }.write(&mut text);
+        let (rows, columns) = (fixed(own_rows, rows), fixed(own_columns, columns));
+        Reference { rows, columns, ..self.reference }.write(&mut text);
         text
     }
+}
+
+/// The first and the last line of a side that have no `$`.
+fn moving(side: Option<Side>) -> [Option<u32>; 2] {
+    let line = |line: fn(Side) -> (u32, bool)| {
+        side.map(line).filter(|(_, is_fixed)| !is_fixed).map(|(line, _)| line)
+    };
+    [line(|side| (side.lines.first, side.first_is_fixed)), line(|side| (side.lines.last, side.last_is_fixed))]
 }
 
 impl Reference {

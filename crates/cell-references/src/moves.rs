@@ -1,6 +1,8 @@
 //! Where the cells of one sheet are after its blocks were repeated or dropped.
 
-use std::collections::BTreeSet;
+mod once;
+
+pub use once::Once;
 
 use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
 use crate::axis::{Axis, Spot};
@@ -25,18 +27,6 @@ pub struct Moves {
     bands: Vec<Band>,
     /// Cells that are not repeated with the blocks that they are beside.
     once: Vec<Once>,
-}
-
-/// Cells that share rows or columns with a block and are not repeated with it: they are in one of its turns.
-#[derive(Debug, Clone)]
-pub struct Once {
-    /// The cells.
-    pub area: Range,
-    /// The blocks that they are not repeated with, from the outermost one, and whether they are in its last turn instead of its
-    /// first.
-    pub blocks: Vec<(usize, bool)>,
-    /// Columns whose cells are repeated nevertheless.
-    pub but: BTreeSet<u32>,
 }
 
 /// Columns (of the template) whose cells all move alike.
@@ -99,37 +89,9 @@ impl Moves {
         Ok(Self { is_turned, columns, bands, once: Vec::new() })
     }
 
-    /// The same with cells that are not repeated with blocks beside them. Of areas that share cells the first counts.
-    pub fn with_once(mut self, once: Vec<Once>) -> Self {
-        self.once = once;
-        if self.is_turned {
-            self.once.iter_mut().for_each(|once| once.area = once.area.turned());
-        }
-        self
-    }
-
     /// The range with rows and columns exchanged where the layout has them so.
     fn laid(&self, range: Range) -> Range {
         if self.is_turned { range.turned() } else { range }
-    }
-
-    /// The area of cells that are not repeated and that has all of a range.
-    fn once_of(&self, range: Range) -> Option<&Once> {
-        let Lines { first, last } = self.laid(range).columns;
-        let is_but = |once: &Once| once.but.range(first..=last).next().is_some();
-        self.once.iter().find(|once| once.area.holds(range) && !is_but(once))
-    }
-
-    /// The place from which a range is looked up. Cells that are not repeated are looked up from the turn that they are in,
-    /// whatever `place` is.
-    fn seen(&self, range: Range, place: Place) -> Place {
-        let Some(once) = self.once_of(range) else { return place };
-        let turn = |place, &(block, is_last): &(usize, bool)| {
-            let outer = self.outside(place, block);
-            let count = if is_last { self.count(outer, block)?.checked_sub(1)? } else { 0 };
-            self.turn(outer, block, count)
-        };
-        once.blocks.iter().try_fold(place, turn).unwrap_or(place)
     }
 
     /// The place without its turn of a block: in the turn of the block around that.
@@ -139,15 +101,6 @@ impl Moves {
         }
         let outside = |(number, spot): (usize, Spot)| (number, self.bands[number].rows.outside(spot, block));
         Place { rows: place.rows.map(outside), ..place }
-    }
-
-    /// The place from which what stands in a range sees a list of cells: beside rows that it is not repeated with all of their
-    /// turns.
-    pub fn beside(&self, range: Range, place: Place) -> Place {
-        let is_of_rows = |block: &usize| self.columns.has(*block) == self.is_turned;
-        let once = self.once_of(self.laid(range)).and_then(|once| once.blocks.first());
-        let block = once.map(|(block, _)| block).filter(|block| is_of_rows(block));
-        block.map_or(place, |block| self.outside(place, *block))
     }
 
     /// How many turns a block has within the turns that the place is in.
@@ -200,20 +153,24 @@ impl Moves {
     /// The same with the places of the copies, for formulas that belong to them.
     pub fn turns(&self, range: Range) -> impl Iterator<Item = (Place, Range)> {
         let range = self.laid(range);
-        let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
-        let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
-        let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
-        let columns = self.columns.copies(range.columns, &|_| true);
-        let places = rows.flat_map(move |row| {
-            let rows = row.map(|spot| (number, spot));
-            columns.clone().map(move |columns| Place { rows, columns })
-        });
         let mut last = None;
-        places.filter_map(move |place| {
+        self.places(range).filter_map(move |place| {
             let place = self.seen(range, place);
             let copy = self.find(range, place, [None; 4])?;
             // Cells that are not repeated are found anew from each turn, always in the same place.
             (last.replace(copy) != Some(copy)).then(|| (place, self.laid(copy)))
+        })
+    }
+
+    /// A place for each turn of the innermost blocks around a range of the layout.
+    fn places(&self, range: Range) -> impl Iterator<Item = Place> + use<> {
+        let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
+        let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
+        let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
+        let columns = self.columns.copies(range.columns, &|_| true);
+        rows.flat_map(move |row| {
+            let rows = row.map(|spot| (number, spot));
+            columns.clone().map(move |columns| Place { rows, columns })
         })
     }
 
@@ -298,10 +255,20 @@ impl Moves {
 
     /// What a reference became, seen from a place.
     pub(crate) fn reference(&self, reference: &Reference, place: Place, single: Single) -> Option<Range> {
+        self.reference_in(reference, place, (single, false))
+    }
+
+    /// The same; `is_along`: cells that are not repeated are those beside the place.
+    pub(crate) fn reference_in(
+        &self,
+        reference: &Reference,
+        place: Place,
+        (single, is_along): (Single, bool),
+    ) -> Option<Range> {
         let reference = &if self.is_turned { reference.turned() } else { *reference };
         let range = reference.range();
-        let seen = self.seen(range, place);
-        let is_once = self.once_of(range).is_some();
+        let is_once = !is_along && self.once_of(range).is_some();
+        let seen = if is_once { self.seen(range, place) } else { place };
         let [rows, columns] = if is_once { [[None; 2]; 2] } else { pins(reference) };
         let found = self.find(range, seen, [rows[0], rows[1], columns[0], columns[1]])?;
         if !reference.is_single || single == Single::Grow {
@@ -324,6 +291,22 @@ impl Moves {
             rows: pick(found.rows, is_first(rows[0], own_rows)),
             columns: pick(found.columns, is_first(columns[0], own_columns)),
         }))
+    }
+
+    /// Whether a place is in a block of rows, and in one of columns.
+    pub(crate) fn grows_at(&self, place: Place) -> [bool; 2] {
+        let of_bands = place.rows.is_some_and(|(_, spot)| spot.is_in_block());
+        let of_columns = place.columns.is_some_and(Spot::is_in_block);
+        if self.is_turned { [of_columns, of_bands] } else { [of_bands, of_columns] }
+    }
+
+    /// Whether a block around a place has a row, or a column.
+    pub(crate) fn has_line(&self, place: Place, line: u32, is_row: bool) -> bool {
+        if is_row == self.is_turned {
+            return self.columns.own_block(place.columns, line).is_some();
+        }
+        let of_band = |(number, spot): (usize, Spot)| self.bands[number].rows.own_block(Some(spot), line);
+        place.rows.and_then(of_band).is_some()
     }
 
     /// The smallest range that holds what is left. `pinned` are the lines with a `$`: first and last row, first and last column.

@@ -1,7 +1,7 @@
 //! The sheets of a workbook: their names, copies and moves.
 
-use crate::address::{Cell, Reference};
-use crate::moves::{Moves, Place};
+use crate::address::{Cell, Range, Reference};
+use crate::moves::{Moves, Place, Single};
 
 /// What became of a template's sheets.
 #[derive(Debug, Clone, Default)]
@@ -30,12 +30,12 @@ pub struct SheetCopy {
     pub renamed: Vec<(String, String)>,
 }
 
-/// What a formula means by the cell directly above it, from the second turn on: a cell of the turn before, as a running balance
-/// does.
+/// What a formula means by the cell directly above it, or left of it, from the second turn on: a cell of the turn before, as a
+/// running balance does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
-    /// The cell directly above in the template.
-    pub above: Cell,
+    /// The cell directly above or left in the template.
+    pub written: Cell,
     /// The cell of the turn before that is meant, where it is now.
     pub now: Cell,
 }
@@ -49,8 +49,28 @@ pub struct Origin {
     pub copy: usize,
     /// The turns of that copy's blocks.
     pub place: Place,
-    /// For a formula in the first row of a block, from its second turn on.
-    pub before: Option<Before>,
+    /// For a formula in the first row of a block, from its second turn on: what it means by the cell above it.
+    pub above: Option<Before>,
+    /// The same in the first column of a block: what it means by the cell left of it.
+    pub left: Option<Before>,
+    /// For a formula that all turns share, as a conditional format has one: the cell of the template that its addresses are
+    /// relative to. What a `$` does not hold moves along with each cell of the turns. So addresses outside of the blocks are held,
+    /// but for the lines directly before and behind the cell.
+    pub shared: Option<Cell>,
+}
+
+impl Origin {
+    /// The cells of the turn before that a reference means, if it is to the cell directly above or left. `moves` are those of the
+    /// formula's sheet.
+    pub(crate) fn before(&self, reference: &Reference, moves: &Moves) -> Option<Range> {
+        let first = || moves.reference(reference, self.place, Single::Grow);
+        if let Some(above) = self.above.filter(|above| reference.is_to(above.written)) {
+            return Some(reference.moved_to(above.now, first().map(|range| range.rows.first)));
+        }
+        let turned = reference.turned();
+        let left = self.left.filter(|left| turned.is_to(left.written.turned()))?;
+        Some(turned.moved_to(left.now.turned(), first().map(|range| range.columns.first)).turned())
+    }
 }
 
 impl Workbook {

@@ -10,6 +10,7 @@
 
 mod book;
 mod bounded;
+mod calculated;
 mod copies;
 mod counts;
 mod days;

@@ -127,7 +127,19 @@ impl Sheet<'_> {
         report: &mut Report,
         what: &str,
     ) -> Result<String, Error> {
-        let origin = Origin { sheet: self.at.sheet, copy: self.at.copy, place, before: None };
+        self.write_shared(formula, (place, None), report, what)
+    }
+
+    /// The same of a formula that is relative to a cell of the template in all turns.
+    pub fn write_shared(
+        &self,
+        formula: &Formula,
+        (place, shared): (Place, Option<Cell>),
+        report: &mut Report,
+        what: &str,
+    ) -> Result<String, Error> {
+        let At { sheet, copy } = self.at;
+        let origin = Origin { sheet, copy, place, shared, ..Origin::default() };
         self.book.formula(formula, Some(origin), report, || self.told(what))
     }
 
@@ -157,12 +169,25 @@ impl Sheet<'_> {
         fate(range, self.moves.range(range, Place::default()).map(first_of))
     }
 
-    /// A list of areas as `sqref` has it: all cells that its cells became, and no others.
-    pub fn areas(&self, text: &str, report: &mut Report, what: &str) -> Fate {
+    /// A list of areas as `sqref` has it: all cells that its cells became, and no others. Those that `is_in_each` accepts are in
+    /// each turn of the blocks that they are beside.
+    pub fn areas(
+        &self,
+        text: &str,
+        is_in_each: impl Fn(Range) -> bool,
+        report: &mut Report,
+        what: &str,
+    ) -> Fate {
         let Some(ranges) = Range::parse_list(text) else { return Fate::Stays };
         let mut areas = Vec::with_capacity(ranges.len());
         for range in &ranges {
-            if let Some(parts) = self.moves.parts(*range, AREAS.saturating_sub(areas.len()).max(1)) {
+            let at_most = AREAS.saturating_sub(areas.len()).max(1);
+            let parts = if is_in_each(*range) {
+                self.moves.parts_beside(*range, at_most)
+            } else {
+                self.moves.parts(*range, at_most)
+            };
+            if let Some(parts) = parts {
                 areas.extend(parts);
             } else {
                 report.widened.add(1, || self.told(what));

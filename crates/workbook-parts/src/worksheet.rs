@@ -7,6 +7,8 @@ mod view;
 
 pub use lists::HYPERLINKS;
 
+use cell_references::Range;
+
 use crate::book::{At, Book, Fate, Sheet};
 use crate::control;
 use crate::drawing;
@@ -46,7 +48,7 @@ const CONTAINERS: [&str; 14] = [
 const COUNTED: [&str; 4] = ["dataRefs", "dataValidations", "scenario", "tableParts"];
 
 /// Rewrites a worksheet but its cells. What refers to one of the relationships `dropped` is left out: a table or drawing that is
-/// gone, a link that the caller writes anew.
+/// gone, a link that the caller writes anew. `is_filled` says whether something stands in any cell of a range of the template.
 ///
 /// # Errors
 /// [`Error::Xml`] and [`Error::Missing`] for what is no worksheet, [`Error::Many`] for a list beyond the limit,
@@ -55,7 +57,7 @@ pub fn worksheet(
     xml: &[u8],
     book: &Book<'_>,
     at: At,
-    dropped: &[&str],
+    (dropped, is_filled): (&[&str], &dyn Fn(Range) -> bool),
     report: &mut Report,
 ) -> Result<Worksheet, Error> {
     let document = Document::read(xml, Reading { skipped: Some("sheetData"), ..book.reading() })?;
@@ -64,7 +66,8 @@ pub fn worksheet(
         .ok_or(Error::Missing("sheetData"))?;
     let sheet = book.sheet(at)?;
     let gone = vec![false; document.len()];
-    let mut writer = Writer { document: &document, sheet, dropped, report, edits: Edits::default(), gone };
+    let mut writer =
+        Writer { document: &document, sheet, dropped, is_filled, report, edits: Edits::default(), gone };
     for index in 0..document.len() {
         let parent = document.elements[index].parent;
         if parent.is_some_and(|parent| writer.gone[parent]) {
@@ -84,6 +87,7 @@ struct Writer<'a, 'r> {
     document: &'a Document<'a>,
     sheet: Sheet<'a>,
     dropped: &'a [&'a str],
+    is_filled: &'a dyn Fn(Range) -> bool,
     report: &'r mut Report,
     edits: Edits,
     /// Elements that are left out.
@@ -115,10 +119,10 @@ impl Writer<'_, '_> {
             "pivotSelection" => self.leave_out(index),
             "cols" => self.columns(index)?,
             "mergeCells" => self.merges(index)?,
-            "conditionalFormatting" => self.rule(index, "a conditional format")?,
-            "dataValidation" => self.rule(index, "a validation")?,
-            "protectedRange" => self.rule(index, "a protected range")?,
-            "ignoredError" => self.rule(index, "an ignored error")?,
+            "conditionalFormatting" => self.rule(index, true, "a conditional format")?,
+            "dataValidation" => self.rule(index, true, "a validation")?,
+            "protectedRange" => self.rule(index, false, "a protected range")?,
+            "ignoredError" => self.rule(index, false, "an ignored error")?,
             "sparklines" => self.sparklines(index)?,
             // The dates below all sparklines of a group.
             "f" if document.parent_name(index) == "sparklineGroup" => self.dates(index)?,
@@ -140,7 +144,7 @@ impl Writer<'_, '_> {
             }
             "scenarios" => {
                 if let Some(list) = document.value(index, "sqref") {
-                    match self.sheet.areas(&list, self.report, "scenarios") {
+                    match self.sheet.areas(&list, |_| false, self.report, "scenarios") {
                         Fate::Stays => {}
                         Fate::Moved(areas) => self.edits.set(document, index, "sqref", &areas),
                         Fate::Gone => self.edits.unset(document, index, "sqref"),

@@ -82,7 +82,7 @@ fn a_copy_of_a_sheet_means_itself() {
     let workbook = workbook();
     let at = |copy: usize, turns: &str| {
         let place = place(&workbook.sheets[3].copies[copy].moves, turns);
-        Some(Origin { sheet: 3, copy, place, before: None })
+        Some(Origin { sheet: 3, copy, place, ..Origin::default() })
     };
     assert_eq!(written(at(0, "0.1"), "A3+Region!B3+SUM(Region!B3:B3)"), "A4+North!B4+SUM(North!B4:B4)");
     assert_eq!(written(at(1, "0.3"), "A3+Region!B3+Data!A5"), "A6+South!B6+Data!A7");

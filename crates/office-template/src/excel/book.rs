@@ -18,7 +18,7 @@ use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::{Step, step};
 use crate::read::Reading;
-use cell_references::{Cell, Once};
+use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Once, Range};
 use std::collections::BTreeSet;
 
 /// A workbook with tags.
@@ -291,19 +291,20 @@ fn once(plan: &Plan, (found, sections, joined): (&[Found], &[Section], &Joined))
     let all = sections.iter().enumerate();
     let numbers: Vec<(usize, &Section)> = all.filter(|(_, section)| section.of == Of::Rows).collect();
     add_rows(items, (found, &numbers, joined), &mut once, true);
-    let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
-    let of_columns: Vec<&Section> = of_columns.collect();
+    let all = sections.iter().enumerate();
+    let of_columns = all.filter(|(_, section)| matches!(section.of, Of::Columns | Of::Right));
+    let of_columns: Vec<(usize, &Section)> = of_columns.collect();
     // Each section of columns with those around it, outermost first.
-    let mut chains: Vec<Vec<(usize, &Found, &Found)>> = Vec::new();
+    let mut chains: Vec<Vec<(usize, usize, Range)>> = Vec::new();
     for number in 0..of_columns.len() {
         let (mut chain, mut next) = (Vec::new(), Some(numbers.len() + number));
         while let Some(block) = next {
             let section = block.checked_sub(numbers.len()).and_then(|at| of_columns.get(at));
-            let Some(section) = section.filter(|section| section.of == Of::Columns) else { break };
-            let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else {
+            let Some((number, section)) = section.filter(|(_, section)| section.of == Of::Columns) else {
                 break;
             };
-            chain.push((block, open, close));
+            let Some(area) = section.area(found) else { break };
+            chain.push((block, *number, area));
             next = areas.get(block).and_then(|(_, parent)| *parent);
         }
         chain.reverse();
@@ -313,22 +314,38 @@ fn once(plan: &Plan, (found, sections, joined): (&[Found], &[Section], &Joined))
     // first turn of both.
     chains.sort_by_key(|chain| std::cmp::Reverse(chain.len()));
     for chain in chains {
-        let Some((_, open, close)) = chain.last() else { continue };
-        let columns = cell_references::Lines::new(open.column, close.column);
-        let (mut first, mut last) = (1, cell_references::LAST_ROW);
-        for (depth, (_, open, close)) in chain.iter().enumerate() {
-            let blocks: Vec<_> = chain.iter().skip(depth).map(|(block, ..)| (*block, false)).collect();
-            for (from, to) in [(first, open.row - 1), (close.row + 1, last)] {
+        let Some((.., Range { columns, .. })) = chain.last() else { continue };
+        let (mut first, mut last) = (1, LAST_ROW);
+        for (depth, (.., Range { rows, .. })) in chain.iter().enumerate() {
+            let around = chain.get(depth..).unwrap_or_default();
+            for (from, to) in [(first, rows.first - 1), (rows.last + 1, last)] {
                 if from <= to {
-                    let rows = cell_references::Lines::new(from, to);
-                    let area = cell_references::Range { rows, columns };
-                    once.push(Once { area, blocks: blocks.clone(), but: BTreeSet::new() });
+                    add_lines(
+                        Range { rows: Lines::new(from, to), columns: *columns },
+                        around,
+                        joined,
+                        &mut once,
+                    );
                 }
             }
-            (first, last) = (open.row, close.row);
+            (first, last) = (rows.first, rows.last);
         }
     }
     once
+}
+
+/// Adds the cells of an area above or below nested sections of columns, outermost first. Formulas of it that belong to the turns of
+/// the outer ones are written once in the inner ones.
+fn add_lines(area: Range, mut around: &[(usize, usize, Range)], joined: &Joined, once: &mut Vec<Once>) {
+    while let Some(((_, number, _), inner)) = around.split_first() {
+        let but = joined.in_area(*number, area);
+        let is_last = but.is_empty();
+        once.push(Once { area, blocks: around.iter().map(|(block, ..)| (*block, false)).collect(), but });
+        if is_last {
+            return;
+        }
+        around = inner;
+    }
 }
 
 fn add_rows(
@@ -347,17 +364,14 @@ fn add_rows(
         if open.row != close.row || is_outermost {
             let mut add = |row: u32, (first, last): (u32, u32), is_last: bool| {
                 if first <= last {
-                    let area = cell_references::Range {
-                        rows: cell_references::Lines::new(row, row),
-                        columns: cell_references::Lines::new(first, last),
-                    };
+                    let area = Range { rows: Lines::new(row, row), columns: Lines::new(first, last) };
                     let mut blocks = vec![(rows.block, is_last)];
                     inner(&rows.items, row, is_last, &mut blocks);
-                    once.push(Once { area, blocks, but: joined.columns(number, row) });
+                    once.push(Once { area, blocks, but: joined.in_row(number, row) });
                 }
             };
             add(open.row, (1, open.column - 1), false);
-            add(close.row, (close.column + 1, cell_references::LAST_COLUMN), open.row != close.row);
+            add(close.row, (close.column + 1, LAST_COLUMN), open.row != close.row);
         }
         add_rows(&rows.items, (found, sections, joined), once, false);
     }

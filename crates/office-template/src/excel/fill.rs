@@ -329,7 +329,8 @@ fn write<'a>(
     let mut of_headers = TagFaults::default();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     follower.book.set_room(package.room());
-    let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
+    let is_filled = |range| cells.is_filled(range);
+    let around = parts::worksheet(&xml, &follower.book, at, (&dropped, &is_filled), &mut follower.report);
     let around = around.map_err(|error| failed(part, &error, package))?;
     let mut packer = package.packer()?;
     packer.write(&around.head)?;

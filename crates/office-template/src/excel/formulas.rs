@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use cell_references::{Before, Cell as At, Origin, Place, Range};
 
-use super::outside::is_filled;
-use super::sheet::{Calculated, Cell};
-use super::write::Writer;
+use super::calculated::{Calculated, Outside};
+use super::outside::{is_filled, is_filled_across};
+use super::sheet::Cell;
+use super::write::{Writer, columns_of};
 use crate::error::Error;
 use crate::package::Package;
 
@@ -25,7 +26,7 @@ pub(super) fn warn(sheet: &str, outside: &BTreeMap<At, String>, package: &mut Pa
         let formulas = if more == 1 { "formula names" } else { "formulas name" };
         package
             .warnings
-            .push(&format!("{sheet}: {more} more {formulas} cells outside of the repeated rows without a $"));
+            .push(&format!("{sheet}: {more} more {formulas} cells outside of what is repeated without a $"));
     }
 }
 
@@ -34,7 +35,7 @@ impl Writer<'_, '_> {
         &mut self,
         calculated: &Calculated,
         cell: &Cell,
-        place: Place,
+        (place, turns): (Place, &[u32]),
     ) -> Result<(), Error> {
         let mut text = String::new();
         let (sheet, copy) = self.at;
@@ -42,13 +43,14 @@ impl Writer<'_, '_> {
         // A formula beside a section sees all of its turns, though it is written in one of them.
         let beside = self.turns.get(cell.depth);
         let seen = beside.map_or(place, |(rows, ..)| self.moves.outside(place, rows.block));
-        let before = if calculated.is_above { self.before(cell, seen) } else { None };
-        let origin = Origin { sheet, copy, place: seen, before };
-        if let Some(told) = &calculated.outside
-            && self.turns.iter().take(cell.depth).any(|(_, turn, _)| *turn > 0)
+        let above = if calculated.is_above { self.before(cell, seen) } else { None };
+        let left = if calculated.is_left { self.before_left(cell, (seen, turns)) } else { None };
+        let origin = Origin { sheet, copy, place: seen, above, left, shared: None };
+        if let Some(outside) = &calculated.outside
+            && self.is_again(outside, cell, turns)
             && !self.told.outside.contains_key(&at)
         {
-            self.told.outside.insert(at, told.to_string());
+            self.told.outside.insert(at, outside.told.to_string());
         }
         let formula = calculated.formula.formula(self.names);
         let written = formula.write(self.workbook, Some(origin), &mut text);
@@ -91,7 +93,33 @@ impl Writer<'_, '_> {
         let row = turn.and_then(|turn| self.moves.row(row, turn));
         // A turn without rows, which a condition dropped, is passed over.
         let row = row.or_else(|| self.now.row.checked_sub(1))?;
-        let above = At { row: cell.row.checked_sub(1)?, column: cell.column };
-        Some(Before { above, now: At { row, column: self.now.column } })
+        let written = At { row: cell.row.checked_sub(1)?, column: cell.column };
+        Some(Before { written, now: At { row, column: self.now.column } })
+    }
+
+    /// The same of the cell left of it, for sections of columns.
+    fn before_left(&self, cell: &Cell, (place, turns): (Place, &[u32])) -> Option<Before> {
+        let around = cell.columns.iter().zip(turns).enumerate().rev();
+        let around = around.filter_map(|(number, (&block, &turn))| {
+            Some((number, block, turn, columns_of(self.areas.get(block)?.0)?))
+        });
+        let mut that_begin_here = around.take_while(|(.., columns)| columns.first == cell.column);
+        let (number, block, turn, columns) = that_begin_here.find(|(_, _, turn, _)| *turn > 0)?;
+        let last = At { row: cell.row, column: columns.last };
+        let is_filled = is_filled_across(self.sheet, last, number);
+        let meant = At { row: cell.row, column: if is_filled { last.column } else { cell.column } };
+        let outer = self.moves.outside(place, block);
+        let turn = self.moves.turn(outer, block, turn.checked_sub(1)?);
+        let column = turn.and_then(|turn| self.moves.cell(meant, turn)).map(|cell| cell.column);
+        let column = column.or_else(|| self.now.column.checked_sub(1))?;
+        let written = At { row: cell.row, column: cell.column.checked_sub(1)? };
+        Some(Before { written, now: At { row: self.now.row, column } })
+    }
+
+    /// Whether a formula is written for another turn than the first one of the sections that an address is outside of.
+    fn is_again(&self, outside: &Outside, cell: &Cell, turns: &[u32]) -> bool {
+        let is_in_rows = || self.turns.iter().take(cell.depth).any(|(_, turn, _)| *turn > 0);
+        let is_in_columns = || turns.iter().take(cell.columns.len()).any(|turn| *turn > 0);
+        (outside.of_rows && is_in_rows()) || (outside.of_columns && is_in_columns())
     }
 }

@@ -1,21 +1,27 @@
-//! Formulas beside a section of rows that belong to its turns: `=B2*C2` right of the closing tag, where `B2` and `C2` are the section's.
+//! Formulas beside a section that belong to its turns: `=B2*C2` right of the closing tag of rows, `=B2*B3` below columns, where `B2` is the
+//! section's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cell_references::{Formula, LAST_COLUMN, Lines, Mention};
+use cell_references::{Formula, LAST_COLUMN, LAST_ROW, Lines, Mention, Range};
 
 use super::sheet::{Cell, Content, Sheet};
 use super::tags::{Found, Of, Section};
 
-/// How many columns of a range are looked at for formulas that belong to the turns themselves. Hazard: a row of formulas that each
+/// How many lines of a range are looked at for formulas that belong to the turns themselves. Hazard: a row of formulas that each
 /// name the whole row would be the square of that many.
-const COLUMNS: usize = 64;
+const LINES: usize = 64;
 
 /// How a formula names its own row of a table (ECMA-376 part 1, 18.17.6.1), in small letters.
 const THIS_ROW: &str = "[#this row]";
 
-/// For each section, the rows and columns of the formulas that stand beside it and belong to its turns.
-pub(super) struct Joined(Vec<BTreeSet<(u32, u32)>>);
+/// The formulas that stand beside sections and belong to their turns, by the sections' numbers.
+pub(super) struct Joined {
+    /// Of sections of rows: their rows and columns.
+    rows: Vec<BTreeSet<(u32, u32)>>,
+    /// Of sections of columns: their columns and rows.
+    columns: Vec<BTreeSet<(u32, u32)>>,
+}
 
 /// A sheet's number, and the names of all sheets.
 pub(super) type Named<'n> = (usize, &'n [String]);
@@ -28,7 +34,8 @@ impl Joined {
         around: impl Fn(usize) -> Option<usize>,
         named: Named<'_>,
     ) -> Self {
-        let mut joined = Self(vec![BTreeSet::new(); sections.len()]);
+        let none = || vec![BTreeSet::new(); sections.len()];
+        let mut joined = Self { rows: none(), columns: none() };
         for (number, section) in sections.iter().enumerate().filter(|(_, section)| section.of == Of::Rows) {
             let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else {
                 continue;
@@ -44,12 +51,72 @@ impl Joined {
                     Some((outer, span(row, found.get(section.open)?, found.get(section.close)?)))
                 });
                 let own = joined.beside(sheet, (row, span(row, open, close)), outer, named);
-                if let Some(all) = joined.0.get_mut(number) {
+                if let Some(all) = joined.rows.get_mut(number) {
                     all.extend(own.into_iter().map(|column| (row, column)));
                 }
             }
         }
+        joined.find_below(sheet, (found, sections), around, named);
         joined
+    }
+
+    /// Finds those above and below sections of columns.
+    fn find_below(
+        &mut self,
+        sheet: &Sheet,
+        (found, sections): (&[Found], &[Section]),
+        around: impl Fn(usize) -> Option<usize>,
+        named: Named<'_>,
+    ) {
+        let mut of_columns = sections.iter().enumerate().filter(|(_, one)| one.of == Of::Columns).peekable();
+        if of_columns.peek().is_none() {
+            return;
+        }
+        let formulas = sheet.cells.iter().enumerate();
+        let formulas = formulas.filter(|(_, cell)| matches!(cell.content, Content::Formula(_)));
+        let mut formulas: Vec<_> = formulas.map(|(at, cell)| (cell.column, cell.row, at)).collect();
+        formulas.sort_unstable();
+        for (number, section) in of_columns {
+            let Some(area) = section.area(found) else { continue };
+            let outer = around(number);
+            let outer = outer.and_then(|outer| Some((outer, sections.get(outer)?.area(found)?)));
+            let first = formulas.partition_point(|(column, ..)| *column < area.columns.first);
+            let behind = formulas.partition_point(|(column, ..)| *column <= area.columns.last);
+            let beside = formulas.get(first..behind).unwrap_or_default().iter().filter(|(column, row, _)| {
+                !meets(area.rows, Lines::new(*row, *row))
+                    && outer.is_none_or(|(outer, area)| {
+                        meets(area.rows, Lines::new(*row, *row)) || self.has_below(outer, (*column, *row))
+                    })
+            });
+            let (mut waiting, mut next): (BTreeMap<(u32, u32), Vec<u32>>, Vec<(u32, u32)>) =
+                Default::default();
+            for &(column, row, at) in beside {
+                let Some(Content::Formula(calculated)) = sheet.cells.get(at).map(|cell| &cell.content) else {
+                    continue;
+                };
+                let formula = calculated.formula.formula(named.1);
+                let is_own = |mention: &Mention<'_>| mention.sheet.is_none_or(|sheet| sheet == named.0);
+                let taken = formula.mentions().filter(is_own).filter(|it| it.is_taken_of_column(column));
+                let taken: Vec<Lines> = taken.map(|mention| mention.range.rows).collect();
+                if taken.iter().any(|rows| meets(area.rows, *rows)) {
+                    next.push((column, row));
+                    continue;
+                }
+                for taken in taken.iter().flat_map(|rows| (rows.first..=rows.last).take(LINES)) {
+                    waiting.entry((column, taken)).or_default().push(row);
+                }
+            }
+            let mut all = BTreeSet::new();
+            while let Some((column, row)) = next.pop() {
+                if all.insert((column, row)) {
+                    let others = waiting.remove(&(column, row)).unwrap_or_default();
+                    next.extend(others.into_iter().map(|row| (column, row)));
+                }
+            }
+            if let Some(own) = self.columns.get_mut(number) {
+                *own = all;
+            }
+        }
     }
 
     /// The columns of the formulas of a row that belong to the turns of a section with these columns of the row.
@@ -78,7 +145,7 @@ impl Joined {
                 next.push(cell.column);
                 continue;
             }
-            for column in taken.iter().flat_map(|lines| (lines.first..=lines.last).take(COLUMNS)) {
+            for column in taken.iter().flat_map(|lines| (lines.first..=lines.last).take(LINES)) {
                 waiting.entry(column).or_default().push(cell.column);
             }
         }
@@ -92,29 +159,52 @@ impl Joined {
     }
 
     pub(super) fn has(&self, section: usize, cell: &Cell) -> bool {
-        self.0.get(section).is_some_and(|all| all.contains(&(cell.row, cell.column)))
+        self.rows.get(section).is_some_and(|all| all.contains(&(cell.row, cell.column)))
     }
 
     fn has_any(&self, section: usize, row: u32, columns: Lines) -> bool {
-        let all = self.0.get(section);
+        let all = self.rows.get(section);
         all.is_some_and(|all| all.range((row, columns.first)..=(row, columns.last)).next().is_some())
     }
 
-    /// Notes in the cells how many sections hold them.
+    /// Whether such a formula of a section of columns stands in this column and row.
+    pub(super) fn has_below(&self, section: usize, cell: (u32, u32)) -> bool {
+        self.columns.get(section).is_some_and(|all| all.contains(&cell))
+    }
+
+    /// Notes in the cells which sections hold them.
     pub(super) fn deepen(&self, sheet: &mut Sheet) {
-        for &(row, column) in self.0.iter().flatten() {
-            let at = sheet.cells.binary_search_by_key(&(row, column), |cell| (cell.row, cell.column));
-            if let Some(cell) = at.ok().and_then(|at| sheet.cells.get_mut(at)) {
+        for &(row, column) in self.rows.iter().flatten() {
+            if let Some(cell) = cell_at(sheet, row, column) {
                 cell.depth += 1;
+            }
+        }
+        for (number, all) in self.columns.iter().enumerate() {
+            for &(column, row) in all {
+                if let Some(Cell { columns, .. }) = cell_at(sheet, row, column) {
+                    columns.insert(columns.partition_point(|outer| *outer < number), number);
+                }
             }
         }
     }
 
-    /// The columns of a row in which such formulas of a section stand.
-    pub(super) fn columns(&self, section: usize, row: u32) -> BTreeSet<u32> {
-        let all = self.0.get(section).into_iter().flat_map(|all| all.range((row, 1)..=(row, LAST_COLUMN)));
-        all.map(|(_, column)| *column).collect()
+    /// The columns and rows of such formulas of a section of rows that stand in a row.
+    pub(super) fn in_row(&self, section: usize, row: u32) -> BTreeSet<(u32, u32)> {
+        let all = self.rows.get(section).into_iter().flat_map(|all| all.range((row, 1)..=(row, LAST_COLUMN)));
+        all.map(|(row, column)| (*column, *row)).collect()
     }
+
+    /// Those of a section of columns that stand in an area.
+    pub(super) fn in_area(&self, section: usize, Range { rows, columns }: Range) -> BTreeSet<(u32, u32)> {
+        let all = self.columns.get(section).into_iter();
+        let all = all.flat_map(|all| all.range((columns.first, 1)..=(columns.last, LAST_ROW)));
+        all.filter(|(_, row)| (rows.first..=rows.last).contains(row)).copied().collect()
+    }
+}
+
+fn cell_at(sheet: &mut Sheet, row: u32, column: u32) -> Option<&mut Cell> {
+    let at = sheet.cells.binary_search_by_key(&(row, column), |cell| (cell.row, cell.column));
+    at.ok().and_then(|at| sheet.cells.get_mut(at))
 }
 
 /// The columns of a row that are between two tags, as one reads.
@@ -128,18 +218,10 @@ fn meets(one: Lines, other: Lines) -> bool {
     one.first <= other.last && other.first <= one.last
 }
 
-/// The columns from which a formula takes a value of its own row, by an address that moves along: of one cell, also beside other
-/// arguments (`MAX(B2,0)`), or of several columns together, as a row's total does (`SUM(B2:D2)`). A list of one column (`SUM(B2)`,
-/// `B2:B2`) is none, and a table in which a value is looked up neither: they mean all rows.
+/// The columns from which a formula takes a value of its own row, by an address that moves along.
 fn taken(formula: &Formula, row: u32, sheet: usize) -> Vec<Lines> {
-    let is_own = |mention: &Mention<'_>| {
-        mention.sheet.is_none_or(|named| named == sheet) && mention.moving_rows() == [Some(row); 2]
-    };
-    let is_taken = |mention: &Mention<'_>| {
-        let Lines { first, last } = mention.range.columns;
-        mention.is_value || mention.is_one_of_several || (first < last && !mention.is_table)
-    };
-    let taken = formula.mentions().filter(is_own).filter(is_taken);
+    let is_own = |mention: &Mention<'_>| mention.sheet.is_none_or(|named| named == sheet);
+    let taken = formula.mentions().filter(is_own).filter(|mention| mention.is_taken_of_row(row));
     let mut taken: Vec<Lines> = taken.map(|mention| mention.range.columns).collect();
     // A table's column of its own row; which one it is, the table knows.
     if formula.text().to_ascii_lowercase().contains(THIS_ROW) {

@@ -1,6 +1,6 @@
 //! Turns a sheet's tags into steps of the program, blocks of rows and columns, and the pieces of the cells that are written.
 
-use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
+use cell_references::{Area, Block, Cell as At, Lines, Moves};
 
 use super::frame::{All, Frame, section_step};
 use super::joined::{Joined, Named};
@@ -97,7 +97,7 @@ impl<'p> Planner<'p> {
         let numbers = self.numbers();
         let around: Vec<_> = (0..numbers.len()).map(|number| self.around(number)).collect();
         let items = self.items(sheet, (0, sheet.rows.len()), None, (&numbers, &around, &joined));
-        outside::note(sheet, &items, self.named);
+        outside::note(sheet, &items, ((self.sections, self.found), &joined, self.named));
         self.check(&areas);
         for cell in &mut sheet.cells {
             cell.columns
@@ -340,16 +340,14 @@ impl<'p> Planner<'p> {
         let numbers = self.numbers();
         let mut areas: Vec<(usize, Area, Option<usize>)> = Vec::new();
         for (number, section) in self.sections.iter().enumerate() {
-            let (Some(Some(block)), Some((open, close))) = (numbers.get(number), self.ends(section)) else {
+            let (Some(Some(block)), Some(cells)) = (numbers.get(number), section.area(self.found)) else {
                 continue;
             };
-            let rows = Lines::new(open.row, close.row);
-            let columns = Lines::new(open.column, close.column);
             let area = match section.of {
                 Of::Text => continue,
-                Of::Rows => Area::Rows(rows),
-                Of::Columns => Area::Columns(columns),
-                Of::Right => Area::Right(Cells { rows, columns }),
+                Of::Rows => Area::Rows(cells.rows),
+                Of::Columns => Area::Columns(cells.columns),
+                Of::Right => Area::Right(cells),
             };
             let parent = self.around(number).and_then(|around| numbers.get(around).copied().flatten());
             areas.push((*block, area, parent));

@@ -1,6 +1,5 @@
 //! A sheet as the template has it: its rows and cells, and the bytes of its part that they take (ECMA-376 part 1, 18.3.1).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use cell_references::{self as references, Formula, Meaning};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::calculated::{Calculated, Spelled};
 use super::tree::{Link, Tagged};
 use crate::error::Error;
 use crate::limits::Limit;
@@ -65,43 +65,6 @@ pub(super) enum Content {
     Tagged(Box<Tagged>),
 }
 
-/// A formula of a cell.
-pub(super) struct Calculated {
-    pub formula: Spelled,
-    /// The cells that an array formula fills, and its other attributes.
-    pub array: Option<(references::Range, String)>,
-    /// It takes a value of the cell directly above it, which is not in its section: from the second turn on that of the turn before.
-    pub is_above: bool,
-    /// What is to be said of an address outside of its section.
-    pub outside: Option<Box<str>>,
-}
-
-impl Calculated {
-    fn new(formula: Spelled, array: Option<(references::Range, String)>) -> Self {
-        Self { formula, array, is_above: false, outside: None }
-    }
-}
-
-/// A formula, parsed or as a shift of a shared one.
-pub(super) enum Spelled {
-    Own(Formula),
-    /// The formula of another cell, so many rows further down and columns further right.
-    As(Arc<Formula>, (i32, i32)),
-}
-
-impl Spelled {
-    /// The formula of the cell. `names` are those of all sheets of the workbook.
-    pub(super) fn formula<S: AsRef<str>>(&self, names: &[S]) -> Cow<'_, Formula> {
-        match self {
-            Self::Own(formula) => Cow::Borrowed(formula),
-            Self::As(first, (0, 0)) => Cow::Borrowed(first),
-            Self::As(first, (rows, columns)) => {
-                Cow::Owned(Formula::parse(&first.shifted(*rows, *columns), names, Meaning::Value))
-            }
-        }
-    }
-}
-
 impl Sheet {
     /// Reads a sheet. `names` are those of all sheets of the workbook. `left` (elements that may still be read, of the limit
     /// `elements`) and `formulas` (bytes of shared formulas that may be parsed for each of their cells) become less.
@@ -144,6 +107,15 @@ impl Sheet {
         let row = self.rows.binary_search_by_key(&number, |row| row.number).ok();
         let cells = row.and_then(|row| self.rows.get(row)).map(|row| row.cells.clone());
         cells.and_then(|cells| self.cells.get(cells)).unwrap_or_default()
+    }
+
+    /// Whether something stands in any cell of a range.
+    pub(super) fn is_filled(&self, range: references::Range) -> bool {
+        let from = self.rows.partition_point(|row| row.number < range.rows.first);
+        let rows = self.rows.iter().skip(from).take_while(|row| row.number <= range.rows.last);
+        let mut cells = rows.flat_map(|row| self.cells.get(row.cells.clone()).unwrap_or_default());
+        let columns = range.columns.first..=range.columns.last;
+        cells.any(|cell| columns.contains(&cell.column) && self.says_something(cell))
     }
 
     fn says_something(&self, cell: &Cell) -> bool {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use cell_references::{Lines, Range as Cells};
+
 use crate::error::Fault;
 use crate::lexer::Tag;
 use crate::tags::{SECTION_DEPTH, list, too_deep};
@@ -47,6 +49,15 @@ pub(super) struct Section {
     pub open: usize,
     pub close: usize,
     pub of: Of,
+}
+
+impl Section {
+    /// The cells of its two tags and between them, as a rectangle.
+    pub fn area(&self, found: &[Found]) -> Option<Cells> {
+        let (open, close) = (found.get(self.open)?, found.get(self.close)?);
+        let (rows, columns) = (Lines::new(open.row, close.row), Lines::new(open.column, close.column));
+        Some(Cells { rows, columns })
+    }
 }
 
 /// A section whose closing tag has not come yet.

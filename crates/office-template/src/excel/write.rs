@@ -118,54 +118,24 @@ impl<'a> Writer<'a, '_> {
         self.output.push(kept);
         self.output.push(">");
         let cells = sheet.cells.get(cells.clone()).unwrap_or_default();
-        self.cells(cells, (now, 0), place, &mut Vec::new())?;
+        self.cells(cells, (now, 0, None), (place, Some(place)), &mut Vec::new())?;
         self.output.close("row");
         self.output.settle()
     }
 
-    /// Writes cells of a row, those of a section of columns in each of its turns.
+    /// Writes cells of a row, those of a section of columns in each of its turns. Those above or below a section are written in its
+    /// first turn; in the others only their formats are, so that borders and colours of the row continue. The cells are in so many
+    /// sections (`level`), the innermost one is `around`. `place` is where they are written, `own` what their formulas see: `None`
+    /// writes formats alone.
     fn cells(
         &mut self,
         mut cells: &'a [Cell],
-        (row, level): (u32, usize),
-        place: Place,
+        (row, level, around): (u32, usize, Option<usize>),
+        (place, own): (Place, Option<Place>),
         turns: &mut Vec<u32>,
     ) -> Result<(), Error> {
         while let Some(first) = cells.first() {
-            let Some(&block) = first.columns.get(level) else {
-                let count = cells.iter().take_while(|cell| cell.columns.len() <= level).count();
-                let (own, others) = cells.split_at(count);
-                cells = others;
-                let around = first.columns.last().copied();
-                self.beside(own, (row, around), (place, Some(place)), turns)?;
-                continue;
-            };
-            let count = cells.iter().take_while(|cell| cell.columns.get(level) == Some(&block)).count();
-            let (own, others) = cells.split_at(count);
-            cells = others;
-            let mut turn = 0;
-            while let Some(place) = self.moves.turn(place, block, turn) {
-                turns.push(turn);
-                self.cells(own, (row, level + 1), place, turns)?;
-                turns.pop();
-                turn += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes cells outside of sections of columns. Those above or below a section are written in its first turn; in the others
-    /// only their formats are, so that borders and colours of the row continue. `place` is where the cells are written, `own`
-    /// what their formulas see: `None` writes formats alone.
-    fn beside(
-        &mut self,
-        mut cells: &'a [Cell],
-        (row, around): (u32, Option<usize>),
-        (place, own): (Place, Option<Place>),
-        turns: &[u32],
-    ) -> Result<(), Error> {
-        while let Some(first) = cells.first() {
-            let block = if self.has_columns { self.block_of(first.column, around) } else { None };
+            let block = if self.has_columns { self.block_at(first, level, around) } else { None };
             let Some((block, columns)) = block else {
                 match own {
                     Some(own) => self.cell(first, row, own, turns)?,
@@ -176,14 +146,30 @@ impl<'a> Writer<'a, '_> {
             };
             let (inside, others) = cells.split_at(cells.partition_point(|cell| cell.column <= columns.last));
             cells = others;
+            let is_own = |cell: &Cell| cell.columns.get(level) == Some(&block);
             let mut turn = 0;
             while let Some(place) = self.moves.turn(place, block, turn) {
-                let own = own.filter(|_| turn == 0);
-                self.beside(inside, (row, Some(block)), (place, own), turns)?;
+                turns.push(turn);
+                for run in inside.chunk_by(|one, other| is_own(one) == is_own(other)) {
+                    let (level, own) = if run.first().is_some_and(is_own) {
+                        (level + 1, own.map(|_| place))
+                    } else {
+                        (level, own.filter(|_| turn == 0))
+                    };
+                    self.cells(run, (row, level, Some(block)), (place, own), turns)?;
+                }
+                turns.pop();
                 turn += 1;
             }
         }
         Ok(())
+    }
+
+    /// The section of columns that a cell is in, or above or below: the outermost one within the first `level` ones.
+    fn block_at(&self, cell: &Cell, level: usize, around: Option<usize>) -> Option<(usize, Lines)> {
+        let Some(&block) = cell.columns.get(level) else { return self.block_of(cell.column, around) };
+        let (area, _) = self.areas.get(block)?;
+        columns_of(*area).map(|columns| (block, columns))
     }
 
     /// The section of columns that has `column` and is directly in `around`.
@@ -257,7 +243,7 @@ impl<'a> Writer<'a, '_> {
             }
             Content::Formula(calculated) => {
                 self.output.push(">");
-                self.formula(calculated, cell, place)?;
+                self.formula(calculated, cell, (place, turns))?;
             }
             Content::Tagged(tagged) => {
                 return self.tagged(tagged, turns, Spot { cell: at, now: At { row, column }, place });
@@ -400,5 +386,13 @@ impl<'a> Writer<'a, '_> {
             Some(answers) => answers.get(slot.at).map(Some).ok_or_else(misfit),
             None => self.answer(slot, turns),
         }
+    }
+}
+
+/// The columns of a block that grows to the right.
+pub(super) fn columns_of(area: Area) -> Option<Lines> {
+    match area {
+        Area::Columns(columns) | Area::Right(Range { columns, .. }) => Some(columns),
+        Area::Rows(_) | Area::Cells(_) => None,
     }
 }

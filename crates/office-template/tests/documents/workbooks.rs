@@ -4,6 +4,7 @@ mod beside;
 mod book;
 mod bounded;
 mod calculated;
+mod columns;
 mod corpus;
 mod costs;
 mod days;
@@ -13,6 +14,7 @@ mod limits;
 mod mapped;
 mod names;
 mod read;
+mod rules;
 mod whole;
 
 pub use beside::with_links;

@@ -1,7 +1,7 @@
 //! Rules for areas (`sqref`) with their formulas: conditional formats, validations, sparklines; also Excel 2010's in `extLst`
 //! ([MS-XLSX] 2.6).
 
-use cell_references::{Meaning, Mention, Place, Range};
+use cell_references::{Cell, Meaning, Mention, Place, Range};
 
 use super::Writer;
 use crate::book::{Fate, first_of};
@@ -10,8 +10,8 @@ use crate::xml::rewritten;
 
 impl Writer<'_, '_> {
     /// Moves a rule to all cells that its cells became. Its formulas are relative to the first cell of its areas: if that was
-    /// dropped, they are shifted to the first one that is left.
-    pub(super) fn rule(&mut self, index: usize, what: &str) -> Result<(), Error> {
+    /// dropped, they are shifted to the first one that is left. `goes_on`: beside a block it may be in each turn.
+    pub(super) fn rule(&mut self, index: usize, goes_on: bool, what: &str) -> Result<(), Error> {
         let document = self.document;
         let holder = document.child(index, "sqref");
         let list = match holder {
@@ -19,7 +19,18 @@ impl Writer<'_, '_> {
             None => document.value(index, "sqref"),
         };
         let Some(list) = list else { return Ok(()) };
-        match self.sheet.areas(&list, self.report, what) {
+        let ranges = Range::parse_list(&list).unwrap_or_default();
+        let Some(first) = ranges.first().copied().map(first_of) else { return Ok(()) };
+        let is_list = document.value(index, "type").as_deref() == Some("list");
+        let meaning = if is_list { Meaning::Cells } else { Meaning::Value };
+        let (sheet, is_filled) = (self.sheet, self.is_filled);
+        let are_rows = ranges.iter().any(|range| sheet.moves.is_beside_rows(*range));
+        let is_beside =
+            |range: Range| sheet.moves.is_beside_rows(range) || sheet.moves.is_beside_columns(range);
+        let goes_on = goes_on && ranges.iter().any(|range| is_beside(*range));
+        let takes = if goes_on { self.takes(index, meaning, (first, are_rows)) } else { Takes::Nothing };
+        let is_in_each = |range: Range| goes_on && is_beside(range) && takes.is_in_each(|| is_filled(range));
+        match sheet.areas(&list, is_in_each, self.report, what) {
             Fate::Gone => {
                 self.leave_out(index);
                 return Ok(());
@@ -30,36 +41,75 @@ impl Writer<'_, '_> {
             },
             Fate::Stays => {}
         }
-        let ranges = Range::parse_list(&list).unwrap_or_default();
-        let Some(first) = ranges.first().copied().map(first_of) else { return Ok(()) };
-        let left = ranges.iter().find_map(|range| self.sheet.first_left(*range)).map_or(first, Range::from);
-        let is_list = document.value(index, "type").as_deref() == Some("list");
-        let place = self.sheet.first_place(left);
+        let left = ranges.iter().find_map(|range| Some((*range, sheet.first_left(*range)?)));
+        let (area, left) = left.map_or((first, first), |(range, cell)| (range, cell.into()));
+        let place = if is_in_each(area) {
+            sheet.moves.first_turn(left)
+        } else {
+            // What is there once beside a block sees all of its turns.
+            sheet.moves.beside(left, sheet.first_place(left))
+        };
         let base = Base {
-            // A list to choose from that stands beside repeated rows has all of them.
-            place: if is_list { self.sheet.moves.beside(left, place) } else { place },
+            place,
+            cell: Cell { row: left.rows.first, column: left.columns.first },
             rows: distance(left.rows.first, first.rows.first),
             columns: distance(left.columns.first, first.columns.first),
         };
-        for at in document.within(index) {
-            match document.name(at) {
-                "formula" | "formula1" | "formula2" | "f" if document.children(at).next().is_none() => {
-                    let meaning = if is_list { Meaning::Cells } else { Meaning::Value };
-                    if let Some(text) = self.relative(&document.text(at), meaning, base, what)? {
-                        self.edits.set_text(document, at, &text);
-                    }
+        for at in self.formulas(index) {
+            if document.name(at) == "cfvo" {
+                let value = document.value(at, "val").unwrap_or_default();
+                if let Some(text) = self.relative(&value, Meaning::Value, base, what)? {
+                    self.edits.set(document, at, "val", &text);
                 }
-                // The bounds of colour scales, bars and icons may be formulas.
-                "cfvo" => {
-                    let value = document.value(at, "val").unwrap_or_default();
-                    if let Some(text) = self.relative(&value, Meaning::Value, base, what)? {
-                        self.edits.set(document, at, "val", &text);
-                    }
-                }
-                _ => {}
+            } else if let Some(text) = self.relative(&document.text(at), meaning, base, what)? {
+                self.edits.set_text(document, at, &text);
             }
         }
         Ok(())
+    }
+
+    /// The elements of a rule that have formulas. The bounds of colour scales, bars and icons (`cfvo`) may be some.
+    fn formulas(&self, index: usize) -> Vec<usize> {
+        let document = self.document;
+        let is_formula = |at: &usize| match document.name(*at) {
+            "formula" | "formula1" | "formula2" | "f" => document.children(*at).next().is_none(),
+            name => name == "cfvo",
+        };
+        document.within(index).filter(is_formula).collect()
+    }
+
+    /// What the formulas of a rule take of a block of rows, or of columns, that it is beside. They are relative to the cell `first`.
+    fn takes(&self, index: usize, meaning: Meaning, (first, are_rows): (Range, bool)) -> Takes {
+        let (document, moves) = (self.document, self.sheet.moves);
+        let (row, column) = (first.rows.first, first.columns.first);
+        let mut takes = Takes::Nothing;
+        for at in self.formulas(index) {
+            let text = if document.name(at) == "cfvo" {
+                document.value(at, "val").unwrap_or_default()
+            } else {
+                document.text(at)
+            };
+            let formula = self.sheet.parse(&text, meaning);
+            for mention in formula.mentions() {
+                let is_own = mention.sheet.is_none_or(|named| named == self.sheet.at.sheet);
+                let is_once = moves.is_beside_rows(mention.range) || moves.is_beside_columns(mention.range);
+                let (is_of_line, is_value) = if are_rows {
+                    (mention.moving_rows() == [Some(row); 2], mention.is_taken_of_row(row))
+                } else {
+                    (mention.moving_columns() == [Some(column); 2], mention.is_taken_of_column(column))
+                };
+                if !is_own || is_once || !is_of_line {
+                    continue;
+                }
+                // Cells to choose from that are those of one line.
+                let across = if are_rows { mention.range.columns } else { mention.range.rows };
+                if is_value || (meaning == Meaning::Cells && across.first < across.last) {
+                    return Takes::Value;
+                }
+                takes = Takes::List;
+            }
+        }
+        takes
     }
 
     /// A formula as it is seen from the first cell that is left; none where nothing in it can change.
@@ -77,7 +127,7 @@ impl Writer<'_, '_> {
         if base.rows != 0 || base.columns != 0 {
             formula = self.sheet.parse(&formula.shifted(base.rows, base.columns), meaning);
         }
-        self.sheet.write(&formula, base.place, self.report, what).map(Some)
+        self.sheet.write_shared(&formula, (base.place, Some(base.cell)), self.report, what).map(Some)
     }
 
     /// A sparkline for each turn, of the cells of its turn.
@@ -96,7 +146,7 @@ impl Writer<'_, '_> {
             let is_column = |mention: Mention<'_>| mention.range.columns.first == mention.range.columns.last;
             let is_list = formula.as_ref().is_some_and(|formula| formula.mentions().all(is_column));
             for (place, now) in self.sheet.moves.turns(range) {
-                let place = if is_list { self.sheet.moves.beside(range, place) } else { place };
+                let place = if is_list { self.sheet.moves.beside_rows(range, place) } else { place };
                 lines += 1;
                 self.sheet.check(lines, "sparklines")?;
                 let formula =
@@ -136,10 +186,33 @@ impl Writer<'_, '_> {
     }
 }
 
+/// What the formulas of a rule take of a block that the rule is beside.
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing,
+    /// A value of the turn, as a formula of a cell there takes it.
+    Value,
+    /// A list of all turns.
+    List,
+}
+
+impl Takes {
+    /// Whether the rule is in each turn. A cell in which something stands is there once, and its rule with it.
+    fn is_in_each(self, is_filled: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::Nothing => !is_filled(),
+            Self::Value => true,
+            Self::List => false,
+        }
+    }
+}
+
 /// What the formulas of a rule are relative to.
 #[derive(Clone, Copy)]
 struct Base {
     place: Place,
+    /// The first cell that is left.
+    cell: Cell,
     /// How far the first cell that is left is from the first cell.
     rows: i32,
     columns: i32,

@@ -5,11 +5,11 @@ use super::limits::SHEET;
 use super::read::{Book, Value};
 use crate::support::{part, try_fill};
 
-const DATA: &str = "{\"items\":[{\"n\":\"Ink\",\"q\":2,\"p\":4.5},{\"n\":\"Paper\",\"q\":3,\"p\":12},{\"n\":\"Pen\",\"q\":1,\"p\":1.25}],\
+pub const DATA: &str = "{\"items\":[{\"n\":\"Ink\",\"q\":2,\"p\":4.5},{\"n\":\"Paper\",\"q\":3,\"p\":12},{\"n\":\"Pen\",\"q\":1,\"p\":1.25}],\
      \"groups\":[{\"g\":\"A\",\"xs\":[1,2]},{\"g\":\"B\",\"xs\":[3]}],\"one\":[{\"q\":7,\"p\":8}],\"none\":[],\"months\":[1,2]}";
 
 /// The formulas of a filled sheet by their cells, and what was warned of.
-fn formulas(rows: &str) -> (Vec<String>, Vec<String>) {
+pub fn formulas(rows: &str) -> (Vec<String>, Vec<String>) {
     let sheets = [Sheet::new("S").rows("A1", rows), Sheet::new("Other").rows("A1", "1|2\n3|4")];
     let filled = try_fill(book(&sheets, &[]), DATA, "{}").unwrap_or_else(|error| panic!("{rows}: {error}"));
     let read = Book::read(&filled.file);
@@ -19,7 +19,7 @@ fn formulas(rows: &str) -> (Vec<String>, Vec<String>) {
     (shown.collect(), filled.warnings)
 }
 
-fn check(cases: &[(&str, &[&str])]) {
+pub fn check(cases: &[(&str, &[&str])]) {
     for (rows, expected) in cases {
         assert_eq!(formulas(rows).0, *expected, "{rows}");
     }
@@ -343,7 +343,7 @@ fn an_address_outside_of_the_rows_stays_and_is_told_once() {
     let many = format!("1|2\n{{#items}}{{q}}{}|{{/items}}", "|=A1".repeat(7));
     let told = formulas(&many).1;
     assert_eq!(told.len(), 6, "{told:?}");
-    assert_eq!(told[5], "S: 2 more formulas name cells outside of the repeated rows without a $");
+    assert_eq!(told[5], "S: 2 more formulas name cells outside of what is repeated without a $");
     let twice = "1|2\n{#items}{q}|=A1|{/items}|{:sheet months}";
     assert_eq!(
         formulas_of_copies(twice),
