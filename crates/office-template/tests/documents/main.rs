@@ -43,6 +43,7 @@ mod runs;
 mod shattered;
 mod slide_kinds;
 mod slide_parts;
+mod slide_turns;
 mod slides;
 mod structure;
 mod support;
