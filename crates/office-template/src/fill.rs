@@ -4,12 +4,13 @@ mod asides;
 mod blocks;
 mod bookmarks;
 mod chart;
+mod comments;
 mod dependents;
 mod slide;
 mod turns;
 mod value;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -30,6 +31,7 @@ use crate::stale_fields::marked;
 use crate::tags::TEXT_ONLY;
 use crate::writing::Writing;
 use crate::written::{Refusal, Written};
+use bookmarks::Names;
 use dependents::Chosen;
 pub(crate) use dependents::finish as finish_dependents;
 use turns::Turn;
@@ -56,16 +58,12 @@ pub(crate) struct Filler<'a, 'p> {
     turn: u64,
     /// The names and ids of dependents that have been chosen and not written yet, by their indices.
     chosen: BTreeMap<usize, Chosen>,
-    /// The numbers of bookmarks that have begun, by their ids in the part.
-    bookmark_ids: BTreeMap<String, String>,
-    /// The bookmarks that the part has begun, by their names and turns.
-    begun: BTreeSet<(String, Vec<usize>)>,
-    /// The names of bookmarks in this copy, where the turn's name is another copy's.
-    copy_names: BTreeMap<(String, Vec<usize>), String>,
+    /// Its bookmarks.
+    names: Names,
+    /// The id of the last paragraph of the comment that is being written, and its place in the part.
+    paragraph: Option<(Range<usize>, String)>,
     /// A copy of the part has been written before, so all numbers in it are new.
     is_again: bool,
-    /// The part stands outside of sections too, and has the template's names there.
-    stands_outside: bool,
     /// The numbers of the lists of a note or a header, which begin again with each of them; `None` in other parts.
     own_lists: Option<BTreeMap<String, Option<String>>>,
     /// The lists of an included document that have been used.
@@ -103,11 +101,9 @@ impl<'a, 'p> Filler<'a, 'p> {
             turns: Vec::new(),
             turn: 0,
             chosen: BTreeMap::new(),
-            bookmark_ids: BTreeMap::new(),
-            begun: BTreeSet::new(),
-            copy_names: BTreeMap::new(),
+            names: Names::default(),
+            paragraph: None,
             is_again: false,
-            stands_outside: false,
             own_lists: None,
             used_lists: HashSet::new(),
             reopened: Vec::new(),
@@ -142,11 +138,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             match node {
                 Node::Raw(range) => self.raw(range.clone()),
                 Node::Owned(text) => self.out.extend_from_slice(text.as_bytes()),
-                Node::First(range) => {
-                    if self.is_first(range.start) {
-                        self.raw(range.clone());
-                    }
-                }
+                Node::First(range) => self.first(range),
                 Node::Number(range) => {
                     if self.is_first(range.start) {
                         self.raw(range.clone());
@@ -175,7 +167,7 @@ impl<'a, 'p> Filler<'a, 'p> {
                 Node::List(list) => self.list_number(list)?,
                 Node::Shape(range) => self.shape_id(range.clone()),
                 Node::Bookmark(bookmark) => self.bookmark(bookmark),
-                Node::BookmarkName(name) => self.bookmark_name(name),
+                Node::BookmarkName(name) => self.bookmark_name(name)?,
                 Node::Section(tag, body, lists) => match answers.next() {
                     Some(Answer::List(copies)) => self.section((*tag, body, lists), copies)?,
                     _ => return Err(misfit()),

@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::chart;
+use crate::dependents::begun_in_document;
 use crate::error::{Error, TagFaults};
 use crate::excel::Book;
 use crate::files::Files;
@@ -39,6 +40,11 @@ impl Template {
         let mut filling = Filling { template: &self, package, files, faults: TagFaults::default() };
         filling.package.sheet_names = self.book.as_ref().map(Book::names).unwrap_or_default();
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
+        if self.bookmarks.values().any(|whole| !whole.around.is_empty()) {
+            let written = self.parts.iter().filter(|part| part.is_written());
+            let begun = begun_in_document(written, &self.dependents, &mut others.iter());
+            filling.package.dependents.begun = begun;
+        }
         let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
         let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();
         let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, repeated, self.limits.slides));
@@ -54,7 +60,7 @@ impl Template {
             return Err(misfit());
         }
         let Filling { mut package, mut faults, files, .. } = filling;
-        finish_dependents(&self.dependents, &mut package)?;
+        finish_dependents((&self.dependents, &self.main), &mut package)?;
         if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
             faults.append(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
         }
@@ -85,7 +91,7 @@ impl Filling<'_, '_, '_> {
         parts: &[PartPlan],
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
     ) -> Result<(), Error> {
-        for part in parts.iter().filter(|part| part.tags > 0 || part.is_shorter) {
+        for part in parts.iter().filter(|part| part.is_written()) {
             let xml = self.part((part, &part.name), answers)?;
             self.package.put(&part.name, xml)?;
             self.package.forget(&part.name, &part.forgotten)?;
@@ -136,6 +142,7 @@ impl Filling<'_, '_, '_> {
             references: &part.references,
             dependents: &template.dependents,
             bookmarks: &template.bookmarks,
+            own_bookmarks: &part.bookmarks,
             delimiters: template.delimiters.as_ref(),
             root: (&template.main, if template.is_strict { word::STRICT } else { word::TRANSITIONAL }),
         };

@@ -199,7 +199,7 @@ pub(crate) fn inserted(
     let staged = package.unstage(stage);
     let body = text::body(xml, host.prefix)
         .ok_or_else(|| format!("{} cannot be taken in: it has no text", document.name))?;
-    let used = text::used(body, host.prefix).map_err(|error| named(&document.name, error))?;
+    let used = text::used((xml, body), host.prefix).map_err(|error| named(&document.name, error))?;
     let mut merged = package.taken.merged.remove(&document.name).unwrap_or_default();
     merged.copies += 1;
     let mut own = parts::Own::new(document, staged, stage);

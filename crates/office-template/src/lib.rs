@@ -57,6 +57,7 @@ mod writing;
 mod written;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use answer::Answers;
 use collected::Collected;
@@ -76,7 +77,7 @@ pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
 pub use outline::Outline;
 pub use paths::{Data, PathAnswers, PathLimits};
-use plan::Node;
+use plan::{Bookmarks, Node};
 use powerpoint::Deck;
 use read::{Parts, Reading};
 use source::{Document, Source};
@@ -99,8 +100,8 @@ pub struct Template {
     documents: Vec<Document>,
     /// The notes, headers and their like that its sections write.
     dependents: Vec<Dependent>,
-    /// Its bookmarks, each with the numbers of the tags that open the sections around it.
-    bookmarks: BTreeMap<String, Vec<usize>>,
+    /// Its bookmarks that lie whole in one place.
+    bookmarks: Bookmarks,
     /// The names that faults show, indexed by [`TagPlace::part`]: of parts, and of a workbook's cells.
     names: Vec<String>,
     /// Word, Excel or `PowerPoint`.
@@ -134,6 +135,7 @@ struct PartPlan {
     includes: BTreeMap<usize, usize>,
     /// Which of [`Template::dependents`] a reference leads to, by its offset.
     references: BTreeMap<usize, usize>,
+    bookmarks: Bookmarks,
     /// Some of its notes are written by sections, so it is written even without tags.
     is_shorter: bool,
     /// The relationships that the part no longer refers to when it is filled.
@@ -151,6 +153,11 @@ impl PartPlan {
         Self { name, is_main, xml, prefix, nodes, ..Self::default() }
     }
 
+    /// Whether filling the document writes it.
+    fn is_written(&self) -> bool {
+        self.tags > 0 || self.is_shorter
+    }
+
     /// Whether both parts belong to one slide, which is copied as a whole.
     fn is_copied_with(&self, other: &Self) -> bool {
         self.slide.is_some() && self.slide == other.slide
@@ -158,8 +165,9 @@ impl PartPlan {
 
     /// The part as a source under this name; everything else is taken from `around`.
     fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
-        let Self { xml, prefix, first, includes, references, .. } = self;
-        Source { name, is_main, xml, prefix, first: *first, includes, references, ..around }
+        let Self { xml, prefix, first, includes, references, bookmarks, .. } = self;
+        let (first, own_bookmarks) = (*first, bookmarks);
+        Source { name, is_main, xml, prefix, first, includes, references, own_bookmarks, ..around }
     }
 }
 
@@ -258,7 +266,7 @@ impl Template {
             next_number,
             documents: Vec::new(),
             dependents: Vec::new(),
-            bookmarks: BTreeMap::new(),
+            bookmarks: Bookmarks::new(),
             names: Vec::new(),
             family,
             main,
@@ -319,9 +327,11 @@ impl Template {
             outline.add(&name, &tags);
         }
         let extents = extent::extents((&part, styles), &name, &mut tags, &mut reading.cuts_left);
+        let others = Rc::clone(&reading.others);
         let planned = if tags.faults.is_empty() {
             let is_copied = reading.dependents.is_within();
-            let beside = plan::Beside { styles, is_copied, bookmarks: &self.bookmarks };
+            let links = others.relations(&name).map(|known| &**known);
+            let beside = plan::Beside { styles, is_copied, bookmarks: &self.bookmarks, links };
             plan::plan((&part, beside), &tags, &extents, &mut reading.cuts_left)
         } else {
             Ok(Vec::new())
@@ -340,7 +350,7 @@ impl Template {
         }));
         self.names.push(name.clone());
         let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
-        self.add_bookmarks((&nodes, &part.xml), first, reading);
+        let bookmarks = self.add_bookmarks((&nodes, &part.xml), first, reading);
         let of = (delimiters, styles);
         let references = self.dependents((&part, &name), (&nodes, &mut tags, first), of, reading)?;
         tags.faults.sort_by_key(|fault| fault.paragraph);
@@ -359,7 +369,8 @@ impl Template {
         let repeat = tags.all.iter().enumerate().find_map(|(index, placed)| {
             if let Tag::Slides(list) = &placed.tag { Some((first + index, list.clone())) } else { None }
         });
-        Ok((PartPlan { first, tags: tags.all.len(), includes, references, forgotten, repeat, ..part }, steps))
+        let (tags, part) = (tags.all.len(), PartPlan { bookmarks, ..part });
+        Ok((PartPlan { first, tags, includes, references, forgotten, repeat, ..part }, steps))
     }
 
     fn many_tags(&self) -> Error {

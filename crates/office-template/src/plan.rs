@@ -18,13 +18,16 @@ use std::ops::Range;
 
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
+use crate::package::relationships::Relationship;
 use crate::powerpoint;
 use crate::styles::Styles;
 use crate::tags::{Placed, Tags};
 use crate::word::{Dialect, Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
 use crate::writing::Writing;
 pub(crate) use asides::Address;
-pub(crate) use bookmarks::{Bookmark, BookmarkName, whole_bookmarks};
+pub(crate) use bookmarks::{
+    Bookmark, BookmarkName, Bookmarks, NameKind, WholeBookmark, key, whole_bookmarks,
+};
 pub(crate) use lists::{ListNumber, Restart};
 pub(crate) use references::{Piece, Reference};
 pub(crate) use slot::{Around, Slot};
@@ -52,7 +55,7 @@ pub(crate) enum Node {
     List(Box<ListNumber>),
     /// One end of a bookmark.
     Bookmark(Box<Bookmark>),
-    /// The name of a bookmark that something refers to.
+    /// The name of a bookmark that something refers to, or the id of a relationship to it.
     BookmarkName(Box<BookmarkName>),
     /// A reference to what is kept in another part.
     Reference(Box<Reference>),
@@ -110,6 +113,8 @@ struct Planner<'a> {
     attributes: BTreeMap<usize, (usize, bool)>,
     /// The numbers of lists that may begin again, by their offsets.
     listed: BTreeMap<usize, ListNumber>,
+    /// The names of bookmarks in links, by their offsets.
+    linked: BTreeMap<usize, BookmarkName>,
     /// Start and end offsets of shapes that pictures replace.
     pictured: BTreeMap<usize, usize>,
     cuts_left: &'a mut usize,
@@ -122,7 +127,9 @@ pub(crate) struct Beside<'a> {
     /// A section writes the whole part.
     pub is_copied: bool,
     /// The bookmarks of the parts before.
-    pub bookmarks: &'a BTreeMap<String, Vec<usize>>,
+    pub bookmarks: &'a Bookmarks,
+    /// The part's relationships, where sections may repeat something.
+    pub links: Option<&'a BTreeMap<String, Relationship>>,
 }
 
 /// The tree of a part. An error is the opening tag of a section that overlaps another (as where two share some rows) or splits
@@ -145,9 +152,15 @@ pub(crate) fn plan(
         sections,
         attributes,
         listed: BTreeMap::new(),
+        linked: BTreeMap::new(),
         pictured,
         cuts_left,
     };
+    // Without a section there are no copies.
+    let are_copies = beside.is_copied || !tags.pairs.is_empty();
+    if are_copies {
+        planner.linked = planner.linked(beside);
+    }
     planner.drop_paragraphs(extents);
     let mut restarts = planner.lists(extents, beside);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
@@ -158,11 +171,9 @@ pub(crate) fn plan(
     }
     planner.addresses();
     planner.holders(extents);
-    // Without a section there are no copies.
-    let are_copies = beside.is_copied || !tags.pairs.is_empty();
     planner.uniques(are_copies);
     if are_copies {
-        planner.bookmark_names(beside.bookmarks);
+        planner.bookmark_names(beside);
     }
     planner.boxes();
     let mut changes = planner.changes;
@@ -379,6 +390,7 @@ impl Planner<'_> {
                 | UniqueKind::Shape
                 | UniqueKind::Bookmark
                 | UniqueKind::Anchor
+                | UniqueKind::Link
                 | UniqueKind::Reference(_)
                 | UniqueKind::Binding(_)
                 | UniqueKind::Plain(_) => continue,

@@ -16,7 +16,7 @@ use crate::files::Files;
 use crate::lexer::{self, Delimiters};
 use crate::limits::Limits;
 use crate::listing::{Listing, listing};
-use crate::package::relationships;
+use crate::package::relationships::{self, Known};
 use crate::powerpoint::{self, Deck};
 use crate::styles::Styles;
 use crate::word::{self, Dialect, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
@@ -146,6 +146,7 @@ pub(crate) fn parts(
         parts.push((text_part, part));
     }
     if family == Family::Word && parts.iter().any(|(_, part)| may_repeat(part)) {
+        other_relations(&mut archive, &mut relations, (&mut reading.unpacked_left, limits))?;
         // Charts are read last: a header may have a section that writes one.
         parts.sort_by_key(|(text_part, _)| text_part.dialect.is_drawn());
         let read = parts.iter().filter(|(text_part, _)| !text_part.is_main);
@@ -169,6 +170,27 @@ pub(crate) fn parts(
     let texts = parts.iter().map(|(_, part)| part);
     let styles = styles(texts, (&main, &of_main), &mut archive, (&mut reading.unpacked_left, limits))?;
     Ok(Parts { family, main, deck, book, read: parts, styles, next_number: largest + 1 })
+}
+
+/// Adds the relationships of parts without text, such as those of a chart's workbook or an `ActiveX` control. What cannot be read is
+/// left out: the part is copied without relationships.
+fn other_relations(
+    archive: &mut Archive<'_>,
+    relations: &mut BTreeMap<String, Known>,
+    (room, limits): (&mut u64, &Limits),
+) -> Result<(), Error> {
+    for (name, entry) in container::entries_by_name(archive) {
+        let Some(part) = relationships::source(&name).filter(|part| !relations.contains_key(part)) else {
+            continue;
+        };
+        let list = container::unpack(archive, entry, room, limits)?;
+        match relationships::known(&list) {
+            Ok(list) => drop(relations.insert(part, list)),
+            Err(Error::NotOffice(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// The texts of a file, and the styles of its document, for telling where a tag is.

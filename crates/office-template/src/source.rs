@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::dependents::Dependent;
 use crate::lexer::Delimiters;
 use crate::package::relationships::Known;
+use crate::plan::Bookmarks;
 use crate::program::Step;
 
 /// The part that is being written.
@@ -27,8 +28,10 @@ pub(crate) struct Source<'a> {
     /// Which of `dependents` a reference leads to, by its offset in the part.
     pub references: &'a BTreeMap<usize, usize>,
     pub dependents: &'a [Dependent],
-    /// The bookmarks that lie whole in one place: the opening tags of the sections around them.
-    pub bookmarks: &'a BTreeMap<String, Vec<usize>>,
+    /// The bookmarks of all parts that lie whole in one place.
+    pub bookmarks: &'a Bookmarks,
+    /// Those of the part. Where it is read twice, as one that a section writes and by itself, the sections in it have other tags.
+    pub own_bookmarks: &'a Bookmarks,
     /// The caller's delimiters; `None` where they are detected.
     pub delimiters: Option<&'a Delimiters>,
     /// The name of the document's main part, and the namespace of its styles and lists.

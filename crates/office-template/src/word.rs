@@ -5,6 +5,7 @@ mod cdata;
 mod dialect;
 mod field;
 mod place;
+mod prefixes;
 mod reader;
 mod unique;
 mod unreadable;
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 use field::Fields;
 pub(crate) use place::{Dialect, Origin, Place};
+pub(crate) use prefixes::Prefixes;
 pub(crate) use reader::read;
 pub(crate) use unique::{CHANGES, LARGEST_NUMBER, ReferenceKind, Unique, UniqueKind};
 pub(crate) use unreadable::Unreadable;
@@ -39,6 +41,13 @@ pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordpro
 
 /// Word's namespace in both forms.
 pub(crate) const NAMESPACES: [&str; 2] = [TRANSITIONAL, STRICT];
+
+/// The namespace of attributes that hold relationships' ids, and the beginning of relationships' types: in the transitional form
+/// and in the strict one.
+pub(crate) const RELATIONSHIPS: [&str; 2] = [
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "http://purl.oclc.org/ooxml/officeDocument/relationships",
+];
 
 /// A part of the file, parsed.
 pub(crate) struct Part {

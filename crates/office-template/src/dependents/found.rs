@@ -17,6 +17,8 @@ pub(crate) struct Found {
     pub(super) chain: Vec<String>,
     /// Whether the part that is being read has nothing outside of sections that refers to it.
     pub(super) is_own: bool,
+    /// Whether it is a note.
+    pub(super) is_note: bool,
     /// The parts that all turns share, by their names in lower case.
     pub(super) shared: BTreeSet<String>,
 }

@@ -1,6 +1,7 @@
 //! What each turn of a section has of its own in other parts.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::PartPlan;
 use crate::package::relationships::Relationship;
@@ -28,6 +29,24 @@ impl Dependent {
             Kind::Text(targets) | Kind::Copied(targets) => Some(targets),
         }
     }
+
+    pub(crate) fn note(&self) -> Option<&Note> {
+        match &self.kind {
+            Kind::Note(note) => Some(note),
+            Kind::Text(_) | Kind::Copied(_) => None,
+        }
+    }
+
+    /// The dependents that are written before it, in their order.
+    pub(crate) fn before(&self) -> impl Iterator<Item = &usize> {
+        self.targets().into_iter().flat_map(Targets::before)
+    }
+
+    /// How many of the answers to its steps are those of its own text.
+    pub(crate) fn own_answers(&self, all: &[Self]) -> usize {
+        let before = self.before().filter_map(|&at| all.get(at)).map(|one| one.steps.len());
+        self.steps.len().saturating_sub(before.sum())
+    }
 }
 
 pub(crate) enum Kind {
@@ -47,6 +66,8 @@ pub(crate) struct Note {
     pub tail: usize,
     /// The largest id of a note in the part.
     pub largest: u64,
+    /// Where a comment has the id of its last paragraph, by which other parts refer to it.
+    pub paragraph: Option<Range<usize>>,
 }
 
 /// What a part refers to.
@@ -57,4 +78,11 @@ pub(crate) struct Targets {
     pub dependents: BTreeMap<String, usize>,
     /// The drawing of `SmartArt`, which its data name by a relationship of the part around: that one's id, and the dependent.
     pub drawing: Option<(String, usize)>,
+}
+
+impl Targets {
+    /// The dependents among them, in the order in which they are written.
+    pub(crate) fn before(&self) -> impl Iterator<Item = &usize> {
+        self.dependents.values().chain(self.drawing.iter().map(|(_, at)| at))
+    }
 }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::limits::Limit;
 use crate::package::entries::{Entry, counted};
 use crate::package::xml::replaced;
+use crate::word::attribute::attribute;
 
 /// A part of notes.
 pub(crate) struct NotesPart {
@@ -80,4 +81,13 @@ impl NotesPart {
         let cuts: Vec<_> = self.ranges(ids).into_iter().map(|range| (range, String::new())).collect();
         replaced(xml, &cuts)
     }
+}
+
+/// Where the last paragraph of a comment has its id (`w14:paraId`); the comment begins at `head`.
+pub(super) fn last_paragraph(xml: &[u8], head: usize) -> Option<Range<usize>> {
+    let at = memchr::memmem::rfind(xml, b":paraId").filter(|&at| at > head)?;
+    let begin = memchr::memrchr(b'<', xml.get(..at)?)?;
+    let tag = xml.get(begin..)?;
+    let id = attribute(tag.get(..=memchr::memchr(b'>', tag)?)?, "paraId")?.value;
+    Some(begin + id.start..begin + id.end)
 }

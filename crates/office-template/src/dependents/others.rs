@@ -90,7 +90,7 @@ impl Others {
         self.parts.get(lower)
     }
 
-    pub(super) fn relations(&self, part: &str) -> Option<&Known> {
+    pub(crate) fn relations(&self, part: &str) -> Option<&Known> {
         self.relations.get(&part.to_ascii_lowercase())
     }
 

@@ -1,15 +1,17 @@
 //! Finds what the sections of a part write in other parts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
+use super::notes::last_paragraph;
 use super::{Dependent, Kind, Note, Other, Targets};
 use crate::collected::Collected;
 use crate::error::Error;
 use crate::lexer::Delimiters;
 use crate::limits::Limits;
 use crate::package::relationships::resolved;
-use crate::plan::{Node, Reference, walk, whole_bookmarks};
+use crate::plan::{Bookmarks, Node, Reference, walk, whole_bookmarks};
 use crate::program::{self, Step};
 use crate::read::{self, Reading};
 use crate::styles::Styles;
@@ -93,11 +95,24 @@ pub(crate) fn rest(
 
 /// The id of the relationship to the drawing of `SmartArt`, in the part with its data.
 fn drawing_of(xml: &[u8]) -> Option<String> {
+    Some(String::from_utf8_lossy(xml.get(drawing_id(xml)?)?).into_owned())
+}
+
+/// Where the part with the data of `SmartArt` names the relationship to its drawing.
+pub(crate) fn drawing_id(xml: &[u8]) -> Option<Range<usize>> {
     let at = memchr::memmem::find(xml, b"dataModelExt ")?;
     let tag = xml.get(at..)?;
     let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
-    let id = tag.get(attribute(tag, "relId")?.value)?;
-    Some(String::from_utf8_lossy(id).into_owned())
+    let id = attribute(tag, "relId")?.value;
+    Some(at + id.start..at + id.end)
+}
+
+/// How often an attribute of the part has the value `id`.
+fn mentions(xml: &[u8], id: &str) -> usize {
+    [format!("\"{id}\""), format!("'{id}'")]
+        .iter()
+        .map(|value| memchr::memmem::find_iter(xml, value.as_bytes()).count())
+        .sum()
 }
 
 /// The references of a part, each with the opening tags of the sections around it.
@@ -136,22 +151,26 @@ impl PartPlan {
 }
 
 impl Template {
-    /// Notes the bookmarks of a part whose first tag has the number `first`.
+    /// Notes the bookmarks of a part whose first tag has the number `first`, and returns them.
     pub(crate) fn add_bookmarks(
         &mut self,
         (nodes, xml): (&[Node], &[u8]),
         first: usize,
         reading: &Reading<'_>,
-    ) {
+    ) -> Bookmarks {
         // Those of included documents are renamed where they are taken in.
         if !reading.chain.is_empty() {
-            return;
+            return Bookmarks::new();
         }
-        for (name, around) in whole_bookmarks(nodes, xml) {
+        let mut bookmarks = whole_bookmarks(nodes, xml);
+        for whole in bookmarks.values_mut() {
             let within = reading.dependents.around.iter().copied();
-            let around = within.chain(around.into_iter().map(|tag| first + tag)).collect();
-            self.bookmarks.entry(name).or_insert(around);
+            whole.around = within.chain(whole.around.iter().map(|tag| first + tag)).collect();
         }
+        for (name, whole) in &bookmarks {
+            self.bookmarks.entry(name.clone()).or_insert_with(|| whole.clone());
+        }
+        bookmarks
     }
 
     /// The dependents that the sections of a part write, by the offsets of the references to them. `tags` are the part's.
@@ -166,12 +185,15 @@ impl Template {
         if reading.others.is_empty() || !reading.chain.is_empty() {
             return Ok(found);
         }
+        let others = Rc::clone(&reading.others);
         let seen = references(nodes);
         let mut outside = BTreeSet::new();
         let mut marks: BTreeMap<&str, BTreeSet<&[usize]>> = BTreeMap::new();
+        // A note has no relationships of its own, so what it refers to is found where it does, and not as that of a header.
+        let is_note = reading.dependents.is_note;
         for (reference, around) in &seen {
             let id = part.text(reference.id.clone());
-            if around.is_empty() {
+            if around.is_empty() && !is_note {
                 outside.insert((reference.kind.is_of_part(), id));
             }
             if reference.kind.is_of_comment() {
@@ -184,15 +206,22 @@ impl Template {
             let id = part.text(reference.id.clone());
             // A comment whose range begins before the section, or ends behind it, is one comment.
             let is_torn = reference.kind.is_of_comment() && marks.get(id).is_some_and(|all| all.len() > 1);
-            if around.is_empty() || is_torn {
+            if around.is_empty() && !is_note || is_torn {
                 continue;
             }
             let told = reading.outline.as_ref().map_or(0, Collected::steps);
             let before = reading.dependents.around.len();
             reading.dependents.around.extend(around.iter().map(|tag| first + tag));
-            let is_own = may_be_own && !outside.contains(&(reference.kind.is_of_part(), id));
+            // Another note of the part may refer to the same.
+            let is_shared = is_note
+                && others.part(&name.to_ascii_lowercase()).is_some_and(|whole| {
+                    reference.kind.is_of_part() && mentions(&whole.xml, id) > mentions(&part.xml, id)
+                });
+            let is_own = may_be_own && !is_shared && !outside.contains(&(reference.kind.is_of_part(), id));
             let read = match reference.kind {
-                ReferenceKind::Part => self.part_of((name, id), is_own, (delimiters, styles), reading)?,
+                ReferenceKind::Part => {
+                    self.part_of((name, id, true), is_own, (delimiters, styles), reading)?
+                }
                 ReferenceKind::Note(kind) => {
                     self.note((kind, id, reference.is_mark()), is_own, (delimiters, styles), reading)?
                 }
@@ -212,10 +241,10 @@ impl Template {
         Ok(found)
     }
 
-    /// The part that `host` refers to by the relationship `id`; `None` where copies share it.
+    /// The part that `host` refers to by the relationship `id`, in its text or by itself; `None` where copies share it.
     fn part_of(
         &mut self,
-        (host, id): (&str, &str),
+        (host, id, is_in_text): (&str, &str, bool),
         is_own: bool,
         of: (&Delimiters, &Styles),
         reading: &mut Reading<'_>,
@@ -242,7 +271,7 @@ impl Template {
         let left = reading.tags_left;
         let other = others.part(&lower);
         let mut read = |other: &Other| {
-            self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own), of, reading)
+            self.text_part(((&name, &lower), &other.xml, (0, 0)), (other, is_own, false), of, reading)
         };
         let text = other.map(&mut read).transpose()?.flatten();
         if text.is_none() && other.is_some() {
@@ -251,9 +280,10 @@ impl Template {
         }
         reading.dependents.chain.push(lower.clone());
         let mut targets = self.targets((&name, text.as_ref().map(|(part, _)| part)), is_own, of, reading)?;
-        let drawing = text.as_ref().and_then(|(part, _)| drawing_of(&part.xml));
+        // A copy of the whole host has the drawing under the same id, as one of its own targets.
+        let drawing = text.as_ref().filter(|_| is_in_text).and_then(|(part, _)| drawing_of(&part.xml));
         if let Some(id) = drawing
-            && let Some(at) = self.part_of((host, &id), is_own, of, reading)?
+            && let Some(at) = self.part_of((host, &id, true), is_own, of, reading)?
         {
             targets.drawing = Some((id, at));
         }
@@ -267,8 +297,7 @@ impl Template {
             reading.dependents.shared.insert(lower);
             return Ok(None);
         }
-        let behind = targets.drawing.iter().map(|(_, at)| at);
-        let mut steps: Vec<Step> = { targets.dependents.values().chain(behind) }
+        let mut steps: Vec<Step> = { targets.before() }
             .filter_map(|&at| self.dependents.get(at))
             .flat_map(|dependent| dependent.steps.clone())
             .collect();
@@ -299,11 +328,17 @@ impl Template {
     ) -> Result<Targets, Error> {
         let others = Rc::clone(&reading.others);
         let mut targets = Targets::default();
-        let of_sections = text.map(PartPlan::ids_in_sections).unwrap_or_default();
+        let mut of_sections = text.map(PartPlan::ids_in_sections).unwrap_or_default();
+        let written = text.into_iter().flat_map(|part| part.references.values());
+        let drawings: Vec<String> = written
+            .filter_map(|&at| self.dependents.get(at)?.targets()?.drawing.as_ref())
+            .map(|(id, _)| id.clone())
+            .collect();
+        of_sections.extend(drawings.iter().map(String::as_str));
         let all = others.relations(name).into_iter().flat_map(|all| all.iter());
         for (id, one) in all.filter(|(id, _)| !of_sections.contains(id.as_str())) {
             targets.all.push(one.clone());
-            if let Some(at) = self.part_of((name, id), is_own, of, reading)? {
+            if let Some(at) = self.part_of((name, id, false), is_own, of, reading)? {
                 targets.dependents.insert(id.clone(), at);
             }
         }
@@ -328,7 +363,11 @@ impl Template {
             }
             return Ok(Some(at));
         }
-        let Some(other) = others.part(&lower).filter(|_| !reading.dependents.shared.contains(&lower)) else {
+        // Notes may refer to each other in a circle, as those of comments.
+        let is_too_deep =
+            reading.dependents.chain.len() >= DEPTH || reading.dependents.chain.contains(&lower);
+        let is_shared = reading.dependents.shared.contains(&lower);
+        let Some(other) = others.part(&lower).filter(|_| !is_too_deep && !is_shared) else {
             return Ok(None);
         };
         let of_part = match other.notes(&name, &self.limits) {
@@ -342,13 +381,15 @@ impl Template {
         let left = reading.tags_left;
         let texts = other.begins.partition_point(|&begin| begin < one.begin);
         let text = ((name.as_str(), lower.as_str()), one.xml.as_slice(), (one.paragraphs, texts));
-        let Some((part, steps)) = self.text_part(text, (other, is_own), of, reading)? else {
+        let Some((part, steps)) = self.text_part(text, (other, is_own, true), of, reading)? else {
             return Ok(None);
         };
         if is_own {
             reading.dependents.notes.entry(lower).or_default().insert(id.to_owned());
         }
-        let note = Note { id: id.to_owned(), head: one.head, tail: one.tail, largest: of_part.largest };
+        let (head, tail) = (one.head, one.tail);
+        let paragraph = if notes == "comments" { last_paragraph(&part.xml, head) } else { None };
+        let note = Note { id: id.to_owned(), head, tail, largest: of_part.largest, paragraph };
         let at = self.dependents.len();
         self.dependents.push(Dependent {
             part,
@@ -374,7 +415,7 @@ impl Template {
     fn text_part(
         &mut self,
         ((name, lower), xml, (paragraphs, texts)): ((&str, &str), &[u8], (usize, usize)),
-        (other, is_own): (&Other, bool),
+        (other, is_own, is_note): (&Other, bool, bool),
         (delimiters, styles): (&Delimiters, &Styles),
         reading: &mut Reading<'_>,
     ) -> Result<Option<(PartPlan, Vec<Step>)>, Error> {
@@ -389,9 +430,11 @@ impl Template {
         }
         part.left_out.push((0, texts));
         reading.dependents.chain.push(lower.to_owned());
-        let around = std::mem::replace(&mut reading.dependents.is_own, is_own);
+        let found = &mut reading.dependents;
+        let around =
+            (std::mem::replace(&mut found.is_own, is_own), std::mem::replace(&mut found.is_note, is_note));
         let (part, steps) = self.add((other.title.clone(), false), (part, styles), delimiters, reading)?;
-        reading.dependents.is_own = around;
+        (reading.dependents.is_own, reading.dependents.is_note) = around;
         reading.dependents.chain.pop();
         Ok(Some((PartPlan { name: name.to_owned(), ..part }, steps)))
     }

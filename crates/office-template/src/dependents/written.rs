@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::begun::{Begun, Turns};
 use crate::content_types::Kinds;
 
 /// What a package remembers of the dependents that have been written.
@@ -14,12 +15,16 @@ pub(crate) struct Written {
     pub notes: BTreeMap<String, (Vec<u8>, u64)>,
     /// The template's content of parts that are copied as they are: the first turn may fill them, as a chart's workbook.
     pub originals: BTreeMap<usize, Rc<[u8]>>,
-    /// The names of bookmarks in turns, by the template's names and the indices of the turns around them.
-    pub bookmarks: BTreeMap<(String, Vec<usize>), String>,
-    /// The bookmarks that a part has begun, by the template's names and the turns.
-    pub begun: BTreeSet<(String, Vec<usize>)>,
-    /// The bookmarks that have been written under the template's names.
-    pub kept_bookmarks: BTreeSet<String>,
+    /// The bookmarks that turns begin.
+    pub begun: Begun,
+    /// The names of bookmarks in turns, by their keys and the turns around them.
+    pub bookmarks: BTreeMap<(String, Turns), String>,
+    /// The bookmarks that a part has, by their keys and the turns.
+    pub taken: BTreeSet<(String, Turns)>,
+    /// The ids of comments' last paragraphs in the order in which they are written: the template's, and the copy's.
+    pub comments: Vec<(String, String)>,
+    /// The ids of paragraphs and comments, and the last one that was made; `None` until one is needed.
+    pub paragraphs: Option<(BTreeSet<u32>, u32)>,
     pub kinds: Option<Rc<Kinds>>,
 }
 

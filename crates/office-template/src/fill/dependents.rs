@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::rc::Rc;
 
-use super::Filler;
 use super::turns::Turn;
+use super::{Filler, comments};
 use crate::answer::Answer;
-use crate::dependents::{Dependent, Kind, Note, Targets, Written};
+use crate::dependents::{Dependent, Kind, Note, Targets, Written, begun_in_part, drawing_id};
 use crate::error::Error;
 use crate::package::relationships::whole;
 use crate::package::xml::{attribute_text, with_last};
@@ -83,7 +84,9 @@ impl<'a> Filler<'a, '_> {
         chosen: &Chosen,
         answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
     ) -> Result<(), Error> {
-        let out = self.text_of(dependent, &dependent.part.name, chosen.is_first, answers)?;
+        let paragraph = self.paragraph_of_comment((dependent, note), chosen.is_first)?;
+        let (name, is_first) = (dependent.part.name.as_str(), chosen.is_first);
+        let out = self.text_of(dependent, (name, is_first, paragraph), answers)?;
         let one = out.get(note.head..out.len().saturating_sub(note.tail)).unwrap_or_default();
         let tag = one.get(..memchr::memchr(b'>', one).unwrap_or_default()).unwrap_or_default();
         let id = attribute(tag, "id").map_or(0..0, |id| id.value);
@@ -95,22 +98,28 @@ impl<'a> Filler<'a, '_> {
         if text.len() > room { Err(self.package.full()) } else { Ok(()) }
     }
 
-    /// The text of a dependent, filled as the part `name`.
+    /// The text of a dependent, filled as the part `name`; `paragraph` is the id of a comment's last one.
     fn text_of<'b>(
         &mut self,
         dependent: &'a Dependent,
-        name: &str,
-        is_first: bool,
-        mut answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
+        (name, is_first, paragraph): (&str, bool, Option<(Range<usize>, String)>),
+        answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
     ) -> Result<Vec<u8>, Error> {
-        let source = dependent.part.source((name, false), self.source);
+        let (part, all) = (&dependent.part, self.source.dependents);
+        let answers: Vec<&Answer<'b>> = answers.take(dependent.own_answers(all)).collect();
+        let begun = (!is_first && !part.bookmarks.is_empty()).then(|| {
+            let turns = self.turns().collect();
+            begun_in_part(part, all, (turns, &mut answers.iter().copied()))
+        });
+        let source = part.source((name, false), self.source);
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         filler.is_again = !is_first;
-        filler.stands_outside = !dependent.is_own;
+        filler.names.begun = begun;
+        filler.paragraph = paragraph;
         filler.turns = self.turns.iter().map(Turn::without_lists).collect();
         filler.own_lists = Some(BTreeMap::new());
         filler.turn = self.turn;
-        let out = filler.part(&dependent.part.nodes, &mut answers)?;
+        let out = filler.part(&part.nodes, &mut answers.into_iter())?;
         self.faults.append(filler.faults);
         Ok(out)
     }
@@ -154,7 +163,7 @@ impl<'a> Filler<'a, '_> {
             parts.push((id.as_str(), self.part_of_turn(at, dependent, answers)?.name));
         }
         let drawing = match &targets.drawing {
-            Some((id, at)) => self.drawing(id, *at, answers)?,
+            Some((_, at)) => self.drawing(*at, answers)?,
             None => None,
         };
         self.chosen.remove(&at);
@@ -170,11 +179,11 @@ impl<'a> Filler<'a, '_> {
         }
         match &dependent.kind {
             Kind::Text(_) => {
-                let mut out = self.text_of(dependent, &chosen.name, chosen.is_first, answers)?;
-                if let Some((own, new)) = drawing
-                    && let Some(at) = memchr::memmem::find(&out, own.as_bytes())
+                let mut out = self.text_of(dependent, (&chosen.name, chosen.is_first, None), answers)?;
+                if let Some(new) = drawing
+                    && let Some(own) = drawing_id(&out)
                 {
-                    out.splice(at..at + own.len(), new.into_bytes());
+                    out.splice(own, new.into_bytes());
                 }
                 self.package.put(&chosen.name, out)?;
                 if chosen.is_first {
@@ -190,21 +199,20 @@ impl<'a> Filler<'a, '_> {
         Ok(chosen)
     }
 
-    /// Writes the drawing of `SmartArt`; returns how its data name it, and how those of this turn do.
+    /// Writes the drawing of `SmartArt`; returns the id by which the data of this turn name it, where that is another one.
     fn drawing<'b>(
         &mut self,
-        id: &str,
         at: usize,
         answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
-    ) -> Result<Option<(String, String)>, Error> {
+    ) -> Result<Option<String>, Error> {
         let Some(dependent) = self.source.dependents.get(at) else { return Ok(None) };
         let chosen = self.part_of_turn(at, dependent, answers)?;
-        if chosen.is_first {
+        // A copy has no relationship to what its sections write.
+        if chosen.is_first && !self.is_again {
             return Ok(None);
         }
         let target = Target::Part(&chosen.name);
-        let new = self.package.relate_as(self.source.name, &dependent.relation, target)?;
-        Ok(Some((format!("relId=\"{id}\""), format!("relId=\"{new}\""))))
+        self.package.relate_as(self.source.name, &dependent.relation, target).map(Some)
     }
 
     fn keep_original(&mut self, at: usize, name: &str) -> Result<(), Error> {
@@ -259,11 +267,19 @@ fn free_name(part: &str, package: &mut Package<'_>) -> String {
 }
 
 /// Adds the notes of all turns to their parts, and removes the parts of sections that have no turn.
-pub(crate) fn finish(dependents: &[Dependent], package: &mut Package<'_>) -> Result<(), Error> {
-    let Written { first, notes, .. } = std::mem::take(&mut package.dependents);
+pub(crate) fn finish(
+    (dependents, main): (&[Dependent], &str),
+    package: &mut Package<'_>,
+) -> Result<(), Error> {
+    let Written { first, notes, comments, .. } = std::mem::take(&mut package.dependents);
     for (name, (text, _)) in notes {
         let xml = package.part(&name)?.unwrap_or_default();
         package.put(&name, with_last(&xml, &String::from_utf8_lossy(&text)))?;
+    }
+    comments::finish((dependents, main), package, &comments)?;
+    // The addresses of notes had tags; each filled link has a relationship of its own.
+    for dependent in dependents.iter().filter(|one| one.note().is_some()) {
+        package.forget(&dependent.part.name, &dependent.part.forgotten)?;
     }
     let is_unused = |(at, dependent): &(usize, &Dependent)| {
         dependent.is_own && dependent.targets().is_some() && !first.contains(at)

@@ -7,13 +7,14 @@ use memchr::memmem;
 use crate::error::Error;
 use crate::package::Package;
 use crate::package::xml::attribute_text;
+use crate::plan::key;
 use crate::word::CHANGES;
 use crate::word::attribute::{attribute, unescaped};
 
 /// A copy that is being written.
 pub(crate) struct Copy<'p, 'f> {
     package: &'p mut Package<'f>,
-    /// The new numbers of its bookmarks, and the new names of those that had to be renamed.
+    /// The new numbers of its bookmarks, and the new names of those that had to be renamed, by their [`key`]s.
     numbers: HashMap<String, u64>,
     renamed: HashMap<String, String>,
 }
@@ -37,7 +38,7 @@ impl<'p, 'f> Copy<'p, 'f> {
                 Some(number.to_string())
             }
             ("bookmarkStart", "name") => self.bookmark(value),
-            ("hyperlink", "anchor") => self.renamed.get(value).cloned(),
+            ("hyperlink", "anchor") => self.renamed.get(&key(value)).cloned(),
             (name, "id") if name.ends_with(":docPr") || CHANGES.contains(&name.as_bytes()) => {
                 Some(self.package.number().to_string())
             }
@@ -49,23 +50,24 @@ impl<'p, 'f> Copy<'p, 'f> {
     fn bookmark(&mut self, written: &str) -> Option<String> {
         let name = unescaped(written);
         let names = self.package.taken.bookmarks.get_or_insert_default();
-        if names.insert(name.clone()) {
+        if names.insert(key(&name)) {
             return None;
         }
         let short: String = name.chars().take(28).collect();
         let other = format!("{short}_{}", self.package.number());
-        self.package.taken.bookmarks.get_or_insert_default().insert(other.clone());
+        self.package.taken.bookmarks.get_or_insert_default().insert(key(&other));
         let other = attribute_text(&other);
-        self.renamed.insert(written.to_owned(), other.clone());
+        self.renamed.insert(key(written), other.clone());
         Some(other)
     }
 }
 
+/// The [`key`]s of a part's bookmarks.
 fn bookmarks(xml: &[u8]) -> HashSet<String> {
     let found = memmem::find_iter(xml, b"bookmarkStart ").filter_map(|at| {
         let tag = xml.get(at..)?;
         let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
-        Some(unescaped(&String::from_utf8_lossy(tag.get(attribute(tag, "name")?.value)?)))
+        Some(key(&unescaped(&String::from_utf8_lossy(tag.get(attribute(tag, "name")?.value)?))))
     });
     found.collect()
 }

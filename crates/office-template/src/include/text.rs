@@ -13,6 +13,7 @@ use crate::forms::root;
 use crate::package::Package;
 use crate::package::xml::attribute_text;
 use crate::source::{Document, Source};
+use crate::word::Prefixes;
 use crate::word::attribute::{attributes, value_in};
 use crate::written::Refusal;
 
@@ -43,12 +44,10 @@ pub(super) fn body<'x>(xml: &'x [u8], prefix: &str) -> Option<&'x [u8]> {
     xml.get(begin..end)
 }
 
-fn is_reference(name: &[u8]) -> bool {
-    name.starts_with(b"r:")
-}
-
-pub(super) fn used(body: &[u8], prefix: &str) -> Result<Used, Error> {
+/// What the `body` of the part `xml` refers to.
+pub(super) fn used((xml, body): (&[u8], &[u8]), prefix: &str) -> Result<Used, Error> {
     let mut used = Used::default();
+    let prefixes = Prefixes::of(xml);
     let look = |seen: &Seen<'_>| {
         match seen.name {
             "pStyle" | "rStyle" | "tblStyle" => {
@@ -62,7 +61,7 @@ pub(super) fn used(body: &[u8], prefix: &str) -> Result<Used, Error> {
             _ => {}
         }
         for attribute in attributes(seen.tag) {
-            if seen.tag.get(attribute.name).is_some_and(is_reference) {
+            if seen.tag.get(attribute.name).is_some_and(|name| prefixes.hold(name)) {
                 let id = seen.tag.get(attribute.value).unwrap_or_default();
                 used.relationships.insert(String::from_utf8_lossy(id).into_owned());
             }
@@ -82,6 +81,7 @@ pub(super) fn written(
 ) -> Result<(String, BTreeSet<&'static str>), Refusal> {
     let mut writer = Writer {
         names,
+        prefixes: Prefixes::of(xml),
         declared: declarations(root(xml), root(host.xml), body),
         copy: Copy::begin(&mut *package, host.root.0)?,
         left_out: BTreeSet::new(),
@@ -97,6 +97,8 @@ pub(super) fn written(
 
 struct Writer<'a, 'p, 'f> {
     names: Names<'a>,
+    /// The prefixes of attributes with ids of relationships.
+    prefixes: Prefixes,
     /// Namespace declarations for the elements at the top.
     declared: Vec<(String, String)>,
     copy: Copy<'p, 'f>,
@@ -145,7 +147,7 @@ impl Writer<'_, '_, '_> {
 
     /// The new value of an attribute, `None` where it stays.
     fn value(&mut self, seen: &Seen<'_>, name: &str, value: &str) -> Option<String> {
-        if is_reference(name.as_bytes()) {
+        if self.prefixes.hold(name.as_bytes()) {
             return self.names.relationships.get(value).cloned();
         }
         let local = name.rsplit(':').next().unwrap_or_default();

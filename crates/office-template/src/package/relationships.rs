@@ -9,6 +9,7 @@ use quick_xml::events::Event;
 
 use super::xml::{attribute_text, before_end};
 use crate::error::Error;
+use crate::word::RELATIONSHIPS;
 use crate::word::attribute::value;
 
 const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
@@ -41,11 +42,8 @@ impl Relation {
 
 /// The beginning of relationships' types, and the namespace of attributes that hold relationships' ids.
 pub(super) fn namespace(is_strict: bool) -> &'static str {
-    if is_strict {
-        "http://purl.oclc.org/ooxml/officeDocument/relationships"
-    } else {
-        "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    }
+    let [transitional, strict] = RELATIONSHIPS;
+    if is_strict { strict } else { transitional }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +52,8 @@ pub(crate) enum Target<'a> {
     Part(&'a str),
     /// An address outside of it.
     External(&'a str),
+    /// A bookmark of the document, as `#name`.
+    Within(&'a str),
 }
 
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub(crate) fn name(part: &str) -> String {
 }
 
 /// The part whose relationships the part `name` holds, empty for the package; `None` if it holds none.
-pub(super) fn source(name: &str) -> Option<String> {
+pub(crate) fn source(name: &str) -> Option<String> {
     let (folder, file) = name.rsplit_once('/')?;
     let file = file.strip_suffix(".rels")?;
     match folder.rsplit_once('/') {
@@ -143,6 +143,7 @@ impl Relationships {
         let (target, mode) = match target {
             Target::Part(name) => (relative(part, name), ""),
             Target::External(address) => (address.to_owned(), " TargetMode=\"External\""),
+            Target::Within(address) => (address.to_owned(), ""),
         };
         let key = (kind.to_owned(), target);
         if let Some(id) = self.added.get(&key) {

@@ -6,9 +6,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{Action, LAST, Node, Planner, walk};
+use super::{Action, Beside, LAST, Node, Planner, walk};
 use crate::word::attribute::attribute;
 use crate::word::{Paragraph, PieceKind, Place, UniqueKind};
+
+/// The bookmarks that lie whole in one place, by their [`key`]s.
+pub(crate) type Bookmarks = BTreeMap<String, WholeBookmark>;
+
+/// A bookmark that lies whole in one place.
+#[derive(Clone, Debug)]
+pub(crate) struct WholeBookmark {
+    /// Its name as its begin has it.
+    pub name: String,
+    /// The tags that open the sections around it.
+    pub around: Vec<usize>,
+}
+
+/// What names of bookmarks are compared by: to Word `total` and `Total` are one name.
+pub(crate) fn key(name: &str) -> String {
+    name.to_lowercase()
+}
 
 /// Fields whose arguments are names of other things.
 const WITHOUT_BOOKMARKS: [&str; 6] =
@@ -24,11 +41,24 @@ pub(crate) struct Bookmark {
 }
 
 /// The name of a bookmark where something refers to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BookmarkName {
+    /// The bytes of the name, or of the id of the relationship whose target names the bookmark.
     pub range: Range<usize>,
-    /// As a bookmark's name is written.
+    /// As the reference has it.
     pub name: String,
+    pub kind: NameKind,
+}
+
+/// How a bookmark is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameKind {
+    /// By the text itself.
+    Text,
+    /// By a relationship within the document with the target `#name`.
+    Link,
+    /// The same, where the relationship says that its target is outside of the file.
+    ExternalLink,
 }
 
 impl Planner<'_> {
@@ -41,37 +71,74 @@ impl Planner<'_> {
         Some(Node::Bookmark(Box::new(Bookmark { whole: range, id, name })))
     }
 
-    /// Plans the names of bookmarks in links and in the codes of fields; `known` are those of other parts.
-    pub(super) fn bookmark_names(&mut self, known: &BTreeMap<String, Vec<usize>>) {
+    /// The names of bookmarks in links, by their offsets.
+    pub(super) fn linked(&self, beside: Beside<'_>) -> BTreeMap<usize, BookmarkName> {
+        let part = self.part;
+        let names = self.names(beside);
+        let mut found = BTreeMap::new();
+        for unique in part.uniques.iter().filter(|_| !names.is_empty()) {
+            let range = unique.range.clone();
+            let text = part.text(range.clone());
+            let (name, kind) = match unique.kind {
+                UniqueKind::Anchor => (text, NameKind::Text),
+                UniqueKind::Link => {
+                    let target = beside.links.and_then(|links| links.get(text));
+                    let Some(link) = target.filter(|link| link.kind.ends_with("/hyperlink")) else {
+                        continue;
+                    };
+                    let Some(name) = link.target.strip_prefix('#') else { continue };
+                    (name, if link.is_external { NameKind::ExternalLink } else { NameKind::Link })
+                }
+                UniqueKind::First
+                | UniqueKind::Number
+                | UniqueKind::Shape
+                | UniqueKind::Bookmark
+                | UniqueKind::Reference(_)
+                | UniqueKind::Binding(_)
+                | UniqueKind::Plain(_) => continue,
+            };
+            if names.contains(&key(name)) {
+                found.insert(range.start, BookmarkName { range, name: name.to_owned(), kind });
+            }
+        }
+        found
+    }
+
+    /// The [`key`]s of the bookmarks of this part and of those before.
+    fn names(&self, beside: Beside<'_>) -> BTreeSet<String> {
         let part = self.part;
         let own = part.uniques.iter().filter(|unique| unique.kind == UniqueKind::Bookmark);
         let own = own.filter_map(|unique| {
             let tag = part.xml.get(unique.range.clone())?;
             std::str::from_utf8(tag.get(attribute(tag, "name")?.value)?).ok()
         });
-        let names: BTreeSet<&str> = own.chain(known.keys().map(String::as_str)).collect();
+        own.map(key).chain(beside.bookmarks.keys().cloned()).collect()
+    }
+
+    /// Plans the names of bookmarks in links and in the codes of fields.
+    pub(super) fn bookmark_names(&mut self, beside: Beside<'_>) {
+        let part = self.part;
+        let names = self.names(beside);
         if names.is_empty() {
             return;
         }
-        let mut found = Vec::new();
-        for unique in part.uniques.iter().filter(|unique| unique.kind == UniqueKind::Anchor) {
-            let name = part.text(unique.range.clone());
-            if names.contains(name) {
-                found.push((vec![unique.range.clone()], name.to_owned()));
-            }
-        }
+        let mut found: Vec<(Vec<Range<usize>>, BookmarkName)> =
+            self.linked.values().map(|name| (vec![name.range.clone()], name.clone())).collect();
         for code in
             part.paragraphs.iter().filter(|text| matches!(text.place, Place::Code | Place::CodeAttribute))
         {
             for word in named(&code.text) {
-                let name = code.text.get(word.clone()).filter(|name| names.contains(name));
-                found.extend(name.map(|name| (raw(code, &word), name.to_owned())));
+                let name = code.text.get(word.clone()).filter(|name| names.contains(&key(name)));
+                let ranges = raw(code, &word);
+                if let (Some(name), Some(range)) = (name, ranges.first().cloned()) {
+                    let name = BookmarkName { range, name: name.to_owned(), kind: NameKind::Text };
+                    found.push((ranges, name));
+                }
             }
         }
         for (ranges, name) in found {
-            let Some(first) = ranges.first().cloned() else { continue };
-            let node = Node::BookmarkName(Box::new(BookmarkName { range: first.clone(), name }));
-            self.push(first.start, LAST - 1, Action::Write(node));
+            let node = Node::BookmarkName(Box::new(name.clone()));
+            self.push(name.range.start, LAST - 1, Action::Write(node));
             for range in ranges {
                 self.push(range.start, LAST - 1, Action::Skip(range.end));
             }
@@ -122,8 +189,8 @@ fn raw(code: &Paragraph, word: &Range<usize>) -> Vec<Range<usize>> {
     ranges.collect()
 }
 
-/// The bookmarks of a part's tree that lie whole in one place, by their names: the opening tags of the sections around them.
-pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> BTreeMap<String, Vec<usize>> {
+/// The bookmarks of a part's tree that lie whole in one place, with the opening tags of the sections around them.
+pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> Bookmarks {
     let text = |range: &Range<usize>| xml.get(range.clone()).unwrap_or_default();
     let mut ends = Ends::new();
     walk(nodes, &mut Vec::new(), &mut |node, around| {
@@ -132,7 +199,7 @@ pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> BTreeMap<String, Ve
             ends.entry(text(&bookmark.id)).or_default().push(end);
         }
     });
-    let mut bookmarks: BTreeMap<String, Option<Vec<usize>>> = BTreeMap::new();
+    let mut bookmarks: BTreeMap<String, Option<WholeBookmark>> = BTreeMap::new();
     for all in ends.into_values() {
         // Word writes a text box twice, as a shape and for programs that know none, so an id may stand in both.
         let mut open: Option<(&[u8], Vec<usize>)> = None;
@@ -150,15 +217,16 @@ pub(crate) fn whole_bookmarks(nodes: &[Node], xml: &[u8]) -> BTreeMap<String, Ve
         }
         note(&mut bookmarks, open.map(|(name, _)| (name, None)));
     }
-    bookmarks.into_iter().filter_map(|(name, around)| Some((name, around?))).collect()
+    bookmarks.into_iter().filter_map(|(name, whole)| Some((name, whole?))).collect()
 }
 
 /// Notes the sections around a bookmark, `None` where it is torn. One whose copies differ is torn.
-fn note(bookmarks: &mut BTreeMap<String, Option<Vec<usize>>>, found: Option<(&[u8], Option<Vec<usize>>)>) {
+fn note(bookmarks: &mut BTreeMap<String, Option<WholeBookmark>>, found: Option<(&[u8], Option<Vec<usize>>)>) {
     let Some((name, around)) = found else { return };
     let Ok(name) = std::str::from_utf8(name) else { return };
-    let known = bookmarks.entry(name.to_owned()).or_insert_with(|| around.clone());
-    if *known != around {
+    let whole = around.map(|around| WholeBookmark { name: name.to_owned(), around });
+    let known = bookmarks.entry(key(name)).or_insert_with(|| whole.clone());
+    if known.as_ref().map(|known| &known.around) != whole.as_ref().map(|whole| &whole.around) {
         *known = None;
     }
 }

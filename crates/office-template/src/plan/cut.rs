@@ -50,7 +50,7 @@ impl Planner<'_> {
     fn once_more(&self, range: Range<usize>, elsewhere: Option<Range<usize>>) -> Vec<Node> {
         let is_left_out = |unique: &&Unique| match unique.kind {
             UniqueKind::Reference(kind) => kind.is_of_comment(),
-            UniqueKind::Anchor | UniqueKind::Shape => false,
+            UniqueKind::Anchor | UniqueKind::Link | UniqueKind::Shape => false,
             UniqueKind::First
             | UniqueKind::Number
             | UniqueKind::Bookmark
@@ -69,9 +69,12 @@ impl Planner<'_> {
             .listed
             .range(range.clone())
             .map(|(_, list)| (list.range.clone(), Some(Node::List(Box::new(list.clone())))));
+        let linked = self.linked.range(range.clone());
+        let linked =
+            linked.map(|(_, name)| (name.range.clone(), Some(Node::BookmarkName(Box::new(name.clone())))));
         let elsewhere = elsewhere.map(|hole| (hole, None));
         let mut holes: Vec<(Range<usize>, Option<Node>)> =
-            uniques.chain(attributes).chain(lists).chain(elsewhere).collect();
+            uniques.chain(attributes).chain(lists).chain(linked).chain(elsewhere).collect();
         holes.sort_by_key(|(hole, _)| hole.start);
         let mut nodes = Vec::new();
         let mut from = range.start;

@@ -48,7 +48,7 @@ pub(crate) fn read(
     let Scanner { elements, mut paragraphs, uniques, fields, prefix, tick_boxes, .. } = scanner;
     // Names were taken from all controls and form fields, because what makes one a tick box may come behind its name.
     paragraphs.retain(|text| !matches!(text.place, Place::Tick(of) if !tick_boxes.contains(&of)));
-    let Finder { found: mut uniques, largest } = uniques;
+    let Finder { found: mut uniques, largest, .. } = uniques;
     uniques.sort_by_key(|unique| unique.range.start);
     Ok(Part {
         xml,
@@ -103,7 +103,7 @@ impl<'a> Scanner<'a> {
             addresses: &origin.addresses,
             elements: Vec::new(),
             paragraphs: Vec::new(),
-            uniques: Finder::default(),
+            uniques: Finder::new(xml),
             fields: Fields::default(),
             prefix: String::new(),
             open: Vec::new(),

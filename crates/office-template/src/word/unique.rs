@@ -1,7 +1,7 @@
 //! What may be only once in a document, as bookmarks and ids, even where the elements around it are repeated.
 
 use super::attribute::{Attribute, attribute, attributes};
-use super::{Element, Id, Kind};
+use super::{Element, Id, Kind, Prefixes};
 
 /// What must not be written twice.
 pub(crate) struct Unique {
@@ -21,6 +21,8 @@ pub(crate) enum UniqueKind {
     Bookmark,
     /// The name of the bookmark that a link leads to.
     Anchor,
+    /// The id of the relationship of a link, which may lead to a bookmark.
+    Link,
     /// Refers to what is kept in another part: each copy may have its own of it.
     Reference(ReferenceKind),
     /// The binding to data, or the mark of a placeholder, of this content control; removed when the control is filled.
@@ -74,6 +76,9 @@ const REFERRING: [&[u8]; 9] = [
     b"relIds",
 ];
 
+/// Links whose address is a relationship's target, without their prefixes.
+const LINKS: [&[u8]; 3] = [b"hyperlink", b"hlinkClick", b"hlinkHover"];
+
 /// Tracked changes: each has a number.
 pub(crate) const CHANGES: [&[u8]; 14] = [
     b"ins",
@@ -98,9 +103,15 @@ pub(super) struct Finder {
     pub found: Vec<Unique>,
     /// The largest number of those that each copy has its own of.
     pub largest: u64,
+    /// The prefixes of attributes with ids of relationships.
+    relationships: Prefixes,
 }
 
 impl Finder {
+    pub(super) fn new(xml: &[u8]) -> Self {
+        Self { relationships: Prefixes::of(xml), ..Self::default() }
+    }
+
     /// Looks at an element that has ended. `parent` is the kind of the element around it, and `around` the element around that.
     pub(super) fn look_at(
         &mut self,
@@ -119,14 +130,25 @@ impl Finder {
                 name.ends_with(b":paraId") || name.ends_with(b":textId")
             });
         }
-        // Old drawings (VML): an embedded object names the shape that shows it. Other ids stay with the first copy.
+        let without_prefix = name.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+        // Old drawings (VML): embedded objects and controls name the shape that shows them. Other ids stay with the first copy.
         let is_shape = name == b"v:shape";
         if name.starts_with(b"v:") {
             self.attributes(tag, range.start, |name| name == b"id" && !is_shape || name == b"o:spid");
         }
-        if is_shape || name.ends_with(b":OLEObject") {
-            let own = if is_shape { &b"id"[..] } else { b"ShapeID" };
-            let found = { attributes(tag) }.find(|one| tag.get(one.name.clone()) == Some(own));
+        let shape = match without_prefix {
+            b"shape" if is_shape => Some("id"),
+            b"OLEObject" => Some("ShapeID"),
+            b"control" => Some("shapeid"),
+            _ => None,
+        };
+        if let Some(own) = shape {
+            // A shape has a number of Office's besides, `o:id`.
+            let found = if is_shape {
+                { attributes(tag) }.find(|one| tag.get(one.name.clone()) == Some(own.as_bytes()))
+            } else {
+                attribute(tag, own)
+            };
             self.value(range.start, found, UniqueKind::Shape);
         }
         if name.ends_with(b":docPr") {
@@ -143,9 +165,20 @@ impl Finder {
         if local == b"bookmarkStart" {
             self.count(tag, "id");
         }
-        let without_prefix = name.rsplit(|&byte| byte == b':').next().unwrap_or_default();
         if REFERRING.contains(&without_prefix) {
-            self.relationships(tag, range.start);
+            let found = { attributes(tag) }.filter(|one| self.relationships.hold(named(tag, one)));
+            for found in found.collect::<Vec<_>>() {
+                self.value(range.start, Some(found), UniqueKind::Reference(ReferenceKind::Part));
+            }
+        }
+        if LINKS.contains(&without_prefix) {
+            let id = { attributes(tag) }.find(|one| self.relationships.hold(named(tag, one)));
+            // With a relationship, the anchor is one of another document.
+            let anchor = || attribute(tag, "anchor").filter(|_| local == b"hyperlink");
+            return match id {
+                Some(id) => self.value(range.start, Some(id), UniqueKind::Link),
+                None => self.value(range.start, anchor(), UniqueKind::Anchor),
+            };
         }
         let is_of_control = parent == Kind::ControlProperties;
         let kind = match local {
@@ -154,12 +187,6 @@ impl Finder {
             b"text" if is_of_control => UniqueKind::Plain(around),
             _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
             b"bookmarkStart" | b"bookmarkEnd" => UniqueKind::Bookmark,
-            // With a relationship, the anchor is one of another document.
-            b"hyperlink" => {
-                let is_outer = { attributes(tag) }.any(|one| tag.get(one.name) == Some(&b"r:id"[..]));
-                let anchor = attribute(tag, "anchor").filter(|_| !is_outer);
-                return self.value(range.start, anchor, UniqueKind::Anchor);
-            }
             b"commentRangeStart" | b"commentRangeEnd" | b"commentReference" => {
                 UniqueKind::Reference(ReferenceKind::Note("comments"))
             }
@@ -180,15 +207,6 @@ impl Finder {
                 let range = begin + attribute.whole.start..begin + attribute.whole.end;
                 self.found.push(Unique { range, kind: UniqueKind::First });
             }
-        }
-    }
-
-    /// The relationships that an element refers to.
-    fn relationships(&mut self, tag: &[u8], begin: usize) {
-        let is_relationship =
-            |one: &Attribute| tag.get(one.name.clone()).is_some_and(|name| name.starts_with(b"r:"));
-        for found in attributes(tag).filter(is_relationship) {
-            self.value(begin, Some(found), UniqueKind::Reference(ReferenceKind::Part));
         }
     }
 
@@ -217,4 +235,9 @@ impl Finder {
         let range = begin + id.value.start..begin + id.value.end;
         self.found.push(Unique { range, kind: UniqueKind::Number });
     }
+}
+
+/// The name of an attribute of `tag`.
+fn named<'t>(tag: &'t [u8], attribute: &Attribute) -> &'t [u8] {
+    tag.get(attribute.name.clone()).unwrap_or_default()
 }

@@ -87,7 +87,8 @@ pub fn audit(file: &[u8]) -> Vec<String> {
                 ["Id", "Type", "Target"].map(|name| value(&tag, name).expect("it has one"));
             let is_external = tag.split('>').next().unwrap_or_default().contains("External");
             let target = if is_external { String::new() } else { resolved(&part, &target) };
-            if !is_external && !parts.contains_key(&target) {
+            let is_within = value(&tag, "Target").is_some_and(|target| target.starts_with('#'));
+            if !is_external && !is_within && !parts.contains_key(&target) {
                 wrong.push(format!("{name}: {id} leads to no part {target}"));
             }
             let held = relations.entry(part.clone()).or_default().insert(id.clone(), (kind, target));
@@ -152,7 +153,9 @@ pub fn audit(file: &[u8]) -> Vec<String> {
     let every = |element: &str, attribute: &str| -> Vec<String> {
         texts.iter().flat_map(|xml| values(xml, element, attribute)).collect()
     };
-    let names = every("w:bookmarkStart", "w:name");
+    // To Word, names that differ in case alone are one name.
+    let names: Vec<String> =
+        every("w:bookmarkStart", "w:name").iter().map(|name| name.to_lowercase()).collect();
     for (what, all) in [
         ("bookmark", names.clone()),
         ("bookmark's id", every("w:bookmarkStart", "w:id")),
@@ -167,15 +170,47 @@ pub fn audit(file: &[u8]) -> Vec<String> {
     if begun != ended {
         wrong.push(format!("bookmarks begin {begun:?} and end {ended:?}"));
     }
-    for name in texts.iter().flat_map(|xml| targets(xml)).filter(|name| !names.contains(name)) {
-        wrong.push(format!("there is no bookmark {name}"));
+    for name in texts.iter().flat_map(|xml| targets(xml)) {
+        if !names.contains(&name.to_lowercase()) {
+            wrong.push(format!("there is no bookmark {name}"));
+        }
     }
+    wrong.extend(threads(&parts));
     if let Some(numbering) = parts.get("word/numbering.xml") {
         let lists = values(numbering, "w:num", "w:numId");
         wrong.extend(twice(&lists).into_iter().map(|one| format!("the list {one} stands twice")));
         for list in every("w:numId", "w:val").iter().filter(|list| !lists.contains(list)) {
             wrong.push(format!("there is no list {list}"));
         }
+    }
+    wrong
+}
+
+/// What is wrong with the parts that say more of comments.
+fn threads(parts: &BTreeMap<String, String>) -> Vec<String> {
+    let of = |name: &str, element: &str, attribute: &str| {
+        parts.get(&format!("word/{name}.xml")).map_or_else(Vec::new, |xml| values(xml, element, attribute))
+    };
+    let paragraphs = of("comments", "w:p", "w14:paraId");
+    let durable = of("commentsIds", "w16cid:commentId", "w16cid:durableId");
+    let mut wrong = Vec::new();
+    for (name, ids, known, is_own) in [
+        ("commentsExtended", of("commentsExtended", "w15:commentEx", "w15:paraId"), &paragraphs, true),
+        ("a thread", of("commentsExtended", "w15:commentEx", "w15:paraIdParent"), &paragraphs, false),
+        ("commentsIds", of("commentsIds", "w16cid:commentId", "w16cid:paraId"), &paragraphs, true),
+        ("durable ids", durable.clone(), &durable, true),
+        (
+            "commentsExtensible",
+            of("commentsExtensible", "w16cex:commentExtensible", "w16cex:durableId"),
+            &durable,
+            true,
+        ),
+    ] {
+        if is_own {
+            wrong.extend(twice(&ids).into_iter().map(|id| format!("{name}: {id} stands twice")));
+        }
+        let gone = ids.iter().filter(|id| !known.contains(id));
+        wrong.extend(gone.map(|id| format!("{name}: there is no {id}")));
     }
     wrong
 }

@@ -5,20 +5,20 @@ use crate::support::{DOCUMENT, docx, docx_with, p, part, try_fill};
 
 const DATA: &str = r#"{"xs":[{"t":"A","l":[1,2]},{"t":"B","l":[3]},{"t":"C","l":[4]}],"two":[1,2]}"#;
 
-fn bookmark(id: u32, name: &str, content: &str) -> String {
+pub fn bookmark(id: u32, name: &str, content: &str) -> String {
     format!("<w:bookmarkStart w:id=\"{id}\" w:name=\"{name}\"/>{content}<w:bookmarkEnd w:id=\"{id}\"/>")
 }
 
-fn run(text: &str) -> String {
+pub fn run(text: &str) -> String {
     format!("<w:r><w:t>{text}</w:t></w:r>")
 }
 
-fn paragraph(pieces: &[String]) -> String {
+pub fn paragraph(pieces: &[String]) -> String {
     format!("<w:p>{}</w:p>", pieces.concat())
 }
 
 /// A field whose code is cut at each `|`.
-fn field(code: &str) -> String {
+pub fn field(code: &str) -> String {
     let mark = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
     let code: String = { code.split('|') }
         .map(|piece| format!("<w:r><w:instrText xml:space=\"preserve\">{piece}</w:instrText></w:r>"))
