@@ -79,8 +79,7 @@ pub(crate) fn fill_waiting(package: &mut Package<'_>) -> Result<Vec<(usize, Stri
         };
         match filled(&chart, (&name, &xml), package) {
             Ok(filled) => package.put(&name, filled)?,
-            Err(Refusal::Fault(message)) => faults.push((number, message)),
-            Err(Refusal::Error(error)) => return Err(error),
+            Err(refusal) => faults.extend(refusal.fault()?.map(|message| (number, message))),
         }
     }
     Ok(faults)

@@ -1,7 +1,5 @@
 //! Files that a document may need besides itself: pictures and included documents.
 
-use crate::error::Fault;
-
 /// The source of files that a template or its data name: those beside the template, and pictures from the web.
 pub trait Files {
     /// The content of the file `name`: a path beside the template, or an address (`https://…`).
@@ -10,6 +8,11 @@ pub trait Files {
     ///
     /// Why it cannot be read or fetched, a sentence for the template's author.
     fn file(&mut self, name: &str) -> Result<Vec<u8>, String>;
+
+    /// Whether files are fetched at all. If not, what takes one is left out and is no fault.
+    fn are_fetched(&self) -> bool {
+        true
+    }
 }
 
 /// A source without any files.
@@ -21,21 +24,15 @@ impl Files for NoFiles {
     }
 }
 
-/// A source that is not asked in earnest: the document will not be made, and its other faults are looked for.
+/// A source that is not asked: the document will not be made, and its other faults are looked for.
 pub(crate) struct Unasked;
 
-/// What it answers; no name has such a letter.
-const UNASKED: &str = "\u{1}";
-
-impl Unasked {
-    /// Whether a fault says only that a file was not fetched.
-    pub(crate) fn is_told(fault: &Fault) -> bool {
-        fault.message.contains(UNASKED)
-    }
-}
-
 impl Files for Unasked {
-    fn file(&mut self, _: &str) -> Result<Vec<u8>, String> {
-        Err(UNASKED.to_owned())
+    fn file(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        Err(format!("'{name}' is not fetched"))
+    }
+
+    fn are_fetched(&self) -> bool {
+        false
     }
 }

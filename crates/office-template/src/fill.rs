@@ -241,11 +241,12 @@ impl<'a, 'p> Filler<'a, 'p> {
     fn put(&mut self, slot: &Slot, written: Result<Written, Refusal>) -> Result<(), Error> {
         let written = match written {
             Ok(written) => written,
-            Err(Refusal::Fault(message)) => {
-                self.fault(slot.tag, message);
+            Err(refusal) => {
+                if let Some(message) = refusal.fault()? {
+                    self.fault(slot.tag, message);
+                }
                 return Ok(());
             }
-            Err(Refusal::Error(error)) => return Err(error),
         };
         let written = match written {
             Written::Mark(mark @ Mark::Contents(_)) => self.placeholder(mark),

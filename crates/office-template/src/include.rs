@@ -136,6 +136,9 @@ pub(crate) fn calculated(
     let document = if let Some(document) = package.taken.documents.get(&name) {
         Rc::clone(document)
     } else {
+        if !files.are_fetched() {
+            return Err(Refusal::NotFetched);
+        }
         let file = files.file(&name)?;
         let document = Rc::new(untagged(&name, file, source, package)?);
         package.taken.documents.insert(name, Rc::clone(&document));

@@ -423,7 +423,7 @@ impl Template {
                 Err(Error::Tags(others)) => others.first,
                 Ok(_) | Err(_) => Vec::new(),
             };
-            let is_new = |fault: &Fault| !Unasked::is_told(fault) && !faults.has(fault);
+            let is_new = |fault: &Fault| !faults.has(fault);
             let others: Vec<Fault> = others.into_iter().filter(is_new).collect();
             let more = others.len();
             return Err(Error::Tags(faults.with((others, more), names.iter().map(String::as_str))));

@@ -20,8 +20,21 @@ pub(crate) enum Written {
 pub(crate) enum Refusal {
     /// A fault of the tag, for its author.
     Fault(String),
+    /// It takes a file, and none is fetched: the document will not be made.
+    NotFetched,
     /// An error of the whole document.
     Error(Error),
+}
+
+impl Refusal {
+    /// The fault of the tag; `None` where there is nothing to tell its author.
+    pub(crate) fn fault(self) -> Result<Option<String>, Error> {
+        match self {
+            Self::Fault(message) => Ok(Some(message)),
+            Self::NotFetched => Ok(None),
+            Self::Error(error) => Err(error),
+        }
+    }
 }
 
 impl From<String> for Refusal {

@@ -95,8 +95,7 @@ pub(super) fn draw(
         match painter.anchor(wish, canvas, (&mut *package, &mut *files)) {
             Ok(_) if anchors.len() > package.room() => return Err(package.full()),
             Ok(anchor) => anchors.push_str(&anchor),
-            Err(Refusal::Fault(why)) => faults.push((wish.tag, why)),
-            Err(Refusal::Error(error)) => return Err(error),
+            Err(refusal) => faults.extend(refusal.fault()?.map(|why| (wish.tag, why))),
         }
     }
     let anchors = package.in_its_form(anchors);

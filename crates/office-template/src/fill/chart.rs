@@ -14,7 +14,6 @@ use crate::package::xml::attribute_of;
 use crate::plan::Slot;
 use crate::word::attribute::attribute;
 use crate::writing::Writing;
-use crate::written::Refusal;
 
 impl<'a> Filler<'a, '_> {
     /// Writes the title in place of the tag and keeps the data.
@@ -122,11 +121,10 @@ impl<'a> Filler<'a, '_> {
         self.package.titled.insert(self.source.name.to_owned());
         match chart::filled(&chart, (self.source.name, &whole), self.package) {
             Ok(filled) => Ok(filled),
-            Err(Refusal::Fault(message)) => {
-                self.faults.push((number, message));
+            Err(refusal) => {
+                self.faults.extend(refusal.fault()?.map(|message| (number, message)));
                 Ok(whole)
             }
-            Err(Refusal::Error(error)) => Err(error),
         }
     }
 }

@@ -52,11 +52,12 @@ impl<'a> Filler<'a, '_> {
     fn allowed(&mut self, slot: &Slot, written: Result<String, Refusal>) -> Result<Option<String>, Error> {
         match written {
             Ok(xml) => Ok(Some(xml)),
-            Err(Refusal::Fault(message)) => {
-                self.fault(slot.tag, message);
+            Err(refusal) => {
+                if let Some(message) = refusal.fault()? {
+                    self.fault(slot.tag, message);
+                }
                 Ok(None)
             }
-            Err(Refusal::Error(error)) => Err(error),
         }
     }
 }

@@ -106,6 +106,7 @@ impl word_writer::Package for Needs<'_, '_> {
         match stored.and_then(|stored| image::drawing(&stored, &options, self.place, self.package)) {
             Ok(drawing) => Ok(drawing),
             Err(Refusal::Fault(why)) => Err(why),
+            Err(Refusal::NotFetched) => Err("it is not fetched".to_owned()),
             Err(Refusal::Error(error)) => {
                 self.error.get_or_insert(error);
                 Err("the document becomes too large".to_owned())

@@ -60,9 +60,17 @@ pub(crate) fn stored(
     if let Some(known) = package.picture(&key) {
         return Ok(known?);
     }
+    if content.form == Form::Image && !files.are_fetched() && is_file(text) {
+        return Err(Refusal::NotFetched);
+    }
     let read = bytes(content, options, files).and_then(|bytes| Picture::read(bytes, &Limits::default()));
     let picture = read.inspect_err(|why| package.refuse_picture(&key, why))?;
     Ok(package.add_picture(&key, picture)?)
+}
+
+/// Whether the source of a picture is a file, and not the picture itself.
+fn is_file(text: &str) -> bool {
+    matches!(Source::read(text, &Limits::default()), Ok(Source::Address(_) | Source::File(_)))
 }
 
 /// The drawing that shows a stored picture.

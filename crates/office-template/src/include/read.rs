@@ -36,8 +36,11 @@ impl Template {
                 Ok(document) => {
                     includes.insert(index, document);
                 }
-                Err(Refusal::Fault(message)) => tags.report(index, part, &message),
-                Err(Refusal::Error(error)) => return Err(error),
+                Err(refusal) => {
+                    if let Some(message) = refusal.fault()? {
+                        tags.report(index, part, &message);
+                    }
+                }
             }
         }
         Ok(includes)
