@@ -20,6 +20,8 @@ pub struct OfficeConfig {
     pub items_limit: u64,
     /// Slides of a presentation, or sheets of a workbook, when it is filled.
     pub slides_limit: u64,
+    /// Parts that repeated sections of a Word template have of their own: headers, charts, embedded files.
+    pub parts_limit: u64,
     /// Pictures of a document that are fetched from hosts of `outbound.allow`; one address counts once.
     pub pictures_limit: u64,
     /// Largest of these pictures.
@@ -51,6 +53,7 @@ impl OfficeConfig {
         errors.within("office.attributes_limit", self.attributes_limit, 32, 100_000);
         errors.within("office.items_limit", self.items_limit, 1, 100_000_000);
         errors.within("office.slides_limit", self.slides_limit, 1, 100_000);
+        errors.within("office.parts_limit", self.parts_limit, 0, 60_000);
         errors.within("office.pictures_limit", self.pictures_limit, 0, 10_000);
         errors.within("office.picture_limit_bytes", self.picture_limit_bytes, 1_024, 1 << 30);
         errors.within("office.pictures_timeout_ms", self.pictures_timeout_ms, 100, 600_000);

@@ -209,6 +209,8 @@ pub struct FillLimits {
     pub items: u64,
     /// `office.slides_limit`.
     pub slides: u64,
+    /// `office.parts_limit`.
+    pub own_parts: u64,
     /// `assemble.output_limit_bytes`.
     pub output_bytes: u64,
 }

@@ -51,6 +51,7 @@ impl FillFixture {
             tags: 100,
             items: 100,
             slides: 100,
+            own_parts: 100,
             output_bytes: 1 << 20,
         };
         let request = ScriptRequest::Fill(FillJob {

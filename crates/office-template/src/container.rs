@@ -260,6 +260,7 @@ mod tests {
             attributes: limit("attributes"),
             items: limit("items"),
             slides: limit("slides"),
+            own_parts: limit("parts"),
             tags: limit("tags"),
             output_bytes: limit("output"),
         }

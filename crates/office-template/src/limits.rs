@@ -30,6 +30,8 @@ pub struct Limits {
     pub items: Limit,
     /// Slides of a presentation, or sheets of a workbook, when it is filled.
     pub slides: Limit,
+    /// Parts that the turns of sections have of their own, such as headers, charts and embedded files.
+    pub own_parts: Limit,
     /// Bytes of the parts that are filled, before they are packed.
     pub output_bytes: Limit,
 }

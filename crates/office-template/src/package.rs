@@ -185,6 +185,16 @@ impl<'a> Package<'a> {
         Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
     }
 
+    /// Counts a part that a turn of a section has of its own; an error where there are too many.
+    pub(crate) fn count_own_part(&mut self) -> Result<(), Error> {
+        self.dependents.parts += 1;
+        if self.dependents.parts > self.limits.own_parts.value {
+            let what = "the turns of sections have more headers, charts and embedded files of their own than the limit";
+            return Err(Error::limit(&self.limits.own_parts, what));
+        }
+        Ok(())
+    }
+
     /// How many elements a part may have.
     pub(crate) fn elements_at_most(&self) -> usize {
         usize::try_from(self.limits.elements.value).unwrap_or(usize::MAX)

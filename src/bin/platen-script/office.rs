@@ -176,6 +176,7 @@ pub fn limits(given: &FillLimits) -> Limits {
         tags: limit("office.tags_limit", given.tags),
         items: limit("office.items_limit", given.items),
         slides: limit("office.slides_limit", given.slides),
+        own_parts: limit("office.parts_limit", given.own_parts),
         output_bytes: limit("assemble.output_limit_bytes", given.output_bytes),
     }
 }

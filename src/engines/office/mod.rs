@@ -138,6 +138,7 @@ pub(super) fn limits(config: &Config) -> FillLimits {
         tags: office.tags_limit,
         items: office.items_limit,
         slides: office.slides_limit,
+        own_parts: office.parts_limit,
         output_bytes: config.assemble.output_limit_bytes,
     }
 }

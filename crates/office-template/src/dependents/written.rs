@@ -25,6 +25,8 @@ pub(crate) struct Written {
     pub comments: Vec<(String, String)>,
     /// The ids of paragraphs and comments, and the last one that was made; `None` until one is needed.
     pub paragraphs: Option<(BTreeSet<u32>, u32)>,
+    /// How many parts turns have of their own.
+    pub parts: u64,
     pub kinds: Option<Rc<Kinds>>,
 }
 

@@ -167,6 +167,9 @@ impl<'a> Filler<'a, '_> {
             None => None,
         };
         self.chosen.remove(&at);
+        if !chosen.is_first {
+            self.package.count_own_part()?;
+        }
         if let Kind::Copied(_) = dependent.kind {
             self.keep_original(at, &dependent.part.name)?;
         }

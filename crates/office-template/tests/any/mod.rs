@@ -73,6 +73,7 @@ fn limits() -> Limits {
         attributes: limit("attributes", 1000),
         items: limit("items", 1 << 20),
         slides: limit("any.slides", 1000),
+        own_parts: limit("any.parts", 1000),
         tags: limit("tags", 1000),
         output_bytes: limit("output_bytes", 10 << 20),
     }

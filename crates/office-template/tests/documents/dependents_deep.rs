@@ -313,3 +313,25 @@ fn smart_art_in_a_header_is_each_turns_own_with_its_drawing() {
         assert_eq!(count, own.len());
     }
 }
+
+#[test]
+fn the_parts_of_turns_are_limited() {
+    let body = [p("{#items}"), section(&[("header", 1)]), p("{/items}")].concat();
+    let file = docx_with(&body, &[("header1.xml", "header", "hdr", &p("{n}"))]);
+    let with_limit = |value: u64| {
+        let mut limits = crate::support::limits();
+        limits.own_parts.value = value;
+        let template = office_template::Template::read(file.clone(), None, &limits).expect("it is read");
+        let items: Vec<_> = (0..4).map(|n| format!("{{\"n\":{n}}}")).collect();
+        let data = format!("{{\"items\":[{}]}}", items.join(","));
+        let answer = crate::support::run(template.program(), &data, "{}");
+        template.fill(&answer, &mut office_template::NoFiles).map(|filled| filled.file)
+    };
+    // The first turn has the template's.
+    assert_eq!(audit(&with_limit(3).expect("it is filled")), Vec::<String>::new());
+    let message = with_limit(2).expect_err("too many parts").to_string();
+    assert!(
+        message.contains("headers, charts and embedded files") && message.contains("test.parts = 2"),
+        "{message}"
+    );
+}

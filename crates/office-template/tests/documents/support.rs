@@ -37,6 +37,7 @@ pub fn limits() -> Limits {
         attributes: limit("test.attributes", 1000),
         items: limit("test.items", ITEMS),
         slides: limit("test.slides", 1000),
+        own_parts: limit("test.parts", 10_000),
         tags: limit("test.tags", 5000),
         output_bytes: limit("test.output", 200 << 20),
     }
