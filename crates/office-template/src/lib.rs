@@ -167,7 +167,7 @@ impl PartPlan {
     fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
         let Self { xml, prefix, first, includes, references, bookmarks, .. } = self;
         let (first, own_bookmarks) = (*first, bookmarks);
-        Source { name, is_main, xml, prefix, first, includes, references, own_bookmarks, ..around }
+        Source { name, xml, prefix, is_main, first, includes, references, own_bookmarks, ..around }
     }
 }
 

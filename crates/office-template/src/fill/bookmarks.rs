@@ -74,13 +74,11 @@ impl Filler<'_, '_> {
         let key = key(&name.name);
         let written = self.turns_of(&key).and_then(|turns| {
             let in_copy = self.names.begun.as_ref().and_then(|begun| begun.first(&key, &turns)).cloned();
-            match in_copy {
-                Some(turns) => self.name_of((key, turns)),
-                None => {
-                    let turns = self.package.dependents.begun.first(&key, &turns)?.clone();
-                    self.name_in_turn((key, turns))
-                }
+            if let Some(turns) = in_copy {
+                return self.name_of((key, turns));
             }
+            let turns = self.package.dependents.begun.first(&key, &turns)?.clone();
+            self.name_in_turn((key, turns))
         });
         let Some(written) = written else {
             match name.kind {

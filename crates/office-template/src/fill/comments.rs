@@ -102,7 +102,7 @@ pub(super) fn finish(
     let held: BTreeSet<String> =
         entries.iter().map(|entry| entry.value("paraId").to_ascii_uppercase()).collect();
     if let Some(extended) = listed(package, main, "commentsExtended")? {
-        extended_by(extended, (copies, &held), package)?;
+        extended_by(&extended, (copies, &held), package)?;
     }
     let Some(numbered) = listed(package, main, "commentsIds")? else { return Ok(()) };
     let (mut gone, mut made) = (BTreeSet::new(), Vec::new());
@@ -139,7 +139,7 @@ pub(super) fn finish(
 
 /// Writes the threads: an answer's copy answers the copy of the same turn.
 fn extended_by(
-    extended: Listed,
+    extended: &Listed,
     (copies, held): (&[(String, String)], &BTreeSet<String>),
     package: &mut Package<'_>,
 ) -> Result<(), Error> {
@@ -170,7 +170,7 @@ fn extended_by(
         }
     }
     edits.sort_by_key(|(range, _)| range.start);
-    put(package, &extended, (&edits, &added))
+    put(package, extended, (&edits, &added))
 }
 
 /// The part that the main part refers to by a relationship of this kind.

@@ -136,21 +136,7 @@ impl Finder {
         if name.starts_with(b"v:") {
             self.attributes(tag, range.start, |name| name == b"id" && !is_shape || name == b"o:spid");
         }
-        let shape = match without_prefix {
-            b"shape" if is_shape => Some("id"),
-            b"OLEObject" => Some("ShapeID"),
-            b"control" => Some("shapeid"),
-            _ => None,
-        };
-        if let Some(own) = shape {
-            // A shape has a number of Office's besides, `o:id`.
-            let found = if is_shape {
-                { attributes(tag) }.find(|one| tag.get(one.name.clone()) == Some(own.as_bytes()))
-            } else {
-                attribute(tag, own)
-            };
-            self.value(range.start, found, UniqueKind::Shape);
-        }
+        self.shape(tag, (range.start, without_prefix), is_shape);
         if name.ends_with(b":docPr") {
             self.number(tag, range.start);
         }
@@ -172,13 +158,7 @@ impl Finder {
             }
         }
         if LINKS.contains(&without_prefix) {
-            let id = { attributes(tag) }.find(|one| self.relationships.hold(named(tag, one)));
-            // With a relationship, the anchor is one of another document.
-            let anchor = || attribute(tag, "anchor").filter(|_| local == b"hyperlink");
-            return match id {
-                Some(id) => self.value(range.start, Some(id), UniqueKind::Link),
-                None => self.value(range.start, anchor(), UniqueKind::Anchor),
-            };
+            return self.link(tag, range.start, local == b"hyperlink");
         }
         let is_of_control = parent == Kind::ControlProperties;
         let kind = match local {
@@ -199,6 +179,28 @@ impl Finder {
             _ => return,
         };
         self.found.push(Unique { range: element.range(), kind });
+    }
+
+    /// The id of a shape, or where the element of this name uses one.
+    fn shape(&mut self, tag: &[u8], (begin, name): (usize, &[u8]), is_shape: bool) {
+        let found = match name {
+            // A shape has a number of Office's besides, `o:id`.
+            b"shape" if is_shape => attributes(tag).find(|one| named(tag, one) == b"id"),
+            b"OLEObject" => attribute(tag, "ShapeID"),
+            b"control" => attribute(tag, "shapeid"),
+            _ => None,
+        };
+        self.value(begin, found, UniqueKind::Shape);
+    }
+
+    /// Where a link leads. With a relationship, its anchor is one of another document.
+    fn link(&mut self, tag: &[u8], begin: usize, may_have_anchor: bool) {
+        let id = attributes(tag).find(|one| self.relationships.hold(named(tag, one)));
+        let anchor = || attribute(tag, "anchor").filter(|_| may_have_anchor);
+        match id {
+            Some(id) => self.value(begin, Some(id), UniqueKind::Link),
+            None => self.value(begin, anchor(), UniqueKind::Anchor),
+        }
     }
 
     fn attributes(&mut self, tag: &[u8], begin: usize, is_unique: impl Fn(&[u8]) -> bool) {

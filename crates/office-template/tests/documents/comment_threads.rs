@@ -114,6 +114,11 @@ fn said(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 const QUESTION: (u32, &str, Option<&str>, &str) = (1, "00000001", None, "Ask {n}");
 const ANSWER: (u32, &str, Option<&str>, &str) = (2, "00000002", Some("00000001"), "Answer {q}");
 
+/// A document of questions and answers.
+pub fn asked() -> Vec<u8> {
+    threaded(&[p("{#items}"), commented("{n}", &[1, 2]), p("{/items}")].concat(), &[QUESTION, ANSWER])
+}
+
 #[test]
 fn an_answer_to_a_comment_answers_the_one_of_its_turn() {
     let body = [p("{#items}"), commented("{n}", &[1, 2]), p("{/items}")].concat();

@@ -71,6 +71,18 @@ fn titles(file: &[u8], name: &str) -> Vec<String> {
     targets(file, name, &ids).into_iter().map(title).collect()
 }
 
+/// A document with a chart in a footnote, and one with a control.
+pub fn made() -> [(&'static str, Vec<u8>); 2] {
+    let control = format!("<w:p><w:r><w:object>{CONTROL}</w:object></w:r></w:p>");
+    [
+        (
+            "a chart in a footnote",
+            charted(&[p("{#items}"), noted("{n}", 1), p("{/items}")].concat(), "footnote", ""),
+        ),
+        ("a control", controlled(&[p("{#items}"), control, p("{/items}")].concat())),
+    ]
+}
+
 #[test]
 fn a_chart_in_a_note_is_each_turns_own() {
     let commented = "<w:p><w:r><w:t>{n}</w:t></w:r><w:r><w:commentReference w:id=\"1\"/></w:r></w:p>";
@@ -162,6 +174,9 @@ fn comments_that_refer_to_each_other_end() {
     assert_eq!(values(&part(&file, DOCUMENT), "w:commentReference", "w:id").len(), 2);
 }
 
+const CONTROL: &str =
+    "<v:shape id=\"_x0000_i1025\"/><w:control r:id=\"rId8\" w:name=\"Box\" w:shapeid=\"_x0000_i1025\"/>";
+
 /// A control with its settings, which have a part of their own.
 fn controlled(body: &str) -> Vec<u8> {
     let file = listed(&docx_with(body, &[]), &["activeX/activeX1.xml"]);
@@ -186,7 +201,7 @@ fn controlled(body: &str) -> Vec<u8> {
 
 #[test]
 fn a_control_is_copied_with_the_part_of_its_settings() {
-    let control = "<w:p><w:r><w:object><v:shape id=\"_x0000_i1025\"/><w:control r:id=\"rId8\" w:name=\"Box\" w:shapeid=\"_x0000_i1025\"/></w:object></w:r></w:p>";
+    let control = &format!("<w:p><w:r><w:object>{CONTROL}</w:object></w:r></w:p>");
     let row = format!(
         "<w:tbl><w:tblPr/><w:tblGrid/><w:tr><w:tc>{}</w:tc></w:tr></w:tbl>",
         [&p("{#items}"), control, &p("{n}"), &p("{/items}")].map(ToOwned::to_owned).concat()

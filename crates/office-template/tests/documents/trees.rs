@@ -248,7 +248,8 @@ fn data(pieces: &[Piece], count: &mut usize, value: &str, said: &mut Said) -> Va
                 said.bookmarks += 1;
             }
             Piece::Maybe => {
-                let is_there = (value.len() + value.bytes().map(usize::from).sum::<usize>()) % 3 > 0;
+                let sum = value.bytes().map(usize::from).sum::<usize>();
+                let is_there = !(value.len() + sum).is_multiple_of(3);
                 object[format!("c{id}")] = Value::from(is_there);
                 if is_there {
                     said.maybe.entry(id).or_insert_with(|| text.clone());
