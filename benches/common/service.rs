@@ -35,23 +35,17 @@ impl Service {
     /// The same on a folder that may have accounts already.
     pub fn start_in(folder: TempDir, settings: &[(&str, &str)]) -> io::Result<Self> {
         let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
-        Self::ready(folder, program)
+        Ok(Self::of(program, folder))
     }
 
-    /// The same of another version's program.
-    pub fn of(executable: &str) -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let program = Program::of(executable, folder.path(), make_account(folder.path(), "bench")?, &[])?;
-        Self::ready(folder, program)
-    }
-
-    fn ready(folder: TempDir, program: Program) -> io::Result<Self> {
+    /// A started program on that folder, once it is ready.
+    pub fn of(program: Program, folder: TempDir) -> Self {
         program.runtime.block_on(async {
             while program.get("/health/ready").await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         });
-        Ok(Self { program, _folder: folder, bodies: RefCell::default() })
+        Self { program, _folder: folder, bodies: RefCell::default() }
     }
 
     /// Renders `documents` times, `clients` at once.

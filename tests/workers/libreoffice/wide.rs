@@ -11,7 +11,8 @@ const CELLS: &str = "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>
      <row r=\"4\"><c r=\"A4\" t=\"inlineStr\"><is><t>the sum</t></is></c><c r=\"C4\"><v>9</v></c></row></sheetData>";
 
 fn merged(ranges: &[&str]) -> String {
-    let merges: String = ranges.iter().map(|range| format!("<mergeCell ref=\"{range}\"/>")).collect();
+    let merges: Vec<String> = ranges.iter().map(|range| format!("<mergeCell ref=\"{range}\"/>")).collect();
+    let merges = merges.concat();
     format!("{CELLS}<mergeCells count=\"{}\">{merges}</mergeCells>", ranges.len())
 }
 

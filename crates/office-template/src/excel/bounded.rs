@@ -48,6 +48,7 @@ const LIMITS: Limits = {
         tags: NONE,
         items: NONE,
         slides: NONE,
+        own_parts: NONE,
         output_bytes: NONE,
     }
 };

@@ -88,8 +88,8 @@ impl Joined {
                         meets(area.rows, Lines::new(*row, *row)) || self.has_below(outer, (*column, *row))
                     })
             });
-            let (mut waiting, mut next): (BTreeMap<(u32, u32), Vec<u32>>, Vec<(u32, u32)>) =
-                Default::default();
+            let mut waiting: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+            let mut next: Vec<(u32, u32)> = Vec::new();
             for &(column, row, at) in beside {
                 let Some(Content::Formula(calculated)) = sheet.cells.get(at).map(|cell| &cell.content) else {
                     continue;

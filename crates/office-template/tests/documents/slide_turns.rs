@@ -8,13 +8,16 @@ use crate::support::{escape, part, try_fill};
 
 const DATA: &str = r#"{"l":[{"n":"a","k":[1,2]},{"n":"b","k":[3]}],"none":[]}"#;
 
-/// A text box of paragraphs: their levels, how they are numbered (type and first number), and what they say.
-fn numbered(id: u32, paragraphs: &[(u32, Option<(&str, u32)>, &str)]) -> String {
+/// A paragraph: its level, how it is numbered (type and first number), and what it says.
+type Paragraph<'a> = (u32, Option<(&'a str, u32)>, &'a str);
+
+/// A text box of such paragraphs.
+fn numbered(id: u32, paragraphs: &[Paragraph<'_>]) -> String {
     let whole: String = paragraphs.iter().map(paragraph).collect();
     shape(id, &["x"]).replace("<a:p><a:r><a:rPr b=\"1\"/><a:t>x</a:t></a:r></a:p>", &whole)
 }
 
-fn paragraph((level, number, text): &(u32, Option<(&str, u32)>, &str)) -> String {
+fn paragraph((level, number, text): &Paragraph<'_>) -> String {
     let bullet = number.map_or_else(
         || "<a:buNone/>".to_owned(),
         |(kind, first)| {
@@ -66,7 +69,7 @@ fn numbered_lists_in_a_repeated_place_begin_as_they_should() {
     const ARABIC: Option<(&str, u32)> = Some(("arabicPeriod", 3));
     const LETTERS: Option<(&str, u32)> = Some(("alphaLcParenR", 1));
     const INNER: Option<(&str, u32)> = Some(("romanUcPeriod", 5));
-    let of = |paragraphs: &[(u32, Option<(&str, u32)>, &str)]| {
+    let of = |paragraphs: &[Paragraph<'_>]| {
         shown(&part(&filled(pptx(&[&numbered(2, paragraphs)], ""), DATA), &slide(1)))
     };
     // One list runs on, also from before the section and behind it.

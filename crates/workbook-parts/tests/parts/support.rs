@@ -57,7 +57,8 @@ pub fn moved(blocks: &str, (head, tail): (&str, &str)) -> (String, String, Repor
 pub fn moved_in(workbook: &Workbook, at: At, (head, tail): (&str, &str)) -> (String, String, Report) {
     let mut report = Report::default();
     let xml = sheet(head, tail);
-    let written = worksheet(xml.as_bytes(), &Book::new(workbook, LIMIT), at, (&[], &|_| false), &mut report).unwrap();
+    let written =
+        worksheet(xml.as_bytes(), &Book::new(workbook, LIMIT), at, (&[], &|_| false), &mut report).unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let head = text(written.head).replace(&format!("<worksheet xmlns=\"{MAIN}\">"), "");
     (head, text(written.tail).replace("</worksheet>", ""), report)

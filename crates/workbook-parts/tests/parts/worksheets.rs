@@ -225,7 +225,9 @@ fn what_grows_beyond_a_limit_says_which() {
     let book = Book::new(&workbook, 100);
     let many = |tail: &str| {
         let xml = sheet("", tail);
-        worksheet(xml.as_bytes(), &book, FIRST, (&[], &|_| false), &mut Report::default()).map(|_| ()).unwrap_err()
+        worksheet(xml.as_bytes(), &book, FIRST, (&[], &|_| false), &mut Report::default())
+            .map(|_| ())
+            .unwrap_err()
     };
     let merged = many("<mergeCells><mergeCell ref=\"A3:B3\"/></mergeCells>");
     assert_eq!(
@@ -252,7 +254,9 @@ fn what_grows_beyond_a_limit_says_which() {
 fn broken_parts_are_errors_and_dropped_relationships_leave() {
     let workbook = workbook("", "");
     let book = Book::new(&workbook, 100);
-    let read = |xml: &[u8], dropped: &[&str]| worksheet(xml, &book, FIRST, (dropped, &|_| false), &mut Report::default());
+    let read = |xml: &[u8], dropped: &[&str]| {
+        worksheet(xml, &book, FIRST, (dropped, &|_| false), &mut Report::default())
+    };
     assert!(matches!(read(b"<worksheet><sheetData></worksheet>", &[]), Err(Error::Xml(_))));
     assert!(matches!(read(b"<!DOCTYPE a><worksheet><sheetData/></worksheet>", &[]), Err(Error::Xml(_))));
     assert!(matches!(read(b"<worksheet>\xff<sheetData/></worksheet>", &[]), Err(Error::Xml(_))));
