@@ -38,19 +38,6 @@ fn marked(name: &str, said: &str) -> String {
     paragraph(&[bookmark(1, name, &run(said))])
 }
 
-/// A document whose turns leave bookmarks out, with a picture that leads to them.
-pub fn made() -> Vec<u8> {
-    let link = picture(
-        "<a:hlinkClick xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" r:id=\"rId7\"/>",
-    );
-    let reference = paragraph(&[field("REF M \\h")]);
-    linked(
-        &[p("{#items}"), link, maybe("q", marked("m", "{n}")), reference, p("{/items}")].concat(),
-        "#M",
-        false,
-    )
-}
-
 #[test]
 fn a_reference_to_what_its_turn_leaves_out_keeps_the_authors_name() {
     let turn = |code: &str| paragraph(&[field(code)]);

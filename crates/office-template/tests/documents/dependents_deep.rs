@@ -71,18 +71,6 @@ fn titles(file: &[u8], name: &str) -> Vec<String> {
     targets(file, name, &ids).into_iter().map(title).collect()
 }
 
-/// A document with a chart in a footnote, and one with a control.
-pub fn made() -> [(&'static str, Vec<u8>); 2] {
-    let control = format!("<w:p><w:r><w:object>{CONTROL}</w:object></w:r></w:p>");
-    [
-        (
-            "a chart in a footnote",
-            charted(&[p("{#items}"), noted("{n}", 1), p("{/items}")].concat(), "footnote", ""),
-        ),
-        ("a control", controlled(&[p("{#items}"), control, p("{/items}")].concat())),
-    ]
-}
-
 #[test]
 fn a_chart_in_a_note_is_each_turns_own() {
     let commented = "<w:p><w:r><w:t>{n}</w:t></w:r><w:r><w:commentReference w:id=\"1\"/></w:r></w:p>";

@@ -1,11 +1,9 @@
 //! Documents made by code, one for each thing that a copy must not have twice or lose. A new form of tags gets a line here.
 
 use super::Case;
-use crate::bookmark_turns;
 use crate::charts;
 use crate::comment_threads;
 use crate::dependents;
-use crate::dependents_deep;
 use crate::slides;
 use crate::support::{docx, docx_with, p, table};
 use crate::workbooks;
@@ -22,10 +20,7 @@ pub fn made() -> Vec<Case> {
         docx(&rows_of("{name}")),
         &format!("{{\"items\":[{}]}}", rows.join(",")),
     ));
-    let deep =
-        [("answers to comments", comment_threads::asked()), ("bookmarks left out", bookmark_turns::made())];
-    let deep = deep.into_iter().chain(dependents_deep::made());
-    cases.extend(deep.map(|(name, file)| Case::new(name, file, dependents::DATA)));
+    cases.push(Case::new("answers to comments", comment_threads::asked(), dependents::DATA));
     cases.push(Case::new("a chart", charts::columns(), charts::DATA));
     cases.push(Case { end: "pptx", ..Case::new("a deck", slides::deck(), slides::DATA) });
     let workbook = |(name, file)| Case { end: "xlsx", ..Case::new(name, file, &workbooks::data()) };
