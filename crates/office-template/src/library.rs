@@ -120,10 +120,11 @@ pub fn library(program: &str, needs: Needs) -> String {
     if values(program, "name").next().is_some() {
         script.push_str(&usage(program));
     }
-    if needs.words || program.contains("\"computes\":true") {
+    let is_wordy = needs.words || program.contains("\"alters\":true");
+    if is_wordy || program.contains("\"computes\":true") {
         script.push_str(WORDS);
     }
-    if needs.words {
+    if is_wordy {
         script.push_str("isWordy = true;\n");
     }
     if needed.iter().any(|part| part.formats) {

@@ -50,7 +50,15 @@ pub(crate) struct Step {
     options: Vec<Call>,
     /// What it prints is computed: it may say `NaN` though the data say nothing of the kind.
     computes: bool,
+    /// What it computes may be printed by other tags: it makes the items of a section, or may change the data.
+    alters: bool,
     pub body: Vec<Step>,
+}
+
+/// Whether JavaScript is a text and nothing else.
+fn is_text(code: &str) -> bool {
+    let within = |quote: char| code.strip_prefix(quote).and_then(|code| code.strip_suffix(quote));
+    ['"', '\''].into_iter().any(|quote| within(quote).is_some_and(|text| !text.contains(quote)))
 }
 
 /// An expression with its filters.
@@ -95,12 +103,28 @@ impl Step {
     /// Says whether it computes. A plain name, and what filters without arguments make of it, prints what the data say.
     fn judged(self) -> Self {
         let Self { kind, term: Term { path, filters, .. }, terms, .. } = &self;
-        let is_formatted = filters.last().is_some_and(|filter| FORMATTING.contains(&filter.name.as_str()));
-        let changes = |filter: &Call| !is_filter(&filter.name) || !filter.codes.is_empty();
-        let is_changed = (path.is_none() && terms.is_empty()) || filters.iter().any(changes);
+        // A pattern of a date is printed, but for its letters.
+        let formats = |filter: &Call| {
+            FORMATTING.contains(&filter.name.as_str())
+                && (filter.name != "date" || filter.codes.iter().all(|code| is_text(code)))
+        };
+        let is_formatted = filters.last().is_some_and(formats);
+        let changes = |(behind, filter): (usize, &Call)| {
+            !is_filter(&filter.name) || !filter.codes.is_empty() || (filter.name == "sum" && behind > 0)
+        };
+        let is_expression = path.is_none() && terms.is_empty();
+        let is_changed = is_expression || filters.iter().rev().enumerate().any(changes);
         let is_code = terms.iter().any(|term| term.path.is_none());
         let computes = !SILENT.contains(kind) && (is_code || (is_changed && !is_formatted));
-        Self { computes, ..self }
+        // Operators alone change no data.
+        let codes = filters.iter().flat_map(|filter| &filter.codes).chain([&self.term.code]);
+        let codes = codes.chain(terms.iter().map(|term| &term.code));
+        let calls = codes
+            .into_iter()
+            .any(|code| code.contains(['(', '=', '`']) || code.contains("++") || code.contains("--"));
+        let makes_items = is_expression && ["section", "rows", "columns"].contains(kind);
+        let alters = makes_items || ((is_code || is_changed) && calls);
+        Self { computes, alters, ..self }
     }
 
     /// The step with these steps as its body.
@@ -214,7 +238,7 @@ pub(crate) fn repeated((id, list): (usize, &Expression), body: Vec<Step>) -> Ste
 
 pub(crate) fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
     let (terms, options, body) = (Vec::new(), Vec::new(), Vec::new());
-    Step { id, kind, term: term(expression), terms, options, computes: false, body }.judged()
+    Step { id, kind, term: term(expression), terms, options, computes: false, alters: false, body }.judged()
 }
 
 fn call(filter: &Filter) -> Call {

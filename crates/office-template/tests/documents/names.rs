@@ -169,6 +169,22 @@ fn a_text_that_says_that_something_went_wrong_is_told_with_its_tag_and_place() {
 }
 
 #[test]
+fn what_expressions_put_into_items_and_data_is_told_where_it_is_printed() {
+    let data = r#"{"l":[{"n":1},{}],"o":{},"d":"2026-01-02","huge":[1e308,1e308]}"#;
+    for (tags, told) in [
+        ("{#l.map(r => ({t: (r.gone * 2).toFixed(2)}))}{t}{/}", "{t}: it prints NaN"),
+        ("{#l.map(r => ({t: '' + r.gone}))}{t}{/}", "{t}: it prints undefined"),
+        ("{l.forEach(r => { r.t = '' + r.gone }) || ''}{#l}{t}{/}", "{t}: it prints undefined"),
+        ("{d | date('' + o.gone)}", ": it prints undefined"),
+        ("{huge | sum | text}", ": it prints Infinity"),
+        ("{huge | sum}", ": it prints Infinity"),
+    ] {
+        let warnings = warnings(&p(tags), data);
+        assert!(warnings.len() == 1 && warnings[0].contains(told), "{tags}: {warnings:?}");
+    }
+}
+
+#[test]
 fn warnings_of_wrong_texts_are_told_in_every_part_and_program() {
     let header = p("{n * gone}");
     let file = docx_with(&p("x"), &[("header1.xml", "header", "hdr", &header)]);
