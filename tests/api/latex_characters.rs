@@ -325,6 +325,14 @@ async fn greek_documents_print_latin_letters_of_values_as_such() {
         let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.iter().all(|words| text.contains(words)), "{preamble}: {text}");
     }
+    // What babel defines for pdflatex alone.
+    let source = document(
+        "\\usepackage[greek,english]{babel}",
+        "\\textgreek{<%= place %>} {\\greektext και} <%= name %>",
+    );
+    let (view, pdf) = app.typeset("pdf", source, (data.clone(), json!({}))).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    assert!(app.text_of(&pdf).contains("Αθήνα και Platen GmbH; Café?"), "{}", app.text_of(&pdf));
     // Captions of the language, where the source has no Greek letter itself.
     let source = document("\\usepackage[greek]{babel}", "\\tableofcontents\\section{<%= name %>}");
     let (view, pdf) = app.typeset("pdf", source, (data.clone(), json!({}))).await;

@@ -19,7 +19,16 @@ async fn a_browser_starts_with_the_first_page_of_its_lane() {
     let pool = lazy_pool(|_| {});
     let status = pool.status().await;
     assert!(status.ready && status.browsers.is_empty(), "{status:?}");
-    assert_eq!(text_of(&pool.render(&static_page("<p>first")).await.unwrap().bytes), "first");
+    let first = static_page("<p>first");
+    let (rendered, ()) = tokio::join!(pool.render(&first), async {
+        let mut status = pool.status().await;
+        while status.browsers.is_empty() {
+            assert!(status.ready, "the first page waits for its start: {status:?}");
+            tokio::task::yield_now().await;
+            status = pool.status().await;
+        }
+    });
+    assert_eq!(text_of(&rendered.unwrap().bytes), "first");
     let status = pool.status().await;
     assert!(status.ready && status.browsers.len() == 1, "{status:?}");
     let of_static = status.browsers[0];

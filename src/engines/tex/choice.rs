@@ -25,6 +25,19 @@ const NEEDS: [(&str, TexProgram); 13] = [
     ("\\setmathfont", TexProgram::Lualatex),
 ];
 
+/// Commands that load packages and languages.
+const LOADING: [&str; 6] = [
+    "\\documentclass",
+    "\\usepackage",
+    "\\RequirePackage",
+    "\\PassOptionsToPackage",
+    "\\babelprovide",
+    "\\babeltags",
+];
+
+/// How many characters of their options and arguments are read.
+const ARGUMENTS_LIMIT: usize = 4_096;
+
 /// The program for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProgramChoice {
@@ -78,12 +91,32 @@ pub(super) fn preamble_has(source: &str, word: &str) -> bool {
 /// Whether babel is loaded with Greek. In pdflatex's encoding of that language the codes of Latin letters are Greek letters:
 /// the name `Platen` in a value would be printed in Greek letters, and nothing would say so.
 pub(super) fn is_greek(source: &str) -> bool {
+    let preamble = preamble(source).collect::<Vec<_>>().join("\n");
+    let found = LOADING.iter().flat_map(|command| preamble.match_indices(command));
+    let loaded: Vec<&str> = found.map(|(at, command)| arguments(&preamble[at + command.len()..])).collect();
     let has = |wanted: &[&str]| {
-        let is_of_word = |letter: char| letter.is_ascii_alphabetic() || letter == '\\';
-        preamble(source)
-            .any(|line| line.split(|letter| !is_of_word(letter)).any(|word| wanted.contains(&word)))
+        let mut words =
+            loaded.iter().flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphabetic()));
+        words.any(|word| wanted.contains(&word))
     };
     has(&["babel"]) && has(&["greek", "polutonikogreek"])
+}
+
+/// The options and arguments at the start of `rest`.
+fn arguments(rest: &str) -> &str {
+    let (mut end, mut depth) = (0, 0_usize);
+    for (at, letter) in rest.char_indices().take(ARGUMENTS_LIMIT) {
+        match letter {
+            '[' | '{' => depth += 1,
+            ']' | '}' if depth > 0 => {
+                depth -= 1;
+                end = if depth == 0 { at + 1 } else { end };
+            }
+            letter if depth == 0 && !letter.is_whitespace() => break,
+            _ => {}
+        }
+    }
+    &rest[..end]
 }
 
 /// The lines of the preamble, without comments.
@@ -118,6 +151,8 @@ mod tests {
             ("% !TeX program = pdflatex\n\\usepackage[greek,english]{babel}", "pdflatex"),
             ("\\usepackage[english]{babel}\\newcommand\\greek{}%greek", "pdflatex"),
             ("\\newcommand\\language{greek}", "pdflatex"),
+            ("\\usepackage[english]{babel}\\title{A greek tragedy}", "pdflatex"),
+            ("\\usepackage[\n  english, % both\n  greek\n]{babel}", "lualatex"),
         ] {
             assert_eq!(chosen(None, source), program, "{source}");
         }
