@@ -5,6 +5,10 @@ use super::RELATIONSHIPS;
 /// The prefix that nearly all programs use. A piece of XML without any declaration means it too.
 const USUAL: &[u8] = b"r:";
 
+/// How many bytes of a declaration may stand before its namespace. Without an end, each namespace in a text without blanks would
+/// be looked back from to the text's beginning.
+const LONGEST: usize = 100;
+
 /// The prefixes of a part's relationships, with their colons.
 pub(crate) struct Prefixes(Vec<Vec<u8>>);
 
@@ -20,8 +24,10 @@ impl Prefixes {
         let mut found = Self::default();
         for namespace in RELATIONSHIPS {
             for at in memchr::memmem::find_iter(xml, namespace.as_bytes()) {
-                let quote = xml.get(at + namespace.len());
-                let prefix = xml.get(..at).and_then(declared).filter(|_| matches!(quote, Some(b'"' | b'\'')));
+                if !matches!(xml.get(at + namespace.len()), Some(b'"' | b'\'')) {
+                    continue;
+                }
+                let prefix = xml.get(at.saturating_sub(LONGEST)..at).and_then(declared);
                 let prefix = prefix.map(|prefix| [prefix, b":"].concat());
                 found.0.extend(prefix.filter(|prefix| !found.0.contains(prefix)));
             }
