@@ -24,6 +24,7 @@ pub(crate) struct Other {
     /// It has no tags, so it is only read where a section refers to it.
     pub is_plain: bool,
     notes: OnceCell<Rc<NotesPart>>,
+    mentions: OnceCell<BTreeMap<String, usize>>,
 }
 
 impl Other {
@@ -43,6 +44,7 @@ impl Other {
             begins,
             is_plain: false,
             notes: OnceCell::new(),
+            mentions: OnceCell::new(),
         }
     }
 
@@ -94,6 +96,12 @@ impl Others {
         self.relations.get(&part.to_ascii_lowercase())
     }
 
+    /// How often attributes of a part have the ids of its relationships.
+    pub(super) fn mentions(&self, part: &str) -> Option<&BTreeMap<String, usize>> {
+        let (other, known) = (self.part(&part.to_ascii_lowercase())?, self.relations(part)?);
+        Some(other.mentions.get_or_init(|| mentions(&other.xml, known.keys().map(String::as_str))))
+    }
+
     /// The name of the part with notes of this kind, such as `footnotes`.
     pub(super) fn notes(&self, kind: &str) -> Option<String> {
         let mut all = self.relations(&self.main)?.values();
@@ -115,4 +123,20 @@ impl Others {
         };
         self.counts.get_or_init(counted).get(lower) == Some(&1)
     }
+}
+
+/// How often attributes have each of these values.
+pub(super) fn mentions<'i>(xml: &[u8], ids: impl Iterator<Item = &'i str>) -> BTreeMap<String, usize> {
+    let mut counts: BTreeMap<String, usize> = ids.map(|id| (id.to_owned(), 0)).collect();
+    for quote in [b'"', b'\''] {
+        let mut begin = None;
+        for at in memchr::memchr_iter(quote, xml) {
+            let value = begin.replace(at + 1).and_then(|begin| xml.get(begin..at));
+            let value = value.and_then(|value| std::str::from_utf8(value).ok());
+            if let Some(count) = value.and_then(|value| counts.get_mut(value)) {
+                *count += 1;
+            }
+        }
+    }
+    counts
 }

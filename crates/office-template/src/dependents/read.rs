@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::notes::last_paragraph;
+use super::others::mentions;
 use super::{Dependent, Kind, Note, Other, Targets};
 use crate::collected::Collected;
 use crate::error::Error;
@@ -107,14 +108,6 @@ pub(crate) fn drawing_id(xml: &[u8]) -> Option<Range<usize>> {
     Some(at + id.start..at + id.end)
 }
 
-/// How often an attribute of the part has the value `id`.
-fn mentions(xml: &[u8], id: &str) -> usize {
-    [format!("\"{id}\""), format!("'{id}'")]
-        .iter()
-        .map(|value| memchr::memmem::find_iter(xml, value.as_bytes()).count())
-        .sum()
-}
-
 /// The references of a part, each with the opening tags of the sections around it.
 fn references(nodes: &[Node]) -> Vec<(&Reference, Vec<usize>)> {
     let mut seen = Vec::new();
@@ -202,6 +195,8 @@ impl Template {
         }
         // What a part refers to that has a place outside of sections has one there too.
         let may_be_own = !reading.dependents.is_within() || reading.dependents.is_own;
+        let whole = is_note.then(|| others.mentions(name));
+        let own = is_note.then(|| mentions(&part.xml, seen.iter().map(|(one, _)| part.text(one.id.clone()))));
         for (reference, around) in &seen {
             let id = part.text(reference.id.clone());
             // A comment whose range begins before the section, or ends behind it, is one comment.
@@ -213,10 +208,8 @@ impl Template {
             let before = reading.dependents.around.len();
             reading.dependents.around.extend(around.iter().map(|tag| first + tag));
             // Another note of the part may refer to the same.
-            let is_shared = is_note
-                && others.part(&name.to_ascii_lowercase()).is_some_and(|whole| {
-                    reference.kind.is_of_part() && mentions(&whole.xml, id) > mentions(&part.xml, id)
-                });
+            let of = |counts: Option<&BTreeMap<String, usize>>| counts.and_then(|all| all.get(id).copied());
+            let is_shared = reference.kind.is_of_part() && of(whole.flatten()) > of(own.as_ref());
             let is_own = may_be_own && !is_shared && !outside.contains(&(reference.kind.is_of_part(), id));
             let read = match reference.kind {
                 ReferenceKind::Part => {
