@@ -20,4 +20,4 @@ pub(crate) use model::{Dependent, Kind, Note, Targets};
 pub(crate) use others::{Other, Others};
 pub(crate) use read::{drawing_id, left, rest};
 pub(crate) use walk::{begun_in_document, begun_in_part};
-pub(crate) use written::Written;
+pub(crate) use written::{Comment, Written};

@@ -6,6 +6,23 @@ use std::rc::Rc;
 use super::begun::{Begun, Turns};
 use crate::content_types::Kinds;
 
+/// A comment that a turn has written.
+pub(crate) struct Comment {
+    /// The id of its last paragraph in the template, and in this turn.
+    pub own: String,
+    pub new: String,
+    /// The turns around it.
+    pub turns: Turns,
+}
+
+impl Comment {
+    /// Whether both stand in the same turn of each section that is around both.
+    pub(crate) fn is_in_turn_of(&self, other: &Self) -> bool {
+        let both = self.turns.iter().zip(&other.turns);
+        both.take_while(|(own, other)| own.0 == other.0).all(|(own, other)| own.1 == other.1)
+    }
+}
+
 /// What a package remembers of the dependents that have been written.
 #[derive(Default)]
 pub(crate) struct Written {
@@ -21,8 +38,8 @@ pub(crate) struct Written {
     pub bookmarks: BTreeMap<(String, Turns), String>,
     /// The bookmarks that a part has, by their keys and the turns.
     pub taken: BTreeSet<(String, Turns)>,
-    /// The ids of comments' last paragraphs in the order in which they are written: the template's, and the copy's.
-    pub comments: Vec<(String, String)>,
+    /// The comments of turns, in the order in which they are written.
+    pub comments: Vec<Comment>,
     /// The ids of paragraphs and comments, and the last one that was made; `None` until one is needed.
     pub paragraphs: Option<(BTreeSet<u32>, u32)>,
     /// How many parts turns have of their own.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Filler;
-use crate::dependents::{Dependent, Note};
+use crate::dependents::{Comment, Dependent, Note};
 use crate::error::Error;
 use crate::package::xml::{replaced, with_last};
 use crate::package::{Package, resolved};
@@ -26,7 +26,8 @@ impl Filler<'_, '_> {
         let own = dependent.part.xml.get(place.clone()).unwrap_or_default();
         let own = String::from_utf8_lossy(own).to_ascii_uppercase();
         let new = if is_first { own.clone() } else { self.package.free_paragraph(self.source.root.0)? };
-        self.package.dependents.comments.push((own, new.clone()));
+        let turns = self.turns().collect();
+        self.package.dependents.comments.push(Comment { own, new: new.clone(), turns });
         Ok(Some((place.clone(), new)))
     }
 
@@ -55,7 +56,8 @@ impl Package<'_> {
             let mut names: Vec<String> = vec![main.to_owned()];
             for one in self.relationships_of(main)?.iter().filter(|one| !one.is_external) {
                 let kind = one.kind.rsplit('/').next().unwrap_or_default();
-                if kind.starts_with("comments") {
+                let has_paragraphs = matches!(kind, "header" | "footer" | "footnotes" | "endnotes");
+                if has_paragraphs || kind.starts_with("comments") {
                     names.extend(resolved(main, &one.target));
                 }
             }
@@ -93,7 +95,7 @@ struct Listed {
 pub(super) fn finish(
     (dependents, main): (&[Dependent], &str),
     package: &mut Package<'_>,
-    copies: &[(String, String)],
+    copies: &[Comment],
 ) -> Result<(), Error> {
     let of_comments = dependents.iter().find(|one| one.note().is_some_and(|note| note.paragraph.is_some()));
     let Some(comments) = of_comments.map(|one| &one.part.name) else { return Ok(()) };
@@ -105,7 +107,11 @@ pub(super) fn finish(
         extended_by(&extended, (copies, &held), package)?;
     }
     let Some(numbered) = listed(package, main, "commentsIds")? else { return Ok(()) };
-    let (mut gone, mut made) = (BTreeSet::new(), Vec::new());
+    let mut new_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for copy in copies.iter().filter(|copy| copy.new != copy.own && held.contains(&copy.new)) {
+        new_of.entry(&copy.own).or_default().push(&copy.new);
+    }
+    let (mut gone, mut made) = (BTreeSet::new(), BTreeMap::<String, Vec<String>>::new());
     let (mut edits, mut added) = (Vec::new(), String::new());
     let entries = package.elements(&numbered.name, &numbered.xml)?;
     for entry in entries.iter().filter(|entry| entry.name == "commentId") {
@@ -114,11 +120,11 @@ pub(super) fn finish(
             gone.insert(entry.value("durableId").to_owned());
             edits.push((entry.whole.clone(), String::new()));
         }
-        for (_, new) in copies.iter().filter(|(of, new)| *of == own && *new != own && held.contains(new)) {
+        for &new in new_of.get(own.as_str()).into_iter().flatten() {
             let durable = package.free_paragraph(main)?;
-            let values = [("paraId", Some(new.as_str())), ("durableId", Some(durable.as_str()))];
+            let values = [("paraId", Some(new)), ("durableId", Some(durable.as_str()))];
             added += &changed(&numbered.xml, &entry.whole, &values);
-            made.push((entry.value("durableId").to_owned(), durable));
+            made.entry(entry.value("durableId").to_owned()).or_default().push(durable);
         }
     }
     put(package, &numbered, (&edits, &added))?;
@@ -130,7 +136,7 @@ pub(super) fn finish(
         if gone.contains(own) {
             edits.push((entry.whole.clone(), String::new()));
         }
-        for (_, new) in made.iter().filter(|(of, _)| of == own) {
+        for new in made.get(own).into_iter().flatten() {
             added += &changed(&extensible.xml, &entry.whole, &[("durableId", Some(new.as_str()))]);
         }
     }
@@ -140,7 +146,7 @@ pub(super) fn finish(
 /// Writes the threads: an answer's copy answers the copy of the same turn.
 fn extended_by(
     extended: &Listed,
-    (copies, held): (&[(String, String)], &BTreeSet<String>),
+    (copies, held): (&[Comment], &BTreeSet<String>),
     package: &mut Package<'_>,
 ) -> Result<(), Error> {
     let entries = package.elements(&extended.name, &extended.xml)?;
@@ -148,14 +154,27 @@ fn extended_by(
     let known: BTreeMap<String, _> =
         entries.map(|entry| (entry.value("paraId").to_ascii_uppercase(), entry)).collect();
     let mut added = String::new();
-    // What is answered stands before its answer, so the last copy of it is the turn's.
-    let mut last: BTreeMap<&str, &str> = BTreeMap::new();
-    for (own, new) in copies {
-        last.insert(own, new);
-        let Some(entry) = known.get(own).filter(|_| own != new && held.contains(new)) else { continue };
-        let parent = entry.value("paraIdParent").to_ascii_uppercase();
-        let parent = last.get(parent.as_str()).map_or(parent.as_str(), |parent| *parent);
-        let parent = Some(parent).filter(|parent| held.contains(*parent));
+    let firsts: BTreeMap<&str, &Comment> =
+        copies.iter().filter(|copy| copy.own == copy.new).map(|copy| (copy.own.as_str(), copy)).collect();
+    let mut kept: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    // What is answered stands before its answer, so the last copy of it is the turn's, if the turn has one.
+    let mut last: BTreeMap<&str, &Comment> = BTreeMap::new();
+    for copy in copies {
+        let Comment { own, new, .. } = copy;
+        last.insert(own, copy);
+        let Some(entry) = known.get(own).filter(|_| held.contains(new)) else { continue };
+        let outside = entry.value("paraIdParent").to_ascii_uppercase();
+        let first = firsts.get(outside.as_str());
+        let of_turn = last.get(outside.as_str()).or(first).filter(|parent| parent.is_in_turn_of(copy));
+        let parent = match of_turn {
+            Some(parent) => Some(parent.new.as_str()),
+            None => Some(outside.as_str()).filter(|_| first.is_none()),
+        };
+        let parent = parent.filter(|parent| held.contains(*parent));
+        if own == new {
+            kept.insert(own, parent.map(str::to_owned));
+            continue;
+        }
         let values = [("paraId", Some(new.as_str())), ("paraIdParent", parent)];
         added += &changed(&extended.xml, &entry.whole, &values);
     }
@@ -164,9 +183,13 @@ fn extended_by(
         let parent = entry.value("paraIdParent").to_ascii_uppercase();
         if !held.contains(own) {
             edits.push((entry.whole.clone(), String::new()));
-        } else if !parent.is_empty() && !held.contains(&parent) {
-            let kept = changed(&extended.xml, &entry.whole, &[("paraIdParent", None)]);
-            edits.push((entry.whole.clone(), kept));
+            continue;
+        }
+        let is_held = Some(&parent).filter(|parent| held.contains(*parent));
+        let new = kept.get(own.as_str()).map_or(is_held, Option::as_ref);
+        if !parent.is_empty() && new != Some(&parent) {
+            let values = [("paraIdParent", new.map(String::as_str))];
+            edits.push((entry.whole.clone(), changed(&extended.xml, &entry.whole, &values)));
         }
     }
     edits.sort_by_key(|(range, _)| range.start);

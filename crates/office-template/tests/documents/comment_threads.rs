@@ -162,3 +162,26 @@ fn nothing_is_said_of_comments_that_are_not_there() {
     let body = [p("{#none}"), commented("{n}", &[1]), p("{/none}"), commented("{t}", &[2])].concat();
     assert_eq!(thread(&filled(threaded(&body, &[QUESTION, ANSWER]))), said(&[("Answer ", "")]));
 }
+
+#[test]
+fn an_answer_never_joins_the_thread_of_another_turn() {
+    let body = |turn: &str| {
+        let asked = [p(&format!("{{#n == '{turn}'}}")), commented("{n}", &[1]), p("{/}")].concat();
+        [p("{#items}"), asked, commented("{n}", &[2]), p("{/items}")].concat()
+    };
+    let file = filled(threaded(&body("A"), &[QUESTION, ANSWER]));
+    assert_eq!(thread(&file), said(&[("Ask A", ""), ("Answer qa", "Ask A"), ("Answer qb", "")]));
+    let file = filled(threaded(&body("B"), &[QUESTION, ANSWER]));
+    assert_eq!(thread(&file), said(&[("Answer qa", ""), ("Ask B", ""), ("Answer qb", "Ask B")]));
+}
+
+#[test]
+fn ids_of_copies_are_those_of_no_paragraph_of_a_header() {
+    const HEADER: &str = "<w:hdr xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" xmlns:w14=\"http://schemas.microsoft.com/office/word/2010/wordml\"><w:p w14:paraId=\"10000001\"/></w:hdr>";
+    let kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.header+xml";
+    let relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/header";
+    let links = [(DOCUMENT, "of", relation, "header9.xml")];
+    let file = filled(with(&asked(), &[("word/header9.xml", kind, HEADER)], &links));
+    let ids = values(&part(&file, COMMENTS), "w:p", "w14:paraId");
+    assert!(ids.len() == 4 && !ids.contains(&"10000001".to_owned()), "{ids:?}");
+}
