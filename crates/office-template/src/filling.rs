@@ -42,8 +42,9 @@ impl Template {
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
         if self.bookmarks.values().any(|whole| !whole.around.is_empty()) {
             let written = self.parts.iter().filter(|part| part.is_written());
-            let begun = begun_in_document(written, &self.dependents, &mut others.iter());
-            filling.package.dependents.begun = begun;
+            let answers = (&mut others.iter() as &mut dyn Iterator<Item = _>, filling.package.room());
+            let begun = begun_in_document(written, &self.dependents, answers);
+            filling.package.dependents.begun = begun.ok_or_else(|| filling.package.full())?;
         }
         let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
         let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();

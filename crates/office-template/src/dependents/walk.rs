@@ -10,39 +10,45 @@ use crate::PartPlan;
 use crate::answer::Answer;
 use crate::plan::{Node, key};
 
-/// The bookmarks of a document whose parts take `answers` one after the other.
+/// The bookmarks of a document whose parts take `answers` one after the other; `None` where they need more than `room` bytes.
 pub(crate) fn begun_in_document<'p, 'b>(
     parts: impl Iterator<Item = &'p PartPlan>,
     dependents: &[Dependent],
-    answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
-) -> Begun {
-    let mut walk = Walk { dependents, is_deep: true, turns: Turns::new(), begun: Begun::default() };
+    (answers, room): (&mut dyn Iterator<Item = &'b Answer<'b>>, usize),
+) -> Option<Begun> {
+    let mut walk = Walk { dependents, is_deep: true, room, turns: Turns::new(), begun: Begun::default() };
     for part in parts {
         walk.nodes((part, true), &part.nodes, answers);
     }
-    walk.begun
+    walk.done()
 }
 
-/// The bookmarks of one part that is written in these turns.
+/// The bookmarks of one part that is written in these turns; `None` where they need more than `room` bytes.
 pub(crate) fn begun_in_part<'b>(
     part: &PartPlan,
     dependents: &[Dependent],
-    (turns, answers): (Turns, &mut dyn Iterator<Item = &'b Answer<'b>>),
-) -> Begun {
-    let mut walk = Walk { dependents, is_deep: false, turns, begun: Begun::default() };
+    (turns, answers, room): (Turns, &mut dyn Iterator<Item = &'b Answer<'b>>, usize),
+) -> Option<Begun> {
+    let mut walk = Walk { dependents, is_deep: false, room, turns, begun: Begun::default() };
     walk.nodes((part, true), &part.nodes, answers);
-    walk.begun
+    walk.done()
 }
 
 struct Walk<'d> {
     dependents: &'d [Dependent],
     /// Whether it enters what the parts refer to.
     is_deep: bool,
+    /// How many bytes the bookmarks may need. The output is limited, but it is only written behind this.
+    room: usize,
     turns: Turns,
     begun: Begun,
 }
 
 impl Walk<'_> {
+    fn done(self) -> Option<Begun> {
+        Some(self.begun).filter(|begun| !begun.are_more_than(self.room))
+    }
+
     /// Takes the answers that writing the nodes takes.
     fn nodes<'b>(
         &mut self,
@@ -51,6 +57,9 @@ impl Walk<'_> {
         answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
     ) {
         for node in nodes {
+            if self.begun.are_more_than(self.room) {
+                return;
+            }
             match node {
                 Node::Bookmark(bookmark) => {
                     let name = bookmark.name.as_ref().map(|name| key(&text(part, name)));

@@ -107,10 +107,12 @@ impl<'a> Filler<'a, '_> {
     ) -> Result<Vec<u8>, Error> {
         let (part, all) = (&dependent.part, self.source.dependents);
         let answers: Vec<&Answer<'b>> = answers.take(dependent.own_answers(all)).collect();
-        let begun = (!is_first && !part.bookmarks.is_empty()).then(|| {
-            let turns = self.turns().collect();
-            begun_in_part(part, all, (turns, &mut answers.iter().copied()))
-        });
+        let mut begun = None;
+        if !is_first && !part.bookmarks.is_empty() {
+            let (turns, room) = (self.turns().collect(), self.package.room());
+            let own = begun_in_part(part, all, (turns, &mut answers.iter().copied(), room));
+            begun = Some(own.ok_or_else(|| self.package.full())?);
+        }
         let source = part.source((name, false), self.source);
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         filler.is_again = !is_first;

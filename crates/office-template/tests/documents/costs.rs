@@ -2,6 +2,7 @@
 
 use office_template::{Error, Limits, Template};
 
+use crate::bookmarks::bookmark;
 use crate::effort::in_a_moment;
 use crate::support::{DOCUMENT, docx, docx_with, entries, fill, limits, p, try_fill, zipped};
 
@@ -180,4 +181,19 @@ fn sections_in_sections_are_repeated_no_more_often_than_the_limit() {
     let exactly = format!("{{\"a\":[{}0]}}", "0,".repeat(999_999));
     assert!(try_fill(docx(&p("{#a}{/a}")), &exactly, "{}").is_ok());
     assert!(try_fill(docx(&p("{#a}{/a}{#a[0] + 1}{/}")), &exactly, "{}").is_err(), "a condition counts");
+}
+
+#[test]
+fn bookmarks_of_turns_are_counted_before_anything_is_written() {
+    let marks: String = (0..1000).map(|id| bookmark(id, &format!("b{id}"), "")).collect();
+    let template = read(docx(&(p("{#a}") + &format!("<w:p>{marks}</w:p>") + &p("{/}"))), &limits());
+    let answer = format!("{{\"faults\":[],\"tree\":[[{}[]]]}}", "[],".repeat(200_000));
+    let fill = || template.expect("it is read").fill(&answer, &mut office_template::NoFiles);
+    assert!(is_of_limit(in_a_moment("bookmarks", fill), "test.output"));
+}
+
+#[test]
+fn namespaces_in_a_text_without_blanks_are_looked_at_once() {
+    let space = "=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
+    assert!(read(docx(&p(&format!("{{a}}{}", space.repeat(200_000)))), &generous()).is_ok());
 }
