@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range as Bytes;
 
-use cell_references::{Cell, Lines, Range};
-use memchr::{memchr, memmem, memrchr};
+use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
+use memchr::{memchr2, memmem, memrchr};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -35,6 +35,13 @@ const COLUMN_CHARACTERS: f64 = 8.0;
 /// The largest workbook that is looked at, unpacked: its sheets are in memory then.
 const UNPACKED_BYTES: u64 = 1 << 30;
 
+/// How many elements of the workbook's part and of its shared texts are looked at. Hazard: each is kept in memory, many times as large
+/// as it is written.
+const ELEMENTS: u64 = 4_000_000;
+
+/// How many bytes before a name are looked at for its tag's `<`. Prefixes have a few letters.
+const PREFIX_BYTES: usize = 64;
+
 /// The file was within the service's limits when it was filled; these bound what is looked at.
 const LIMITS: Limits = {
     const NONE: Limit = Limit { value: u64::MAX, name: "" };
@@ -43,7 +50,7 @@ const LIMITS: Limits = {
         unpacked_bytes: Limit { value: UNPACKED_BYTES, name: "" },
         ratio: NONE,
         depth: NONE,
-        elements: NONE,
+        elements: Limit { value: ELEMENTS, name: "" },
         attributes: NONE,
         tags: NONE,
         items: NONE,
@@ -89,16 +96,24 @@ type Edit = (Bytes<usize>, String);
 /// The start tags of a name in a part, without their prefix: where each begins, and its bytes.
 fn tags<'x>(xml: &'x [u8], name: &'x str) -> impl Iterator<Item = (usize, &'x [u8])> {
     memmem::find_iter(xml, name.as_bytes()).filter_map(move |at| {
-        let behind = xml.get(at + name.len())?;
-        let begin = memrchr(b'<', xml.get(..at)?)?;
-        let prefix = xml.get(begin + 1..at)?;
-        let is_tag = prefix.is_empty() || prefix.strip_suffix(b":").is_some_and(|it| !it.contains(&b'/'));
-        if !is_tag || !(behind.is_ascii_whitespace() || matches!(behind, b'>' | b'/')) {
-            return None;
-        }
-        let end = at + memchr(b'>', xml.get(at..)?)?;
-        Some((begin, xml.get(begin..=end)?))
+        let begin = tag_of(xml, (at, name))?;
+        // No tag has a `<` in it: what is looked at for its end is looked at once.
+        let end = at + memchr2(b'<', b'>', xml.get(at..)?)?;
+        let is_start = xml.get(begin + 1) != Some(&b'/') && xml.get(end) == Some(&b'>');
+        is_start.then(|| xml.get(begin..=end)).flatten().map(|tag| (begin, tag))
     })
+}
+
+/// Where the tag of a name at byte `at` begins; `None` where the name is a text or a piece of another name.
+fn tag_of(xml: &[u8], (at, name): (usize, &str)) -> Option<usize> {
+    let behind = xml.get(at + name.len())?;
+    let from = at.saturating_sub(PREFIX_BYTES);
+    let begin = from + memrchr(b'<', xml.get(from..at)?)?;
+    let before = xml.get(begin + 1..at)?;
+    let prefix = before.strip_prefix(b"/").unwrap_or(before);
+    let is_prefix = |it: &[u8]| !it.iter().any(|byte| byte.is_ascii_whitespace() || b"/>\"'=".contains(byte));
+    let is_tag = prefix.is_empty() || prefix.strip_suffix(b":").is_some_and(is_prefix);
+    (is_tag && (behind.is_ascii_whitespace() || matches!(behind, b'>' | b'/'))).then_some(begin)
 }
 
 /// Whether a range may reach far beyond the cells of its sheet.
@@ -115,7 +130,10 @@ struct Sheet<'x> {
 
 impl<'x> Sheet<'x> {
     fn read(xml: &'x [u8]) -> Self {
-        let behind = memmem::rfind(xml, b"sheetData").unwrap_or_default();
+        // A sheet may be called so, and links may lead there.
+        let name = "sheetData";
+        let mut all = memmem::rfind_iter(xml, name.as_bytes());
+        let behind = all.find(|&at| tag_of(xml, (at, name)).is_some()).unwrap_or_default();
         let (cells, tail) = xml.split_at(behind);
         let ranges = |name: &str| -> Vec<(Bytes<usize>, Range)> {
             let ranges = tags(tail, name).filter_map(|(begin, tag)| {
@@ -145,10 +163,12 @@ impl<'x> Sheet<'x> {
             return Vec::new();
         }
         let (said, widths) = (self.said(), Widths::read(self.cells));
+        let mut counts = BTreeMap::new();
         let merged = self.merged.iter().map(|(place, range)| {
             let corner = Cell { row: range.rows.first, column: range.columns.first };
             // The text of merged cells does not go on beside them.
-            let last = said.characters(corner, strings).map(|count| widths.last_for(corner.column, count));
+            let last = said.characters(corner, strings, &mut counts);
+            let last = last.map(|count| widths.last_for(corner.column, count));
             (place, *range, said.used.max_of(0, last.unwrap_or_default()))
         });
         let links = self.links.iter().map(|(place, range)| (place, *range, said.used));
@@ -213,8 +233,8 @@ impl Said {
         let corners: BTreeSet<Cell> = merged.iter().map(corner).collect();
         let mut said = Self { used: Used { row: 1, column: 1 }, texts: BTreeMap::new() };
         let mut reader = Reader::from_reader(xml);
-        let (mut now, mut is_shared, mut is_said) = (Cell { row: 0, column: 0 }, false, false);
-        let mut text = String::new();
+        let (mut now, mut is_said) = (Cell { row: 0, column: 0 }, false);
+        let (mut text, mut is_shared, mut has_formula) = (String::new(), false, false);
         while let Ok(event) = reader.read_event() {
             let (tag, is_open) = match event {
                 Event::Start(tag) => (tag, true),
@@ -229,8 +249,8 @@ impl Said {
                 }
                 Event::End(tag) => {
                     match tag.local_name().as_ref() {
-                        b"v" | b"t" | b"f" => is_said = false,
-                        b"c" => said.add(now, (&text, is_shared), corners.contains(&now)),
+                        b"v" | b"t" => is_said = false,
+                        b"c" => said.add(now, (&text, is_shared, has_formula), corners.contains(&now)),
                         _ => {}
                     }
                     continue;
@@ -245,23 +265,30 @@ impl Said {
                 | Event::GeneralRef(_) => continue,
             };
             match tag.local_name().as_ref() {
-                b"row" => now = Cell { row: value(&tag, "r").parse().unwrap_or(now.row + 1), column: 0 },
+                b"row" => {
+                    let next = now.row.saturating_add(1);
+                    now = Cell { row: value(&tag, "r").parse().unwrap_or(next), column: 0 };
+                }
                 b"c" => {
                     let place = Range::parse(&value(&tag, "r"));
                     let next = Cell { column: now.column + 1, ..now };
                     now = place.map_or(next, |it| Cell { row: it.rows.first, column: it.columns.first });
                     is_shared = value(&tag, "t") == "s";
                     text.clear();
+                    has_formula = false;
                 }
-                b"v" | b"t" | b"f" => is_said = is_open,
+                b"v" | b"t" => is_said = is_open,
+                // Its letters are not what the cell shows.
+                b"f" => has_formula = true,
                 _ => {}
             }
         }
         said
     }
 
-    fn add(&mut self, cell: Cell, (text, is_shared): (&str, bool), is_corner: bool) {
-        if text.trim().is_empty() {
+    fn add(&mut self, cell: Cell, (text, is_shared, has_formula): (&str, bool, bool), is_corner: bool) {
+        let is_empty = text.trim().is_empty() && !has_formula;
+        if is_empty || cell.row > LAST_ROW || cell.column > LAST_COLUMN {
             return;
         }
         self.used = self.used.max_of(cell.row, cell.column);
@@ -272,18 +299,23 @@ impl Said {
         }
     }
 
-    /// How many characters a cell's text has, without line breaks.
-    fn characters(&self, cell: Cell, strings: &Strings) -> Option<usize> {
+    /// How many characters a cell's text has, without line breaks. `counts` remembers those of shared texts by their numbers.
+    fn characters(
+        &self,
+        cell: Cell,
+        strings: &Strings,
+        counts: &mut BTreeMap<usize, usize>,
+    ) -> Option<usize> {
         Some(match self.texts.get(&cell)? {
             Text::Characters(count) => *count,
-            Text::Shared(number) => {
+            Text::Shared(number) => *counts.entry(*number).or_insert_with(|| {
                 runs(strings.get(*number)).iter().map(|run| run.text.chars().count()).sum()
-            }
+            }),
         })
     }
 }
 
-/// The widths of columns, in characters.
+/// The widths of columns, in characters, in their order.
 struct Widths(Vec<(Lines, f64)>);
 
 impl Widths {
@@ -296,7 +328,9 @@ impl Widths {
             let lines = Lines::new(text("min")?.parse().ok()?, text("max")?.parse().ok()?);
             Some((lines, text("width")?.parse::<f64>().ok()?))
         });
-        Self(widths.collect())
+        let mut widths: Vec<(Lines, f64)> = widths.collect();
+        widths.sort_by_key(|(lines, _)| lines.first);
+        Self(widths)
     }
 
     /// The last of the columns from `first` on that so many characters take.
@@ -305,7 +339,9 @@ impl Widths {
         let last = first.saturating_add(TEXT_COLUMNS);
         let mut columns = first..last;
         let column = columns.find(|column| {
-            let own = self.0.iter().find(|(lines, _)| (lines.first..=lines.last).contains(column));
+            let behind = self.0.partition_point(|(lines, _)| lines.first <= *column);
+            let own = behind.checked_sub(1).and_then(|at| self.0.get(at));
+            let own = own.filter(|(lines, _)| *column <= lines.last);
             left -= own.map_or(COLUMN_CHARACTERS, |(_, width)| *width);
             left <= 0.0
         });

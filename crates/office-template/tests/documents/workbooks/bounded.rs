@@ -114,3 +114,29 @@ fn other_programs_sheets_are_bounded_and_other_files_stay() {
         assert_eq!(bounded_for_pages(&other), None);
     }
 }
+
+#[test]
+fn a_formulas_letters_are_not_the_text_of_its_cell() {
+    let formula = format!("<f>{}</f><v>7</v>", "1+".repeat(65) + "1");
+    let file = changed(&merged(&["A1:XFD1"]), SHEET, |xml| {
+        let (head, rest) = xml.split_once("<c r=\"A1\"").expect("a cell");
+        let (_, rest) = rest.split_once("</c>").expect("its end");
+        format!("{head}<c r=\"A1\">{formula}</c>{rest}")
+    });
+    assert_eq!(bounded(&file), Some(vec!["A1:C1".to_owned()]));
+}
+
+#[test]
+fn a_sheet_and_links_that_are_called_as_an_element_do_not_hide_what_is_merged() {
+    let link = "</mergeCells><hyperlinks><hyperlink ref=\"A1\" location=\"sheetData!A1\" display=\"sheetData\"/>\
+        <hyperlink ref=\"A2\" display=\"sheetData>\" tooltip=\"x:sheetData/\"/></hyperlinks>";
+    let file = changed(&merged(&["A4:XFD4"]), SHEET, |xml| xml.replace("</mergeCells>", link));
+    assert_eq!(bounded(&file), Some(vec!["A4:C4".to_owned()]));
+}
+
+#[test]
+fn rows_behind_the_last_one_are_not_used() {
+    let rows = "<row r=\"4294967295\"><c><v>1</v></c></row><row><c><v>2</v></c></row></sheetData>";
+    let file = changed(&merged(&["A1:A1048576"]), SHEET, |xml| xml.replace("</sheetData>", rows));
+    assert_eq!(bounded(&file), Some(vec!["A1:A6".to_owned()]));
+}
