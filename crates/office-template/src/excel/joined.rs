@@ -27,6 +27,12 @@ pub(super) struct Joined {
 pub(super) type Named<'n> = (usize, &'n [String]);
 
 impl Joined {
+    /// No formulas, of so many sections.
+    pub(super) fn none(sections: usize) -> Self {
+        let none = || vec![BTreeSet::new(); sections];
+        Self { rows: none(), columns: none() }
+    }
+
     /// Finds them. `around` says which section of rows is around another.
     pub(super) fn find(
         sheet: &Sheet,
@@ -34,8 +40,7 @@ impl Joined {
         around: impl Fn(usize) -> Option<usize>,
         named: Named<'_>,
     ) -> Self {
-        let none = || vec![BTreeSet::new(); sections.len()];
-        let mut joined = Self { rows: none(), columns: none() };
+        let mut joined = Self::none(sections.len());
         for (number, section) in sections.iter().enumerate().filter(|(_, section)| section.of == Of::Rows) {
             let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else {
                 continue;

@@ -76,8 +76,14 @@ impl<'p> Planner<'p> {
             frame.steps = names;
         }
         self.place_cells(sheet);
-        let joined =
-            Joined::find(sheet, (self.found, self.sections), |number| self.around(number), self.named);
+        let (areas, rows) = self.areas();
+        let fault = self.fault(&areas);
+        // Hazard: each of thousands of sections that overlap would parse all formulas in its columns.
+        let joined = if fault.is_none() {
+            Joined::find(sheet, (self.found, self.sections), |number| self.around(number), self.named)
+        } else {
+            Joined::none(self.sections.len())
+        };
         joined.deepen(sheet);
         for text in texts {
             let Some(cell) = sheet.cells.get(text.cell) else { continue };
@@ -93,12 +99,11 @@ impl<'p> Planner<'p> {
         }
         let mut frame = self.frames.pop().unwrap_or_default();
         frame.close((&[], 0), self.all());
-        let (areas, rows) = self.areas();
         let numbers = self.numbers();
         let around: Vec<_> = (0..numbers.len()).map(|number| self.around(number)).collect();
         let items = self.items(sheet, (0, sheet.rows.len()), None, (&numbers, &around, &joined));
         outside::note(sheet, &items, ((self.sections, self.found), &joined, self.named));
-        self.check(&areas);
+        self.faults.extend(fault);
         for cell in &mut sheet.cells {
             cell.columns
                 .iter_mut()
@@ -394,18 +399,16 @@ impl<'p> Planner<'p> {
 
     /// Lays the blocks out as if each was there once. What fails then (sections that overlap, say) fails with all data: it is a
     /// fault of the template.
-    fn check(&mut self, areas: &[(Area, Option<usize>)]) {
+    fn fault(&self, areas: &[(Area, Option<usize>)]) -> Option<Fault> {
         let once = |&(area, parent): &(Area, Option<usize>)| Block { area, parent, counts: vec![1] };
         let blocks: Vec<Block> = areas.iter().map(once).collect();
-        if let Err(error) = Moves::new(&blocks, At { row: 1, column: 1 }) {
-            let numbers = self.numbers();
-            let open = |block: usize| {
-                let number = numbers.iter().position(|number| *number == Some(block))?;
-                self.found.get(self.sections.get(number)?.open)
-            };
-            let fault = layout::fault(&error, open);
-            self.faults.push(fault);
-        }
+        let error = Moves::new(&blocks, At { row: 1, column: 1 }).err()?;
+        let numbers = self.numbers();
+        let open = |block: usize| {
+            let number = numbers.iter().position(|number| *number == Some(block))?;
+            self.found.get(self.sections.get(number)?.open)
+        };
+        Some(layout::fault(&error, open))
     }
 }
 
