@@ -33,6 +33,10 @@ const FEWER: &str = "repeat less, or part the list over several sheets with {:sh
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
 
+/// How many rows, cells and bytes of values of a sheet are looked at to know which ranges are empty. Hazard: a rule may have
+/// thousands of ranges, each of the whole sheet.
+const LOOKED_AT: u64 = 100_000_000;
+
 /// The result of filling a workbook.
 #[derive(Default)]
 pub(crate) struct Done {
@@ -329,7 +333,8 @@ fn write<'a>(
     let mut of_headers = TagFaults::default();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     follower.book.set_room(package.room());
-    let is_filled = |range| cells.is_filled(range);
+    let left = std::cell::Cell::new(LOOKED_AT);
+    let is_filled = |range| cells.is_filled(range, &left);
     let around = parts::worksheet(&xml, &follower.book, at, (&dropped, &is_filled), &mut follower.report);
     let around = around.map_err(|error| failed(part, &error, package))?;
     let mut packer = package.packer()?;

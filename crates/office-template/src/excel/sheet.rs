@@ -1,5 +1,6 @@
 //! A sheet as the template has it: its rows and cells, and the bytes of its part that they take (ECMA-376 part 1, 18.3.1).
 
+use std::cell::Cell as Left;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,6 +66,16 @@ pub(super) enum Content {
     Tagged(Box<Tagged>),
 }
 
+impl Content {
+    /// How many bytes of the part it takes, where these are looked at.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Value(_, range) | Self::Inline(range) => range.len(),
+            Self::Empty | Self::Formula(_) | Self::Tagged(_) => 0,
+        }
+    }
+}
+
 impl Sheet {
     /// Reads a sheet. `names` are those of all sheets of the workbook. `left` (elements that may still be read, of the limit
     /// `elements`) and `formulas` (bytes of shared formulas that may be parsed for each of their cells) become less.
@@ -109,13 +120,21 @@ impl Sheet {
         cells.and_then(|cells| self.cells.get(cells)).unwrap_or_default()
     }
 
-    /// Whether something stands in any cell of a range.
-    pub(super) fn is_filled(&self, range: references::Range) -> bool {
+    /// Whether something stands in any cell of a range. `left` (rows, cells and bytes that may still be looked at) becomes less;
+    /// when it is used up, every range counts as filled.
+    pub(super) fn is_filled(&self, range: references::Range, left: &Left<u64>) -> bool {
         let from = self.rows.partition_point(|row| row.number < range.rows.first);
-        let rows = self.rows.iter().skip(from).take_while(|row| row.number <= range.rows.last);
-        let mut cells = rows.flat_map(|row| self.cells.get(row.cells.clone()).unwrap_or_default());
-        let columns = range.columns.first..=range.columns.last;
-        cells.any(|cell| columns.contains(&cell.column) && self.says_something(cell))
+        let mut rows = self.rows.iter().skip(from).take_while(|row| row.number <= range.rows.last);
+        let is_over = |effort: usize| {
+            left.set(left.get().saturating_sub(effort as u64));
+            left.get() == 0
+        };
+        rows.any(|row| {
+            let cells = self.cells.get(row.cells.clone()).unwrap_or_default();
+            let first = cells.partition_point(|cell| cell.column < range.columns.first);
+            let mut cells = cells.iter().skip(first).take_while(|cell| cell.column <= range.columns.last);
+            is_over(1) || cells.any(|cell| is_over(1 + cell.content.bytes()) || self.says_something(cell))
+        })
     }
 
     fn says_something(&self, cell: &Cell) -> bool {
