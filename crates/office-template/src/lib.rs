@@ -8,10 +8,8 @@
 //!    an engine runs `library` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
 //! ```
 //!
-//! Where every tag is a plain name or path, `paths` answers without an engine.
-//!
-//! The dialect is `docs/office-tags.md`. The crate does no I/O and knows no engines, threads or clocks: bytes go in and bytes
-//! come out, so it can run in a sandbox.
+//! Where every tag is a plain name or path, `paths` answers without an engine. The dialect is `docs/office-tags.md`. The crate
+//! does no I/O and knows no engines, threads or clocks: bytes go in and bytes come out, so it can run in a sandbox.
 
 mod address;
 mod answer;
