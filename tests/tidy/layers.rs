@@ -25,8 +25,8 @@ const BROWSER_ROOMS: &[&[&str]] =
 /// A crate and the modules that may name it.
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
-    // Strangers' files are read in the cage.
-    ("office_template", &["bin"]),
+    // Strangers' files are read in the cage: by platen-script and by the children of workers.
+    ("office_template", &["bin", "workers"]),
     ("pdf_raster", &["workers"]),
     ("headless_chrome", &["browser"]),
     // The service starts where its library is missing.
